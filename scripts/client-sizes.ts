@@ -8,17 +8,15 @@ import {
   TABLE,
   viteSizes,
 } from '../client/test/support/client-sizes.ts';
-import { exampleWeight } from '../client/test/support/example-weight.ts';
 import { appOfAll, packClient } from '../client/test/support/packed-client.ts';
 
-using packed = await packClient();
+await using packed = await packClient();
 packed.write('index.js', appOfAll());
 const metro = metroSizes(await bundleByMetro('metro', packed, 'index.js'));
 const table = sizesTable(await viteSizes(), metro);
-const example = `takes ${((await exampleWeight()) / 1_000).toFixed(1)} kB gzipped in the Vite build`;
 const text = readFileSync(README, 'utf8');
 writeFileSync(
   README,
-  text.replace(TABLE, () => table).replace(/takes [\d.]+ kB gzipped in the Vite build/, example),
+  text.replace(TABLE, () => table),
 );
-console.log(`${table}\n\nThe example app's client ${example}.`);
+console.log(table);

@@ -12,9 +12,8 @@ const { values } = parseArgs({
 });
 const seed = Number(values.seed);
 const report = await rehearse(Number(values.tickets), seed, () => true);
-const { tickets, statuses, resumed, kills, offline, byFault, contradictions } = report;
+const { tickets, statuses, resumed, kills, offline, contradictions } = report;
 console.log(`seed ${seed}: ${tickets} tickets, ${JSON.stringify(statuses)}`);
 console.log(`${resumed} apps killed, ${kills} services killed, ${offline} devices offline`);
-for (const [fault, count] of Object.entries(byFault)) console.log(`${fault}: ${count}`);
 for (const contradiction of contradictions) console.error(`  CONTRADICTION ${contradiction}`);
 process.exitCode = contradictions.length > 0 ? 1 : 0;

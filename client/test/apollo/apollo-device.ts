@@ -13,18 +13,15 @@ export interface ApolloDeviceOptions {
   readonly environment?: Partial<Environment>;
 }
 
-export interface ApolloDevice extends Disposable {
-  readonly apollo: ApolloClient;
-  /** The reasons that `onSignedOut` was called with. */
-  readonly signedOut: readonly string[];
-}
+export type ApolloDevice = ReturnType<typeof startApolloDevice>;
 
 /** An app with Apollo Client over the link, as the guide sets it up. */
 export function startApolloDevice({
   url,
   token,
   environment = countedEnvironment(),
-}: ApolloDeviceOptions): ApolloDevice {
+}: ApolloDeviceOptions) {
+  /** The reasons that `onSignedOut` was called with. */
   const signedOut: string[] = [];
   const client = createClient({
     url,
@@ -37,6 +34,7 @@ export function startApolloDevice({
     cache: new InMemoryCache({ possibleTypes, typePolicies }),
   });
   return {
+    client,
     apollo,
     signedOut,
     [Symbol.dispose]() {

@@ -132,6 +132,40 @@ describe('an order', () => {
   });
 });
 
+test('a number that is not finite, as of an empty field of a form, is refused before anything is sent, and ends a subscription', async () => {
+  const { input } = order('AAPL', 'mistyped');
+  const stopLoss = { price: Number.parseFloat('') };
+  const sent = device.apollo.mutate({
+    mutation: PLACE,
+    variables: { input: { ...input, stopLoss } },
+  });
+  const error: unknown = await sent.catch((thrown: unknown) => thrown);
+  expect(CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions).toMatchObject({
+    code: 'BAD_USER_INPUT',
+    retryable: false,
+    argument: 'input.stopLoss.price',
+  });
+  const { client } = device;
+  const refusedFor = async (variables: object) => {
+    const { errors } = await client.query<unknown, object>('{ __typename }', variables);
+    return errors[0]?.extensions.argument;
+  };
+  expect(await refusedFor({ of: [1, { deep: [Number.NaN] }] })).toBe('of[1].deep[0]');
+  expect(await refusedFor({ boxed: new Number(Number.NaN) })).toBe('boxed');
+  expect(await refusedFor({ own: { toJSON: () => -1 / 0 } })).toBe('own');
+  expect(proxy.accepted).toBe(0);
+  expect(await refusedFor({ own: { toJSON: () => 'text', NaN: Number.NaN } })).toBeUndefined();
+  expect(await refusedFor({ none: null, left: undefined, at: new Date(0) })).toBeUndefined();
+  const ended = await new Promise((resolve) => {
+    client.subscribe(
+      'subscription ($ms: Int) { positions(intervalMs: $ms) { id } }',
+      () => ({ ms: Number.NaN }),
+      { next: () => {}, ended: resolve },
+    );
+  });
+  expect(ended).toMatchObject({ code: 'BAD_USER_INPUT', extensions: { argument: 'ms' } });
+});
+
 describe('a token', () => {
   test('that is dead gives up with an error, and signs out once', async () => {
     token = 'dead';

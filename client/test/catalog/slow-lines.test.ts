@@ -66,12 +66,16 @@ async function versioned(answer: Response, version: string): Promise<Response> {
 }
 
 describe('on a slow line', () => {
-  test('the catalog comes in parts from the start, and its progress is told', async () => {
-    using phone = openSlow();
+  test('the catalog comes in parts from the start, of which a cut costs one, and its progress is told', async () => {
+    using phone = openSlow({
+      part: (own, send) => (own === 2 || own === 3 ? noNetwork() : send()),
+    });
     const told: LoadProgress[] = [];
     await phone.catalog.load({ onProgress: (progress) => void told.push(progress) });
     await phone.agrees();
     expect(phone.sentNamed(CATALOG)).toEqual([]);
+    const places = phone.placesAsked();
+    expect(places).toHaveLength(new Set(places).size + 2);
     const { size } = phone.catalog;
     expect(told.map(({ total }) => total)).toEqual(told.map(() => size));
     expect(told.length).toBeGreaterThan(2);
@@ -80,45 +84,6 @@ describe('on a slow line', () => {
     expect(loaded.at(-1)).toBe(size);
     await eventually(() => phone.environment.timers.size === 0);
   });
-
-  test('a cut costs one part', async () => {
-    using phone = openSlow({
-      part: (own, send) => (own === 2 || own === 3 ? noNetwork() : send()),
-    });
-    await phone.catalog.load();
-    await phone.agrees();
-    const places = phone.placesAsked();
-    expect(places).toHaveLength(new Set(places).size + 2);
-  });
-
-  test.each([
-    ['two seconds, of which a round trip may have all', 2_300, [100, 100, 200, 200, 250]],
-    ['six seconds', 6_000, [100, 100, 100, 100, 100]],
-    ['ten seconds', 10_000, [100, 100, 50, 50, 50]],
-  ])(
-    'a part that takes %s decides the size of those that are not asked for yet',
-    async (_, takesMs, sizes) => {
-      let atMs = 0;
-      const abort = new AbortController();
-      using phone = openSlow({
-        uptime: () => atMs,
-        async part(own, send, signal) {
-          if (own >= sizes.length) return untilLeft(signal);
-          // An answer comes when the one before has been taken up, by which the next part is asked for.
-          await eventually(() => own === 1 || phone.placesAsked().length > own);
-          atMs += takesMs;
-          return send();
-        },
-      });
-      const loading = phone.catalog.load({ signal: abort.signal });
-      // With two on their way another one may follow before this is seen.
-      await eventually(() => phone.placesAsked().length >= sizes.length);
-      abort.abort();
-      await expect(loading).rejects.toMatchObject({ code: 'ABORTED' });
-      const asked = phone.sentNamed(PART).map(({ variables }) => variables.first);
-      expect(asked.slice(0, sizes.length)).toEqual(sizes);
-    },
-  );
 
   test('two parts are on their way from the first answer on, and none is asked for twice', async () => {
     using phone = openSlow({
@@ -279,19 +244,30 @@ describe('a line that nobody knows to be slow', () => {
 });
 
 describe('who waits for it', () => {
-  test('leaves with a signal, and ends the download with it', async () => {
-    using phone = openSlow({ part: (_own, _send, signal) => untilLeft(signal) });
-    const abort = new AbortController();
+  test('leaves with a signal, which ends the download where nobody else waits', async () => {
+    const release = Promise.withResolvers<void>();
+    using phone = openSlow({
+      part: (_own, send, signal) => Promise.race([untilLeft(signal), release.promise]).then(send),
+    });
     const left = { code: 'ABORTED' };
-    const rejected = expect(phone.catalog.load({ signal: abort.signal })).rejects.toMatchObject(
-      left,
-    );
+    const loading = () => {
+      const abort = new AbortController();
+      const rejected = expect(phone.catalog.load({ signal: abort.signal })).rejects;
+      return { abort: () => abort.abort(), rejected: rejected.toMatchObject(left) };
+    };
+    const alone = loading();
     await eventually(() => phone.placesAsked().length === 1);
-    abort.abort();
-    await rejected;
+    alone.abort();
+    await alone.rejected;
     await eventually(() => phone.environment.timers.size === 0);
     const again = phone.catalog.load({ signal: AbortSignal.abort() });
     await expect(again).rejects.toMatchObject(left);
+    const [first, second] = [loading(), phone.catalog.load()];
+    first.abort();
+    await first.rejected;
+    release.resolve();
+    await second;
+    await phone.agrees();
   });
 
   test('leaves after its time, and what came is taken up by the next', async () => {
@@ -311,17 +287,5 @@ describe('who waits for it', () => {
     expect(told).toBe(1);
     await phone.agrees();
     expect(beginnings(phone)).toBe(1);
-  });
-
-  test('leaves the others waiting', async () => {
-    const release = Promise.withResolvers<void>();
-    using phone = openSlow({ part: (_own, send) => release.promise.then(() => send()) });
-    const abort = new AbortController();
-    const [first, second] = [phone.catalog.load({ signal: abort.signal }), phone.catalog.load()];
-    abort.abort();
-    await expect(first).rejects.toMatchObject({ code: 'ABORTED' });
-    release.resolve();
-    await second;
-    await phone.agrees();
   });
 });

@@ -15,7 +15,6 @@ import {
 import { createMemoryStorage } from '../support/memory-storage.ts';
 
 const DEMO_LOGIN = '700001';
-const PRO_LOGIN = '700002';
 
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
 
@@ -92,20 +91,6 @@ test('where the server names another login nothing of the first is seen from the
     { version: null, confirmed: false, size: 0 },
     { version: pro.version, confirmed: true, size: pro.size },
   ]);
-});
-
-test('who starts offline after another has signed out sees nothing of that one’s copy', async () => {
-  const storage = await storedCopy(app);
-  // It lies under the key of the account that starts too, where only a fault could have put it.
-  for (const key of await storage.keys('')) {
-    await storage.set(key.replace(DEMO_LOGIN, PRO_LOGIN), (await storage.get(key)) ?? '');
-  }
-  using phone = openPhone(app, { storage, email: PRO, network: noNetwork });
-  const states = drawn(phone);
-  const loading = phone.catalog.load({ account: PRO_LOGIN });
-  await expect(loading).rejects.toMatchObject({ code: 'NETWORK' });
-  expect(states).toEqual([]);
-  expect(phone.catalog.size).toBe(0);
 });
 
 test('nobody who is signed out sees a copy', async () => {

@@ -1,15 +1,10 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { overflowsSideways } from '../../../test/support/browser-page.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { exampleApp } from '../support/example-app.ts';
-import { runTool } from '../support/run-tool.ts';
 
-const root = join(import.meta.dirname, '..', '..', '..');
 const folder = 'examples/apollo-react';
 const gain = new Intl.NumberFormat('en', {
   minimumFractionDigits: 2,
@@ -22,13 +17,6 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
 
   const tap = (page: Page, name: string) => page.getByRole('button', { name }).click();
   const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
-
-  async function signedIn(view = {}) {
-    const page = await app.open(view);
-    await tap(page, 'Sign in');
-    await live(page);
-    return page;
-  }
 
   /** The list that is shown is the gateway's own. */
   async function agrees(page: Page): Promise<void> {
@@ -50,22 +38,17 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
     await tap(page, 'Place order');
   }
 
-  test('follows the market, through a line that is cut', async () => {
-    const page = await signedIn();
-    await agrees(page);
-    app.facade.sandbox.tick(5);
-    await agrees(page);
+  test('follows the market through a line that is cut, and shows each outcome of an order, on a narrow screen', async () => {
+    const page = await app.open({ width: 390, height: 844 });
+    await tap(page, 'Sign in');
+    await live(page);
+    expect(await overflowsSideways(page)).toBe(false);
     await app.line.refuse();
     await page.getByText('Offline').waitFor();
     app.facade.sandbox.tick(5);
     await app.line.heal();
     await live(page);
     await agrees(page);
-  });
-
-  test('shows the three outcomes of an order, and why one was not placed, on a narrow screen', async () => {
-    const page = await signedIn({ width: 390, height: 844 });
-    expect(await overflowsSideways(page)).toBe(false);
     await order(page, 'MSFT');
     await page.getByText(/^Accepted/).waitFor();
     await agrees(page);
@@ -90,16 +73,17 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
   });
 
   test('renews its token, and asks for a sign-in where that fails', async () => {
-    const page = await signedIn();
+    const page = await app.open();
     const { sandbox } = app.facade;
+    await tap(page, 'Sign in');
+    await live(page);
     const signIns = sandbox.calls('login');
-    const revoke = () => sandbox.revoke({ login: 700_001 });
-    revoke();
+    sandbox.revoke({ login: 700_001 });
     await eventually(() => sandbox.calls('login') === signIns + 1);
     await live(page);
     await agrees(page);
     sandbox.fail({ operation: 'login', kind: 'status', status: 401, body: { error: 'locked' } });
-    revoke();
+    sandbox.revoke({ login: 700_001 });
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.getByRole('alert').waitFor();
     sandbox.clearFaults();
@@ -110,41 +94,8 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
   });
 });
 
-describe('the example of Apollo Client and React', () => {
-  test('has the types that the generator makes of the schema', async () => {
-    const copy = mkdtempSync(join(tmpdir(), 'codegen-'));
-    try {
-      const example = join(copy, folder);
-      cpSync(join(root, folder), example, {
-        recursive: true,
-        filter: (path) => !path.includes('node_modules'),
-      });
-      cpSync(join(root, 'schema.graphql'), join(copy, 'schema.graphql'));
-      symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-      rmSync(join(example, 'src/gql'), { recursive: true });
-      await runTool('@graphql-codegen/cli/cjs/bin.js', [], example);
-      const files = readdirSync(join(example, 'src/gql'));
-      expect(files).toEqual(readdirSync(join(root, folder, 'src/gql')));
-      for (const file of files) {
-        const path = join('src/gql', file);
-        const fresh = readFileSync(join(example, path), 'utf8');
-        expect(readFileSync(join(root, folder, path), 'utf8'), path).toBe(fresh);
-      }
-    } finally {
-      rmSync(copy, { recursive: true });
-    }
-  });
-});
-
 async function shownRows(page: Page): Promise<readonly string[]> {
-  const rows = await page.locator('.rows li').all();
-  return Promise.all(
-    rows.map(async (row) => {
-      const [symbol, profit] = await Promise.all([
-        row.locator('strong').innerText(),
-        row.locator('span.figure').innerText(),
-      ]);
-      return `${symbol} ${profit}`;
-    }),
-  );
+  const symbols = await page.locator('.rows li strong').allInnerTexts();
+  const profits = await page.locator('.rows li span.figure').allInnerTexts();
+  return symbols.map((symbol, at) => `${symbol} ${profits[at]}`);
 }

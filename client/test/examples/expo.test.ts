@@ -69,18 +69,6 @@ describeWithChromium(
       await form(page);
     });
 
-    test('home is painted by its query while the socket still opens', async () => {
-      const page = await signedIn();
-      // Nothing that an earlier run has kept.
-      await page.evaluate((key) => localStorage.removeItem(key), KEPT);
-      app.line.swallowUpgrades();
-      await page.reload();
-      await status(page, /^Connecting$/);
-      expect(await page.getByTestId('position').count()).toBe(6);
-      app.line.releaseUpgrades();
-      await status(page, /^Live$/);
-    });
-
     test('starts without a network with the account as it was, and places nothing then', async () => {
       const page = await signedIn();
       const kept = () => page.evaluate((key) => localStorage.getItem(key), KEPT);

@@ -49,49 +49,41 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
   });
   afterEach(endPrograms);
 
-  test('it runs from its source, signs in, and follows the positions', async () => {
+  test('it runs from its source, follows the positions, and goes on from the last event after a lost line', async () => {
     const ticker = start({}, [SOURCE]);
     await eventually(() => /LIVE \S+Z 6 positions/.test(ticker.out));
     app.sandbox.putPrice('AAPL', 230);
     await eventually(() => /AAPL BUY \S+ at 230\.0/.test(ticker.out));
+    // The JDK's sockets are not packed.
+    expect([line.packedStreams, line.upgrades]).toEqual([1, 0]);
+    await line.refuse();
+    await eventually(() => ticker.out.includes('OFFLINE, as of 20'));
+    ticker.news();
+    app.sandbox.putPrice('AAPL', 231);
+    await line.heal();
+    await eventually(() => /AAPL BUY \S+ at 231\.0/.test(ticker.out));
+    // One row came, and no snapshot of all.
+    expect(ticker.news().match(/ at \d/g)).toHaveLength(1);
     // Below its stop-loss.
     app.sandbox.putPrice('AAPL', 150);
     await eventually(() => /position \d+ closed/.test(ticker.out));
     await eventually(() => /LIVE \S+Z 5 positions/.test(ticker.out));
     expect(ticker.err).toBe('');
-    // The JDK's sockets are not packed.
-    expect([line.packedStreams, line.upgrades]).toEqual([1, 0]);
   });
 
-  test('a lost line is opened anew, and goes on from the last event', async () => {
-    const ticker = await startLive();
-    await line.refuse();
-    await eventually(() => ticker.out.includes('OFFLINE, as of 20'));
-    const before = ticker.out.length;
-    app.sandbox.putPrice('AAPL', 231);
-    await line.heal();
-    await eventually(() => /AAPL BUY \S+ at 231\.0/.test(ticker.out.slice(before)));
-    // One row came, and no snapshot of all.
-    expect(ticker.out.slice(before).match(/ at \d/g)).toHaveLength(1);
-  });
-
-  test('a silent line is dead after the heartbeat and ten seconds; another one is opened at once', async () => {
+  test('a line is left where the network is back, and where it is silent for the heartbeat and ten seconds', async () => {
     const ticker = await startLive();
     line.strand();
     app.sandbox.putPrice('AAPL', 232);
-    await eventually(() => /AAPL BUY \S+ at 232\.0/.test(ticker.out));
-    expect(ticker.out).toContain('silent for 25 s');
-    expect(line.packedStreams).toBe(2);
-  });
-
-  test('where the network is back nobody waits for the old line', async () => {
-    const ticker = await startLive();
-    line.strand();
-    app.sandbox.putPrice('AAPL', 233);
     ticker.type('online');
-    await eventually(() => /AAPL BUY \S+ at 233\.0/.test(ticker.out));
+    await eventually(() => /AAPL BUY \S+ at 232\.0/.test(ticker.out));
     expect(ticker.out).toContain('another network');
     expect(ticker.out).not.toContain('silent');
+    line.strand();
+    app.sandbox.putPrice('AAPL', 233);
+    await eventually(() => /AAPL BUY \S+ at 233\.0/.test(ticker.out));
+    expect(ticker.out).toContain('silent for 25 s');
+    expect(line.packedStreams).toBe(3);
   });
 
   test('a refused token is renewed; a refused sign-in ends it with the reason', async () => {
@@ -106,30 +98,14 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     expect(ticker.out).toMatch(/the end: signed out: .+\n$/);
   });
 
-  test('a token that is refused anew after each sign-in ends it', async () => {
-    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401 });
-    const ticker = start();
-    expect(await ticker.ended).toEqual([1, null]);
-    expect(ticker.out).toContain('the end: signed out: ');
-    expect(app.sandbox.calls('login')).toBe(2);
-  });
-
-  test('an order is placed once', async () => {
+  test('an order is placed once, also where its answer is lost', async () => {
     const ticker = await startLive();
-    ticker.type('buy AAPL 1');
-    await eventually(() => ticker.out.includes('order: done'));
-    expect(app.sandbox.orders()).toHaveLength(1);
-    expect(kept()).toEqual([]);
-    await eventually(() => /LIVE \S+Z 7 positions/.test(ticker.out));
     ticker.type('buy NOTHING 1');
     await eventually(() => ticker.out.includes('order: refused'));
     ticker.type('buy AAPL -1');
     await eventually(() => ticker.out.includes('order: not placed'));
     expect(kept()).toEqual([]);
-  });
-
-  test('an order whose answer is lost is one order', async () => {
-    const ticker = await startLive();
+    app.sandbox.clearCalls();
     app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000, times: 1 });
     ticker.type('buy AAPL 1');
     await eventually(() => app.sandbox.calls('openPosition') === 1);
@@ -139,25 +115,35 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     line.cut();
     await eventually(() => ticker.out.includes('order: no answer yet'));
     await eventually(() => ticker.out.includes('order: done'));
+    await eventually(() => /LIVE \S+Z 7 positions/.test(ticker.out));
     expect(app.sandbox.calls('openPosition')).toBe(1);
     expect(app.sandbox.orders()).toHaveLength(1);
     expect(kept()).toEqual([]);
   });
 
-  test('an order that a killed program left is known to the next one', async () => {
+  test('an order that a killed program left is known to the next one of its account, also where the gateway leaves it open', async () => {
     const ticker = await startLive();
     app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000, times: 1 });
     ticker.type('buy AAPL 1');
     await eventually(() => app.sandbox.calls('openPosition') === 1);
     await ticker.kill('SIGKILL');
     expect(kept()).toHaveLength(1);
-    const other = start({ TRADING_GRAPH_EMAIL: 'pro@example.com' });
-    await eventually(() => other.out.includes('LIVE'));
+    const other = await startLive({ TRADING_GRAPH_EMAIL: 'pro@example.com' });
     expect(kept()).toHaveLength(1);
+    await other.kill('SIGKILL');
     const next = start();
     await eventually(() => next.out.includes('order: done'));
     expect(app.sandbox.orders()).toHaveLength(1);
     expect(kept()).toEqual([]);
+    const isOpen = 'order: sent, and it may have been carried out';
+    app.sandbox.fail({ operation: 'openPosition', kind: 'reset-after', times: 1 });
+    next.type('buy AAPL 1');
+    await eventually(() => next.out.includes(isOpen));
+    expect(kept()).toHaveLength(1);
+    await next.kill('SIGKILL');
+    const last = start();
+    await eventually(() => last.out.includes(isOpen));
+    expect(app.sandbox.calls('openPosition')).toBe(2);
   });
 
   test('an order that could not leave in its time is never placed', async () => {
@@ -172,17 +158,5 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     await eventually(() => ticker.out.includes('order: not placed'));
     expect(app.sandbox.calls('openPosition')).toBe(0);
     expect(kept()).toEqual([]);
-  });
-
-  test('an order that the gateway leaves open is asked about by the next run', async () => {
-    const ticker = await startLive();
-    app.sandbox.fail({ operation: 'openPosition', kind: 'reset-after', times: 1 });
-    ticker.type('buy AAPL 1');
-    await eventually(() => ticker.out.includes('order: sent, and it may have been carried out'));
-    expect(kept()).toHaveLength(1);
-    await ticker.kill('SIGKILL');
-    const next = start();
-    await eventually(() => next.out.includes('order: sent, and it may have been carried out'));
-    expect(app.sandbox.calls('openPosition')).toBe(1);
   });
 });

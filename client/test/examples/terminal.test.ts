@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { rolldown } from 'rolldown';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -12,8 +11,6 @@ import { startCutProxy } from '../support/cut-proxy.ts';
 import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../examples/terminal/ticker.ts');
-// A pseudo-terminal of fixed size, as far as a program that only writes to it can tell.
-const TERMINAL = 'Object.assign(process.stdout, { isTTY: true, columns: 60, rows: 9 });';
 
 let folder: string;
 let program: string;
@@ -30,10 +27,9 @@ const app = ownApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' })
 const line = startedForEach(() => startCutProxy(app.url));
 afterEach(endPrograms);
 
-function start(environment: Readonly<Record<string, string>> = {}, onTerminal = false): Program {
-  const preload = onTerminal ? ['--import', `data:text/javascript,${TERMINAL}`] : [];
+function start(environment: Readonly<Record<string, string>> = {}): Program {
   const env = { TRADING_GRAPH_URL: `${line.url}/graphql`, TZ: 'UTC', ...environment };
-  return startProgram(process.execPath, [...preload, program], env);
+  return startProgram(process.execPath, [program], env);
 }
 
 test('in a pipe it waits for its server, writes a line for each change, goes on after a lost line, and ends with Ctrl-C', async () => {
@@ -70,38 +66,7 @@ test('in a pipe it waits for its server, writes a line for each change, goes on 
   await eventually(() => line.open === 0);
 });
 
-test('in a terminal it redraws in place, within its size, and leaves the terminal as it was', async () => {
-  const ticker = start({}, true);
-  await eventually(() => /LIVE/.test(ticker.out) && /Profit/.test(ticker.out));
-  const frames = () => ticker.out.split('\x1b[H');
-  const rows = stripVTControlCharacters(frames().at(-1) ?? '').split('\n');
-  expect(rows.length).toBeLessThanOrEqual(9);
-  expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(60);
-  expect(rows.join('\n')).toContain('… and 2 more');
-  expect(ticker.out).toContain('\x1b[32m');
-  app.sandbox.putPrice('AAPL', 230);
-  await eventually(() => / 230\.00 /.test(stripVTControlCharacters(frames().at(-1) ?? '')));
-  line.cut();
-  await eventually(() => /OFFLINE/.test(ticker.out));
-  await eventually(() => /LIVE/.test(frames().at(-1) ?? ''));
-  expect(await ticker.kill('SIGINT')).toEqual([0, null]);
-  expect(ticker.out.startsWith('\x1b[?1049h\x1b[?25l')).toBe(true);
-  expect(ticker.out.endsWith('\x1b[?25h\x1b[?1049l')).toBe(true);
-  expect(ticker.err).toBe('');
-});
-
-test('a refused token is renewed; a refused sign-in ends it with the reason', async () => {
-  const ticker = start();
-  await eventually(() => /LIVE/.test(ticker.out));
-  app.sandbox.revoke({ login: 700_001 });
-  await eventually(() => app.sandbox.calls('login') === 2);
-  app.sandbox.putPrice('AAPL', 232);
-  await eventually(() => / 232\.00 /.test(ticker.out));
-  app.sandbox.fail({ operation: 'login', kind: 'status', status: 401 });
-  app.sandbox.revoke({ login: 700_001 });
-  expect(await ticker.ended).toEqual([1, null]);
-  expect(ticker.err).toMatch(/./);
-
+test('a refused sign-in ends it with the reason', async () => {
   const refused = start({ TRADING_GRAPH_PASSWORD: 'wrong' });
   expect(await refused.ended).toEqual([1, null]);
   expect(refused.err).toMatch(/./);

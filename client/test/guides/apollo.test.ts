@@ -1,10 +1,18 @@
 import type { ApolloClient, TypedDocumentNode } from '@apollo/client';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { startedOnce } from '../../../test/support/started.ts';
 import { type WrittenChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
 import { runTool } from '../support/run-tool.ts';
-import { createSampleProject, type SampleProject } from '../support/sample-project.ts';
-import { type Home, type Row, startGuideWorld, TEST_SESSION, trustedAlone } from './guide-world.ts';
+import { createSampleProject } from '../support/sample-project.ts';
+import {
+  type GuideWorld,
+  type Home,
+  type Row,
+  startGuideWorld,
+  TEST_SESSION,
+  trustedAlone,
+} from './guide-world.ts';
 
 const ENTRY = `
 export { apollo } from './src/api';
@@ -24,14 +32,14 @@ interface Page {
   readonly POSITIONS: TypedDocumentNode<{ positions: readonly Row[] | null }>;
 }
 
-let project: SampleProject;
-
-beforeAll(async () => {
-  project = await createSampleProject('docs/clients/apollo.md', { 'src/session.ts': TEST_SESSION });
-  project.write('entry.ts', ENTRY);
-  await project.generate();
+const project = startedOnce(async () => {
+  const made = await createSampleProject('docs/clients/apollo.md', {
+    'src/session.ts': TEST_SESSION,
+    'entry.ts': ENTRY,
+  });
+  await made.generate();
+  return made;
 });
-afterAll(() => project[Symbol.dispose]());
 
 const wait = globalThis.setTimeout;
 
@@ -61,13 +69,29 @@ function follow(apollo: ApolloClient, { LIVE, POSITIONS }: Page) {
 }
 
 describe("Apollo's own links, as the guide sets them up", () => {
-  test('go on without a gap after a lost socket', async () => {
-    await using world = await startGuideWorld();
+  test.each<[string, number, (world: GuideWorld, page: EventTarget) => void]>([
+    ['is cut', 86_400_000, ({ proxy }) => proxy.cut()],
+    ['is found dead by its silence', 1_000, ({ proxy }) => proxy.strand()],
+    [
+      'is left where the network is back',
+      86_400_000,
+      ({ proxy }, page) => {
+        proxy.strand();
+        page.dispatchEvent(new Event('online'));
+      },
+    ],
+  ])('go on without a gap after a line that %s', async (_how, deadAfterMs, lose) => {
+    await using world = await startGuideWorld({}, { heartbeatMs: 200 });
     const { app, proxy, token } = world;
+    const windowOfPage = new EventTarget();
+    vi.stubGlobal('addEventListener', windowOfPage.addEventListener.bind(windowOfPage));
+    vi.stubGlobal('setTimeout', (task: () => void, ms = 0) =>
+      wait(task, ms === 25_000 ? deadAfterMs : ms),
+    );
     const page = await project.load<Page>('entry.ts');
     const following = follow(page.ownLinks, page);
     await eventually(() => following.rows.length === 6);
-    proxy.cut();
+    lose(world, windowOfPage);
     // While nobody listens a position opens.
     const input = '{ symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "own" }';
     await app.query(`mutation { placeOrder(input: ${input}) { __typename } }`, { token });
@@ -77,29 +101,6 @@ describe("Apollo's own links, as the guide sets them up", () => {
     following.stop();
     const { data: home } = await page.ownLinks.query({ query: page.HOME });
     expect(home?.positions).toHaveLength(7);
-  });
-
-  test.each([
-    ['is found dead by its silence', { deadAfterMs: 1_000, isTold: false }],
-    ['is left where the network is back', { deadAfterMs: 86_400_000, isTold: true }],
-  ])('a line whose address has changed %s', async (_what, { deadAfterMs, isTold }) => {
-    await using world = await startGuideWorld({}, { heartbeatMs: 200 });
-    const { proxy } = world;
-    const windowOfPage = new EventTarget();
-    vi.stubGlobal('addEventListener', windowOfPage.addEventListener.bind(windowOfPage));
-    vi.stubGlobal('setTimeout', (task: () => void, ms = 0) =>
-      wait(task, ms === 25_000 ? deadAfterMs : ms),
-    );
-    const page = await project.load<Page>('entry.ts');
-    const following = follow(page.ownLinks, page);
-    await eventually(() => following.snapshots.length > 1);
-    proxy.strand();
-    const events = following.snapshots.length;
-    if (isTold) windowOfPage.dispatchEvent(new Event('online'));
-    await eventually(() => following.snapshots.length > events + 1);
-    expect(following.snapshots.slice(1)).not.toContain(true);
-    expect(proxy.upgrades).toBe(2);
-    following.stop();
   });
 
   test('send nothing where the platform says that there is no network', async () => {

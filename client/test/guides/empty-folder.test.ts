@@ -2,14 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { bareEnvironment } from '../../../test/support/bare-environment.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-ports.ts';
-import { inFull } from '../../../test/support/in-full.ts';
 import { endPrograms, startProgram } from '../support/example-process.ts';
 import { namedSamples, readPage } from '../support/samples.ts';
 
@@ -55,26 +54,24 @@ function offline(): string | null {
 const start = (command: string, cwd: string) =>
   startProgram('sh', ['-c', command], environment, cwd);
 
-/** Follows a guide from an empty folder until its app is to be started; the answer is the app's folder. */
-function follow(page: string, files: readonly string[], before: readonly string[] = []): string {
+/** Follows a guide from an empty folder until its app, which is this file, is to be started; the answer is the app's folder. */
+function follow(page: string, file: string, before?: string): string {
   const named = new Map([...namedSamples('docs/clients/README.md'), ...namedSamples(page)]);
   let cwd = folder;
-  const created = () => {
-    for (const file of files) {
-      const { text } = named.get(file) ?? { text: null };
-      if (text === null) throw new Error(`${page} has no ${file}`);
-      mkdirSync(dirname(join(cwd, file)), { recursive: true });
-      writeFileSync(join(cwd, file), withAddress(text));
-    }
+  const create = () => {
+    const { text } = named.get(file) ?? { text: null };
+    if (text === null) throw new Error(`${page} has no ${file}`);
+    mkdirSync(dirname(join(cwd, file)), { recursive: true });
+    writeFileSync(join(cwd, file), withAddress(text));
   };
   for (const command of guideCommands(page)) {
-    if (before.includes(command)) created();
+    if (command === before) create();
     if (command.startsWith('npm run dev') || command.startsWith('node ')) continue;
     const [, entered] = /^cd (\S+)$/.exec(command) ?? [];
     if (entered !== undefined) cwd = join(cwd, entered);
     else run(withAddress(command), cwd);
   }
-  if (before.length === 0) created();
+  if (before === undefined) create();
   return cwd;
 }
 
@@ -110,7 +107,7 @@ describe.skipIf(reason !== null)(
     });
 
     test('a terminal app follows the account, and buys once', async () => {
-      const cwd = follow('examples/terminal/README.md', ['ticker.mjs']);
+      const cwd = follow('examples/terminal/README.md', 'ticker.mjs');
       const [, buy = ''] = guideCommands('examples/terminal/README.md').filter((line) =>
         line.startsWith('node '),
       );
@@ -121,44 +118,20 @@ describe.skipIf(reason !== null)(
     });
 
     describeWithChromium('in a browser', (executablePath) => {
-      async function open(cwd: string, task: (page: Page) => Promise<void>): Promise<void> {
+      test('the React app shows positions that move, and places one order', async () => {
+        const cwd = follow('docs/clients/react.md', 'src/App.tsx', 'npm run build');
         const port = await freePort();
         const server = start(`npm run dev -- --port ${port} --strictPort`, cwd);
         await eventually(() => expect(server.out).toContain(`:${port}`));
         await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
         const page = await browser.newPage();
         await page.goto(`http://localhost:${port}`);
-        await task(page);
-      }
-
-      test('the React app shows positions that move, and places one order', async () => {
-        const cwd = follow('docs/clients/react.md', ['src/App.tsx'], ['npm run build']);
-        await open(cwd, async (page) => {
-          await page.getByRole('heading').getByText('LIVE').waitFor();
-          const rows = await page.locator('li').count();
-          await page.getByRole('button').dblclick();
-          await page.getByText('accepted').waitFor();
-          await eventually(async () => expect(await page.locator('li').count()).toBe(rows + 1));
-        });
+        await page.getByRole('heading').getByText('LIVE').waitFor();
+        const rows = await page.locator('li').count();
+        await page.getByRole('button').dblclick();
+        await page.getByText('accepted').waitFor();
+        await eventually(async () => expect(await page.locator('li').count()).toBe(rows + 1));
       });
-
-      // Installed and built once more, with other packages: half of this file's time. client/test/guides/apollo.test.ts runs the same samples.
-      if (inFull(true, false)) {
-        test('the Apollo app does as well, with types that the generator wrote', async () => {
-          const files = ['src/session.ts', 'src/trading-graph.ts', 'src/api.ts', 'codegen.ts'];
-          const own = ['src/documents.ts', 'src/App.tsx', 'src/OrderForm.tsx'];
-          const cwd = follow('docs/clients/apollo.md', [...files, ...own], ['npx graphql-codegen']);
-          await open(cwd, async (page) => {
-            await page.getByRole('heading', { name: 'Positions LIVE' }).waitFor();
-            const rows = await page.locator('main > p').count();
-            await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
-            await page.getByText('Done.').waitFor();
-            await eventually(async () =>
-              expect(await page.locator('main > p').count()).toBe(rows + 1),
-            );
-          });
-        });
-      }
     });
   },
 );

@@ -24,6 +24,8 @@ export const signedOut = () => globalThis.session.signedOut();
 export const keepToken = (_given: string | null, _again?: unknown) => {};
 `;
 
+export type GuideWorld = Awaited<ReturnType<typeof startGuideWorld>>;
+
 /** A facade, a line to it that can be cut, and the globals by which the code of a page finds both and its token. */
 export async function startGuideWorld(
   settings: Readonly<Record<string, string>> = {},

@@ -2,19 +2,13 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   buildSchema,
-  type GraphQLEnumType,
-  type GraphQLInputObjectType,
-  isRequiredInputField,
   Kind,
   NoDeprecatedCustomRule,
   parse,
   specifiedRules,
   validate,
-  visit,
 } from 'graphql';
-import { CloseCode } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
 import { readUntil } from '../../../test/support/read-until.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 
@@ -29,10 +23,6 @@ function sources(pattern: string): string {
   return files.map((file) => read(file).replace(/^\s*(?:\/\/|\/?\*).*\n/gm, '')).join('\n');
 }
 
-const CODE = {
-  ios: sources('ios/Sources/**/*.swift'),
-  android: sources('android/src/main/kotlin/**/*.kt'),
-};
 const text = read('ios', 'graphql', 'operations.graphql');
 const document = parse(text);
 const operations = document.definitions.flatMap((each) =>
@@ -40,19 +30,6 @@ const operations = document.definitions.flatMap((each) =>
     ? [{ name: each.name.value, kind: each.operation }]
     : [],
 );
-
-/** Names under which the models have what is selected: fields, fragments and types of Apollo's generators. */
-const selected = new Set(['fragments']);
-visit(document, {
-  Field: ({ name }) => void selected.add(name.value),
-  FragmentSpread: ({ name }) =>
-    void selected.add(`${name.value[0]?.toLowerCase()}${name.value.slice(1)}`),
-  InlineFragment: ({ typeCondition }) => {
-    for (const prefix of ['as', 'on']) selected.add(`${prefix}${typeCondition?.name.value}`);
-  },
-});
-
-const inputOf = (name: string) => (schema.getType(name) as GraphQLInputObjectType).getFields();
 
 test('both send the same documents, so that one manifest of trusted documents serves both', () => {
   expect(read('android', 'src', 'main', 'graphql', 'operations.graphql')).toBe(text);
@@ -104,70 +81,10 @@ describe('the service', () => {
   });
 });
 
-describe.each(['ios', 'android'] as const)('the code of examples/%s', (name) => {
-  const code = CODE[name];
-
-  test('uses the models of its operations alone, and all of them', () => {
-    const models = new Set(code.match(/\b(?!GraphQL)[A-Z]\w+(?:Subscription|Mutation|Query)\b/g));
-    const made = operations.map(
-      (each) => `${each.name}${each.kind[0]?.toUpperCase()}${each.kind.slice(1)}`,
-    );
-    expect([...models].toSorted()).toEqual(made.toSorted());
-  });
-
-  test('reads what is selected', () => {
-    const paths = code.matchAll(
-      /\b(?:event|page|outcome|rejected|fragments|map \{ it)((?:\??\.\w+)+)/g,
-    );
-    const own = new Set(['map', 'upserted', 'toSet', 'orEmpty', 'append']);
-    const fields = [...paths].flatMap(([, path = '']) => path.match(/\w+/g) ?? []);
-    expect(fields.length).toBeGreaterThan(15);
-    expect(fields.filter((field) => !selected.has(field) && !own.has(field))).toEqual([]);
-  });
-
-  test.each(['PlaceOrderInput', 'LoginInput'])(
-    'passes each field that %s requires, and no other than those of the schema',
-    (type) => {
-      const [, given = ''] = new RegExp(`${type}\\(([\\s\\S]*?)\\)\\n`).exec(code) ?? [];
-      // Of the call itself: those of calls within it follow a parenthesis.
-      const labels = [...given.matchAll(/(?<![(\w])(\w+)(?:: | = )/g)].map(
-        ([, label = '']) => label,
-      );
-      const fields = Object.values(inputOf(type));
-      const known = fields.map((field) => field.name).filter((field) => labels.includes(field));
-      // Swift takes labels in the schema's order alone.
-      expect(name === 'ios' ? labels : labels.toSorted()).toEqual(known);
-      const required = fields.filter(isRequiredInputField).map((field) => field.name);
-      expect(labels).toEqual(expect.arrayContaining(required));
-    },
-  );
-
-  test('names a size, a kind and codes that the server has', () => {
-    const [, size = ''] = /(?:size: \.|OrderSize\()(\w+)/.exec(code) ?? [];
-    expect(inputOf('OrderSize')).toHaveProperty(size);
-    const [, kind = ''] =
-      /kind(?:: \.some\(\.case\(\.| = Optional\.present\(PlaceOrderKind\.)(\w+)/.exec(code) ?? [];
-    const kinds = schema.getType('PlaceOrderKind') as GraphQLEnumType;
-    expect(kinds.getValue(kind.toUpperCase())).toBeDefined();
-    const codes = [...code.matchAll(/(?:code|error) == "([A-Z_]+)"/g)].map(([, word]) => word);
-    const [expired, ...others] = codes.toSorted();
-    expect([expired, ...others]).toEqual(['EXPIRED', 'IDEMPOTENCY_UNAVAILABLE', 'UNAUTHENTICATED']);
-    for (const each of others) expect(ERROR_CODES).toHaveProperty(String(each));
-    // Apollo iOS tells no close code: there the last event of the stream has the error.
-    const closings = [...code.matchAll(/\bcode == (\d+)/g)].map(([, number]) => Number(number));
-    expect(closings).toEqual(name === 'ios' ? [] : [CloseCode.Forbidden]);
-  });
-
-  test('takes a line for dead ten seconds after the heartbeat that it asks for', () => {
-    const [, heartbeat] = /heartbeatSeconds: (\d+)/.exec(text) ?? [];
-    const [, silence] =
-      /(?:requestTimeout: |\.timeout\()(\d+)(?:, writeResultsToCache: false\)\n {6}\)|\.seconds)/.exec(
-        code,
-      ) ?? [];
-    expect(Number(silence)).toBe(Number(heartbeat) + 10);
-  });
-
-  test('asks for the network, keeps the key, and only then sends an order, as its own account', () => {
+test.each([['ios/Sources/**/*.swift'], ['android/src/main/kotlin/**/*.kt']])(
+  'the code of %s asks for the network, keeps the key, and only then sends an order, as its own account',
+  (pattern) => {
+    const code = sources(pattern);
     const steps = [
       /network\.isOnline\)? (?:else \{ )?throw Offline/,
       /\bkeep\(kept\)/,
@@ -179,5 +96,5 @@ describe.each(['ios', 'android'] as const)('the code of examples/%s', (name) => 
     const orders = code.match(/\.(?:ask|mutation)\(.*(?:Place|Void)Mutation\(.*/g) ?? [];
     expect(orders).toHaveLength(2);
     for (const order of orders) expect(order).toMatch(/(?:of:|email =) kept\.account/);
-  });
-});
+  },
+);

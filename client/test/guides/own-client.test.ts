@@ -9,7 +9,7 @@ const PLACE = `mutation Place($input: PlaceOrderInput!) {
 }`;
 
 test('an order that has no answer is closed, and cannot be placed later', async () => {
-  using project = await createSampleProject('docs/clients/README.md', {
+  await using project = await createSampleProject('docs/clients/README.md', {
     'src/session.ts': TEST_SESSION,
   });
   await using world = await startGuideWorld();

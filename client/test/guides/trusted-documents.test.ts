@@ -3,31 +3,13 @@ import { join } from 'node:path';
 import type { Environment, GraphQLTaggedNode } from 'relay-runtime';
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import type { Result } from '../../src/index.ts';
-import { createSampleProject, type SampleProject } from '../support/sample-project.ts';
+import { createSampleProject } from '../support/sample-project.ts';
 import { readPage } from '../support/samples.ts';
 import { startGuideWorld, TEST_SESSION, trustedAlone } from './guide-world.ts';
 
-const SESSION = { 'src/session.ts': TEST_SESSION };
-
-const idsOf = ({ folder }: SampleProject, manifest: string) =>
-  Object.keys(JSON.parse(readFileSync(join(folder, manifest), 'utf8')));
-
-test('the ids of GraphQL Code Generator are answered', async () => {
-  using project = await createSampleProject('docs/clients/react.md', SESSION);
-  await project.generate();
-  const manifest = 'src/gql/persisted-documents.json';
-  await using _world = await startGuideWorld(trustedAlone(project, manifest));
-  expect(idsOf(project, manifest)).toHaveLength(1);
-  const { home } = await project.load<{ home(): Promise<Result<{ session: { id: string } }>> }>(
-    'src/trusted.ts',
-  );
-  expect(await home()).toMatchObject({ data: { session: { id: '700001' } }, errors: [] });
-});
-
 test('the documents that Relay’s compiler persists are answered, in parts where one fails, and rows of one id stay two', async () => {
   const page = 'docs/clients/relay.md';
-  using project = await createSampleProject(page, SESSION);
+  await using project = await createSampleProject(page, { 'src/session.ts': TEST_SESSION });
   const samples = readPage(page).samples.filter(({ language }) => language === 'json');
   const settings = samples.map(({ text }) => JSON.parse(text) as object);
   expect(settings).toHaveLength(2);
@@ -45,7 +27,8 @@ test('the documents that Relay’s compiler persists are answered, in parts wher
   await project.generate();
   const manifest = 'persisted-documents.json';
   await using world = await startGuideWorld(trustedAlone(project, manifest));
-  expect(idsOf(project, manifest)).toHaveLength(4);
+  const ids = JSON.parse(readFileSync(join(project.folder, manifest), 'utf8'));
+  expect(Object.keys(ids)).toHaveLength(4);
   const relay = await project.load<
     { readonly environment: Environment } & Record<'HOME' | 'LIVE' | 'PLACE', GraphQLTaggedNode> &
       Pick<typeof import('relay-runtime'), 'commitMutation' | 'fetchQuery' | 'requestSubscription'>

@@ -4,6 +4,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { listenLocally } from '../../../test/support/local-server.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import type { Lifecycle } from '../../src/environment.ts';
+import type { OrderInput } from '../../src/orders/order-input.ts';
 import { ACCEPTED, buying, LIMIT, startPhone, unknown, unsent } from '../support/phone.ts';
 
 const phone = startedForEach(startPhone);
@@ -62,19 +63,12 @@ test.each([
   ['that refuses connections', refusingUrl],
   ['whose name is not found', () => 'http://nowhere.invalid'],
 ])('a server %s took nothing', async (_what, url) => {
-  const { orders } = phone.open({ url: await url() });
-  expect(await orders.ticket().place(buying('refused'))).toMatchObject(unsent('NETWORK'));
-});
-
-test('an order that is refused a connection once its account is known is unsent as well', async () => {
-  const url = await refusingUrl();
+  const gone = await url();
   const { orders, sent } = await phone.openKnown(
     {},
-    {
-      fetch: (input, init) => fetch(String(init?.body).includes('mutation') ? url : input, init),
-    },
+    { fetch: (of, init) => fetch(String(init?.body).includes('mutation') ? gone : of, init) },
   );
-  expect(await orders.ticket().place(buying('refused'))).toMatchObject({ status: 'unsent' });
+  expect(await orders.ticket().place(buying('refused'))).toMatchObject(unsent('NETWORK'));
   expect(sent).toHaveLength(1);
 });
 
@@ -172,31 +166,29 @@ test('an order that waits for its price is repeated longer', async () => {
   expect(mutations(sent)).toHaveLength(3);
 });
 
-test('after a restart an order is sent again within its own wait alone', async () => {
+test('after a restart an order is sent again within its own wait alone, which may be without end', async () => {
   await phone.killPlacing(buying('short'));
-  const long = await phone.killPlacing(buying('long'), { maxWaitMs: 600_000 });
+  const waits = { long: 600_000, endless: Number.POSITIVE_INFINITY };
+  const inputs = new Map<string, OrderInput>();
+  for (const [comment, maxWaitMs] of Object.entries(waits)) {
+    inputs.set(await phone.killPlacing(buying(comment), { maxWaitMs }), buying(comment));
+  }
   phone.pass(HALF_A_MINUTE_MS);
   // Another tab resumes at the same time.
   const tabs = [phone.open(), phone.open()];
   const resumed = (await Promise.all(tabs.map(({ orders }) => orders.resume()))).flat();
   for (const { idempotencyKey, outcome } of resumed) {
     const closed = unsent('VOIDED');
-    expect(outcome).toMatchObject(idempotencyKey === long ? { status: 'notFound' } : closed);
+    expect(outcome).toMatchObject(inputs.has(idempotencyKey) ? { status: 'notFound' } : closed);
   }
   const waiting = resumed.filter(({ outcome }) => outcome.status === 'notFound');
-  expect(waiting).toHaveLength(2);
+  expect(waiting).toHaveLength(4);
   for (const { ticket } of waiting) {
-    expect(await ticket.place(buying('long'))).toMatchObject(ACCEPTED);
+    const input = inputs.get(ticket.idempotencyKey) ?? buying('none');
+    expect(await ticket.place(input)).toMatchObject(ACCEPTED);
   }
-  expect(phone.app.sandbox.orders()).toHaveLength(1);
+  expect(phone.app.sandbox.orders()).toHaveLength(2);
   expect(phone.storage.entries.size).toBe(0);
-});
-
-test('a wait without end is one after a restart too', async () => {
-  await phone.killPlacing(buying('lost'), { maxWaitMs: Number.POSITIVE_INFINITY });
-  phone.clockMs = HALF_A_MINUTE_MS;
-  const [resumed] = await phone.open().orders.resume();
-  expect(await resumed?.ticket.place(buying('lost'))).toMatchObject(ACCEPTED);
 });
 
 test.each([

@@ -2,6 +2,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { WebSocket } from 'ws';
 import { systemClock } from '../../../lib/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
 import { FaultInjector, LATE_MS } from '../../../test/end-to-end/orders/fault-injector.ts';
@@ -11,16 +12,13 @@ import {
 } from '../../../test/end-to-end/orders/seeded-random.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../../test/support/facade-process.ts';
-import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
+import { createScriptedClock, type ScriptedClock } from '../../../test/support/scripted-clock.ts';
+import type { Environment } from '../../src/environment.ts';
 import type { OrderOutcome } from '../../src/orders/outcome.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
-import { openOrderCore } from '../support/order-core.ts';
-import { startOrderLine } from '../support/order-line.ts';
-import { buying } from '../support/phone.ts';
-import { RehearsalDevice, type RehearsalTime } from '../support/rehearsal-device.ts';
-import { FAULTS } from './rehearsal-faults.ts';
-import { contradictionsOf, countsOf, type RehearsedTicket } from './rehearsal-report.ts';
+import { CUTS, type OrderLine, startOrderLine } from '../support/order-line.ts';
+import { buying, openOrderCore } from '../support/phone.ts';
 
 /**
  * The clients' time moves by so much in each millisecond, so that their ten seconds of patience are half a second. A
@@ -42,25 +40,53 @@ const CLOCKS_MS = [0, 0, TWO_DAYS_MS, -TWO_DAYS_MS];
 const MOST_RUNS = 20;
 const BETWEEN_RUNS_MS = 6_000;
 
-export interface RehearsalReport extends RehearsalCounts {
-  /** Where what a client was told is not what the gateway did, or need not have been left open. */
-  readonly contradictions: readonly string[];
-  /** How many tickets met each fault. */
-  readonly byFault: Readonly<Record<string, number>>;
+/** A fault of the network that one ticket meets. */
+interface RehearsalFault {
+  readonly name: string;
+  /** Called half a second before the tap. */
+  begin(line: OrderLine, random: SeededRandom): void;
 }
 
-export interface RehearsalCounts {
-  readonly tickets: number;
-  /** How many tickets ended with each status. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** How many tickets ended in a later run of the app than their tap's. */
-  readonly resumed: number;
-  readonly kills: number;
-  /** How many tickets were placed on a phone that lost its network meanwhile. */
-  readonly offline: number;
+const STALLS_MS = [5_000, 10_000, 20_000, 40_000];
+
+const FAULTS: readonly RehearsalFault[] = [
+  { name: 'none', begin() {} },
+  ...CUTS.map((at) => ({
+    name: `cut ${at}`,
+    begin: ({ next }: OrderLine, random: SeededRandom) => {
+      next.push(at);
+      if (random.happens(0.3)) next.push(random.pick(CUTS));
+    },
+  })),
+  { name: 'portal', begin: ({ next }) => void next.push('portal', 'portal') },
+  ...STALLS_MS.flatMap((stallMs) =>
+    [true, false].map((ofAll) => ({
+      name: `${ofAll ? 'stall' : 'stalled connection'} of ${stallMs / 1_000} s`,
+      begin: ({ next }: OrderLine) => void next.push({ stallMs, ofAll }),
+    })),
+  ),
+  {
+    name: 'another address',
+    begin: (line, random) => line.changeAddress(5_000 + random.below(35_000)),
+  },
+];
+
+/** One tap of an order, and its end. */
+interface RehearsedTicket {
+  readonly comment: string;
+  /** The faults it met: of its network, and others. */
+  readonly faults: readonly string[];
+  readonly end: OrderOutcome;
+  /** The outcome that the user saw last, after pressing the button again perhaps. */
+  readonly last: OrderOutcome;
+  /** How long after its wait its order left, where it did. */
+  readonly lateMs: number;
 }
 
-interface World extends RehearsalTime {
+interface World {
+  readonly clock: ScriptedClock;
+  /** The date of the service, whose time is real, at a scripted moment of its clients. */
+  realDate(scriptedMs: number): Date;
   readonly sandbox: Sandbox;
   readonly facade: FacadeProcess;
   /** Of all devices, to the end of the rehearsal: what a line held up arrives late. */
@@ -70,24 +96,8 @@ interface World extends RehearsalTime {
   kills: number;
 }
 
-/** The dates of this process and of the service may differ by so much, where the machine's is set meanwhile. */
-const RECORDS_REACH_MS = 5_000;
-
-/** Until then the service may say of a first ticket's key that its records do not reach back to it. */
-async function untilRecordsReachBack(url: string, sandbox: Sandbox): Promise<void> {
-  const token = sandbox.token({ email: 'demo@example.com' });
-  await eventually(async () => {
-    const since = new Date(systemClock.now() - RECORDS_REACH_MS).toISOString();
-    const query = `mutation { voidOrder(idempotencyKey: "first", since: "${since}") { __typename } }`;
-    const response = await fetch(`${url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify({ query }),
-    });
-    const { data } = (await response.json()) as { data?: { voidOrder: unknown } };
-    return data?.voidOrder != null;
-  });
-}
+/** By then the service's records reach back to a first ticket's key, whose age is not known to the second. */
+const RECORDS_REACH_MS = 6_500;
 
 /**
  * Places tickets while the line, the gateway, the service and the app fail at random; then compares the ledgers. It goes
@@ -96,8 +106,8 @@ async function untilRecordsReachBack(url: string, sandbox: Sandbox): Promise<voi
 export async function rehearse(
   tickets: number,
   seed: number,
-  isVaried: (report: RehearsalCounts) => boolean,
-): Promise<RehearsalReport> {
+  isVaried: (counts: RehearsalCounts) => boolean,
+) {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'client-orders-'));
   await using sandbox = await startSandbox({ seed: 'orders', instruments: 40, tickMs: 0 });
   await using facade = await startFacadeProcess({
@@ -107,7 +117,8 @@ export async function rehearse(
     RATE_LIMIT_PER_MINUTE: '10000000',
     LOG_LEVEL: 'info',
   });
-  await untilRecordsReachBack(facade.url, sandbox);
+  const startedMs = systemClock.now();
+  await eventually(() => systemClock.now() - startedMs > RECORDS_REACH_MS);
   const clock = createScriptedClock(systemClock.now());
   await using lines = new AsyncDisposableStack();
   const random = createSeededRandom(seed);
@@ -123,14 +134,7 @@ export async function rehearse(
   const world: World = { sandbox, facade, lines, random, injector, clock, realDate, kills: 0 };
   const ended: RehearsedTicket[] = [];
   let next = 0;
-  const counted = (fault: string) => ended.filter(({ faults }) => faults.includes(fault)).length;
-  const counts = () => ({
-    tickets: ended.length,
-    statuses: countsOf(ended.map(({ end }) => end.status)),
-    resumed: counted('app killed'),
-    kills: world.kills,
-    offline: counted('offline'),
-  });
+  const counts = () => countEnds(ended, world.kills);
   const goesOn = () => next < tickets || (next < MOST_TIMES * tickets && !isVaried(counts()));
   let isOver = false;
   let isRestarting = false;
@@ -162,16 +166,25 @@ export async function rehearse(
     await Promise.all(Array.from({ length: atOnce(tickets) }, worker));
     // Orders that the gateway carries out late have to be in its ledger.
     await delay(2 * LATE_MS);
-    const contradictions = contradictionsOf(ended, sandbox);
-    return {
-      ...counts(),
-      contradictions,
-      byFault: countsOf(ended.flatMap(({ faults }) => faults)),
-    };
+    return { ...counts(), contradictions: contradictionsOf(ended, sandbox) };
   } finally {
     isOver = true;
     await passing;
   }
+}
+
+export type RehearsalCounts = ReturnType<typeof countEnds>;
+
+function countEnds(ended: readonly RehearsedTicket[], kills: number) {
+  const counted = (fault: string) => ended.filter(({ faults }) => faults.includes(fault)).length;
+  return {
+    tickets: ended.length,
+    /** How many tickets ended with each status. */
+    statuses: countsOf(ended.map(({ end }) => end.status)),
+    /** How many ended in a later run of the app than their tap's, and how many lost their network meanwhile. */
+    ...{ resumed: counted('app killed'), offline: counted('offline') },
+    kills,
+  };
 }
 
 async function placeOne(world: World, n: number): Promise<RehearsedTicket> {
@@ -280,4 +293,90 @@ function goOffline({ random, clock }: World, device: RehearsalDevice): void {
   };
   if (fromMs <= 0) leave();
   else clock.after(fromMs, leave);
+}
+
+function countsOf(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+/** What clients were told against the gateway's book, and what need not have been left open. */
+function contradictionsOf(tickets: readonly RehearsedTicket[], sandbox: Sandbox): string[] {
+  const applied = countsOf(sandbox.orders().map(({ comment }) => String(comment)));
+  return tickets.flatMap((ticket) => {
+    const { comment, last, faults, lateMs } = ticket;
+    const { status } = last;
+    const count = applied[comment] ?? 0;
+    const isPossible =
+      status === 'accepted' ? count === 1 : status === 'unknown' ? count <= 1 : count === 0;
+    const told: string[] = [];
+    const which = `${comment} (${faults.join(', ')})`;
+    if (!isPossible) told.push(`${which} is ${status}, and was carried out ${count} times`);
+    if (lateMs > 0) told.push(`${which} left ${lateMs} ms after its wait`);
+    for (const outcome of [ticket.end, last]) {
+      if (isExplained(outcome)) continue;
+      const reason = outcome.status === 'unknown' ? outcome.error : null;
+      told.push(
+        `${which} was left unknown: ${reason?.code ?? 'without a reason'} ${reason?.message}`,
+      );
+    }
+    return told;
+  });
+}
+
+/**
+ * Whether an order may stay unknown: the service itself has said so, of a gateway without a clear answer or of a replica that
+ * was killed; or nobody could prove whose the key is.
+ */
+function isExplained(outcome: OrderOutcome): boolean {
+  if (outcome.status !== 'unknown') return true;
+  return outcome.error === null || outcome.error.code === 'GATEWAY_UNAVAILABLE';
+}
+
+/** A phone whose network goes and comes back, and whose clock is set wrongly. */
+class RehearsalDevice {
+  isOnline = true;
+  /** When the last order left it, by the scripted clock. */
+  lastOrderMs = Number.NEGATIVE_INFINITY;
+  readonly environment: Partial<Environment>;
+
+  constructor({ clock, realDate }: Pick<World, 'clock' | 'realDate'>, clockMs: number) {
+    const isOnline = () => this.isOnline;
+    const sent = (text: string) => {
+      if (/order: place(?!d)/.test(text)) this.lastOrderMs = clock.now();
+      return text.replace(
+        /"(sendBefore|since)":"([^"]+)"/g,
+        (_, name, date) => `"${name}":"${realDate(Date.parse(date)).toISOString()}"`,
+      );
+    };
+    class DeviceSocket extends WebSocket {
+      constructor(url: string, protocol: string) {
+        super(isOnline() ? url : 'ws://127.0.0.1:9', protocol);
+      }
+
+      override send(data: string): void {
+        super.send(sent(data));
+      }
+    }
+    this.environment = {
+      fetch: (input, init) => {
+        // A browser says no more than this, whatever the reason.
+        if (!this.isOnline) return Promise.reject(new TypeError('Failed to fetch'));
+        return fetch(input, { ...init, body: sent(String(init?.body)) });
+      },
+      WebSocket: DeviceSocket as unknown as typeof globalThis.WebSocket,
+      lifecycle: {
+        isVisible: true,
+        get isOnline() {
+          return isOnline();
+        },
+        onReturn: () => () => {},
+        onHide: () => () => {},
+      },
+      now: () => clock.now() + clockMs,
+      uptime: clock.now,
+      after: clock.after,
+    };
+  }
 }

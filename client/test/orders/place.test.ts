@@ -47,7 +47,7 @@ test('an order whose outcome nobody knows is unknown, keeps its key and is not s
   expect(phone.app.sandbox.calls('openPosition')).toBe(1);
 });
 
-test('a double tap is one order, and one request', async () => {
+test('a double tap is one order, and one request; two tickets are two orders, however alike', async () => {
   const { orders, sent } = phone.open();
   const ticket = orders.ticket();
   const [first, second] = await Promise.all([
@@ -57,12 +57,8 @@ test('a double tap is one order, and one request', async () => {
   expect(first).toEqual(second);
   expect(sent).toHaveLength(1);
   expect(applied('double')).toHaveLength(1);
-});
-
-test('two tickets are two orders, however alike', async () => {
-  const { orders } = phone.open();
-  await Promise.all([orders.ticket().place(buying('twin')), orders.ticket().place(buying('twin'))]);
-  expect(applied('twin')).toHaveLength(2);
+  await Promise.all([orders.ticket(), orders.ticket()].map((one) => one.place(buying('double'))));
+  expect(applied('double')).toHaveLength(3);
 });
 
 test('a limit order goes by placeLimitOrder, unless it says that it is one at the market', async () => {
@@ -93,7 +89,7 @@ test('an order says whether it waits for a price, also where the app does not', 
     {},
     { price: 1 },
     { kind: 'PENDING', price: 1 },
-    { kind: 'MARKET', price: null as unknown as undefined },
+    { kind: 'MARKET', price: null as unknown as undefined, comment: null },
   ];
   for (const fields of kinds) await orders.ticket().place({ ...buying('kinds'), ...fields });
   expect(sent).toMatchObject(
@@ -107,6 +103,8 @@ test.each<[object, string, object?]>([
   [{ price: null }, 'price', LEFT_OUT],
   [{ stopLoss: null }, 'stopLoss', LEFT_OUT],
   [{ takeProfit: null }, 'takeProfit', LEFT_OUT],
+  [{ stopLoss: { price: null } }, 'stopLoss.price', LEFT_OUT],
+  [{ kind: 'PENDING', price: null }, 'price', LEFT_OUT],
   [{ price: Number.NaN }, 'price'],
   [{ price: Number.POSITIVE_INFINITY }, 'price'],
 ])('an order with %o is refused for its %s before anything is sent', async (fields, name, more) => {
@@ -132,15 +130,15 @@ test.each<[object, string]>([
   expect(await ticket.place(buying('corrected'))).toMatchObject(ACCEPTED);
 });
 
-test.each([
-  ['a time below nothing is none', { withinMs: -60_000 }, 'unsent'],
-  ['a time without measure is the longest one', { withinMs: Number.MAX_SAFE_INTEGER }, 'accepted'],
-  ['no options are those by default', null, 'accepted'],
-])('%s', async (_, options, status) => {
+test('fields in another order, and those that are left out, make no other order; no options are those by default', async () => {
   const { orders, sent } = phone.open();
-  const outcome = await orders.ticket().place(buying('options'), options as PlaceOptions);
-  expect(outcome).toMatchObject({ status });
-  expect(sent).toHaveLength(status === 'accepted' ? 1 : 0);
+  const ticket = orders.ticket();
+  const { symbol, side, size, comment } = buying('again');
+  const outcome = await ticket.place({ symbol, side, size, comment });
+  const again = { comment, size: { units: 1, amount: undefined }, side, symbol, price: undefined };
+  expect(await ticket.place(again as OrderInput, null as unknown as PlaceOptions)).toEqual(outcome);
+  expect(outcome).toMatchObject(ACCEPTED);
+  expect(sent).toHaveLength(1);
 });
 
 test('an error of the app’s own listener is reported by the platform, and the order placed', async () => {

@@ -34,28 +34,6 @@ test('an order is placed where its keys have a storage of their own, and the oth
   expect([own.entries.size, phone.storage.entries.size]).toEqual([0, 0]);
 });
 
-test('what an entry has of another type is as if it were left out', async () => {
-  await phone.interrupt(buying('mistyped'), 'lost');
-  const { entries } = phone.storage;
-  for (const [name, text] of entries) {
-    entries.set(name, JSON.stringify({ ...JSON.parse(text), sendBefore: 7, maxWaitMs: null }));
-  }
-  const [order] = await phone.open().orders.resume();
-  expect(order?.outcome).toMatchObject({ status: 'notFound' });
-  expect(await order?.ticket.place(buying('mistyped'))).toMatchObject(ACCEPTED);
-});
-
-test('the key is stored before anything is sent', async () => {
-  const entries: number[] = [];
-  const fetching: typeof fetch = (...args) => {
-    if (String(args[1]?.body).includes('mutation')) entries.push(phone.storage.entries.size);
-    return fetch(...args);
-  };
-  const { orders } = phone.open({}, { fetch: fetching });
-  await orders.ticket().place(buying('kept'));
-  expect(entries).toEqual([1]);
-});
-
 test('a key that is stored too late is deleted, since its order was not sent', async () => {
   const storage = delayFirstWrite(phone.storage);
   const { orders } = await phone.openKnown({ storage });
@@ -120,13 +98,6 @@ test.each(['failing', 'hanging'] as const)(
   },
 );
 
-test('resume says that the storage fails, and a new ticket that its key is not kept', async () => {
-  const { orders } = phone.open();
-  phone.storage.failing.add('keys');
-  await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
-  expect(orders.ticket().isDurable).toBe(false);
-});
-
 test.each([
   ['fails to be read', ({ failing }: MemoryStorage) => void failing.add('get')],
   [
@@ -165,7 +136,7 @@ test.each(['failing', 'hanging'] as const)(
   },
 );
 
-test('a ticket says whether its key outlives the app', async () => {
+test('a ticket says whether its key outlives the app, as far as the storage is known to work', async () => {
   const { orders } = phone.open();
   const kept = orders.ticket();
   await kept.place(buying('kept', 'TEST.UNKNOWN'));
@@ -177,11 +148,41 @@ test('a ticket says whether its key outlives the app', async () => {
   // What is known of the storage is known before the next order is placed.
   expect(orders.ticket().isDurable).toBe(false);
   expect(kept.isDurable).toBe(true);
+  await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
   phone.storage.failing.clear();
   await orders.resume();
   expect(orders.ticket().isDurable).toBe(false);
   await orders.ticket().place(buying('kept again'));
   expect(orders.ticket().isDurable).toBe(true);
+});
+
+test('a tap while the key of an expired order is deleted joins it, and the next one is another order', async () => {
+  phone.line.aheadMs = -10_000;
+  const isDeleting = Promise.withResolvers<void>();
+  const mayDelete = Promise.withResolvers<void>();
+  phone.storage.before = async (step) => {
+    if (step !== 'delete') return;
+    isDeleting.resolve();
+    await mayDelete.promise;
+  };
+  const { orders, core } = phone.open();
+  const ticket = orders.ticket();
+  const { idempotencyKey } = ticket;
+  const placing = ticket.place(buying('late'));
+  await isDeleting.promise;
+  const tapped = ticket.place(buying('late'));
+  mayDelete.resolve();
+  const expired = { idempotencyKey, ...unsent('EXPIRED', { retryable: false }) };
+  expect(await tapped).toMatchObject(expired);
+  expect(await placing).toEqual(await tapped);
+  expect(ticket.idempotencyKey).not.toBe(idempotencyKey);
+  expect(phone.storage.entries.size).toBe(0);
+  expect(phone.app.sandbox.orders()).toEqual([]);
+  phone.line.aheadMs = 0;
+  await core.request('{__typename}', {});
+  // The form may be changed as well.
+  expect(await ticket.place(buying('changed'))).toMatchObject(ACCEPTED);
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
 /** A storage whose first write waits until it is released, which resolves when it is written. */

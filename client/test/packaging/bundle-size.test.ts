@@ -1,38 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { bundled } from '../support/bundled.ts';
-import { namedSizes, README, viteSizes } from '../support/client-sizes.ts';
-import { exampleWeight } from '../support/example-weight.ts';
-
-test.each([
-  ['requests.ts', 'tokens and requests alone', 6_700],
-  ['create-core.ts', 'the core', 11_100],
-  ['create-client.ts', 'a client with all of it', 27_300],
-])('%s: %s take less than %i B, gzipped', async (entry, _what, bytes) => {
-  expect((await bundled([entry])).bytes).toBeLessThan(bytes);
-});
+import { bundled, namedSizes, viteSizes } from '../support/client-sizes.ts';
 
 test('the README names what each entry takes of a Vite build', async () => {
   const measured = await viteSizes();
-  const named = namedSizes('Vite');
+  const named = namedSizes();
   expect(named.map(({ what }) => what)).toEqual(measured.map(({ what }) => what));
   for (const [at, { what, bytes }] of measured.entries()) {
     expect(Math.abs((named[at]?.bytes ?? 0) - bytes), `${what}: ${bytes} B`).toBeLessThan(200);
   }
-});
-
-test("the README names what the example app's Vite build has of the client", async () => {
-  const readme = readFileSync(README, 'utf8');
-  const [, kilobytes] = /takes ([\d.]+) kB gzipped in the Vite build/.exec(readme) ?? [];
-  const bytes = await exampleWeight();
-  console.log(`${bytes} B`);
-  expect(Math.abs(Number(kilobytes) * 1_000 - bytes)).toBeLessThan(200);
-});
-
-test('the hooks alone take less than 3 kB, gzipped', async () => {
-  const { bytes, modules } = await bundled(['react.ts']);
-  expect(modules.filter((id) => id.includes('create-client'))).toEqual([]);
-  expect(bytes).toBeLessThan(3_000);
 });
 
 // As Metro packs them: whole modules, whether or not something of them is used.

@@ -1,8 +1,9 @@
 import { webcrypto } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createClient } from '../../src/create-client.ts';
-import { offlineAccountKey, reactNative } from '../../src/react-native.ts';
-import { nativePlatform } from '../support/native-platform.ts';
+import { offlineAccountKey, type ReactNativeParts, reactNative } from '../../src/react-native.ts';
+
+type Network = Parameters<Parameters<ReactNativeParts['NetInfo']['addEventListener']>[0]>[0];
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -60,7 +61,10 @@ test('ids are those of the app where it gives them, and event streams come first
 
 test('the keys of orders go into a store of their own where there is one', async () => {
   const { parts } = nativePlatform();
-  expect(reactNative(parts)).not.toHaveProperty('orderStorage');
+  const { storage, ...others } = reactNative(parts);
+  await storage.set('a key', 'text');
+  expect(await storage.get('a key')).toBe('text');
+  expect(others).not.toHaveProperty('orderStorage');
   const kept = new Map<string, string>();
   const setItem = async (key: string, text: string) => void kept.set(key, text);
   const { orderStorage } = reactNative({
@@ -98,3 +102,44 @@ test('the key of the offline account is made once, and kept where the app says',
   vi.stubGlobal('crypto', { getRandomValues: webcrypto.getRandomValues.bind(webcrypto) });
   await expect(offlineAccountKey(store)).rejects.toThrow('react-native-quick-crypto');
 });
+
+/** React Native and its packages as far as the client uses them: a phone on wifi whose app is open, until a test says otherwise. */
+function nativePlatform() {
+  const stateListeners = new Set<(state: string) => void>();
+  const networkListeners = new Set<(network: Network) => void>();
+  const entries = new Map<string, string>();
+  let network: Network = { type: 'wifi', isConnected: true, details: {} };
+  const AppState = {
+    currentState: 'active',
+    addEventListener(_type: 'change', listener: (state: string) => void) {
+      stateListeners.add(listener);
+      return { remove: () => stateListeners.delete(listener) };
+    },
+  };
+  const NetInfo = {
+    addEventListener(listener: (network: Network) => void) {
+      networkListeners.add(listener);
+      listener(network);
+      return () => void networkListeners.delete(listener);
+    },
+  };
+  const AsyncStorage = {
+    getItem: async (key: string) => entries.get(key) ?? null,
+    setItem: async (key: string, value: string) => void entries.set(key, value),
+    removeItem: async (key: string) => void entries.delete(key),
+    getAllKeys: async () => [...entries.keys()],
+  };
+  return {
+    parts: { AppState, NetInfo, AsyncStorage } satisfies ReactNativeParts,
+    stateListeners: stateListeners as ReadonlySet<unknown>,
+    show(state: 'active' | 'inactive' | 'background') {
+      AppState.currentState = state;
+      for (const listener of [...stateListeners]) listener(state);
+    },
+    /** The type of its network, `none` in flight mode. */
+    connect(type: string, cellularGeneration?: string) {
+      network = { type, isConnected: type !== 'none', details: { cellularGeneration } };
+      for (const listener of [...networkListeners]) listener(network);
+    },
+  };
+}

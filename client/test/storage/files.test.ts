@@ -1,29 +1,19 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ownFolder } from '../../../test/support/own-folder.ts';
 import { files } from '../../src/storage/files.ts';
 import { testStorageContract } from '../support/storage-contract.ts';
 
-const folders: string[] = [];
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'client-files-'));
-  folders.push(folder);
-  return folder;
-}
-
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
+const own = ownFolder();
 
 testStorageContract(async () => {
-  const folder = join(await temporaryFolder(), 'made', 'when needed');
+  const folder = join(own.path, 'made', 'when needed');
   return { storage: files(folder), reopen: async () => files(folder) };
 });
 
 test('only their owner can read the files', async () => {
-  const folder = join(await temporaryFolder(), 'texts');
+  const folder = join(own.path, 'texts');
   await files(folder).set('key', 'text');
   const [name = ''] = await readdir(folder);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
@@ -31,7 +21,7 @@ test('only their owner can read the files', async () => {
 });
 
 test('a folder that cannot be made rejects, and is tried again', async () => {
-  const inTheWay = join(await temporaryFolder(), 'file');
+  const inTheWay = join(own.path, 'file');
   await writeFile(inTheWay, '');
   const storage = files(join(inTheWay, 'texts'));
   await expect(storage.set('key', 'text')).rejects.toThrow();
@@ -42,7 +32,7 @@ test('a folder that cannot be made rejects, and is tried again', async () => {
 });
 
 test('a write that fails leaves the former text, and no file behind', async () => {
-  const folder = await temporaryFolder();
+  const folder = own.path;
   const storage = files(folder);
   await storage.set('key', 'former');
   const [name = ''] = await readdir(folder);
@@ -59,7 +49,7 @@ test('a write that fails leaves the former text, and no file behind', async () =
 });
 
 test('a write that was cut off is neither read nor listed, and removed in the end', async () => {
-  const folder = await temporaryFolder();
+  const folder = own.path;
   await files(folder).set('key', 'text');
   const [name = ''] = await readdir(folder);
   const recent = join(folder, `${name}.00000000-0000-4000-8000-000000000001.tmp`);
@@ -76,18 +66,8 @@ test('a write that was cut off is neither read nor listed, and removed in the en
   );
 });
 
-test('a key is listed whose line ends where a read does', async () => {
-  const storage = files(await temporaryFolder());
-  // Its quotes are written with it.
-  const keys = [65_533, 65_534, 65_535].map((length) => 'k'.repeat(length));
-  for (const key of keys) await storage.set(key, 'text');
-  expect((await storage.keys('')).map(({ length }) => length).toSorted()).toEqual([
-    65_533, 65_534, 65_535,
-  ]);
-});
-
 test('a damaged file rejects and is not listed; the next write repairs it', async () => {
-  const folder = await temporaryFolder();
+  const folder = own.path;
   const storage = files(folder);
   await storage.set('key', 'text');
   const [name = ''] = await readdir(folder);

@@ -21,7 +21,6 @@ declare global {
   /** The values that the page and the tests leave in it. */
   interface Window {
     storage: Record<string, (...args: string[]) => Promise<unknown>>;
-    opened: number;
     durabilities: string[];
     isRefused: boolean;
     connection: IDBDatabase;
@@ -63,22 +62,6 @@ describeWithChromium('in a browser', (executablePath) => {
   testStorageContract(async () => {
     const storage = remoteStorage(await openPage());
     return { storage, reopen: async () => remoteStorage(await openPage()) };
-  });
-
-  test('the database is opened when it is first used, and once', async () => {
-    const page = await openPage(() => {
-      const open = IDBFactory.prototype.open;
-      window.opened = 0;
-      IDBFactory.prototype.open = function (...args) {
-        window.opened += 1;
-        return open.apply(this, args);
-      };
-    });
-    const opened = () => page.evaluate(() => window.opened);
-    expect(await opened()).toBe(0);
-    const storage = remoteStorage(page);
-    await Promise.all([storage.get('a'), storage.set('b', 'text'), storage.keys('')]);
-    expect(await opened()).toBe(1);
   });
 
   test('a write is on the disk before it is reported', async () => {
@@ -133,19 +116,6 @@ describeWithChromium('in a browser', (executablePath) => {
     });
     await storage.set('key', 'text');
     expect(await storage.get('key')).toBe('text');
-  });
-
-  test('a database that a newer version of the adapter has made rejects', async () => {
-    const other = await openPage();
-    await other.evaluate(
-      () =>
-        new Promise<void>((resolve, reject) => {
-          const request = indexedDB.open('app', 7);
-          request.onsuccess = () => resolve();
-          request.onerror = () => reject(request.error);
-        }),
-    );
-    await expect(remoteStorage(await openPage()).get('key')).rejects.toThrow('cannot be opened');
   });
 
   test('a database that another tab keeps blocked rejects in time, and opens once it is free', async () => {

@@ -25,14 +25,8 @@ const FILES = [
   ...['tsconfig.json', 'build.mjs'],
 ];
 
-export interface BuiltClient {
-  readonly tarball: string;
-  /** What the tarball unpacks to: the package as it is installed. */
-  readonly folder: string;
-}
-
 /** The package as npm would publish it; it is made once for each state of the sources, however many files need it. */
-export async function builtClient(): Promise<BuiltClient> {
+export async function builtClient() {
   const made = join(modules, `.client-${digestOfSources()}`);
   const isMade = () => existsSync(made);
   // Workers that start together would each spend the CPU on it.
@@ -48,6 +42,7 @@ export async function builtClient(): Promise<BuiltClient> {
       if (!isMade()) throw error;
     }
   }
+  // The folder has what the tarball unpacks to: the package as it is installed.
   return { tarball: join(made, 'client.tgz'), folder: join(made, 'package') };
 }
 

@@ -25,7 +25,7 @@ export interface SentRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export interface PhoneOptions {
+export interface PhoneOptions extends Omit<CountedEnvironmentOptions, 'fetch'> {
   readonly storage?: ClientStorage | null;
   readonly email?: string | null;
   /** Stands in for the network; `send` passes the request on. */
@@ -34,10 +34,6 @@ export interface PhoneOptions {
     send: (token?: string) => Promise<Response>,
     signal: AbortSignal,
   ) => Promise<Response>;
-  readonly now?: () => number;
-  readonly uptime?: () => number;
-  readonly isSlowLine?: () => boolean;
-  readonly hurry?: CountedEnvironmentOptions['hurry'];
 }
 
 /** An app on a phone, with a catalog on the real facade. */
@@ -47,10 +43,7 @@ export function openPhone(
     storage = null,
     email = DEMO,
     network = (_sent, send) => send(),
-    now,
-    uptime,
-    isSlowLine,
-    hurry = (ms) => (ms < 5_000 ? Math.min(ms, 10) : ms),
+    ...changed
   }: PhoneOptions = {},
 ) {
   const sent: SentRequest[] = [];
@@ -62,10 +55,8 @@ export function openPhone(
   const environment = countedEnvironment({
     // No test waits for a pause between repetitions, none of which is as long as the shortest limit of time.
     random: () => Math.random() / 2,
-    hurry,
-    ...(now && { now }),
-    ...(uptime && { uptime }),
-    ...(isSlowLine && { isSlowLine }),
+    hurry: (ms) => (ms < 5_000 ? Math.min(ms, 10) : ms),
+    ...changed,
     fetch: (input, init) => {
       const { query, variables } = JSON.parse(String(init?.body));
       const request = { name: /^query (\w+)/.exec(query)?.[1] ?? '', variables: variables ?? {} };

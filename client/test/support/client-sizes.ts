@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { bundled } from './bundled.ts';
+import { type InputOptions, rolldown } from 'rolldown';
 import type { BundledModule } from './bundlers.ts';
 
+const source = join(import.meta.dirname, '..', '..', 'src');
 export const README: string = join(import.meta.dirname, '..', '..', 'README.md');
 export const TABLE: RegExp = /(?<=<!-- sizes[^>]*-->\n\n)[\s\S]*?(?=\n\n<!-- end of sizes -->)/;
+
+const ENTRY = 'all-entries';
 
 /** A row of the README's table: files of `src` without their ending, and those that the app has anyway. */
 interface Measured {
@@ -48,6 +51,37 @@ export async function viteSizes(): Promise<readonly Size[]> {
   );
 }
 
+/** One bundle of these files of `src` together by Vite's bundler, as an app has it that uses all that they export. */
+export async function bundled(
+  entries: readonly string[],
+  options: InputOptions = {},
+): Promise<{ readonly bytes: number; readonly modules: readonly string[] }> {
+  const code = entries.map((entry) => `export * from ${JSON.stringify(join(source, entry))};`);
+  const bundle = await rolldown({
+    input: ENTRY,
+    platform: 'browser',
+    external: ['react', /^@apollo\//],
+    ...options,
+    plugins: [
+      {
+        name: ENTRY,
+        resolveId: (id) => (id === ENTRY ? id : null),
+        load: (id) => (id === ENTRY ? code.join('\n') : null),
+      },
+    ],
+  });
+  const { output } = await bundle.generate({ format: 'esm', minify: true });
+  await bundle.close();
+  const chunks = output.filter((part) => part.type === 'chunk');
+  return {
+    bytes: gzipSync(chunks.map(({ code }) => code).join('')).length,
+    modules: chunks
+      .flatMap(({ moduleIds }) => moduleIds)
+      .filter((id) => id !== ENTRY)
+      .map((id) => id.split('/src/').at(-1) ?? ''),
+  };
+}
+
 /** What Metro packs: every module that an entry needs. */
 export function metroSizes(modules: readonly BundledModule[]): readonly Size[] {
   const byPath = new Map(modules.map((module) => [module.path, module]));
@@ -77,16 +111,13 @@ export function sizesTable(vite: readonly Size[], metro: readonly Size[]): strin
   return ['| kB, gzipped | Vite | Metro |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** The README's figures of a bundler, in bytes. */
-export function namedSizes(bundler: 'Vite' | 'Metro'): readonly Size[] {
+/** The README's figures of Vite, in bytes. */
+export function namedSizes(): readonly Size[] {
   const [table = ''] = TABLE.exec(readFileSync(README, 'utf8')) ?? [];
   const [, , ...rows] = table.split('\n');
   return rows.map((row) => {
-    const [what = '', vite, metro] = row
-      .split('|')
-      .slice(1)
-      .map((cell) => cell.trim());
-    return { what, bytes: Number(bundler === 'Vite' ? vite : metro) * 1_000 };
+    const [, what = '', vite] = row.split('|').map((cell) => cell.trim());
+    return { what, bytes: Number(vite) * 1_000 };
   });
 }
 

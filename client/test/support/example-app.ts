@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { build, preview } from 'vite';
 import { afterEach, expect } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { startTestApp } from '../../../test/support/app.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import { clientSources } from './client-sources.ts';
-import { type CutProxy, startCutProxy } from './cut-proxy.ts';
+import { startCutProxy } from './cut-proxy.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -28,15 +28,7 @@ export interface ExampleView {
 }
 
 /** A Vite project built and served, and the facade that it asks, behind a line that can be cut. */
-export interface ExampleApp extends AsyncDisposable {
-  readonly url: string;
-  readonly facade: TestApp;
-  readonly line: CutProxy;
-  /** Opens the page with a profile of its own. */
-  open(view?: Partial<ExampleView>): Promise<Page>;
-  /** Ends what the pages of a test would still ask for during the next; the answer is what went wrong in them. */
-  closePages(): Promise<readonly string[]>;
-}
+export type ExampleApp = Awaited<ReturnType<typeof startExampleApp>>;
 
 const FACADE = {
   ...{ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000', LOGIN_LIMIT_PER_MINUTE: '1000' },
@@ -59,7 +51,7 @@ async function startExampleApp({
   folder,
   executablePath,
   nodeEnvironment = 'production',
-}: ExampleAppOptions): Promise<ExampleApp> {
+}: ExampleAppOptions) {
   await using started = new AsyncDisposableStack();
   const facade = started.use(await startTestApp(FACADE));
   const line = started.adopt(await startCutProxy(facade.url), (proxy) => proxy.close());
@@ -86,10 +78,11 @@ async function startExampleApp({
   const owned = started.move();
   const errors: string[] = [];
   return {
-    url,
     facade,
     line,
-    open: (view) => openExample(browser, url, errors, view),
+    /** Opens the page with a profile of its own. */
+    open: (view?: Partial<ExampleView>) => openExample(browser, url, errors, view),
+    /** Ends what the pages of a test would still ask for during the next; the answer is what went wrong in them. */
     async closePages() {
       await Promise.all(browser.contexts().map((context) => context.close()));
       return errors.splice(0);
@@ -117,14 +110,17 @@ async function openExample(
   return page;
 }
 
+/** Vite and its plugin for React decide by the variable, which a test runner sets to `test`. */
 async function buildExample(
   source: string,
   outDir: string,
   endpoint: string,
   nodeEnvironment: string,
 ): Promise<void> {
-  await inNodeEnvironment(nodeEnvironment, () =>
-    build({
+  const { NODE_ENV } = process.env;
+  process.env.NODE_ENV = nodeEnvironment;
+  try {
+    await build({
       root: source,
       configLoader: 'native',
       mode: nodeEnvironment,
@@ -135,16 +131,7 @@ async function buildExample(
       // The project's own, should somebody have installed the example's as well.
       resolve: { dedupe: ['react', 'react-dom', 'graphql', '@apollo/client'] },
       build: { outDir, emptyOutDir: true, minify: nodeEnvironment === 'production' },
-    }),
-  );
-}
-
-/** Vite and its plugin for React decide by this variable, which a test runner sets to `test`. */
-export async function inNodeEnvironment<T>(name: string, task: () => Promise<T>): Promise<T> {
-  const { NODE_ENV } = process.env;
-  process.env.NODE_ENV = name;
-  try {
-    return await task();
+    });
   } finally {
     process.env.NODE_ENV = NODE_ENV;
   }

@@ -29,30 +29,10 @@ export type LineFault =
   /** The same for so long, of WebSockets as well or of requests alone. */
   | { readonly stallMs: number; readonly ofAll: boolean };
 
-export interface OrderLine extends AsyncDisposable {
-  readonly url: string;
-  /** The faults of the next requests, in turn; later ones have none. */
-  readonly next: LineFault[];
-  /** The number of order mutations that came here. */
-  orders: number;
-  /** How many of them the service has answered. */
-  answered: number;
-  /** WebSockets that were opened so far, and requests in which nothing but a ping was. */
-  sockets: number;
-  pings: number;
-  /** The answers' dates are so far ahead of the clock's. */
-  aheadMs: number;
-  /** Passes on what waits, as a network does that was gone for a while. */
-  heal(): void;
-  /** The device has another address from now on: what is on its connections is lost, and the next one works after so long. */
-  changeAddress(ms: number): void;
-}
+export type OrderLine = Awaited<ReturnType<typeof startOrderLine>>;
 
 /** A mobile network, as seen by one phone. Faults hit orders and questions about them alone. */
-export async function startOrderLine(
-  target: () => string,
-  clock: Clock = systemClock,
-): Promise<OrderLine> {
+export async function startOrderLine(target: () => string, clock: Clock = systemClock) {
   /** Until then nothing passes: over HTTP, and over WebSockets. */
   let [requestsUntilMs, socketsUntilMs] = [0, 0];
   /** Until then requests are lost in connections of the address before. */
@@ -143,17 +123,24 @@ export async function startOrderLine(
     client.once('close', () => upstream.destroy());
   });
   const listener = await listenLocally(server);
-  const line: OrderLine = {
+  const line = {
     url: listener.url,
-    next: [],
-    ...{ orders: 0, answered: 0, sockets: 0, pings: 0 },
+    /** The faults of the next requests, in turn; later ones have none. */
+    next: [] as LineFault[],
+    /** Order mutations that came here, and how many of them the service has answered. */
+    ...{ orders: 0, answered: 0 },
+    /** WebSockets that were opened so far, and requests in which nothing but a ping was. */
+    ...{ sockets: 0, pings: 0 },
+    /** The answers' dates are so far ahead of the clock's. */
     aheadMs: 0,
+    /** Passes on what waits, as a network does that was gone for a while. */
     heal() {
       requestsUntilMs = 0;
       for (const go of waiting) go();
       waiting.clear();
     },
-    changeAddress(ms) {
+    /** The device has another address from now on: what is on its connections is lost, and the next one works after so long. */
+    changeAddress(ms: number) {
       lostUntilMs = clock.now() + ms;
     },
     async [Symbol.asyncDispose]() {

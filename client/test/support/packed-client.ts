@@ -1,38 +1,21 @@
-import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { type BuiltClient, builtClient } from './built-client.ts';
+import { builtClient } from './built-client.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const run = promisify(execFile);
+
+export type PackedClient = Awaited<ReturnType<typeof packClient>>;
 
 /** An app outside the workspace that has installed the package. */
-export interface PackedClient extends BuiltClient, Disposable {
-  readonly app: string;
-  /** Runs a script in the app's folder; the answer is what it prints. */
-  run(script: string, ...args: string[]): Promise<string>;
-  /** Writes a file in the app's folder; the answer is its path. */
-  write(file: string, text: string): string;
-}
-
-export async function packClient(): Promise<PackedClient> {
+export async function packClient(packages = declaredPackages()) {
   const built = await builtClient();
   const app = mkdtempSync(join(tmpdir(), 'packed-client-'));
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
   cpSync(built.folder, join(app, 'node_modules', 'trading-graph-client'), { recursive: true });
-  // The packages that it declares are linked from this project: npm takes seconds to install them.
-  const { dependencies, peerDependencies } = clientManifest();
-  for (const name of Object.keys({ ...dependencies, ...peerDependencies, '@types/react': '*' })) {
+  // Its packages are linked from this project: npm takes seconds to install them.
+  for (const name of packages) {
     const path = join(app, 'node_modules', name);
     mkdirSync(dirname(path), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), path);
@@ -40,16 +23,21 @@ export async function packClient(): Promise<PackedClient> {
   return {
     ...built,
     app,
-    async run(script, ...args) {
-      return (await run(process.execPath, [join(app, script), ...args], { cwd: app })).stdout;
-    },
-    write(file, text) {
+    /** Writes a file in the app's folder; the answer is its path. */
+    write(file: string, text: string) {
       const path = join(app, file);
+      mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text);
       return path;
     },
-    [Symbol.dispose]: () => rmSync(app, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(app, { recursive: true, force: true }),
   };
+}
+
+/** Those that the client itself declares. */
+function declaredPackages(): readonly string[] {
+  const { dependencies, peerDependencies } = clientManifest();
+  return Object.keys({ ...dependencies, ...peerDependencies, '@types/react': '*' });
 }
 
 /** The paths that an app can import. */

@@ -1,12 +1,15 @@
 import { expect } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { createCore } from '../../src/create-core.ts';
+import { createOrders } from '../../src/orders/create-orders.ts';
 import type { LimitOrderInput, OrderInput } from '../../src/orders/order-input.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
-import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
-import { type OrderCore, type OrderCoreOptions, openOrderCore } from './order-core.ts';
-import { type OrderLine, startOrderLine } from './order-line.ts';
+import type { ClientStorage } from '../../src/storage.ts';
+import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
+import { createMemoryStorage } from './memory-storage.ts';
+import { startOrderLine } from './order-line.ts';
 
 /**
  * The records of a server that has just begun say nothing of keys from before. Its dates are so far ahead that its clients take
@@ -16,57 +19,36 @@ const AHEAD_MS = 3_100;
 const MINUTE_MS = 60_000;
 const TWO_DAYS_MS = 48 * 3_600_000;
 
-export interface Phone extends AsyncDisposable {
-  readonly app: TestApp;
-  readonly line: OrderLine;
-  readonly storage: MemoryStorage;
-  /** Its clock is this much ahead of the real one. */
-  clockMs: number;
-  /** So much time passes: for its clock, and for the dates of the server's answers. */
-  pass(ms: number): void;
-  token: string | null;
-  signIn(email: string): void;
-  /** A run of the app, or a tab; each ends with the phone at the latest. */
-  open(
-    options?: Partial<OrderCoreOptions>,
-    environment?: OrderCoreOptions['environment'],
-  ): OrderCore;
-  /** The same, once it knows its account: what goes wrong from then on meets orders alone. */
-  openKnown(...options: Parameters<Phone['open']>): Promise<OrderCore>;
-  /** Places an order whose request or answer is lost; then the user signs out for a moment. */
-  interrupt(input: OrderInput, fault: 'lost' | 'answer-lost', app?: OrderCore): Promise<Ticket>;
-  /** Ends a run of the app that places an order, whose requests are lost or stay on a dead line; the answer is its key. */
-  killPlacing(input: OrderInput, options?: KilledOptions): Promise<string>;
-}
-
-export interface KilledOptions {
-  readonly fault?: 'lost' | 'dead';
-  readonly maxWaitMs?: number;
-}
+export type Phone = Awaited<ReturnType<typeof startPhone>>;
 
 /** One device with a network of its own, before the real service and its sandbox gateway. */
-export async function startPhone(
-  environment: Readonly<Record<string, string>> = {},
-): Promise<Phone> {
+export async function startPhone(environment: Readonly<Record<string, string>> = {}) {
   const app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000', ...environment });
   const line = await startOrderLine(() => app.url);
   line.aheadMs = AHEAD_MS;
   const storage = createMemoryStorage();
   const cores: OrderCore[] = [];
-  const phone: Phone = {
+  const tokenOf = (email: string): string | null => app.sandbox.token({ email });
+  const phone = {
     app,
     line,
     storage,
+    /** Its clock is this much ahead of the real one. */
     clockMs: 0,
-    token: null,
-    pass(ms) {
+    token: tokenOf('demo@example.com'),
+    /** So much time passes: for its clock, and for the dates of the server's answers. */
+    pass(ms: number) {
       phone.clockMs += ms;
       line.aheadMs += ms;
     },
-    signIn: (email) => {
-      phone.token = app.sandbox.token({ email });
+    signIn: (email: string) => {
+      phone.token = tokenOf(email);
     },
-    open(options = {}, own = {}) {
+    /** A run of the app, or a tab; each ends with the phone at the latest. */
+    open(
+      options: Partial<OrderCoreOptions> = {},
+      own: OrderCoreOptions['environment'] = {},
+    ): OrderCore {
       const opened = openOrderCore({
         url: line.url,
         token: () => phone.token,
@@ -77,12 +59,22 @@ export async function startPhone(
       cores.push(opened);
       return opened;
     },
-    async openKnown(...options) {
-      const opened = phone.open(...options);
+    /** The same, once it knows its account: what goes wrong from then on meets orders alone. */
+    async openKnown(
+      options?: Partial<OrderCoreOptions>,
+      own?: OrderCoreOptions['environment'],
+    ): Promise<OrderCore> {
+      const opened = phone.open(options, own);
       await opened.core.account();
       return opened;
     },
-    async interrupt(input, fault, { orders } = phone.open()) {
+    /** Places an order whose request or answer is lost; then the user signs out for a moment. */
+    async interrupt(
+      input: OrderInput,
+      fault: 'lost' | 'answer-lost',
+      from?: OrderCore,
+    ): Promise<Ticket> {
+      const { orders } = from ?? phone.open();
       const reached = () => (fault === 'lost' ? line.orders : line.answered);
       const before = reached();
       const { token } = phone;
@@ -97,10 +89,14 @@ export async function startPhone(
       line.next.length = 0;
       return ticket;
     },
-    async killPlacing(input, { fault = 'lost', ...options } = {}) {
+    /** Ends a run of the app that places an order, whose requests are lost; the answer is its key. */
+    async killPlacing(
+      input: OrderInput,
+      options: { readonly maxWaitMs?: number } = {},
+    ): Promise<string> {
       const { orders, core } = await phone.openKnown();
       const before = line.orders;
-      line.next.push(...Array(1_000).fill(fault));
+      line.next.push(...Array(1_000).fill('lost'));
       const ticket = orders.ticket(options);
       const placing = ticket.place(input, { withinMs: 120_000 });
       await eventually(() => line.orders > before);
@@ -115,8 +111,47 @@ export async function startPhone(
       await app.close();
     },
   };
-  phone.signIn('demo@example.com');
   return phone;
+}
+
+export interface OrderCoreOptions {
+  readonly url: string;
+  /** The token of the user who is signed in; null where nobody is. */
+  readonly token: () => string | null;
+  /** Called where a token was refused. */
+  readonly renew?: () => void;
+  readonly storage?: ClientStorage | null;
+  readonly environment?: CountedEnvironmentOptions;
+}
+
+export type OrderCore = ReturnType<typeof openOrderCore>;
+
+/** The client's core, whose requests about orders are recorded. */
+export function openOrderCore(options: OrderCoreOptions) {
+  const { url, token, storage = null, renew, environment: changed = {} } = options;
+  /** The variables of each order, and of each question about one, as they were sent by `fetch`. */
+  const sent: unknown[] = [];
+  const send = changed.fetch ?? globalThis.fetch;
+  const environment = countedEnvironment({
+    ...changed,
+    fetch: (input, init) => {
+      const { query, variables } = JSON.parse(String(init?.body));
+      if (/order: (?:place|void)/.test(query)) sent.push(variables);
+      return send(input, init);
+    },
+  });
+  const core = createCore({
+    url: `${url}/graphql`,
+    token: ({ force }) => {
+      if (force) renew?.();
+      return token();
+    },
+    storage,
+    onSignedOut: () => {},
+    route: false,
+    environment,
+  });
+  return { core, orders: createOrders(core), timers: environment.timers, sent };
 }
 
 /** For an order that may take a minute: with the answer to its so manieth request, or the loss of it, the minute is over. */

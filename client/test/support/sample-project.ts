@@ -1,19 +1,8 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { cp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type InlineConfig } from 'vite';
-import { builtClient } from './built-client.ts';
+import { packClient } from './packed-client.ts';
 import { runTool } from './run-tool.ts';
 import { namedSamples, readPage } from './samples.ts';
 
@@ -30,15 +19,11 @@ export async function createSampleProject(
   page: string,
   replaced: Readonly<Record<string, string>> = {},
 ) {
-  const folder = mkdtempSync(join(tmpdir(), 'samples-'));
-  const write = (file: string, text: string) => {
-    const path = join(folder, file);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  };
-  await installPackages(folder);
-  await cp(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
-  write('package.json', '{ "name": "app", "private": true, "type": "module" }');
+  const packages = readdirSync(join(root, 'node_modules')).filter(
+    (name) => !name.startsWith('.') && name !== 'trading-graph-client',
+  );
+  const { app: folder, write, [Symbol.asyncDispose]: dispose } = await packClient(packages);
+  copyFileSync(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
   write('tsconfig.json', JSON.stringify(page.endsWith('/react-native.md') ? BARE : TSCONFIG));
   const files = new Map([...namedSamples(SHARED_PAGE), ...namedSamples(page)]);
   for (const [file, { line, text }] of files) write(file, atLine(line, text));
@@ -74,13 +59,6 @@ export async function createSampleProject(
     },
     /** Type-checks everything as an app made by Vite does; returns what the compiler says. */
     compile: () => runTool('typescript/bin/tsc', ['-p', folder]),
-    /** Type-checks these files as an app does whose platform has no page, and so no types of the DOM. */
-    compileWithoutDom(files: readonly string[]) {
-      const compilerOptions = { ...TSCONFIG.compilerOptions, lib: ['ES2023'], types: [] };
-      const config = { compilerOptions, files: ['globals.d.ts', ...files] };
-      write('tsconfig.no-dom.json', JSON.stringify(config));
-      return runTool('typescript/bin/tsc', ['-p', join(folder, 'tsconfig.no-dom.json')]);
-    },
     /** Builds a module of the app for Node, and imports it anew, as another start of the app does. The endpoint is `globalThis.graphqlUrl`. */
     async load<Module>(entry: string) {
       loads += 1;
@@ -109,7 +87,7 @@ export async function createSampleProject(
       const [script] = readdirSync(outDir).filter((name) => name.endsWith('.js'));
       return readFileSync(join(outDir, script ?? ''), 'utf8');
     },
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: dispose,
   };
 }
 
@@ -143,15 +121,4 @@ const BARE = {
 /** The compiler's messages then name the lines of the page. */
 function atLine(line: number, text: string): string {
   return '\n'.repeat(line - 1) + text;
-}
-
-async function installPackages(folder: string): Promise<void> {
-  const packages = join(folder, 'node_modules');
-  mkdirSync(packages);
-  for (const name of readdirSync(join(root, 'node_modules'))) {
-    if (name.startsWith('.') || name === 'trading-graph-client') continue;
-    symlinkSync(join(root, 'node_modules', name), join(packages, name));
-  }
-  const { folder: client } = await builtClient();
-  await cp(client, join(packages, 'trading-graph-client'), { recursive: true });
 }

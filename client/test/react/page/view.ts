@@ -89,6 +89,12 @@ function Catalog({ at }: { readonly at: number }): ReactElement {
 function Order(): ReactElement {
   const ticket = useTicket();
   shown.ticket = ticket;
+  shown.renders += 1;
   const { status, outcome } = ticket;
-  return createElement('output', { className: 'ticket' }, JSON.stringify({ status, outcome }));
+  const progress = ticket.status === 'placing' ? ticket.progress : undefined;
+  return createElement(
+    'output',
+    { className: 'ticket' },
+    JSON.stringify({ status, outcome, progress }),
+  );
 }
