@@ -1,92 +1,84 @@
 import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../src/config/settings.ts';
-import { type Environment, parseEnvironment, readConfig } from '../src/config.ts';
+import { type Config, type Environment, parseEnvironment, readConfig } from '../src/config.ts';
 
 const gateway = { GATEWAY_URL: 'https://gateway.example.com' };
 
 const problemsOf = (environment: Environment) => parseEnvironment(environment).problems;
 
-describe('an empty environment', () => {
-  test('gives the defaults, with the sandbox gateway on', () => {
-    expect(readConfig({})).toMatchObject({
+const production = { NODE_ENV: 'production' };
+const real = { ...production, ...gateway };
+
+test.each<[string, Environment, Partial<Config>]>([
+  [
+    'nothing is set: the sandbox is on',
+    {},
+    {
       ...{ sandbox: true, demoPage: true, graphiql: true, introspection: true, gatewayUrl: null },
       ...{ host: '127.0.0.1', port: 4_000, adminHost: '127.0.0.1', adminPort: 4_001 },
       ...{ corsOrigins: { origins: [], anyLocalhost: true }, gatewayHeaders: {}, jwtSecret: null },
       ...{ orderStore: 'memory', orderRecordsMax: 200_000, persistedDocumentsOnly: 'off' },
-    });
-  });
-
-  test('is the same as one in which every variable is empty', () => {
-    const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '']));
-    expect(readConfig(empty)).toEqual(readConfig({}));
-  });
-});
-
-describe('the gateway', () => {
-  test('takes the place of the sandbox, and what the sandbox opens is closed', () => {
-    expect(readConfig(gateway)).toMatchObject({
+      gatewayForwardHeaders: [],
+    },
+  ],
+  [
+    'there is a gateway: what the sandbox opens is closed',
+    gateway,
+    {
       ...{ sandbox: false, demoPage: false, graphiql: false, introspection: false },
       ...{ orderStore: 'data/orders.db', orderRecordsMax: 2_000_000 },
       corsOrigins: { origins: [], anyLocalhost: false },
-    });
-  });
-
-  test('keeps a path prefix and loses the slash at its end', () => {
-    const { gatewayUrl } = readConfig({ GATEWAY_URL: 'https://gateway.example.com/api/v2/' });
-    expect(gatewayUrl).toBe('https://gateway.example.com/api/v2');
-    expect(readConfig({ GATEWAY_URL: 'http://10.0.0.1:8080' }).gatewayUrl).toBe(
-      'http://10.0.0.1:8080',
-    );
-  });
-
-  test('must be named in production, unless the sandbox is asked for', () => {
-    const production = { NODE_ENV: 'production' };
-    expect(problemsOf(production)).toEqual([
-      expect.stringMatching(/^GATEWAY_URL is unset: .*NODE_ENV=production.*SANDBOX/),
-    ]);
-    const asked = readConfig({ ...production, SANDBOX: 'on' });
-    expect(asked).toMatchObject({ sandbox: true, demoPage: false });
-    expect(readConfig({ ...production, ...gateway }).sandbox).toBe(false);
-  });
-});
-
-test('a Redis that forgets is refused in production alone, unless it is accepted by name', () => {
-  const of = (environment: Environment) =>
-    readConfig({ ...gateway, ...environment }).redisDurability;
-  expect(of({ NODE_ENV: 'production' })).toBe('required');
-  expect(of({ REDIS_DURABILITY: 'required' })).toBe('wished');
-  for (const NODE_ENV of ['production', 'development']) {
-    expect(of({ NODE_ENV, REDIS_DURABILITY: 'none' })).toBe('none');
-  }
-});
-
-test('order records in memory are fewer by default than those in a file or in Redis', () => {
-  const maxOf = (environment: Environment) => readConfig(environment).orderRecordsMax;
-  expect(maxOf({ ...gateway, ORDER_STORE: 'memory' })).toBe(200_000);
-  expect(maxOf({ ORDER_STORE: 'orders.db' })).toBe(2_000_000);
-  expect(maxOf({ ORDER_STORE: 'memory', REDIS_URL: 'redis://127.0.0.1' })).toBe(2_000_000);
-  expect(maxOf({ ORDER_STORE: 'orders.db', ORDER_RECORDS_MAX: '7' })).toBe(7);
-});
-
-test('an operator opens and closes what the sandbox decides by default', () => {
-  expect(readConfig({ ...gateway, INTROSPECTION: 'on', GRAPHIQL: 'on' })).toMatchObject({
-    introspection: true,
-    graphiql: true,
-  });
-  expect(
-    readConfig({
-      INTROSPECTION: 'off',
-      ORDER_STORE: 'orders.log',
-      CORS_ORIGINS: 'https://app.example.com, http://localhost:3000,capacitor://localhost',
-    }),
-  ).toMatchObject({
-    introspection: false,
-    orderStore: 'orders.log',
-    corsOrigins: {
-      origins: ['https://app.example.com', 'http://localhost:3000', 'capacitor://localhost'],
-      anyLocalhost: false,
     },
-  });
+  ],
+  ['that is opened', { ...gateway, INTROSPECTION: 'on' }, { introspection: true, graphiql: false }],
+  ['GraphiQL is opened', { ...gateway, GRAPHIQL: 'on' }, { graphiql: true }],
+  ['introspection is closed', { INTROSPECTION: 'off' }, { introspection: false }],
+  [
+    'origins are named',
+    { CORS_ORIGINS: 'https://a.example.com, http://localhost:3000,capacitor://localhost' },
+    {
+      corsOrigins: {
+        origins: ['https://a.example.com', 'http://localhost:3000', 'capacitor://localhost'],
+        anyLocalhost: false,
+      },
+    },
+  ],
+  [
+    'its path has a slash at its end',
+    { GATEWAY_URL: 'http://a:1/v2/' },
+    { gatewayUrl: 'http://a:1/v2' },
+  ],
+  [
+    'it has no path',
+    { GATEWAY_URL: 'http://10.0.0.1:8080' },
+    { gatewayUrl: 'http://10.0.0.1:8080' },
+  ],
+  ['production has it', real, { sandbox: false, redisDurability: 'required' }],
+  [
+    'the sandbox is asked for',
+    { ...production, SANDBOX: 'on' },
+    { sandbox: true, demoPage: false },
+  ],
+  ['Redis should be durable', { REDIS_DURABILITY: 'required' }, { redisDurability: 'wished' }],
+  ['it may forget', { REDIS_DURABILITY: 'none' }, { redisDurability: 'none' }],
+  ['it may in production', { ...real, REDIS_DURABILITY: 'none' }, { redisDurability: 'none' }],
+  ['records are in memory', { ...gateway, ORDER_STORE: 'memory' }, { orderRecordsMax: 200_000 }],
+  ['they are in a file', { ORDER_STORE: 'a' }, { orderStore: 'a', orderRecordsMax: 2_000_000 }],
+  ['they are in Redis', { REDIS_URL: 'redis://127.0.0.1' }, { orderRecordsMax: 2_000_000 }],
+  ['their number is', { ORDER_STORE: 'a', ORDER_RECORDS_MAX: '7' }, { orderRecordsMax: 7 }],
+])('the configuration where %s', (_, environment, expected) => {
+  expect(readConfig(environment)).toMatchObject(expected);
+});
+
+test('a variable that is empty is as one that is unset', () => {
+  const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '']));
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+test('a gateway must be named in production', () => {
+  expect(problemsOf(production)).toEqual([
+    expect.stringMatching(/^GATEWAY_URL is unset: .*NODE_ENV=production.*SANDBOX/),
+  ]);
 });
 
 describe('a wrong value is refused with its variable, itself and what is allowed', () => {
@@ -125,7 +117,8 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['TRUSTED_PROXIES', '::1/129', 'addresses or networks'],
     ['TRUSTED_PROXIES', 'proxy.internal', 'addresses or networks'],
     ['PERSISTED_DOCUMENTS_ONLY', 'yes', '`off`, `log`, `on`'],
-    ['LOG_LEVEL', 'loud', '`info`'],
+    // It stays one line.
+    ['LOG_LEVEL', 'loud\nPORT=1', '`info`'],
     ['LOG_SAMPLE', '1.5', 'a number from 0 to 1'],
     ['LOG_SAMPLE', '5%', 'a number from 0 to 1'],
     ['CLIENT_NAMES', 'web"', 'names of clients'],
@@ -134,22 +127,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     expect(others).toEqual([]);
     expect(line).toContain(`${name}=${JSON.stringify(value)}: must be `);
     expect(line).toContain(allowed);
-  });
-
-  test('and all problems are told at once, one line each', () => {
-    const problems = problemsOf({
-      PORT: '1s',
-      HOST: 'a b',
-      LOG_LEVEL: 'loud\nPORT=1',
-      ORDER_TIMEOUT_MS: '20000',
-    });
-    expect(problems.map((line) => line.split(/[= ]/)[0])).toEqual([
-      'PORT',
-      'HOST',
-      'LOG_LEVEL',
-      'SHUTDOWN_GRACE_MS',
-    ]);
-    expect(problems.every((line) => !line.includes('\n'))).toBe(true);
+    expect(line).not.toContain('\n');
   });
 });
 
@@ -180,15 +158,9 @@ describe('values that contradict each other are refused', () => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(words)]);
   });
 
-  test('but not where one of them is wrong by itself', () => {
+  test('but not where one is wrong by itself, nor an issuer and an audience that one kind of key checks', () => {
     expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
-  });
-
-  test('whatever words their values contain', () => {
     expect(problemsOf({ JWT_AUDIENCE: 'PORT', PORT: 'none' })).toHaveLength(2);
-  });
-
-  test('but an issuer and an audience that one kind of key checks do not', () => {
     const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
     expect(problemsOf({ ...expected, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);
     expect(problemsOf({ ...expected, JWT_JWKS_URL: 'https://keys' })).toEqual([]);
@@ -232,7 +204,6 @@ describe('headers that go on', () => {
   test('are sorted, in lower case and without doubles', () => {
     const { gatewayForwardHeaders } = named('X-Tenant, x-brand,X-TENANT ,x-tenant');
     expect(gatewayForwardHeaders).toEqual(['x-brand', 'x-tenant']);
-    expect(readConfig({}).gatewayForwardHeaders).toEqual([]);
   });
 
   test('are at most eight', () => {
@@ -278,4 +249,23 @@ test('a NODE_ENV that means production and is not written so stops the start, an
   for (const NODE_ENV of ['production', 'development', 'staging', 'pre-production', 'product']) {
     expect(problemsOf({ NODE_ENV, SANDBOX: 'on' })).toEqual([]);
   }
+});
+
+const TRACED = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+
+test.each([
+  ['an endpoint', TRACED, true],
+  ['one for traces', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector/v1/traces' }, true],
+  [
+    'the words for on',
+    { ...TRACED, OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' },
+    true,
+  ],
+  ['nothing', {}, false],
+  ['an empty endpoint', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false],
+  ['others alone', { OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' }, false],
+  ['OTEL_SDK_DISABLED', { ...TRACED, OTEL_SDK_DISABLED: 'True' }, false],
+  ['no exporter', { ...TRACED, OTEL_TRACES_EXPORTER: 'none' }, false],
+])('of OpenTelemetry’s variables, %s decide whether spans are exported', (_, environment, isOn) => {
+  expect(readConfig(environment).tracing).toBe(isOn);
 });

@@ -1,47 +1,37 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { programBuild } from '../../src/app/program-version.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
 const MODULE = 'src/app/program-version.ts';
 
+const folder = ownFolder();
+
 /** The module and its manifest, somewhere else. */
 function copyTo(folder: string): Promise<{ programBuild: typeof programBuild }> {
-  for (const path of [MODULE, 'package.json']) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    cpSync(join(PROJECT, path), join(folder, path));
-  }
+  for (const path of [MODULE, 'package.json']) cpSync(join(PROJECT, path), join(folder, path));
   return import(join(folder, MODULE));
 }
 
 test('a checkout knows its revision, an image is told it, and neither takes that of a project around it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trading-graph-version-'));
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
-      cwd: folder,
+      cwd: folder.path,
       encoding: 'utf8',
     }).trim();
-  try {
-    const checkout = await copyTo(folder);
-    const inside = await copyTo(join(folder, 'inside'));
-    expect(checkout.programBuild({ revision: null }).revision).toBe('unknown');
-    git('init', '--quiet');
-    // A repository without any commit has no revision.
-    expect(checkout.programBuild({ revision: null }).revision).toBe('unknown');
-    git('commit', '--quiet', '--allow-empty', '--message', 'Begin');
-    const revision = git('rev-parse', 'HEAD');
-    const { version } = programBuild({ revision: null });
-    expect(version).toMatch(/^\d+\.\d+\.\d+$/);
-    expect(checkout.programBuild({ revision: null })).toEqual({ version, revision });
-    expect(checkout.programBuild({ revision: 'of-monday' })).toEqual({
-      version,
-      revision: 'of-monday',
-    });
-    expect(inside.programBuild({ revision: null })).toEqual({ version, revision: 'unknown' });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const checkout = await copyTo(folder.path);
+  const inside = await copyTo(join(folder.path, 'inside'));
+  git('init', '--quiet');
+  // A repository without any commit has no revision.
+  expect(checkout.programBuild({ revision: null }).revision).toBe('unknown');
+  git('commit', '--quiet', '--allow-empty', '--message', 'Begin');
+  const revision = git('rev-parse', 'HEAD');
+  const { version } = programBuild({ revision: null });
+  expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  expect(checkout.programBuild({ revision: null })).toEqual({ version, revision });
+  expect(checkout.programBuild({ revision: 'of-monday' }).revision).toBe('of-monday');
+  expect(inside.programBuild({ revision: null })).toEqual({ version, revision: 'unknown' });
 });

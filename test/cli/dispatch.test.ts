@@ -1,62 +1,39 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Terminal } from '../../src/cli/dispatch.ts';
-import { type Commands, dispatch } from '../../src/cli/dispatch.ts';
-
-function rehearse() {
-  const out: string[] = [];
-  const err: string[] = [];
-  const loaded: string[] = [];
-  const commands: Commands = {
-    greet: {
-      summary: 'say hello',
-      load: async () => {
-        loaded.push('greet');
-        return {
-          usage: 'Usage: trading-graph greet <name>',
-          run: async ([name], terminal) => {
-            terminal.out(`Hello ${name}`);
-            return 7;
-          },
-        };
-      },
-    },
-  };
-  const terminal: Terminal = {
-    environment: {},
-    out: (line) => out.push(line),
-    err: (line) => err.push(line),
-    ask: () => Promise.resolve(null),
-    stopped: () => Promise.resolve(),
-  };
-  return { run: (...args: string[]) => dispatch(commands, args, terminal), out, err, loaded };
-}
-
-test('a command runs with what follows its name, and gives the exit code', async () => {
-  const { run, out } = rehearse();
-  expect(await run('greet', 'you')).toBe(7);
-  expect(out).toEqual(['Hello you']);
-});
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { failedStart } from '../support/failed-start.ts';
+import { runCli } from '../support/run-cli.ts';
 
 test.each([
   [[], 2],
   [['help'], 0],
   [['--help'], 0],
-])('%j shows what there is, and loads nothing', async (args, code) => {
-  const { run, out, loaded } = rehearse();
-  expect(await run(...args)).toBe(code);
-  expect(out.join('\n')).toContain('greet  say hello');
-  expect(loaded).toEqual([]);
+])('%j shows what there is', async (args, code) => {
+  const { out, ...rest } = await runCli(args);
+  expect(rest).toEqual({ code, err: '' });
+  for (const [name, { summary }] of Object.entries(COMMANDS)) {
+    expect(out).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'));
+  }
 });
 
 test.each(['nope', 'constructor', '__proto__'])('%s is no command', async (name) => {
-  const { run, err, out } = rehearse();
-  expect(await run(name)).toBe(2);
-  expect(err[0]).toBe(`There is no command ${name}.`);
-  expect(out).toEqual([]);
+  const { err, ...rest } = await runCli([name]);
+  expect(rest).toEqual({ code: 2, out: '' });
+  expect(err.split('\n')[0]).toBe(`There is no command ${name}.`);
 });
 
-test('a command prints its own usage', async () => {
-  const { run, out } = rehearse();
-  expect(await run('greet', '--help')).toBe(0);
-  expect(out).toEqual(['Usage: trading-graph greet <name>']);
+test.each(Object.keys(COMMANDS))('%s prints its own usage', async (name) => {
+  const { code, out } = await runCli([name, '--help']);
+  expect(code).toBe(0);
+  expect(out).toContain(`trading-graph ${name}`);
+});
+
+test('a wrong configuration stops the service, and so does an argument', async () => {
+  const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+  const { code, problems } = await failedStart({ PORT: 'x' }, [main, 'start']);
+  expect(code).toBe(1);
+  expect(problems.join()).toContain('PORT="x": must be a whole number');
+  const argued = await runCli(['start', '--port', '80']);
+  expect(argued.code).toBe(2);
+  expect(argued.err).toContain('start takes no arguments (--port 80)');
 });

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { HeaderForwarding } from '../../engine/request/forwarded-headers.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -42,15 +42,10 @@ async function rehearse(environment: Environment = {}) {
   };
 }
 
-test('the status says how many records there are, and what is wrong', async () => {
+test('a file that its operator has marked incomplete refuses orders, and takes them again', async () => {
   using stage = await rehearse();
   expect(await stage.run('status')).toBe(0);
   expect(stage.out).toEqual([`${stage.path}: 1 order records; orders are taken`]);
-  expect(stage.err).toEqual([]);
-});
-
-test('a file that its operator has marked incomplete refuses orders, and takes them again', async () => {
-  using stage = await rehearse();
   expect(await stage.run('incomplete')).toBe(0);
   expect(stage.out.at(-1)).toContain('may be incomplete');
   const refusing = await stage.open();
@@ -61,6 +56,7 @@ test('a file that its operator has marked incomplete refuses orders, and takes t
   await refusing.close();
   expect(await stage.run('status', '--file', stage.path)).toBe(0);
   expect(stage.out.at(-1)).toBe(`${stage.path}: 2 order records; orders are taken`);
+  expect(stage.err).toEqual([]);
 });
 
 /** Fills an account's share of two orders, frees it by the program, and fills it again. */
@@ -142,19 +138,6 @@ test('no file is made, and none that is something else is touched', async () => 
   expect(await stage.run('status', '--file', 'memory')).toBe(1);
 });
 
-/** Ends when nothing keeps the process alive any more. */
-async function runProgram(args: readonly string[], environment: Environment = {}) {
-  const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
-  const env = { ...process.env, ...environment };
-  const child = spawn(process.execPath, [main, 'orders', 'status', ...args], { env });
-  let output = '';
-  child.stdout.on('data', (text) => {
-    output += String(text);
-  });
-  const [code] = await once(child, 'close');
-  return { code: code as number | null, output };
-}
-
 describeWithRedis('with Redis', (serverPath) => {
   const openRecords = ({ url }: TestRedis, maxPerAccount = 100) =>
     openRedisOrderRecords({
@@ -166,7 +149,7 @@ describeWithRedis('with Redis', (serverPath) => {
     });
   const shown = ({ url }: TestRedis) => url.replace(`:${REDIS_PASSWORD}@`, '***@');
 
-  test('the status is that of Redis, and a file that is left over is not in use', async () => {
+  test('the status and the marks are those of Redis, and a file is used only where it is named', async () => {
     await using redis = await startTestRedis(serverPath);
     const records = await openRecords(redis);
     await reserved(records, '1', 'key');
@@ -181,9 +164,18 @@ describeWithRedis('with Redis', (serverPath) => {
     expect(stage.err).toEqual([]);
     expect(await stage.run('status', '--file', stage.path)).toBe(0);
     expect(stage.out.at(-1)).toBe(unused.replace(': ', ': 1 order records; '));
+    expect(await stage.run('incomplete')).toBe(0);
+    expect(stage.out.at(-2)).toMatch(/2 order records, .*no order is taken: .* may be incomplete/);
+    await expect(records.find('1', 'another')).rejects.toThrow('may be incomplete');
+    expect(await stage.run('complete')).toBe(0);
+    expect(stage.out.at(-2)).toMatch(/orders are taken$/);
     await records.close();
     expect(await stage.run('status')).toBe(0);
     expect(stage.out.at(-2)).toMatch(/replicas: 0; no order is taken: no replica is connected/);
+    expect(await stage.run('incomplete', '--file', stage.path)).toBe(0);
+    using refused = await rehearse({ REDIS_URL: redis.url.replace(REDIS_PASSWORD, 'wrong') });
+    expect(await refused.run('status')).toBe(1);
+    expect(refused.err.join()).toMatch(/^REDIS_URL: /);
   });
 
   test('an account is freed there', async () => {
@@ -229,26 +221,11 @@ describeWithRedis('with Redis', (serverPath) => {
 
   test('the program ends when it has asked', async () => {
     await using redis = await startTestRedis(serverPath);
-    const { code, output } = await runProgram([], { REDIS_URL: redis.url });
-    expect(code).toBe(0);
-    expect(output).toContain(`${shown(redis)}: 0 order records, replicas: 0; no order is taken`);
-  });
-
-  test('Redis is marked, and a file only where it is named', async () => {
-    await using redis = await startTestRedis(serverPath);
-    const records = await openRecords(redis);
-    await reserved(records, '1', 'key');
-    using stage = await rehearse({ REDIS_URL: redis.url });
-    expect(await stage.run('incomplete')).toBe(0);
-    expect(stage.out[0]).toMatch(/1 order records, .*no order is taken: .* may be incomplete/);
-    await expect(records.find('1', 'other')).rejects.toThrow('may be incomplete');
-    expect(await stage.run('complete')).toBe(0);
-    expect(stage.out[2]).toMatch(/orders are taken$/);
-    await records.close();
-    expect(await stage.run('incomplete', '--file', stage.path)).toBe(0);
-    const wrong = redis.url.replace(REDIS_PASSWORD, 'wrong');
-    using refused = await rehearse({ REDIS_URL: wrong });
-    expect(await refused.run('status')).toBe(1);
-    expect(refused.err.join()).toMatch(/^REDIS_URL: /);
+    const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+    const env = { ...process.env, REDIS_URL: redis.url };
+    const run = promisify(execFile)(process.execPath, [main, 'orders', 'status'], { env });
+    expect((await run).stdout).toContain(
+      `${shown(redis)}: 0 order records, replicas: 0; no order is taken`,
+    );
   });
 });

@@ -63,12 +63,6 @@ test('a mistake in a file is reported without its content', async () => {
   expect(line).not.toContain('canary');
 });
 
-test('a setting that is no secret has no file', async () => {
-  const { config, warnings } = parseEnvironment({ LOG_LEVEL_FILE: await fileWith('debug') });
-  expect(config.logLevel).toBe('info');
-  expect(warnings).toEqual(['LOG_LEVEL_FILE is not a setting: is LOG_LEVEL meant?']);
-});
-
 test('a secret of fewer than 32 bytes is refused, from a file too, and not shown', async () => {
   const refused = ['JWT_SECRET (value not shown): must be a shared secret of at least 32 bytes'];
   expect(problemsOf({ JWT_SECRET: 'x'.repeat(31) })).toEqual(refused);

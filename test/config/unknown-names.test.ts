@@ -16,6 +16,8 @@ test.each([
   ['POSITIONS_POLL_INTERVAL', 'POSITIONS_POLL_MS'],
   ['INTROSPECTION_ENABLED', 'INTROSPECTION'],
   ['JWT_SECRET_FLIE', 'JWT_SECRET_FILE'],
+  // It is no secret, and has no file.
+  ['LOG_LEVEL_FILE', 'LOG_LEVEL'],
 ])('%s is taken for a slip of %s', (name, meant) => {
   expect(warningsOf({ [name]: 'canary' })).toEqual([
     `${name} is not a setting: is ${meant} meant?`,

@@ -124,22 +124,6 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     expect(readProject('deploy', 'nginx', 'nginx.conf')).not.toMatch(/max_fails=.\D/);
   });
 
-  test('takes 32 replicas by address, and leaves the places between them empty', async () => {
-    await using opened = new AsyncDisposableStack();
-    await using front = await startFront(haproxyPath, {
-      REPLICA_1: await startPod(opened, 'first'),
-      REPLICA_32: await startPod(opened, 'last'),
-    });
-    await eventually(async () => expect(await front.replicasOf(30)).toEqual(['first', 'last']));
-    const states = (await front.exported()).match(/^haproxy_server_status\{.*"\} 1$/gm) ?? [];
-    const empty = Array.from({ length: 30 }, (_, at) => [`replica-${at + 2}`, 'MAINT']);
-    expect(states.map((line) => /server="(\S+)",state="(\w+)"/.exec(line)?.slice(1))).toEqual([
-      ['replica-1', 'UP'],
-      ...empty,
-      ['replica-32', 'UP'],
-    ]);
-  });
-
   test('finds up to 32 replicas by a name, and those that join', async () => {
     await using opened = new AsyncDisposableStack();
     const port = await freePort();

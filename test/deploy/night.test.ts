@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWithAlertmanager } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { inFull } from '../support/in-full.ts';
 import { haproxyPath, prometheusPath, redisServerPath } from '../support/machine.ts';
 import { startAlertmanager } from '../support/night/alertmanager.ts';
-import { readRules } from '../support/night/prometheus.ts';
 import { rehearse } from '../support/night/rehearse.ts';
 import { SCENES } from '../support/night/scenes.ts';
 import type { Line } from '../support/night/stage.ts';
@@ -62,17 +61,6 @@ function linesOf(text: string): Line[] {
     .filter((each) => each.startsWith('{'))
     .map((each) => JSON.parse(each) as Line);
 }
-
-describe('the list of faults', () => {
-  test('expects an alert of each, and only such as there are', async () => {
-    const rules = await readRules();
-    for (const { title, alerts } of SCENES) {
-      expect(alerts.length, title).toBeGreaterThan(0);
-      for (const name of alerts) expect(rules).toContain(`- alert: ${name}\n`);
-    }
-    expect(new Set(SCENES.map(({ title }) => title)).size).toBe(SCENES.length);
-  });
-});
 
 describeWithAlertmanager('the routes', (alertmanagerPath) => {
   const page = (alertname: string, job?: string) => ({

@@ -21,22 +21,6 @@ test('a value is resolved once for its field, its instrument and its arguments',
   expect(await get('Instrument.news', AAPL, {})).toBe(4);
 });
 
-test('those who ask while it is resolved share it, and its failure is not kept', async () => {
-  const values = createSharedValues();
-  const { promise, reject } = Promise.withResolvers<string>();
-  const asked = [1, 2].map(() => values('f', undefined, {}, 60, () => promise));
-  reject(new Error('down'));
-  expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual([
-    'rejected',
-    'rejected',
-  ]);
-  const thrown = values('f', undefined, {}, 60, () => {
-    throw new Error('at once');
-  });
-  await expect(thrown).rejects.toThrow('at once');
-  expect(await values('f', undefined, {}, 60, () => 'up')).toBe('up');
-});
-
 test('a value that is larger than all of them may be is passed on, and not kept', async () => {
   const values = createSharedValues();
   const large = 'x'.repeat(17 * 1024 * 1024);

@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { EndedCall } from '../../sandbox/observations.ts';
 import type { Sandbox } from '../../sandbox/start.ts';
-import { eventually } from '../support/eventually.ts';
 import { openSandbox } from './sandbox-client.ts';
 
 const DEMO = 'demo@example.com';
@@ -33,54 +30,6 @@ test('calls are counted by operation and by login', async () => {
   expect(place.sandbox.calls('login', 4)).toBe(0);
   await control(place.sandbox, 'DELETE', 'calls');
   expect(place.sandbox.calls()).toBe(0);
-});
-
-test('ended calls say what spoiled them, and are told once to who asks on from the last', async () => {
-  await using place = await openSandbox();
-  const demo = place.as(DEMO);
-  place.sandbox.fail({ operation: 'getOpenPositions', kind: 'reset-before', skip: 1, times: 1 });
-  await demo.get(POSITIONS);
-  await place.clock.advance(20);
-  await demo.get(POSITIONS).catch(() => {});
-  const since = async (afterMs: number) =>
-    (await control(place.sandbox, 'GET', `calls?since=${afterMs}`)).body.ended as EndedCall[];
-  await eventually(async () => (await since(0)).length === 2);
-  const [whole, spoiled] = await since(0);
-  expect(whole).toMatchObject({ operation: 'getOpenPositions', fault: null, status: 200 });
-  expect(spoiled).toMatchObject({ fault: 'reset-before', status: null });
-  expect(spoiled?.atMs).toBe((whole?.atMs ?? 0) + 20);
-  expect(await since(whole?.endedAtMs ?? 0)).toEqual([spoiled]);
-  expect((await control(place.sandbox, 'GET', 'calls')).body).not.toHaveProperty('ended');
-  place.sandbox.clearCalls();
-  expect(await since(0)).toEqual([]);
-});
-
-test('requests are kept as received, but for the token', async () => {
-  await using place = await openSandbox();
-  const demo = place.as(DEMO);
-  await demo.get(`${POSITIONS}?x=1`, { 'x-request-id': 'abc' });
-  await demo.put('/user/kv/a%2Fb', { value: 1 });
-  const { requests } = (await control(place.sandbox, 'GET', 'requests')).body;
-  const fingerprint = createHash('sha256')
-    .update(demo.token ?? '')
-    .digest('hex')
-    .slice(0, 16);
-  expect(requests).toEqual([
-    expect.objectContaining({
-      method: 'GET',
-      path: `${POSITIONS}?x=1`,
-      operation: 'getOpenPositions',
-      login: 700001,
-      headers: expect.objectContaining({
-        'x-request-id': 'abc',
-        authorization: `sha256:${fingerprint}`,
-      }),
-      body: '',
-    }),
-    expect.objectContaining({ method: 'PUT', path: '/user/kv/a%2Fb', body: '{"value":1}' }),
-  ]);
-  const some = await control(place.sandbox, 'GET', 'requests?operation=setValue');
-  expect(some.body.requests).toHaveLength(1);
 });
 
 test.each([

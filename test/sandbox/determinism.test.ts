@@ -4,21 +4,17 @@ import { openSandbox } from './sandbox-client.ts';
 async function story(seed: string): Promise<string[]> {
   await using place = await openSandbox({ seed });
   const demo = place.as('demo@example.com');
-  const answers: string[] = [];
-  const read = async () => {
-    answers.push((await demo.get('/trading/session/700001')).text);
-    answers.push((await demo.get('/trading/positions')).text);
-  };
-  await read();
   place.sandbox.tick(20);
   await place.clock.advance(1_000);
   await demo.order({ symbol: 'EURUSD', amount: 1_000, sl: 0.5 });
-  await read();
   place.sandbox.tick(50);
-  await read();
-  answers.push((await demo.get('/trading/tickers/standard-usd')).text);
-  answers.push((await place.as('user-12@example.com').get('/trading/positions')).text);
-  return answers;
+  const answers = [
+    await demo.get('/trading/session/700001'),
+    await demo.get('/trading/positions'),
+    await demo.get('/trading/tickers/standard-usd'),
+    await place.as('user-12@example.com').get('/trading/positions'),
+  ];
+  return answers.map(({ text }) => text);
 }
 
 test('the same seed gives the same bytes', async () => {

@@ -3,7 +3,6 @@ import { OPERATION_NAMES, OPERATIONS, READ_NAMES } from '../../src/gateway/opera
 import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from './sandbox-client.ts';
 
-const DEMO = 'demo@example.com';
 const text = expect.any(String);
 const withDetails = { error: text, message: text, details: expect.any(Object) };
 const BODIES = {
@@ -39,17 +38,3 @@ test.each(READ_NAMES.filter((name) => /\{(login|group)\}/.test(OPERATIONS[name].
     expect(answer.body).toStrictEqual(BODIES[errors]);
   },
 );
-
-test.each([
-  ['get', '/nope', 404],
-  ['get', '/trading/tickers/', 404],
-  ['get', '/trading/tickers/a/b', 404],
-  ['get', '/trading/positions/limit', 405],
-  ['post', '/trading/session/700001', 405],
-  ['post', '/payments/client/add-crm-other-wallet', 404],
-  ['get', '/trading/tickers/%zz', 400],
-  ['get', '/sandbox/nope', 404],
-] as const)('%s %s is %i', async (verb, path, status) => {
-  await using place = await openSandbox();
-  expect((await place.as(DEMO)[verb](path)).status).toBe(status);
-});

@@ -1,46 +1,45 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openSandbox } from './sandbox-client.ts';
 
 const FRESH = 'fresh@example.com';
 
-describe('a pending order', () => {
-  test.each([
-    { direction: 'buy', price: 190, isLimit: true, before: 190.01, at: 190 },
-    { direction: 'buy', price: 210, isLimit: false, before: 209.99, at: 210 },
-    { direction: 'sell', price: 210, isLimit: true, before: 209.99, at: 210 },
-    { direction: 'sell', price: 190, isLimit: false, before: 190.01, at: 190 },
-  ])(
-    '$direction at $price waits until the market is there, then is a position',
-    async ({ direction, price, isLimit, before, at }) => {
-      await using place = await openSandbox();
-      const fresh = place.as(FRESH);
-      place.sandbox.putPrice('AAPL', 200);
-      const id = await fresh.order({ direction, price });
-      const isBuy = direction === 'buy';
-      const pending = { id, symbol: 'AAPL', units: 1, isBuy, isLimit, priceOpen: price };
-      expect(await fresh.orders()).toEqual([expect.objectContaining(pending)]);
-      expect(await fresh.positions()).toEqual([]);
+test.each([
+  { direction: 'buy', price: 190, isLimit: true, before: 190.01, at: 190 },
+  { direction: 'buy', price: 210, isLimit: false, before: 209.99, at: 210 },
+  { direction: 'sell', price: 210, isLimit: true, before: 209.99, at: 210 },
+  { direction: 'sell', price: 190, isLimit: false, before: 190.01, at: 190 },
+])(
+  'a pending order to $direction at $price waits until the market is there, then is a position',
+  async ({ direction, price, isLimit, before, at }) => {
+    await using place = await openSandbox();
+    const fresh = place.as(FRESH);
+    place.sandbox.putPrice('AAPL', 200);
+    const id = await fresh.order({ direction, price });
+    const isBuy = direction === 'buy';
+    const pending = { id, symbol: 'AAPL', units: 1, isBuy, isLimit, priceOpen: price };
+    expect(await fresh.orders()).toEqual([expect.objectContaining(pending)]);
+    expect(await fresh.positions()).toEqual([]);
 
-      place.sandbox.putPrice('AAPL', before);
-      expect(await fresh.orders()).toHaveLength(1);
-      expect(await fresh.positions()).toEqual([]);
+    place.sandbox.putPrice('AAPL', before);
+    expect(await fresh.orders()).toHaveLength(1);
+    expect(await fresh.positions()).toEqual([]);
 
-      place.sandbox.putPrice('AAPL', at);
-      expect(await fresh.orders()).toEqual([]);
-      expect(await fresh.positions()).toEqual([
-        expect.objectContaining({ id, isBuy, priceOpen: at, profit: 0 }),
-      ]);
-    },
-  );
-});
+    place.sandbox.putPrice('AAPL', at);
+    expect(await fresh.orders()).toEqual([]);
+    expect(await fresh.positions()).toEqual([
+      expect.objectContaining({ id, isBuy, priceOpen: at, profit: 0 }),
+    ]);
+  },
+);
 
-describe('an open position', () => {
-  test.each([
-    { direction: 'buy', level: { sl: 195 }, before: 195.01, at: 195, result: -5 },
-    { direction: 'buy', level: { tp: 205 }, before: 204.99, at: 205, result: 5 },
-    { direction: 'sell', level: { sl: 205 }, before: 204.99, at: 205, result: -5 },
-    { direction: 'sell', level: { tp: 195 }, before: 195.01, at: 195, result: 5 },
-  ])('$direction with $level closes there', async ({ direction, level, before, at, result }) => {
+test.each([
+  { direction: 'buy', level: { sl: 195 }, before: 195.01, at: 195, result: -5 },
+  { direction: 'buy', level: { tp: 205 }, before: 204.99, at: 205, result: 5 },
+  { direction: 'sell', level: { sl: 205 }, before: 204.99, at: 205, result: -5 },
+  { direction: 'sell', level: { tp: 195 }, before: 195.01, at: 195, result: 5 },
+])(
+  'an open position to $direction with $level closes there',
+  async ({ direction, level, before, at, result }) => {
     await using place = await openSandbox();
     const fresh = place.as(FRESH);
     place.sandbox.putPrice('AAPL', 200);
@@ -53,5 +52,5 @@ describe('an open position', () => {
     expect(await fresh.positions()).toEqual([]);
     const closed = { balance: 10_000 + result, equity: 10_000 + result, Invested: 0, Profits: 0 };
     expect(await fresh.session()).toMatchObject(closed);
-  });
-});
+  },
+);

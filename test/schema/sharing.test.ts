@@ -1,7 +1,6 @@
-import { globSync, readFileSync } from 'node:fs';
 import { type GraphQLObjectType, getNamedType, isCompositeType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { type Sharing, sharingOf, traits } from '../../engine/field-traits.ts';
+import { type Sharing, sharingOf } from '../../engine/field-traits.ts';
 import { READ_NAMES } from '../../src/gateway/operations.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
@@ -67,14 +66,4 @@ test('a mark that is not known is none', () => {
   expect(sharingOf({ extensions: {} })).toBeNull();
   expect(sharingOf({ extensions: { sharing: 'everybody' } })).toBeNull();
   expect(sharingOf({ extensions: { sharing: 'group' } })).toBe('group');
-});
-
-test('a trait is stated where the compiler checks its name', () => {
-  // @ts-expect-error Nobody reads a trait that is misspelt.
-  expect(traits({ mostSelectd: 1 })).toEqual({ extensions: { mostSelectd: 1 } });
-  const sources = globSync('src/schema/*.ts');
-  const unchecked = sources.filter((path) =>
-    /extensions: \{ (?!code)/.test(readFileSync(path, 'utf8')),
-  );
-  expect(unchecked).toEqual([]);
 });

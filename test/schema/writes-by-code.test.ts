@@ -77,13 +77,6 @@ describe('what errors.md says of a write holds', () => {
     }
   });
 
-  test('for an order that is answered with success outside of 2xx: it has no error', () => {
-    for (const status of STATUSES) {
-      const exchange = answered(status, '{"success":true}');
-      expect(codeOf(() => judgeOrder('openPosition', exchange))).toBeNull();
-    }
-  });
-
   test('for what is refused before anything is sent', () => {
     for (const error of [
       new InputError('input', 'no'),

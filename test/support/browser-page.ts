@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 
@@ -102,18 +102,6 @@ export async function expectFlawless(page: Page, part: Part = {}): Promise<void>
     await page.emulateMedia({ colorScheme });
     expect(await violations(page, part), colorScheme).toEqual([]);
   }
-}
-
-/** A change of an element shows on the screen. */
-export async function expectSeen(
-  part: Locator,
-  change: (element: HTMLElement) => void,
-): Promise<void> {
-  await part.scrollIntoViewIfNeeded();
-  const before = await part.screenshot({ animations: 'disabled' });
-  await part.evaluate(change);
-  const after = await part.screenshot({ animations: 'disabled' });
-  expect(after.equals(before), String(part)).toBe(false);
 }
 
 /** Whether something is wider than the window. */

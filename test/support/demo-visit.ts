@@ -10,9 +10,6 @@ export interface VisitOptions {
   readonly viewport?: typeof DESKTOP;
   readonly colorScheme?: 'light' | 'dark';
   readonly extraHTTPHeaders?: Readonly<Record<string, string>>;
-  readonly forcedColors?: 'active';
-  readonly reducedMotion?: 'no-preference' | 'reduce';
-  readonly hasTouch?: boolean;
   /** Requests that a fault lets fail, which the browser reports as errors. */
   readonly isExpected?: (problem: string) => boolean;
 }

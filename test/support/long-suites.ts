@@ -70,7 +70,6 @@ export const LONGEST: readonly string[] = [
   'test/end-to-end/orders/shutdown',
   'test/end-to-end/transports/shutdown',
   'test/end-to-end/orders/ledger',
-  'test/bench/capacity',
   'test/domain/trading/interleavings',
   'test/end-to-end/identity/session-age',
   'test/end-to-end/identity/proof',

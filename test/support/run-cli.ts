@@ -1,5 +1,5 @@
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { dispatch } from '../../src/cli/dispatch.ts';
+import { dispatch, type Terminal } from '../../src/cli/dispatch.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -7,10 +7,11 @@ export interface CommandResult {
   readonly err: string;
 }
 
-/** Runs `trading-graph` in this process, with nothing to read and these variables alone: a process of its own takes a second of a core. */
+/** Runs `trading-graph` in this process, with these variables alone: a process of its own takes a second of a core. */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  ask: Terminal['ask'] = () => Promise.resolve(null),
 ): Promise<CommandResult> {
   const written = { out: '', err: '' };
   const code = await dispatch(COMMANDS, args, {
@@ -21,7 +22,7 @@ export async function runCli(
     err: (line) => {
       written.err += `${line}\n`;
     },
-    ask: () => Promise.resolve(null),
+    ask,
     stopped: () => Promise.resolve(),
   });
   return { code, ...written };

@@ -71,13 +71,12 @@ export async function startNotes(notes: Readonly<Record<string, string>>) {
   return { ...listening, received, sdl };
 }
 
-/** Hive Gateway with the configuration of docs/supergraph.md, and with more of it. */
-export async function startRouter(supergraphSdl: string, more: object = {}) {
+/** Hive Gateway with the configuration of docs/supergraph.md. */
+export async function startRouter(supergraphSdl: string) {
   const program = join(await packages(), 'node_modules/@graphql-hive/gateway/dist/bin.js');
   await using started = new AsyncDisposableStack();
   const folder = started.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-')));
-  const configuration = `${fenced('js')}Object.assign(gatewayConfig, ${JSON.stringify(more)});\n`;
-  writeFileSync(join(folder.path, 'gateway.config.mjs'), configuration);
+  writeFileSync(join(folder.path, 'gateway.config.mjs'), fenced('js'));
   writeFileSync(join(folder.path, 'supergraph.graphql'), supergraphSdl);
   const port = await freePort();
   const options = ['--host=127.0.0.1', `--port=${port}`, '--config-path=gateway.config.mjs'];

@@ -21,12 +21,6 @@ function namedFiles(text: string): string[] {
   return [...text.matchAll(files)].map(([, path = '']) => path);
 }
 
-/** What a page in the engine's folder names from there: `http/reply.ts`, `cost/`. */
-function namedInEngine(text: string): string[] {
-  const names = [...text.matchAll(/`((?:[\w-]+\/)*[\w-]+(?:\.ts|\/))`/g)];
-  return names.map(([, path = '']) => (isThere(path) ? path : `engine/${path}`));
-}
-
 /** Targets of links, from the page's own folder, without what stays on the page or leaves the project. */
 function linkedFiles(text: string): string[] {
   const targets = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path);
@@ -69,8 +63,7 @@ test.each(PAGES)('%s names and links to only what there is', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   // Client guides also name files of the reader's app.
   const isClients = /^(docs\/clients|examples|client)\//.test(page);
-  const inEngine = page.startsWith('engine/') ? namedInEngine(text) : [];
-  const named = isClients ? [] : [...namedFiles(text), ...inEngine];
+  const named = isClients ? [] : namedFiles(text);
   expect({
     files: named.filter((path) => !isThere(path)),
     links: linkedFiles(text).filter((path) => !isThere(join(dirname(page), path))),

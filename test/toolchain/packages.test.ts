@@ -1,9 +1,11 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
 import { listenLocally } from '../support/local-server.ts';
 import { ownFolder } from '../support/own-folder.ts';
 
@@ -31,12 +33,7 @@ test.each([
   ],
   [
     'that are not allowed, not named or not installed',
-    {
-      a: 'MIT AND GPL-3.0-only',
-      'a/node_modules/b': 'AGPL-3.0-only',
-      d: undefined,
-      e: null,
-    },
+    { a: 'MIT AND GPL-3.0-only', 'a/node_modules/b': 'AGPL-3.0-only', d: undefined, e: null },
     [
       'a: the licence MIT AND GPL-3.0-only is not allowed',
       'a/node_modules/b: the licence AGPL-3.0-only is not allowed',
@@ -57,13 +54,8 @@ test.each([
     if (license !== null) install(name, { license });
   }
   writeFileSync(join(folder.path, 'package-lock.json'), JSON.stringify({ packages }));
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [script('check-licenses.ts'), folder.path],
-    {
-      encoding: 'utf8',
-    },
-  );
+  const args = [script('check-licenses.ts'), folder.path];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(stderr).toBe(problems.map((problem) => `node_modules/${problem}\n`).join(''));
   expect(status).toBe(problems.length === 0 ? 0 : 1);
 });
@@ -118,49 +110,38 @@ test('the client is packed with the licence', () => {
   expect(own).toBe(whole);
 });
 
-describe('the audit', () => {
-  const advisory = (severity: string) => {
-    const known = { id: 1, url: 'https://example.com/advisory', title: 'Frames of death' };
-    const more = { vulnerable_versions: '*', cwe: [], cvss: { score: 0, vectorString: null } };
-    return { ws: [{ ...known, severity, ...more }] };
-  };
-
-  /** Runs it against a registry that answers the question for advisories, and knows nothing else. */
-  async function audit(answer: RequestListener) {
-    const asked: string[] = [];
-    const server = createServer((request, response) => {
-      asked.push(`${request.method} ${request.url}`);
-      if (request.url === '/-/npm/v1/security/advisories/bulk') answer(request, response);
-      else response.writeHead(404).end('{}');
-    });
-    await using registry = await listenLocally(server);
-    const child = execFile(process.execPath, [script('audit.ts')], {
-      cwd: root,
-      env: {
-        ...process.env,
-        npm_config_registry: `${registry.url}/`,
-        npm_config_cache: folder.path,
-      },
-    });
-    const lines: string[] = [];
-    child.stdout?.on('data', (text: string) => lines.push(text));
-    const [code] = await once(child, 'close');
-    expect(asked).toContain('POST /-/npm/v1/security/advisories/bulk');
-    return { code, text: lines.join('') };
-  }
-
-  test.each([
-    ['high', 1],
-    ['moderate', 0],
-  ])('with a %s vulnerability ends with %i', async (severity, code) => {
-    const outcome = await audit((_, response) => response.end(JSON.stringify(advisory(severity))));
-    expect(outcome.text).toContain(`${severity}: ws: Frames of death https://example.com/advisory`);
-    expect(outcome.code).toBe(code);
+/** What the audit says of a registry that answers the question for advisories, and knows nothing else. */
+async function audit(status: number, answer: object) {
+  const asked: string[] = [];
+  const server = createServer(({ method, url }, response) => {
+    asked.push(`${method} ${url}`);
+    const isAsked = url === '/-/npm/v1/security/advisories/bulk';
+    response.writeHead(isAsked ? status : 404).end(JSON.stringify(isAsked ? answer : {}));
   });
-
-  test('says that the registry did not answer, and fails nothing', async () => {
-    const outcome = await audit((_, response) => response.writeHead(405).end('{}'));
-    expect(outcome.text).toMatch(/^The registry did not answer, .*405/);
-    expect(outcome.code).toBe(0);
+  await using registry = await listenLocally(server);
+  const npm = { npm_config_registry: `${registry.url}/`, npm_config_cache: folder.path };
+  const child = execFile(process.execPath, [script('audit.ts')], {
+    cwd: root,
+    env: { ...process.env, ...npm },
   });
+  const [said, [code]] = await Promise.all([text(child.stdout as Readable), once(child, 'close')]);
+  expect(asked).toContain('POST /-/npm/v1/security/advisories/bulk');
+  return { code, said };
+}
+
+test.each([
+  ['high', 1],
+  ['moderate', 0],
+])('the audit with a %s vulnerability ends with %i', async (severity, code) => {
+  const known = { id: 1, url: 'https://example.com/advisory', title: 'Frames of death' };
+  const more = { vulnerable_versions: '*', cwe: [], cvss: { score: 0, vectorString: null } };
+  const outcome = await audit(200, { ws: [{ ...known, severity, ...more }] });
+  expect(outcome.said).toContain(`${severity}: ws: Frames of death https://example.com/advisory`);
+  expect(outcome.code).toBe(code);
+});
+
+test('the audit says that the registry did not answer, and fails nothing', async () => {
+  const outcome = await audit(405, {});
+  expect(outcome.said).toMatch(/^The registry did not answer, .*405/);
+  expect(outcome.code).toBe(0);
 });

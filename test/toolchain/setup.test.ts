@@ -46,9 +46,9 @@ const newer = pack('served', '2.0.0');
 const tool = pack('tool', '1.0.0');
 const absent = pack('served', '3.0.0');
 const absentNode = pack(NODE, '26.10.0');
+const broken = pack(NODE, '26.10.0', {}, 'not-found');
 for (const { archive } of [absent, absentNode]) rmSync(archive);
 
-const NOBODY = 'http://127.0.0.1:9';
 /** What leaves out too much, and a home that nobody can write to. */
 const USERS_SETTINGS = {
   HOME: '/dev/null',
@@ -123,7 +123,7 @@ class Project {
           PATH: process.env.PATH,
           HOME: folder,
           // What is in no archive is nowhere.
-          npm_config_registry: NOBODY,
+          npm_config_registry: 'http://127.0.0.1:9',
           npm_config_fetch_retries: '0',
           ...env,
         },
@@ -196,6 +196,7 @@ describe.concurrent('a project that is installed', () => {
     project.lock(absent);
     const { code, output } = await project.setUp();
     expect(code).toBe(1);
+    expect(output).toContain('ENOENT');
     expect(output).toMatch(
       /npm could not .*\. The packages that were installed before are as they were\.\n$/,
     );
@@ -211,39 +212,21 @@ describe.concurrent('a project that is installed', () => {
 });
 
 describe.concurrent('a failure is reported', () => {
-  test('npm fails: its words, what to look at, and nothing counts as installed', async () => {
-    const project = new Project();
-    const resolved = `${NOBODY}/served.tgz`;
-    project.lock({ ...absent, locked: { ...absent.locked, resolved } });
-    const { code, output } = await project.setUp();
-    expect(code).toBe(1);
-    expect(output).toContain('ECONNREFUSED');
-    expect(output).toMatch(/Is there a network\?\n$/);
-    expect(existsSync(project.path('node_modules'))).toBe(false);
-  });
-
-  test('Node cannot be fetched: a new enough one takes its place', async () => {
-    const project = new Project(absentNode);
-    const { code, output } = await project.setUp({}, 'v24.1.0');
-    expect(code).toBe(0);
-    expect(output).toContain("could not be brought in; this machine's v24.1.0 is used instead");
-    expect(project.ownNode()).toBe(realpathSync(process.execPath));
-  });
-
-  test('Node does not run here: an old one stops the start', async () => {
-    const project = new Project(pack(NODE, '26.10.0', {}, 'not-found'));
-    const { code, output } = await project.setUp({}, 'v20.0.0');
-    expect(code).toBe(1);
-    expect(output).toContain('Install Node 24 or newer');
-  });
-
-  test('a Node older than the set-up stops the start', async () => {
-    const project = new Project();
-    const { code, output } = await project.setUp({}, 'v18.20.0');
-    expect({ code, output }).toEqual({
-      code: 1,
-      output: 'Node 20 or newer is needed; this is v18.20.0.\n',
-    });
-    expect(existsSync(project.path('node_modules'))).toBe(false);
+  test.each([
+    ['cannot be fetched', absentNode, 'v24.1.0', "this machine's v24.1.0 is used instead"],
+    ['does not run here, and this one is old', broken, 'v20.0.0', 'Install Node 24 or newer'],
+    [
+      'is older than the set-up',
+      node,
+      'v18.20.0',
+      'Node 20 or newer is needed; this is v18.20.0.\n',
+    ],
+  ])('Node %s', async (_what, nodePackage, version, words) => {
+    const project = new Project(nodePackage);
+    const { code, output } = await project.setUp({}, version);
+    expect(output).toContain(words);
+    expect(code).toBe(nodePackage === absentNode ? 0 : 1);
+    if (code === 0) expect(project.ownNode()).toBe(realpathSync(process.execPath));
+    if (nodePackage === node) expect(existsSync(project.path('node_modules'))).toBe(false);
   });
 });

@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { ANSWER_SHAPES } from '../../../check/gateway/answer-shapes.ts';
 import { compare } from '../../../check/gateway/compare.ts';
+import { shapeOf } from '../../../check/gateway/described-shape.ts';
+import { timeFindings } from '../../../check/gateway/times.ts';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
-import { isRow } from '../../../src/gateway/wire/scalars.ts';
+import { described } from '../../../src/gateway/wire/described.ts';
+import {
+  digits,
+  flag,
+  isRow,
+  readingIn,
+  type TimeUnit,
+  text,
+} from '../../../src/gateway/wire/scalars.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 
@@ -84,23 +94,45 @@ describe.each(READ_NAMES)('%s', (operation) => {
   );
 });
 
-describe('the unit of times', () => {
-  const timesOf = (timeCreate: number) =>
-    compare(
-      ANSWER_SHAPES.getOpenPositions,
-      { positions: [{ ...positionRow, timeCreate, timeUpdate: null }] },
-      NOW,
-    ).times;
+const MIXED = 'Some times are in seconds, others in milliseconds';
 
-  test.each([
-    [NOW / 1_000, 's'],
-    [946_684_800, 's'],
-    [NOW, 'ms'],
-    [NOW * 1_000, 'us'],
-    [0, 'zero'],
-    [NOW * 10, 'none'],
-    [-1, 'none'],
-  ])('%d counts as %s', (value, unit) => {
-    expect(timesOf(value)).toMatchObject({ [unit]: 1 });
-  });
+test.each<readonly [number[], TimeUnit, string | null, TimeUnit | null]>([
+  [[NOW / 1_000, 946_684_800], 'auto', null, null],
+  [[NOW * 1_000], 'auto', null, null],
+  [[NOW / 1_000, 0], 's', null, null],
+  [[NOW / 1_000], 'ms', 'problem: Times are in seconds, and ms reads them wrongly.', 's'],
+  [[NOW * 1_000], 'ms', 'problem: Times are in microseconds, which only auto reads.', 'auto'],
+  [[NOW / 1_000, NOW], 'auto', `warning: ${MIXED}: auto reads them all.`, null],
+  [[NOW / 1_000, NOW], 's', `problem: ${MIXED}: only auto reads them all.`, 'auto'],
+  [[NOW * 10, -1], 'auto', 'warning: Times are in no unit that can be recognized.', null],
+  [[0], 'auto', expect.stringMatching(/^note: There was no time to tell the unit by/), null],
+])('of the times %j under %s it is said what to set', (values, configured, said, unit) => {
+  const positions = values.map((timeCreate) => ({ ...positionRow, timeCreate, timeUpdate: null }));
+  const { times } = compare(ANSWER_SHAPES.getOpenPositions, { positions }, NOW);
+  const found = timeFindings(times, configured);
+  const texts = found.findings.map(({ level, text }) => `${level}: ${text}`);
+  expect([texts, found.unit]).toEqual([said === null ? [] : [said], unit]);
+});
+
+const { description, map } = described(
+  { name: text, note: text, rows: [{ id: digits, marks: [flag] }] },
+  ({ name, note, rows }) => (name === null || rows === null ? null : { name, note, rows }),
+);
+const read = (body: unknown) => map(body, readingIn('auto'));
+const whole = { name: 'a', note: 'b', rows: [{ id: 1, marks: [true, false] }] };
+
+test.each([
+  [whole, {}],
+  [{ ...whole, note: 7 }, { note: 'value' }],
+  [{ ...whole, name: undefined }, { name: 'answer' }],
+  [{ ...whole, rows: {} }, { rows: 'answer' }],
+  [{ ...whole, rows: [7] }, { 'rows[]': 'answer' }],
+  [{ ...whole, rows: [{ id: 'x', marks: [] }] }, { 'rows[].id': 'value' }],
+  [{ ...whole, rows: [{ id: 1, marks: 'x' }] }, { 'rows[].marks': 'value' }],
+  [{ ...whole, rows: [{ id: 1, marks: [true, 'x'] }] }, { 'rows[].marks[]': 'value' }],
+])('the losses of %j are those that its reader has: %j', (body, losses) => {
+  const shape = shapeOf(description, (value) => read(value) !== null);
+  const fields = compare(shape, body, 0).fields.filter(({ loss }) => loss !== 'nothing');
+  expect(Object.fromEntries(fields.map(({ path, loss }) => [path, loss]))).toEqual(losses);
+  expect(read(body) === null).toBe(Object.values(losses).includes('answer'));
 });

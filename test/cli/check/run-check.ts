@@ -1,6 +1,6 @@
 import { type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
-import { COMMANDS } from '../../../src/cli/commands.ts';
-import { dispatch } from '../../../src/cli/dispatch.ts';
+import type { Terminal } from '../../../src/cli/dispatch.ts';
+import { runCli } from '../../support/run-cli.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 
@@ -14,22 +14,14 @@ export function startGateway(options: SandboxOptions = {}) {
 export async function check(
   variables: Variables,
   args: readonly string[] = [],
-  ask: (question: string) => Promise<string | null> = () => Promise.resolve(null),
+  ask?: Terminal['ask'],
 ) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const code = await dispatch(COMMANDS, ['check', ...args], {
-    environment: { ...SERVICE, ...variables },
-    out: (line) => out.push(line),
-    err: (line) => err.push(line),
-    ask,
-    stopped: () => Promise.resolve(),
-  });
+  const result = await runCli(['check', ...args], { ...SERVICE, ...variables }, ask);
   // Texts are wrapped for the console.
-  const text = out.join('\n').replace(/\n {4}(?=\S)/g, ' ');
+  const text = result.out.trimEnd().replace(/\n {4}(?=\S)/g, ' ');
   const block = /\nProblems\n((?: {2}- .*\n)*)/.exec(`${text}\n`)?.[1] ?? '';
   const problems = block.split('\n').filter(Boolean);
-  return { code, text, problems: problems.map((line) => line.slice(4)), err };
+  return { ...result, text, problems: problems.map((line) => line.slice(4)) };
 }
 
 /** The check of a gateway, by the demo user. */

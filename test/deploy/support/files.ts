@@ -11,10 +11,3 @@ export function readDeployed(...path: string[]): string {
 export function readProject(...path: string[]): string {
   return readFileSync(join(root, ...path), 'utf8');
 }
-
-/** The assignments of a file with one `NAME=value` a line. */
-export function parseEnvironmentFile(text: string): Record<string, string> {
-  return Object.fromEntries(
-    [...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
-  );
-}

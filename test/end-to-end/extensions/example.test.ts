@@ -3,7 +3,7 @@ import { send, TRANSPORTS } from '../../support/four-transports.ts';
 import { withClaims } from '../../support/tokens.ts';
 import { lineOf } from '../operations/request-lines.ts';
 import { seriesValue } from '../operations/scraped.ts';
-import { healthy, NEWS } from './side-service.ts';
+import { healthy, NEWS, type SideService } from './side-service.ts';
 import { useExtension } from './use-extension.ts';
 
 const SECRET = 'k-3f0c9a';
@@ -46,8 +46,16 @@ test('news of many instruments are one call, without the gateway’s headers and
   expect(calls[0]?.headers).toHaveProperty('x-request-id');
 });
 
-test('a shared field is read once for everybody, and its answer is stored by no cache on the way', async () => {
+test('a shared field is read once for everybody, anew where it failed, and its answer is stored by no cache on the way', async () => {
   const document = '{ news(symbol: "EURUSD") { id } }';
+  service.answer = () => ({ status: 404, body: { message: 'none of that name' } });
+  const { errors } = await query(document);
+  expect(errors[0]?.extensions).toMatchObject({
+    code: 'GATEWAY_REFUSED',
+    operation: 'news.articles',
+    gatewayError: { message: 'none of that name' },
+  });
+  service.answer = healthy;
   const calls = await receivedIn(async () => {
     const [one, ...others] = await Promise.all([
       query(document, { token: tokenOf() }),
@@ -60,19 +68,6 @@ test('a shared field is read once for everybody, and its answer is stored by no 
     expect((await fetch(url)).headers.get('cache-control')).toBe('no-store');
   });
   expect(calls).toHaveLength(1);
-});
-
-test('a shared field that fails is read anew', async () => {
-  const document = '{ news(symbol: "XAUUSD") { id } }';
-  service.answer = () => ({ status: 404, body: { message: 'none of that name' } });
-  const { errors } = await query(document);
-  expect(errors[0]?.extensions).toMatchObject({
-    code: 'GATEWAY_REFUSED',
-    operation: 'news.articles',
-    gatewayError: { message: 'none of that name' },
-  });
-  service.answer = healthy;
-  expect((await query(document)).errors).toEqual([]);
 });
 
 test('the other service is asked for the account that is proved, and for no other that a token claims', async () => {
@@ -91,44 +86,31 @@ test('the other service is asked for the account that is proved, and for no othe
   }
 });
 
-test('what a backend’s judge throws is the error of a read', async () => {
-  service.answer = () => ({ status: 404, body: { message: 'of the service alone' } });
-  const { errors } = await query('{ priceAlerts { id } }', { token: tokenOf() });
-  expect(errors).toMatchObject([{ path: ['priceAlerts'], extensions: { code: 'INTERNAL' } }]);
-});
-
-test('a write is sent once, with its body, and its account', async () => {
-  const calls = await receivedIn(async () => {
-    const { data } = await query(CREATE, { token: tokenOf() });
-    expect(data).toEqual({ createPriceAlert: { id: 'a2', price: 7 } });
-  });
-  expect(calls).toMatchObject([{ method: 'POST', path: '/alerts' }]);
-  expect(JSON.parse(calls[0]?.body ?? '')).toEqual({ symbol: 'AAPL', price: 7 });
-});
-
-test.each([
-  ['breaks off', () => 'reset' as const, 'OUTCOME_UNKNOWN', 'fault'],
+test.each<[string, SideService['answer'], string | null, string]>([
+  ['comes', healthy, null, 'ok'],
+  ['breaks off', () => 'reset', 'OUTCOME_UNKNOWN', 'fault'],
   ['fails', () => ({ status: 500, body: {} }), 'OUTCOME_UNKNOWN', 'fault'],
   ['asks for a pause', () => ({ status: 429, body: {} }), 'RATE_LIMITED', 'fault'],
-  [
-    'refuses by a code of its own',
-    () => ({ status: 409, body: { message: 'full' } }),
-    'TOO_MANY_ALERTS',
-    'caller',
-  ],
-])('a write whose answer %s', async (what, answer, code, outcome) => {
-  service.answer = answer;
-  const requestId = what.replaceAll(' ', '-');
-  const calls = await receivedIn(async () => {
-    const headers = { 'x-request-id': requestId };
-    const { errors } = await query(CREATE, { token: tokenOf(), headers });
-    expect(errors).toMatchObject([{ extensions: { code, retryable: code === 'RATE_LIMITED' } }]);
-  });
-  expect(calls).toHaveLength(1);
-  const { outcome: logged, calls: ended } = await lineOf(facade, 'request', requestId);
-  expect(logged).toBe(outcome);
-  expect(ended).toContainEqual(expect.stringMatching(/^alerts\.create /));
-});
+  ['refuses', () => ({ status: 409, body: { message: 'full' } }), 'TOO_MANY_ALERTS', 'caller'],
+])(
+  'a write whose answer %s is sent once with its body, and logged',
+  async (what, answer, code, outcome) => {
+    service.answer = answer;
+    const requestId = what.replaceAll(' ', '-');
+    const calls = await receivedIn(async () => {
+      const headers = { 'x-request-id': requestId };
+      const { data, errors } = await query(CREATE, { token: tokenOf(), headers });
+      const error = { extensions: { code, retryable: code === 'RATE_LIMITED' } };
+      expect(errors).toMatchObject(code === null ? [] : [error]);
+      expect(data.createPriceAlert).toEqual(code === null ? { id: 'a2', price: 7 } : null);
+    });
+    expect(calls).toMatchObject([{ method: 'POST', path: '/alerts' }]);
+    expect(JSON.parse(calls[0]?.body ?? '')).toEqual({ symbol: 'AAPL', price: 7 });
+    const { outcome: logged, calls: ended } = await lineOf(facade, 'request', requestId);
+    expect(logged).toBe(outcome);
+    expect(ended).toContainEqual(expect.stringMatching(/^alerts\.create /));
+  },
+);
 
 test('its 401 ends nobody’s proof, and tells no user to sign in', async () => {
   const token = tokenOf();
@@ -169,22 +151,6 @@ test('a fragment that only a query spreads stands beside a subscription', async 
     'query q { news(symbol: "AAPL") { ...one } } subscription s { positions { id } } fragment one on Article { id }';
   const { errors } = await send(facade, 'POST', { query: document, operationName: 'q' });
   expect(errors).toEqual([]);
-});
-
-test('the size that a list says is its cost', async () => {
-  const { errors } = await query(
-    `{ ${Array.from({ length: 29 }, (_, at) => `n${at}: instruments(first: 500) { nodes { news { id headline } } }`).join(' ')} }`,
-    { token: tokenOf() },
-  );
-  // 29 × 500 × 20 articles.
-  expect(errors[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'MAX_COST' });
-});
-
-test('the calls of a service are in the log’s line of their request', async () => {
-  const headers = { 'x-request-id': 'news-in-the-log' };
-  await query('{ instrument(id: "AAPL") { news { id } } }', { token: tokenOf(), headers });
-  const { calls } = await lineOf(facade, 'request', 'news-in-the-log');
-  expect(calls).toContainEqual(expect.stringMatching(/^news\.articles ok /));
 });
 
 test('a service that fails opens a breaker of its own, and the gateway’s reads go on', async () => {

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
 import { startTestApp } from '../../support/app.ts';
 import { send, TRANSPORTS } from '../../support/four-transports.ts';
-import { generalPathCount } from '../../support/general-path-count.ts';
+import { outcomesOf } from '../operations/request-lines.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 const OF_HTTP = [
   'onYogaInit',
@@ -30,6 +31,13 @@ function counting(hooks: readonly string[]) {
   return { seen, plugin };
 }
 
+/** A refusal by a code of the plugin's own. */
+const refusal = (status: number) =>
+  new GraphQLError('no', { extensions: { code: 'LICENCE', http: { status } } });
+const refuse = (status: number): never => {
+  throw refusal(status);
+};
+
 async function startWith(plugins: readonly GivenPlugin[], directPath = true) {
   return startTestApp({}, { plugins, directPath });
 }
@@ -40,7 +48,7 @@ test('without hooks of HTTP the direct path serves, and the log’s first line s
   expect(app.logged[0]).toContain('the direct path serves HTTP');
   for (const transport of TRANSPORTS) await send(app, transport, '{ __typename }');
   expect(seen).toEqual({ onExecute: 4 });
-  expect(await generalPathCount(app)).toBe(0);
+  expect(await seriesValue(app, 'http_general_path_total')).toBe(0);
 });
 
 test.each(OF_HTTP)(
@@ -56,14 +64,20 @@ test.each(OF_HTTP)(
     for (const transport of TRANSPORTS) {
       expect((await send(app, transport, '{ __typename }')).data).toEqual({ __typename: 'Query' });
     }
-    expect(await generalPathCount(app)).toBe(3);
+    expect(await seriesValue(app, 'http_general_path_total')).toBe(3);
     expect(seen).toEqual({ [hook]: hook === 'onYogaInit' ? 1 : 3, onExecute: 4 });
   },
 );
 
-test('a hook of HTTP changes requests, results and responses', async () => {
+test('a hook of HTTP changes requests, results and responses, and its refusal has the status of a request', async () => {
   const plugin: Plugin = {
-    onParams: ({ params, setParams }) => setParams({ ...params, query: '{ changed: __typename }' }),
+    onRequest({ request }) {
+      if (request.headers.has('x-refused')) throw new GraphQLError('not so');
+    },
+    onParams: ({ params, setParams, setResult }) =>
+      params.operationName === 'Mine'
+        ? setResult({ data: { __typename: 'Mine' } })
+        : setParams({ ...params, query: '{ changed: __typename }' }),
     onExecutionResult: ({ result, setResult }) =>
       setResult({ ...(result as object), extensions: { mine: 1 } }),
     onResponse: ({ response }) => response.headers.set('x-mine', 'yes'),
@@ -75,6 +89,13 @@ test('a hook of HTTP changes requests, results and responses', async () => {
     expect(text).toContain('"extensions":{"mine":1}');
     expect(headers.get('x-mine')).toBe('yes');
   }
+  const own = await send(app, 'POST', { query: '{ __typename }', operationName: 'Mine' });
+  expect(own).toMatchObject({ status: 200, data: { __typename: 'Mine' } });
+  const refused = await send(app, 'POST', '{ a }', { headers: { 'x-refused': 'yes' } });
+  expect(refused).toMatchObject({
+    status: 400,
+    errors: [{ extensions: { code: 'GRAPHQL_PARSE_FAILED' } }],
+  });
 });
 
 describe('the start stops', () => {
@@ -111,11 +132,6 @@ describe('the start stops', () => {
       /replaces the schema/,
     ],
     [
-      'for one that sets another schema',
-      [{ onPluginInit: ({ setSchema }) => setSchema(another) }],
-      /replaces the schema/,
-    ],
-    [
       'for one that fails as it begins',
       [{ onSchemaChange: fail }],
       /plugin 1 of the list cannot begin: Error: no such thing/,
@@ -131,49 +147,40 @@ describe('the start stops', () => {
   });
 });
 
-test.each(['onRequest', 'onResponse'])(
-  'what %s refuses has the code and the status of a request',
-  async (hook) => {
-    const plugin = {
-      [hook]() {
-        throw new GraphQLError('not so');
-      },
-    };
-    await using app = await startWith([{ plugin, httpOnly: true }]);
-    const { status, errors } = await send(app, 'POST', '{ __typename }');
-    expect([status, errors[0]?.extensions.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
+test.each<[number, string, Plugin['onExecute']]>([
+  [503, 'fault', () => refuse(503)],
+  [402, 'caller', () => refuse(402)],
+  [500, 'fault', ({ setResultAndStopExecution: stop }) => stop({ errors: [refusal(500)] })],
+])(
+  'a plugin’s own code with status %i is counted, and is the %s’s',
+  async (status, outcome, onExecute) => {
+    await using app = await startWith([{ onExecute } as Plugin]);
+    const answer = await app.query('{ __typename }');
+    expect(answer.status).toBe(status);
+    expect(answer.errors).toMatchObject([{ extensions: { code: 'LICENCE' } }]);
+    expect(await seriesValue(app, 'errors_total{code="other",operation="none"}')).toBe(1);
+    expect(outcomesOf(app, 'LICENCE')).toEqual([outcome]);
   },
 );
 
-test('a result that onParams puts in the place of an operation is sent as it is', async () => {
-  const result = { data: { __typename: 'Mine' } };
-  const plugin: Plugin = { onParams: ({ setResult }) => setResult(result) };
-  await using app = await startWith([{ plugin, httpOnly: true }]);
-  expect(await send(app, 'POST', '{ __typename }')).toMatchObject({ status: 200, ...result });
-});
-
-describe('onDispose', () => {
-  test('runs at the shutdown, of every plugin, whatever one of them fails with', async () => {
-    const seen: string[] = [];
-    const disposing = (name: string) => ({ onDispose: async () => void seen.push(name) });
-    const failing = { onDispose: async () => Promise.reject(new Error('left open')) };
-    const app = await startWith([disposing('first'), failing, disposing('last')]);
-    await app.close();
-    expect(seen).toEqual(['first', 'last']);
-    expect(app.logged.some((line) => line.includes('left open'))).toBe(true);
+test('onDispose runs at the shutdown, of every plugin, whatever one fails with, and delays it by the grace at most', async () => {
+  const seen: string[] = [];
+  const disposing = (name: string, end = Promise.resolve()) => ({
+    onDispose() {
+      seen.push(name);
+      return end;
+    },
   });
-
-  test('delays the shutdown by the grace at most', async () => {
-    let isDisposing = false;
-    const onDispose = () => {
-      isDisposing = true;
-      return new Promise(() => {});
-    };
-    const grace = { ORDER_TIMEOUT_MS: '500', SHUTDOWN_GRACE_MS: '1000' };
-    const app = await startTestApp(grace, { plugins: [{ onDispose }] });
-    await app.close();
-    expect(isDisposing).toBe(true);
-  });
+  const failing = { onDispose: async () => Promise.reject(new Error('left open')) };
+  const plugins = [
+    ...[disposing('first'), failing],
+    ...[disposing('hanging', new Promise(() => {})), disposing('last')],
+  ];
+  const grace = { ORDER_TIMEOUT_MS: '500', SHUTDOWN_GRACE_MS: '1000' };
+  const app = await startTestApp(grace, { plugins });
+  await app.close();
+  expect(seen).toEqual(['first', 'hanging', 'last']);
+  expect(app.logged.some((line) => line.includes('left open'))).toBe(true);
 });
 
 describe.each([true, false])('with the direct path %s', (directPath) => {

@@ -80,6 +80,9 @@ const orderWith = (key: string) => `mutation {
   setValue(input: { key: "theme", value: "dark" }) { __typename }
 }`;
 
+const codesOf = (errors: Sent['errors']) =>
+  errors.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
+
 function expectOutcome({ data, errors, status }: Sent, key: string): void {
   expect(status ?? 200).toBe(200);
   expect(data).toEqual({
@@ -92,10 +95,10 @@ function expectOutcome({ data, errors, status }: Sent, key: string): void {
     },
     setValue: null,
   });
-  const codes = errors.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
-  expect(codes).toContainEqual(['setValue', 'OUTCOME_UNKNOWN']);
-  expect(codes).toContainEqual(['placeOrder.positions', 'INTERNAL']);
-  expect(codes).toHaveLength(2);
+  expect(codesOf(errors).sort()).toEqual([
+    ['placeOrder.positions', 'INTERNAL'],
+    ['setValue', 'OUTCOME_UNKNOWN'],
+  ]);
 }
 
 test.each([...Object.entries(AFTER), ...Object.entries(AFTER_OVER_HTTP)])(
@@ -136,8 +139,7 @@ test.each<[string, GivenPlugin]>([
   for (const transport of WRITING) {
     const { data, errors } = await send(app, transport, orderWith(transport), { token });
     expect(data).toEqual({ placeOrder: null, setValue: null });
-    const codes = errors.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
-    expect(codes.sort()).toEqual([
+    expect(codesOf(errors).sort()).toEqual([
       ['placeOrder', 'OUTCOME_UNKNOWN'],
       ['setValue', 'OUTCOME_UNKNOWN'],
     ]);
@@ -178,7 +180,6 @@ test('a read beside the outcome keeps the error that it had itself', async () =>
   app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 403 });
   const { data, errors } = await send(app, 'POST', orderWith('a key'), { token });
   expect(data.placeOrder).toMatchObject({ __typename: 'OrderAccepted', positions: null });
-  const codes = errors.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
-  expect(codes).toContainEqual(['placeOrder.positions', 'FORBIDDEN']);
-  expect(codes).toContainEqual(['setValue', 'OUTCOME_UNKNOWN']);
+  expect(codesOf(errors)).toContainEqual(['placeOrder.positions', 'FORBIDDEN']);
+  expect(codesOf(errors)).toContainEqual(['setValue', 'OUTCOME_UNKNOWN']);
 });

@@ -26,33 +26,17 @@ test.each([
   ['cannot be read', 'export default [', 'throwing: '],
   ['exports no list', 'export default { onExecute() {} };', 'exporting no list'],
   ['exports nothing', 'export const plugins = [];', 'exporting no list'],
-])('a file that %s stops the start', async (_what, text, word) => {
-  const path = text === null ? join(folder.path, 'none.mjs') : await fileOf('plugins.mjs', text);
-  const problem = `PLUGINS="${path}": must be a file whose default export is a list of plugins (${word}`;
-  await expect(startTestApp({ PLUGINS: path })).rejects.toMatchObject({
-    name: 'ConfigError',
-    problems: [expect.stringContaining(problem)],
-  });
-});
-
-test('it is listed with what else cannot be used', async () => {
-  const path = join(folder.path, 'none.mjs');
-  const { code, problems } = await failedStart({
-    PLUGINS: path,
-    ORDER_STORE: folder.path,
-    PORT: 'x',
-  });
-  expect(code).toBe(1);
-  expect(problems.slice(1).map((line) => line.split('=')[0])).toEqual([
-    'PORT',
-    'ORDER_STORE',
-    'PLUGINS',
-  ]);
-  const started = startTestApp({ PLUGINS: path, ORDER_STORE: folder.path });
-  await expect(started).rejects.toMatchObject({
-    problems: [expect.stringMatching(/^PLUGINS=/), expect.stringMatching(/^ORDER_STORE=/)],
-  });
-});
+])(
+  'a file that %s stops the start, and is listed with what else cannot be used',
+  async (_what, text, word) => {
+    const path = text === null ? join(folder.path, 'none.mjs') : await fileOf('plugins.mjs', text);
+    const problem = `PLUGINS="${path}": must be a file whose default export is a list of plugins (${word}`;
+    await expect(startTestApp({ PLUGINS: path, ORDER_STORE: folder.path })).rejects.toMatchObject({
+      name: 'ConfigError',
+      problems: [expect.stringContaining(problem), expect.stringMatching(/^ORDER_STORE=/)],
+    });
+  },
+);
 
 test.each([
   'import { GraphQLError } from "graphql"; export const used = GraphQLError;',

@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import run from '../../../page/recorded-run.json' with { type: 'json' };
 import type { Fault } from '../../../sandbox/faults.ts';
-import { startTestApp } from '../../support/app.ts';
 import { violations } from '../../support/browser-page.ts';
 import { type VisitOptions, visit } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
@@ -20,8 +19,8 @@ describeInBrowser('the two phones', (browser) => {
   beforeEach(() => fetch(`${app.url}/sandbox/reset`, { method: 'POST' }));
   afterEach(() => app.sandbox.clearFaults());
 
-  const open = async (options: VisitOptions = {}, url = app.url) => {
-    const visitor = await visit(browser, url, options);
+  const open = async (options: VisitOptions = {}) => {
+    const visitor = await visit(browser, app.url, options);
     const { page } = visitor;
     const isDone = () => page.locator('#screen-demo:not([aria-busy])').waitFor();
     await visitor.isLive();
@@ -50,7 +49,7 @@ describeInBrowser('the two phones', (browser) => {
       .locator('#screen-figures dd')
       .evaluateAll((all) => all.map((dd) => dd.textContent?.trim()));
 
-  test('draw the same screen, and their figures are compared', async () => {
+  test('draw the same screen part by part, and are compared unless the account has changed between them', async () => {
     await using visitor = await open();
     const { page, reads, part } = visitor;
     await reads('rest-outcome', WHOLE);
@@ -72,17 +71,11 @@ describeInBrowser('the two phones', (browser) => {
     }
     expect(await page.locator('#rest-calls li').count()).toBe(5);
     expect(await page.locator('#graph-calls li').count()).toBe(1);
-    app.sandbox.clearCalls();
-    await visitor.run();
-    expect(app.sandbox.calls('getCustomerId')).toBe(2);
-    // The graph has the catalog in memory.
-    expect(app.sandbox.calls('getAllTickers')).toBe(1);
-    await visitor.isFlawless();
-  });
+    // As slow as a phone's network.
+    await page.getByText('3G, simulated').waitFor();
+    expect(await timeOf(page, 'graph')).toBeGreaterThan(150);
 
-  test('draw each part when it comes', async () => {
-    await using visitor = await open();
-    const { page, part } = visitor;
+    app.sandbox.clearCalls();
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
     await visitor.click('Run');
     await page.locator('#rest-phone [data-part="Positions"][data-state="here"]').waitFor();
@@ -91,19 +84,23 @@ describeInBrowser('the two phones', (browser) => {
     expect(await text(page, 'screen-verdict')).toBe('');
     await visitor.isDone();
     expect(await page.locator('.phone [data-state="here"]').count()).toBe(10);
-    await visitor.isSound();
+    expect(app.sandbox.calls('getCustomerId')).toBe(2);
+    // The graph has the catalog in memory.
+    expect(app.sandbox.calls('getAllTickers')).toBe(1);
+    await visitor.isFlawless();
+
+    app.sandbox.clearFaults();
+    await page.route('**/sandbox/gateway/trading/positions', (route) =>
+      route.fulfill({ json: { positions: [] } }),
+    );
+    await visitor.run();
+    await reads('screen-verdict', /^The two differ: something has changed/);
   });
 
   test.each<[Omit<Fault, 'times'>, RegExp, RegExp, RegExp]>([
     [
       { operation: 'getSession', kind: 'status', status: 503 },
       /^2 of 5 parts; blank: equity, orders, watch list \(session failed: 503\)$/,
-      WHOLE,
-      /^No comparison: the screen over REST is not whole\.$/,
-    ],
-    [
-      { operation: 'getAllTickers', kind: 'redirect' },
-      new RegExp(`^4 of 5 parts${OLD}; blank: watch list \\(tickers failed: not as expected\\)$`),
       WHOLE,
       /^No comparison: the screen over REST is not whole\.$/,
     ],
@@ -163,20 +160,16 @@ describeInBrowser('the two phones', (browser) => {
     await visitor.isFlawless();
   });
 
-  test('with a revoked token are blank over REST; the graph’s app gets another, and is whole', async () => {
+  test('with a revoked token are blank over REST alone; without a connection both, until a next visit with a stored catalog', async () => {
     await using visitor = await open({ isExpected: () => true });
-    const { reads } = visitor;
+    const { reads, part } = visitor;
     await visitor.preset('My token is revoked');
     await reads('rest-outcome', /^blank: session, positions, .* failed: 401$/);
     await reads('graph-outcome', WHOLE);
     await reads('screen-verdict', /^No comparison: the screen over REST is not whole\.$/);
     await visitor.run();
     await reads('rest-outcome', WHOLE);
-  });
 
-  test('without a connection are blank; on a next visit the graph’s app has its catalog', async () => {
-    await using visitor = await open({ isExpected: () => true });
-    const { reads, part } = visitor;
     await visitor.preset('My connection drops');
     await reads('rest-outcome', /^blank: session, positions, .* failed: lost$/);
     await reads('graph-outcome', /^blank: the query failed: lost$/);
@@ -189,7 +182,7 @@ describeInBrowser('the two phones', (browser) => {
     expect(await part('graph', 'Watch list').innerText()).toMatch(/TSLA/);
   });
 
-  test('on a next visit have what the first one left: the HTTP cache, and the stored catalog', async () => {
+  test('on a next visit have what the first one left, and as many instruments as are chosen', async () => {
     await using visitor = await open();
     const { page, reads } = visitor;
     const first = await figures(page);
@@ -209,74 +202,24 @@ describeInBrowser('the two phones', (browser) => {
     );
     await visitor.choose('First');
     expect(app.sandbox.calls('getAllTickers')).toBe(1);
-    await visitor.isSound();
-  });
 
-  test('have as many instruments as are chosen, and say so after a reload', async () => {
-    await using visitor = await open();
-    const { page, reads } = visitor;
     await visitor.choose('As it is');
     await visitor.choose('5,000');
     await reads('rest-outcome', WHOLE);
     await reads('screen-bytes-before', /^instead of 2\d\d\.\d kB$/);
-    const { data } = await app.query('{ catalog { size } }', { token: await app.signIn() });
-    expect(data.catalog.size).toBe(5_000);
     await page.reload();
     await page.locator('#screen-verdict:not(:empty)').waitFor();
     expect(await page.getByRole('radio', { name: '5,000' }).isChecked()).toBe(true);
     await visitor.isSound();
   });
 
-  test('are as slow as a phone’s network, or as fast as this machine’s', async () => {
-    await using visitor = await open();
-    const { page } = visitor;
-    await page.getByText('3G, simulated').waitFor();
-    expect(await timeOf(page, 'graph')).toBeGreaterThan(150);
-    expect(await timeOf(page, 'rest')).toBeGreaterThan(300);
-    await visitor.choose('As it is');
-    await eventually(async () => {
-      await visitor.run();
-      expect(await timeOf(page, 'graph')).toBeLessThan(150);
-    });
-  });
-
-  test('say so where the account has changed between them', async () => {
-    await using visitor = await open();
-    await visitor.page.route('**/sandbox/gateway/trading/positions', (route) =>
-      route.fulfill({ json: { positions: [] } }),
-    );
-    await visitor.run();
-    await visitor.reads('screen-verdict', /^The two differ: something has changed/);
-    await visitor.isSound();
-  });
-
-  test('mark what failed of the graph’s answer, and the calls that were repeated', async () => {
-    // A service that has repeated few calls so far: there is a budget for it.
-    await using own = await startTestApp();
-    const expected = { isExpected: (problem: string) => problem.includes('503') };
-    await using visitor = await open(expected, own.url);
-    const { page, reads } = visitor;
-    // The gateway's own way takes one, the graph's first attempt the other.
-    const status = { kind: 'status', status: 503 } as const;
-    own.sandbox.fail({ operation: 'getWithdrawalMethods', ...status });
-    own.sandbox.fail({ operation: 'getCustomerId', ...status, times: 2 });
-    await visitor.run();
-    await reads('graph-calls', /in part$/);
-    await page.locator('#graph-calls .bar.partial').waitFor();
-    const receipts = await page.locator('#screen-receipts li').allInnerTexts();
-    const ofCustomer = receipts.filter((each) => each.includes('getCustomerId'));
-    expect(ofCustomer).toHaveLength(2);
-    expect(ofCustomer.filter((each) => each.includes('failed (5xx)'))).toHaveLength(1);
-    await visitor.isSound();
-  });
-
-  test('on another machine are one that is measured, the graph’s, beside one that says it was recorded', async () => {
+  test('on another machine show what was recorded beside what is measured, and say so', async () => {
     // The controls are closed to what a proxy forwards, as they are to other machines.
     await using visitor = await open({
       extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' },
       isExpected: (problem) => problem.includes('404'),
     });
-    const { page, reads, part } = visitor;
+    const { page, reads } = visitor;
     await page.locator('#no-controls').waitFor();
     await reads(
       'screen-verdict',
@@ -288,27 +231,30 @@ describeInBrowser('the two phones', (browser) => {
     expect((await figures(page))[0]).toBe(`${graph.calls.length} instead of ${rest.calls.length}`);
     const calls = await page.locator('#rest-calls .call').allTextContents();
     expect(calls.sort()).toEqual(rest.calls.map(({ label }) => label).sort());
-    expect(await part('rest', 'Positions').innerText()).toMatch(/^Positions 6\s+AAPL/);
     const day = new Date(run.recordedAt).toLocaleDateString('en-GB', { dateStyle: 'long' });
-    const signs = await page.locator('#screen-demo .recorded').allTextContents();
-    expect(signs).toEqual(Array(2).fill(`Recorded ${day}`));
-    expect(await page.locator('#screen-switches input:visible').count()).toBe(0);
+    for (const [part, count] of [
+      ['#screen-demo', 2],
+      ['#lanes', 1],
+    ] as const) {
+      const signs = await page.locator(`${part} .recorded`).allTextContents();
+      expect(signs).toEqual(Array(count).fill(`Recorded ${day}`));
+    }
+    for (const [lane, kind] of [
+      ['gateway', 'fault'],
+      ['graph', 'retry'],
+    ] as const) {
+      const recorded = run.groups
+        .filter((group) => group.lane === lane && group.kind === kind)
+        .reduce((sum, { moments }) => sum + moments.length, 0);
+      expect(recorded).toBeGreaterThan(0);
+      const marks = page.locator(`#lane-${lane} .${kind}`);
+      await eventually(async () => expect(await marks.count()).toBe(recorded));
+    }
     // Of a fault, what is recorded has none.
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'garbage' });
     await visitor.run();
     await reads('graph-outcome', /^4 of 5 parts.*; blank: payout \(GATEWAY_CONTRACT\)$/);
     await reads('rest-outcome', WHOLE);
     await visitor.isFlawless();
-  });
-
-  test('appear at once where less motion is wanted', async () => {
-    for (const reducedMotion of ['no-preference', 'reduce'] as const) {
-      await using visitor = await open({ reducedMotion });
-      const motion = await visitor.page
-        .locator('#graph-phone li')
-        .first()
-        .evaluate((row) => getComputedStyle(row).transitionProperty);
-      expect(motion).toBe(reducedMotion === 'reduce' ? 'none' : 'opacity');
-    }
   });
 });

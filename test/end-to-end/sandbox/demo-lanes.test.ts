@@ -1,14 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
-import run from '../../../page/recorded-run.json' with { type: 'json' };
-import { expectSeen, violations } from '../../support/browser-page.ts';
+import { violations } from '../../support/browser-page.ts';
 import { NOTE_SHIFTS, type VisitOptions, visit } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const USERS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
-const ELSEWHERE = { extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } };
 
 describeInBrowser('the lanes of the demonstration page', (browser) => {
   const app = sharedApp({ LOGIN_LIMIT_PER_MINUTE: '1000' });
@@ -23,10 +21,8 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
     const mark = (lane: string, kind: string, label: RegExp | string = '') =>
       page.locator(`#lane-${lane} .${kind}`).and(page.getByRole('option', { name: label }));
     // The market moves by hand alone, and the first measurement precedes the gateway's lane.
-    if (options.extraHTTPHeaders === undefined) {
-      await page.locator('#live-rows tr').first().waitFor();
-      await appears(mark('gateway', 'bar', /getOpenPositions · 200/));
-    }
+    await page.locator('#live-rows tr').first().waitFor();
+    await appears(mark('gateway', 'bar', /getOpenPositions · 200/));
     return { ...visitor, mark, words: page.locator('#lanes-words') };
   }
   const appears = (all: Locator) => all.first().waitFor();
@@ -42,8 +38,8 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
     await page.mouse.up();
   }
 
-  test('show calls, events, a retry and a fault, each with its details at the pointer, at a tap and by the keyboard', async () => {
-    await using visitor = await open({ hasTouch: true });
+  test('show calls, events, a retry and a fault, each with its details at the pointer and by the keyboard', async () => {
+    await using visitor = await open();
     const { page, mark, words } = visitor;
     await appears(mark('app', 'bar', / · positions · [\d.,]+ k?B/));
     await mark('app', 'event', /event: the whole account/).waitFor();
@@ -64,11 +60,6 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
     });
     await page.mouse.move(0, 0);
     expect(await words.textContent()).toBe(legend);
-    // A mark that has just moved on is missed by a finger, which tries again.
-    await eventually(async () => {
-      await retry.tap();
-      expect(await words.textContent()).toMatch(/retry: \d × getCustomerId/);
-    });
 
     const lane = page.getByRole('listbox', { name: 'gateway' });
     await lane.focus();
@@ -83,7 +74,7 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
     expect(await violations(page)).toEqual([]);
   });
 
-  test('say when a breaker of the graph opens', async () => {
+  test('say when a breaker of the graph opens, and keep a minute and no more', async () => {
     await using visitor = await open();
     // Failures of one account alone open none, nor those of accounts that the gateway has never accepted.
     const tokens = USERS.map((email) => app.sandbox.token({ email }));
@@ -93,6 +84,10 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
       for (const token of tokens) await app.query('{ customerId }', { token });
       return (await visitor.mark('graph', 'change', /open: the breaker of/).count()) > 0;
     });
+    const { page } = visitor;
+    const id = await page.locator('.marks > *').first().getAttribute('id');
+    await page.evaluate('{ const now = Date.now; Date.now = () => now() + 61_000; }');
+    await eventually(async () => (await page.locator(`#${id}`).count()) === 0);
   });
 
   test('go back in time by dragging: the list and the equity are as they were, and come back to now', async () => {
@@ -151,104 +146,5 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
     expect(await range.getAttribute('aria-valuetext')).toBe('now');
     await range.press('Home');
     expect(await page.locator('#live-rows tr').count()).toBe(25);
-  });
-
-  test('keep a minute and no more, and set no timer in a tab that is hidden', async () => {
-    await using visitor = await open();
-    const { page } = visitor;
-    const former = await page.locator('.marks > *').evaluateAll((all) => all.map(({ id }) => id));
-    const isThere = (id: string) => page.locator(`#${id}`).count();
-    expect(await isThere(former[0] ?? '')).toBe(1);
-    await page.evaluate('{ const now = Date.now; Date.now = () => now() + 61_000; }');
-    await eventually(async () => (await isThere(former[0] ?? '')) === 0);
-
-    let asked = 0;
-    page.on('request', (request) => {
-      if (request.url().includes('/sandbox/')) asked += 1;
-    });
-    await eventually(() => asked > 0);
-    const show = (state: string) =>
-      page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
-        document.dispatchEvent(new Event('visibilitychange'));`);
-    await page.evaluate(
-      'globalThis.timers = 0; const set = setTimeout; globalThis.setTimeout = (task, ms) => { if (ms === 1_000) timers += 1; return set(task, ms); };',
-    );
-    await eventually(async () => ((await page.evaluate('timers')) as number) > 0);
-    await show('hidden');
-    await page.waitForLoadState('networkidle');
-    asked = 0;
-    await page.evaluate('timers = 0; new Promise((done) => setTimeout(done, 2_500))');
-    expect([asked, await page.evaluate('timers')]).toEqual([0, 0]);
-    await show('visible');
-    await eventually(() => asked > 0);
-  });
-
-  test('play a recorded run where the controls are refused, and say so', async () => {
-    await using visitor = await open(ELSEWHERE);
-    const { page, mark } = visitor;
-    const day = new Date(run.recordedAt).toLocaleDateString('en-GB', { dateStyle: 'long' });
-    await page.locator('#lanes .recorded', { hasText: `Recorded ${day}` }).waitFor();
-    const marksOf = (lane: string, kind: string) =>
-      run.groups
-        .filter((group) => group.lane === lane && group.kind === kind)
-        .reduce((sum, { moments }) => sum + moments.length, 0);
-    expect(marksOf('gateway', 'fault')).toBeGreaterThan(0);
-    expect(marksOf('graph', 'retry')).toBeGreaterThan(0);
-    await eventually(async () =>
-      expect(await mark('gateway', 'fault').count()).toBe(marksOf('gateway', 'fault')),
-    );
-    expect(await mark('graph', 'retry').count()).toBe(marksOf('graph', 'retry'));
-    await mark('gateway', 'fault').first().hover();
-    await visitor.reads('lanes-words', /^[\d.,]+ m?s in · fault: /);
-    expect(await page.getByRole('slider').count()).toBe(0);
-    expect(await violations(page)).toEqual([]);
-    // What is live comes to the list, and not among what is recorded.
-    const live = page.locator('#live-events');
-    const before = Number(await live.textContent());
-    app.sandbox.tick();
-    await eventually(async () => Number(await live.textContent()) > before);
-    expect(await mark('app', 'event').count()).toBe(marksOf('app', 'event'));
-  });
-
-  test.each([
-    [320, 'light'],
-    [820, 'dark'],
-    [1440, 'light'],
-  ] as const)('fit into %i px in %s colours, now and then', async (width, colorScheme) => {
-    await using visitor = await open({ viewport: { width, height: 800 }, colorScheme });
-    const { page } = visitor;
-    const heightOf = async () => (await page.locator('#lanes').boundingBox())?.height;
-    const height = await heightOf();
-    expect(await violations(page)).toEqual([]);
-    await drag(page, 0.5);
-    await page
-      .getByText(/^as of/)
-      .first()
-      .waitFor();
-    expect(await heightOf()).toBe(height);
-    await visitor.isFlawless();
-  });
-
-  test('show every kind of mark in forced colours', async () => {
-    await using visitor = await open({ forcedColors: 'active' });
-    const { page } = visitor;
-    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 2 });
-    await visitor.click('Run');
-    for (const [lane, kind] of [
-      ['gateway', 'bar'],
-      ['app', 'event'],
-      ['graph', 'retry'],
-      ['gateway', 'fault'],
-    ] as const) {
-      // The last one is in front of those that it may cover.
-      const id = await visitor.mark(lane, kind).last().getAttribute('id');
-      const mark = page.locator(`#${id}`);
-      const hide = (element: HTMLElement) => element.style.setProperty('opacity', '0');
-      // One that has just come may stand beyond the end of its lane until the lane slides on.
-      await eventually(async () => {
-        await mark.evaluate((element: HTMLElement) => element.style.removeProperty('opacity'));
-        await expectSeen(mark, hide);
-      });
-    }
   });
 });

@@ -1,22 +1,15 @@
-import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import recorded from '../../../page/recorded-run.json' with { type: 'json' };
-import * as documents from '../../../page/src/documents.ts';
-import { snippetsOf } from '../../../page/src/snippets.ts';
 import { DemoPage } from '../../../sandbox/page/demo-page.ts';
-import { buildSchema } from '../../../src/schema/schema.ts';
 import { startTestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const MOST_PACKED_BYTES = 60_000;
 const ASSET = /(?:href|src)="(\/demo\/[^"]+)"/g;
-const run = promisify(execFile);
 
 const app = sharedApp();
 const openPage = (url = app.url) =>
@@ -28,7 +21,7 @@ async function assetsOf(url = app.url): Promise<string[]> {
 }
 
 describe('the demonstration page', () => {
-  test('and all that it loads is small when packed', async () => {
+  test('and all that it loads is small when packed, and cached for good under a hash of its content', async () => {
     const page = await openPage();
     expect(page.headers['content-encoding']).toBe('br');
     let bytes = page.bytes.length;
@@ -37,20 +30,18 @@ describe('the demonstration page', () => {
     for (const path of assets) {
       const file = await rawRequest(app.url + path, { headers: { 'accept-encoding': 'br' } });
       expect(file.status).toBe(200);
+      expect(file.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+      expect(file.headers['content-type']).toBe('text/javascript; charset=utf-8');
       bytes += file.bytes.length;
     }
     expect(bytes).toBeLessThan(MOST_PACKED_BYTES);
   });
 
-  test('plays a recorded run of one minute, which is a small file with no more of an account than is drawn', () => {
+  test('plays a recorded run, which is a small file with no more of an account than is drawn', () => {
     expect(
       statSync(join(import.meta.dirname, '../../../page/recorded-run.json')).size,
     ).toBeLessThan(10_000);
-    const moments = recorded.groups.flatMap((group) => group.moments.map(([atMs = -1]) => atMs));
-    expect(Math.min(...moments)).toBeGreaterThanOrEqual(0);
-    expect(Math.max(...moments)).toBeLessThan(60_000);
     const { rest, graph } = recorded.comparison;
-    expect([rest.calls.length, graph.calls.length]).toEqual([5, 1]);
     expect(JSON.stringify(rest.data)).not.toMatch(/"(?:_?id|login|group)"/);
     for (const { body } of [...rest.calls, ...graph.calls]) expect(body).toBeNull();
   });
@@ -67,14 +58,6 @@ describe('the demonstration page', () => {
     expect(text).not.toMatch(/\son\w+=|\sstyle=/);
     const links = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
     expect(links.filter((link) => !/^(?:\/(?!\/)|#|data:)/.test(link))).toEqual([]);
-  });
-
-  test('has its files cached for good under a hash of their content', async () => {
-    for (const path of await assetsOf()) {
-      const { headers } = await rawRequest(app.url + path);
-      expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
-      expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
-    }
   });
 
   test('serves no other file of the project', async () => {
@@ -109,24 +92,4 @@ describe('the demonstration page', () => {
   test('is not there in an installation without its files', () => {
     expect(DemoPage.find(tmpdir())).toBeNull();
   });
-});
-
-test('its operations are valid', () => {
-  const schema = buildSchema();
-  const texts = Object.values(documents).filter((value) => typeof value === 'string');
-  expect(texts.length).toBeGreaterThan(5);
-  for (const text of texts) expect(validate(schema, parse(text)), text).toEqual([]);
-});
-
-test('a snippet for curl runs when it is pasted, whatever quotation marks its variables have', async () => {
-  const example = {
-    document: documents.SEARCH_AND_SYNC,
-    variables: { text: `it's "apple" \\ $HOME`, since: '' },
-    client: '',
-  };
-  const snippets = snippetsOf(example, `${app.url}/graphql`, await app.signIn());
-  const code = snippets.find(({ title }) => title === 'curl')?.code ?? '';
-  const answer = JSON.parse((await run('bash', ['-c', code])).stdout);
-  expect(answer.errors).toBeUndefined();
-  expect(answer.data.instruments.totalCount).toBe(0);
 });

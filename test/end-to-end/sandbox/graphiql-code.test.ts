@@ -118,30 +118,6 @@ describe('an operation as code for phones', () => {
       'client.fetch(query: Api.FindQuery(id: "a\\"$b", least: 2.0, after: .null, of: <#Filter!#>, no: nil))',
     );
   });
-
-  test.each([
-    ['{ customerId }', 'query'],
-    ['# note\nsubscription { positions { id } }', 'subscription'],
-  ] as const)('names what has no name: %s', (document, kind) => {
-    for (const code of codesOf({ document, kind })) {
-      expect(code).toContain(`${kind} Unnamed {`);
-      expect(code).toMatch(/\bUnnamed(Query|Subscription)\(\)/);
-    }
-  });
-
-  test('follows a subscription, as each library can', () => {
-    const document = 'subscription Live { positionChanges { cursor } }';
-    const [kotlin, swift] = codesOf({ document, kind: 'subscription' });
-    expect(kotlin).toContain('.subscriptionNetworkTransport(HttpNetworkTransport.Builder()');
-    expect(kotlin).toContain('client.subscription(LiveSubscription())');
-    // Apollo iOS takes no parameter in quotation marks, as the server's multipart answers have one.
-    expect(swift).toContain('import ApolloWebSocket');
-    expect(swift).toContain('WebSocketTransport(\n  urlSession: URLSession.shared,\n  store');
-    expect(swift).toContain('endpointURL: URL(string: "wss://example.com/graphql")!');
-    expect(swift).toContain(
-      'for try await response in try client.subscribe(subscription: Api.LiveSubscription()) {',
-    );
-  });
 });
 
 describe('a link to share', () => {
@@ -152,12 +128,6 @@ describe('a link to share', () => {
     expect([...parameters.keys()]).toEqual(['query']);
     return parameters.get('query');
   };
-
-  test('has the operation in its fragment', () => {
-    expect(sharedOf('query Q($id: ID!) {\n  instrument(id: $id) { name }\n}\n')).toBe(
-      'query Q($id: ID!) {\n  instrument(id: $id) { name }\n}',
-    );
-  });
 
   test.each([
     ['a text', '{ f(a: "secret", b: 1) }', '{ f(a: "", b: 1) }'],

@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
-import { applyChanges } from '../../../client/src/live/rows.ts';
+import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../../graphiql/page/examples.js';
 import { expectFlawless, type PageOptions, violations } from '../../support/browser-page.ts';
 import { buying } from '../../support/buying.ts';
@@ -12,65 +11,9 @@ import { startSwitchboard } from '../../support/switchboard.ts';
 import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
 type Options = PageOptions & { readonly url?: string };
-type Stand = Readonly<Record<string, unknown>>;
-
-// The browser runs it as it is: JavaScript.
-const FOLD = '../../../graphiql/page/fold.js';
-const { standAfter } = (await import(FOLD)) as {
-  standAfter(before: Stand | null, event: Stand, apply: typeof applyChanges): Stand | null;
-};
 
 const NARROW = { width: 320, height: 640 };
 const ACCOUNT = EXAMPLES.find(({ query }) => query.includes('accountChanges'))?.query ?? '';
-
-describe('the account as it stands', () => {
-  const foldAll = (...events: Stand[]) =>
-    events.reduce<Stand | null>((stand, event) => standAfter(stand, event, applyChanges), null);
-  const first = {
-    snapshot: true,
-    cursor: 'a',
-    status: 'LIVE',
-    positions: { upserted: [{ id: '1', profit: 1 }, { id: '2' }], opened: [], closed: [] },
-    orders: null,
-    session: { equity: 5 },
-  };
-
-  test('has the rows that came and not those that left, and the last figures', () => {
-    const second = {
-      snapshot: false,
-      cursor: 'b',
-      status: 'DELAYED',
-      positions: { upserted: [{ id: '3' }, { id: '1', profit: 2 }], opened: ['3'], closed: ['2'] },
-      orders: { upserted: [{ id: '9' }], closed: [], fetchedAt: 'now' },
-      session: null,
-    };
-    expect(foldAll(first, second)).toEqual({
-      status: 'DELAYED',
-      positions: [{ id: '1', profit: 2 }, { id: '3' }],
-      orders: [{ id: '9' }],
-      'orders.fetchedAt': 'now',
-      session: { equity: 5 },
-    });
-  });
-
-  test('begins anew with a snapshot, and has the one list of positionChanges', () => {
-    const whole = { snapshot: true, upserted: [{ id: '7' }], opened: ['7'], closed: [] };
-    expect(foldAll(first, whole)).toEqual({ positions: [{ id: '7' }] });
-    expect(foldAll(whole, { ...whole, snapshot: false, upserted: [], closed: ['7'] })).toEqual({
-      positions: [],
-    });
-  });
-
-  test.each([
-    ['snapshot', { upserted: [], closed: [] }],
-    ['the ids of rows', { snapshot: true, upserted: [{ profit: 1 }], closed: [] }],
-    ['closed', { snapshot: true, upserted: [{ id: '1' }] }],
-    ['a first event', { snapshot: false, upserted: [], closed: [] }],
-    ['changes', { snapshot: undefined, id: '1' }],
-  ])('is not known without %s', (_, event) => {
-    expect(foldAll(event)).toBeNull();
-  });
-});
 
 describeInBrowser('GraphiQL follows an account', (browser) => {
   const app = sharedApp({ POSITIONS_POLL_MS: '100', SESSION_MAX_AGE_SECONDS: '1' });
@@ -90,7 +33,7 @@ describeInBrowser('GraphiQL follows an account', (browser) => {
   };
 
   test.each(inFull([DESKTOP, NARROW], [NARROW]))(
-    'at $width×$height as a table, as the fold, and by its events',
+    'at $width×$height as a table, as the fold, and by a log of its events',
     async (viewport) => {
       await using opened = await open(ACCOUNT, { viewport });
       const { page, problems, summary } = opened;
@@ -111,11 +54,24 @@ describeInBrowser('GraphiQL follows an account', (browser) => {
       await page.getByRole('button', { name: 'Fold' }).click();
       expect(await page.locator('#answer-tables').isVisible()).toBe(false);
       const fold = page.getByRole('region', { name: 'What the events amount to' });
-      expect(JSON.parse(await fold.innerText()).positions).toHaveLength(ids.length);
+      const stand = JSON.parse(await fold.innerText());
+      expect(stand).toMatchObject({ status: 'LIVE', 'orders.fetchedAt': expect.any(String) });
+      expect(stand.positions.map((position: { id: string }) => position.id)).toEqual(ids);
+      expect(stand.orders).toHaveLength(3);
       await look();
       await page.getByRole('button', { name: 'Events' }).click();
       expect(await fold.isVisible()).toBe(false);
-      await page.locator('.events > li').first().waitFor();
+      const events = page.locator('.events > li');
+      await opened.stop();
+      await summary.getByText('Stopped').waitFor();
+      const count = await events.count();
+      expect(count).toBeGreaterThan(1);
+      expect(await summary.innerText()).toContain(`${count} events`);
+      // Newest first: the snapshot is at the end.
+      await events.last().locator('summary').click();
+      expect(await events.last().locator('pre').innerText()).toContain('"snapshot": true');
+      await events.first().locator('summary').click();
+      expect(await events.first().locator('pre').innerText()).toContain('"snapshot": false');
       expect(problems).toEqual([]);
     },
   );
@@ -173,16 +129,6 @@ describeInBrowser('GraphiQL follows an account', (browser) => {
     await table(page, 'positions').getByText(id).waitFor();
     await summary.getByText(/^missed [\d.]+ m?s, begun anew$/).waitFor();
     expect(problems).toEqual([]);
-  });
-
-  test('without a network an operation fails as offline', async () => {
-    const isExpected = (problem: string) => /ERR_INTERNET_DISCONNECTED/.test(problem);
-    await using opened = await open('{ customerId }', { isExpected });
-    const { page, run, result, summary } = opened;
-    await summary.getByText('200 OK').waitFor();
-    await page.context().setOffline(true);
-    await run();
-    await result.getByText("You're offline").waitFor();
   });
 
   test('stopping ends the attempts', async () => {

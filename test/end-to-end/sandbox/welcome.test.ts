@@ -10,8 +10,8 @@ import { rawRequest } from '../../support/raw-request.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-test('the start prints what to open, what to query and how to sign in, and all of it works', async () => {
-  const child = spawn(process.execPath, ['src/main.ts'], {
+test('`trading-graph start` prints what to open, what to query and how to sign in, and all of it works', async () => {
+  const child = spawn(process.execPath, ['src/cli/main.ts', 'start'], {
     cwd: root,
     env: { ...compileCache(), PORT: '0', ADMIN_PORT: '0', SANDBOX_SEED: 'tests' },
     stdio: ['ignore', 'pipe', 'inherit'],

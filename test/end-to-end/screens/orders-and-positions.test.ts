@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { useSignedInApp } from '../../support/signed-in-app.ts';
 import { webSocketClient } from '../live/watcher.ts';
@@ -65,14 +64,6 @@ describe('orders beside positions', () => {
     expect(screen.calls('getSession')).toBe(2);
   });
 
-  test('cost no further call where the lists are the same, in whatever order', async () => {
-    screen.fake('getOpenPositions', { positions: rows('b', 'a') });
-    screen.fake('getSession', snapshot(['o'], ['a', 'b']));
-    await screen.read('{ orders { id } positions { id } }');
-    await screen.read('{ orders { id } positions { id } }');
-    expect(screen.calls('getSession')).toBe(1);
-  });
-
   test('are answered where the positions cannot be read, or are missing from the snapshot', async () => {
     screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
     const { data, errors } = await screen.ask('{ orders { id } positions { id } }');
@@ -85,19 +76,6 @@ describe('orders beside positions', () => {
     const again = await screen.ask('{ orders { id } positions { id } }', screen.otherToken());
     expect(again.data.orders).toEqual([{ id: 'o' }]);
     expect(screen.calls('getSession')).toBe(2);
-  });
-
-  test('agree after an order that was accepted', async () => {
-    screen.fake('getOpenPositions', { positions: rows('p') });
-    // The order needs a proof, which none of the reads after it gives.
-    for (const seen of [snapshot(['p'], []), snapshot(['p'], [])])
-      screen.fake('getSession', seen, { times: 1 });
-    screen.fake('getSession', snapshot([], ['p']));
-    const { data } = await screen.ask(
-      buying('agreeing', '... on OrderAccepted { orders { id } positions { id } }'),
-    );
-    expect(data.placeOrder).toEqual({ orders: [], positions: [{ id: 'p' }] });
-    expect(screen.calls('getSession')).toBe(3);
   });
 
   test('fail with an error where they cannot be read once more', async () => {
@@ -133,36 +111,6 @@ describe('an order that was shown and is in neither list', () => {
     expect(ids(positions)).toEqual(['filled', 'p']);
     expect(positionTotals.count).toBe(2);
     expect(screen.calls('getOpenPositions')).toBe(2);
-  });
-
-  test('is found where the snapshot has no list of positions that could tell', async () => {
-    await known();
-    screen.fake('getOpenPositions', { positions: rows('p') }, { times: 1 });
-    screen.fake('getOpenPositions', { positions: rows('p', 'filled') });
-    const { positions: _, ...snapshotOfOrders } = snapshot(['o'], []);
-    screen.fake('getSession', snapshotOfOrders);
-    const { orders, positions } = await screen.read(both);
-    expect([ids(orders), ids(positions)]).toEqual([['o'], ['filled', 'p']]);
-  });
-
-  test('is not looked for by a snapshot that has no list of orders, which says nothing of it', async () => {
-    await known();
-    screen.fake('getSession', snapshot(['o'], ['p']), { times: 1 });
-    await screen.read('{ orders(maxAge: 0) { id } }');
-    screen.fake('getOpenPositions', { positions: rows('p') });
-    const { orders: _, ...without } = snapshot([], ['p']);
-    screen.fake('getSession', without);
-    expect(await screen.read(both)).toMatchObject({ orders: null, positions: [{ id: 'p' }] });
-    expect(screen.calls('getOpenPositions') + screen.calls('getSession')).toBe(4);
-  });
-
-  test('is found where a snapshot went back behind one that was shown', async () => {
-    await known();
-    screen.fake('getOpenPositions', { positions: rows('p') });
-    screen.fake('getSession', snapshot(['o'], ['p']), { times: 1 });
-    screen.fake('getSession', snapshot(['filled', 'o'], ['p']));
-    const { orders } = await screen.read(both);
-    expect(ids(orders)).toEqual(['filled', 'o']);
   });
 
   test('is believed to be cancelled after two more reads, and costs later queries none', async () => {

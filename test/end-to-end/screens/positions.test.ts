@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { OperationName } from '../../../src/gateway/operations.ts';
 import { startTestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { useSignedInApp } from '../../support/signed-in-app.ts';
 import { webSocketClient } from '../live/watcher.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 const screen = useSignedInApp();
 
@@ -71,17 +73,14 @@ describe('the session', () => {
     expect(own.sandbox.calls('getAllTickers')).toBe(0);
   });
 
-  test('is not cached at all with a TTL of 0', async () => {
-    await using own = await startTestApp({ SESSION_MAX_AGE_SECONDS: '0' });
-    const demo = own.sandbox.token({ email: 'demo@example.com' });
-    for (let i = 0; i < 3; i += 1) await own.query('{ session { login } }', { token: demo });
-    expect(own.sandbox.calls('getSession')).toBe(3);
-  });
-
-  test('of one token is not another’s, though both are one account’s', async () => {
+  test('is no other token’s, though both are one account’s, and not cached at all with a TTL of 0', async () => {
     await screen.read('{ session { login } }');
     await screen.read('{ session { login } }', screen.otherToken());
     expect(screen.calls('getSession')).toBe(2);
+    await using own = await startTestApp({ SESSION_MAX_AGE_SECONDS: '0' });
+    const token = own.sandbox.token(DEMO);
+    for (let time = 0; time < 2; time += 1) await own.query('{ session { login } }', { token });
+    expect(own.sandbox.calls('getSession')).toBe(2);
   });
 
   test('of age 0 is not joined to a call that began before', async () => {
@@ -107,12 +106,6 @@ describe('the session', () => {
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage', times: 1 });
     expect((await screen.ask('{ session { login } }')).data).toEqual({ session: null });
     expect(await screen.read('{ session { login } }')).toEqual({ session: { login: '700001' } });
-  });
-
-  test('without a list of positions is cached like any other', async () => {
-    screen.fake('getSession', { login: 700001, orders: [] });
-    for (let time = 0; time < 2; time += 1) await screen.read('{ session { login } }');
-    expect(screen.calls('getSession')).toBe(1);
   });
 
   test('is stale once the account’s positions are seen to differ', async () => {
@@ -161,39 +154,67 @@ test.each([
   expect(app.sandbox.calls('getSession')).toBe(2);
 });
 
-test('where no list can be kept, an answer from before a newer one is still not served', async () => {
-  await using app = await startTestApp({}, { cacheBytes: { positions: 1, sessions: 1 } });
-  const [slow, quick] = [app.sandbox.token(DEMO), app.sandbox.token(DEMO)];
-  const others = app.sandbox.token({ email: 'pro@example.com' });
-  const read = async (token: string, document: string) => {
-    const { data, errors } = await app.query(document, { token });
-    expect(errors).toEqual([]);
-    return data;
-  };
-  for (const token of [slow, quick, others]) await read(token, '{ session { login } }');
-  app.sandbox.clearCalls();
-  const answer = { operation: 'getOpenPositions', kind: 'status', status: 200, times: 1 } as const;
-  app.sandbox.fail({ ...answer, body: listOf('old'), delayMs: 400 });
-  app.sandbox.fail({ ...answer, body: listOf('new') });
-  app.sandbox.fail({ ...answer, body: listOf('newest') });
-  const early = read(slow, '{ positions { id } }');
-  await eventually(() => app.sandbox.calls('getOpenPositions') === 1);
-  expect(await read(quick, '{ positions { id } }')).toEqual({ positions: [{ id: 'new' }] });
-  expect(await early).toEqual({ positions: [{ id: 'newest' }] });
-  // A snapshot that is asked for later is newer than either, and is nobody else's.
-  const { session } = await read(quick, '{ session { positions { id } } }');
-  expect(ids(session.positions)).toHaveLength(6);
-  const { session: own } = await read(others, '{ session { positions { id } } }');
-  expect(own.positions).toHaveLength(25);
+const counted = (operation: OperationName) =>
+  seriesValue(screen.app, `gateway_figures_inexact_total{operation="${operation}"}`);
+
+test.each([
+  ['900719925474099', '900719925474099'],
+  ['9007199254740993', '9007199254740993'],
+  ['12345678901234567890123', '12345678901234567890123'],
+  ['-9007199254740993', '-9007199254740993'],
+  ['1.23e22', null],
+  ['1e400', null],
+  ['"9007199254740993"', null],
+])('the id %s of a withdrawal method names that one, or none', async (id, shown) => {
+  const row = `{"id":${id},"title":"Bank 9007199254740993"}`;
+  screen.fake('getWithdrawalMethods', `[[${row}]]`);
+  const { withdrawalMethods } = await screen.read('{ withdrawalMethods { id title } }');
+  expect(withdrawalMethods).toEqual([{ id: shown, title: 'Bank 9007199254740993' }]);
 });
 
-test('an order shows in the positions of a snapshot that was cached before it', async () => {
-  await using app = await startTestApp({}, { cacheBytes: { positions: 1 } });
-  const token = app.sandbox.token(DEMO);
-  const { data: before } = await app.query('{ session { positions { id } } }', { token });
-  const placed = await app.query(buying('shown', '... on OrderAccepted { orderId }'), { token });
-  const { orderId } = placed.data.placeOrder;
-  expect(ids(before.session.positions)).not.toContain(orderId);
-  const { data } = await app.query('{ session { positions { id } } }', { token });
-  expect(ids(data.session.positions)).toContain(orderId);
+test('a figure that a double does not count exactly is null and counted, in a position', async () => {
+  const before = await counted('getOpenPositions');
+  const figures =
+    '"profit":9007199254740993,"invested":1e400,"units":-1e16,"storage":9007199254740991';
+  const rest =
+    '"priceOpen":0.30000000000000001,"sl":-9007199254740991,"timeCreate":1735689600000000';
+  screen.fake('getOpenPositions', `{"positions":[{"id":"a","symbol":"AAPL",${figures},${rest}}]}`);
+  const { positions, positionTotals } = await screen.read(
+    '{ positions { profit invested units storage priceOpen stopLoss createdAt } positionTotals { profit invested } }',
+  );
+  expect(positions).toEqual([
+    {
+      ...{ profit: null, invested: null, units: null, storage: 9007199254740991, priceOpen: 0.3 },
+      ...{ stopLoss: -9007199254740991, createdAt: '2025-01-01T00:00:00.000Z' },
+    },
+  ]);
+  expect(positionTotals).toEqual({ profit: null, invested: null });
+  expect((await counted('getOpenPositions')) - before).toBe(3);
 });
+
+test('a figure of an instrument is the nearest double and counted, and costs no row', async () => {
+  const before = await counted('getAllTickers');
+  const text = await catalogWith(
+    screen.app.sandbox.url,
+    screen.token,
+    '"limit":9223372036854775807',
+  );
+  screen.fake('getAllTickers', text);
+  screen.app.sandbox.changeCatalog({ change: 1 });
+  const { instruments, catalog } = await screen.read(
+    '{ catalog { size skipped } instruments(first: 1) { nodes { limit } } }',
+  );
+  expect(catalog).toEqual({ size: 1, skipped: 0 });
+  expect(instruments.nodes).toEqual([{ limit: Number('9223372036854775807') }]);
+  expect((await counted('getAllTickers')) - before).toBe(1);
+});
+
+/** The gateway's first instrument, with one field as given. */
+async function catalogWith(url: string, token: string, field: string): Promise<string> {
+  const response = await fetch(`${url}/trading/tickers/standard-usd`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const [first] = (await response.json()) as Record<string, unknown>[];
+  const { limit: _, ...rest } = first ?? {};
+  return `[${JSON.stringify(rest).slice(0, -1)},${field}}]`;
+}

@@ -72,16 +72,13 @@ describe.each([
   ['positions', 'position', POSITION, 6],
   ['orders', 'order', ORDER, 3],
 ])('%s', (list, one, fields, count) => {
-  test('are those of the account with every field', async () => {
+  test('are those of the account with every field, each is found by its id, and an unknown one is null', async () => {
     const { [list]: rows } = await read(`{ ${list} { ${fields} } }`);
     expect(rows).toHaveLength(count);
     expect(nullsIn(rows)).toEqual([]);
-  });
-
-  test('one of them is found by its id, and an unknown one is null without an error', async () => {
-    const { [list]: rows } = await read(`{ ${list} { id symbol } }`);
     const document = `query ($id: ID!) { ${one}(id: $id) { id symbol } other: ${one}(id: "0") { id } }`;
-    expect(await read(document, { id: rows[2].id })).toEqual({ [one]: rows[2], other: null });
+    const { id, symbol } = rows[2];
+    expect(await read(document, { id })).toEqual({ [one]: { id, symbol }, other: null });
   });
 });
 
@@ -100,14 +97,11 @@ describe('instruments', () => {
     });
   });
 
-  test('several come in the order of their ids, with null for an unknown one', async () => {
-    const ids = ['TSLA', 'NOBODY.KNOWS', 'AAPL', 'TSLA'];
-    const data = await read('query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }', { ids });
-    expect(data.instrumentsByIds).toEqual([{ id: 'TSLA' }, null, { id: 'AAPL' }, { id: 'TSLA' }]);
-  });
-
-  test('at most 500 of them', async () => {
+  test('several come in the order of their ids, with null for an unknown one, and at most 500 of them', async () => {
     const document = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
+    const ids = ['TSLA', 'NOBODY.KNOWS', 'AAPL', 'TSLA'];
+    const { instrumentsByIds } = await read(document, { ids });
+    expect(instrumentsByIds).toEqual([{ id: 'TSLA' }, null, { id: 'AAPL' }, { id: 'TSLA' }]);
     const variables = (count: number) => ({ ids: new Array(count).fill('AAPL') });
     expect((await read(document, variables(500))).instrumentsByIds).toHaveLength(500);
     const { data, errors } = await app.query(document, { token, variables: variables(501) });
@@ -128,33 +122,17 @@ describe('instruments', () => {
     expect(data.held.positions).toContainEqual({ id: positions[0].id });
     expect(data.ordered.orders).toContainEqual({ id: orders[0].id });
   });
-
-  test('of all positions and orders cost one call, and the next time none', async () => {
-    await using own = await startTestApp();
-    const pro = own.sandbox.token({ email: 'pro@example.com' });
-    const document = '{ positions { instrument { id } } orders { instrument { id } } }';
-    for (let time = 0; time < 2; time += 1) {
-      const { data } = await own.query(document, { token: pro });
-      expect(data.positions).toHaveLength(25);
-    }
-    expect(own.sandbox.calls('getAllTickers')).toBe(1);
-  });
 });
 
 test('the catalog has its group, age and size', async () => {
   const { catalog } = await read(
     '{ catalog { id group version fetchedAt expiresAt ageSeconds stale size skipped } }',
   );
-  expect(catalog).toEqual({
-    id: 'standard-usd',
-    group: 'standard-usd',
-    version: expect.any(String),
+  expect(nullsIn(catalog)).toEqual([]);
+  expect(catalog).toMatchObject({
+    ...{ id: 'standard-usd', group: 'standard-usd', stale: false, skipped: 0 },
     fetchedAt: expect.stringMatching(/^20\d\d-/),
     expiresAt: expect.stringMatching(/^20\d\d-/),
-    ageSeconds: expect.any(Number),
-    stale: false,
-    size: expect.any(Number),
-    skipped: 0,
   });
   expect(catalog.size).toBeGreaterThanOrEqual(500);
 });
@@ -203,15 +181,6 @@ describe('a query', () => {
     await clock.advance(1_000);
     expect((await answer).errors).toEqual([]);
   });
-});
-
-test('answers list the gateway calls that they cost', async () => {
-  const fresh = app.sandbox.token({ email: 'fresh@example.com' });
-  const { extensions } = await app.query('{ session { balance } customerId }', { token: fresh });
-  const call = { operation: 'getSession', ms: expect.any(Number) };
-  expect(extensions.gateway).toContainEqual({ ...call, source: 'call' });
-  const again = await app.query('{ session { balance } }', { token: fresh });
-  expect(again.extensions.gateway).toEqual([{ ...call, source: 'cache' }]);
 });
 
 test('README’s first query is answered as it says, apart from times', async () => {

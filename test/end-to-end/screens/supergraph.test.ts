@@ -1,8 +1,6 @@
-import { Agent, request } from 'undici';
 import { expect, test, vi } from 'vitest';
 import { postQuery } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { loopbackAddress } from '../../support/loopback-address.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 import { compose, startNotes, startRouter } from '../../support/supergraph.ts';
@@ -91,23 +89,6 @@ test('where nobody is signed in our fields are UNAUTHENTICATED, and the other se
   ]);
 });
 
-test('clients are told apart by their addresses', async () => {
-  const before = app.logged.length;
-  for (const client of [1, 1, 2]) {
-    const dispatcher = new Agent({ localAddress: loopbackAddress(client) });
-    const { statusCode, body } = await request(`${router.url}/graphql`, {
-      ...{ method: 'POST', dispatcher, headers: { 'content-type': 'application/json' } },
-      body: JSON.stringify({ query: '{ customerId }' }),
-    });
-    expect([statusCode, await body.text()]).toEqual([200, expect.stringContaining('UNAUTHENT')]);
-    await dispatcher.close();
-  }
-  await eventually(() => askedSince(before).length === 3);
-  const [first, again, other] = askedSince(before).map(({ address }) => address);
-  expect(again).toBe(first);
-  expect(other).not.toBe(first);
-});
-
 test.each([
   ['an event stream', sseClient],
   ['a WebSocket', webSocketClient],
@@ -129,22 +110,3 @@ test.each([
     expect(watcher.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
   },
 );
-
-test('over a WebSocket between router and service a token that ends is an error, where the router asks for one', async () => {
-  const { supergraphSdl } = await composed();
-  const authorization = '{context.headers.authorization}';
-  const connectionParams = { authorization, onTokenEnd: 'error' };
-  const subscriptions = { kind: 'ws', location: '/graphql', options: { connectionParams } };
-  await using byWebSocket = await startRouter(supergraphSdl, {
-    transportEntries: { trading: { options: { subscriptions } } },
-  });
-  const before = app.logged.length;
-  const token = app.sandbox.token(DEMO);
-  await using client = sseClient(byWebSocket, token);
-  const watcher = client.watch({}, LIVE);
-  await eventually(() => watcher.list.length === 6);
-  expect(transportsSince(before)).toEqual(['websocket']);
-  app.sandbox.revoke({ token });
-  await eventually(() => watcher.ended === 'complete');
-  expect(watcher.errors).toMatchObject([{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }]);
-});

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
 import { postQuery, startTestApp } from '../../support/app.ts';
@@ -26,82 +26,58 @@ async function problemsOf(environment: Environment): Promise<readonly string[]> 
   return (error as Error).message.split('\n');
 }
 
-describe('a file of the order records', () => {
-  test.each([
-    ['a folder', () => folder.path, '(it is a folder)'],
-    ['in a file', () => join(folder.path, 'file', 'orders'), 'file is not a folder)'],
-    ['below a file', () => join(folder.path, 'file', 'deeper', 'orders'), 'not a folder'],
-    ['a file of something else', () => join(folder.path, 'file'), 'ORDER_STORE'],
-    ['a pipe', () => join(folder.path, 'pipe'), '(it is not a file)'],
-    ['a device', () => '/dev/null', '(it is not a file)'],
-  ])('that is %s stops the start, and is not waited for', async (_what, path, problem) => {
+test.each([
+  ['a folder', () => folder.path, '(it is a folder)'],
+  ['in a file', () => join(folder.path, 'file', 'orders'), 'file is not a folder)'],
+  ['below a file', () => join(folder.path, 'file', 'deeper', 'orders'), 'not a folder'],
+  ['a file of something else', () => join(folder.path, 'file'), 'ORDER_STORE'],
+  ['a pipe', () => join(folder.path, 'pipe'), '(it is not a file)'],
+  ['a device', () => '/dev/null', '(it is not a file)'],
+])(
+  'a file of the order records that is %s stops the start, and is not waited for',
+  async (_what, path, problem) => {
     await writeFile(join(folder.path, 'file'), 'not what this program writes\n'.repeat(1_000));
     execFileSync('mkfifo', [join(folder.path, 'pipe')]);
     const [line, ...more] = await problemsOf({ ORDER_STORE: path() });
     expect(line).toMatch(/^ORDER_STORE="[^"]+": must be a file that this process can use/);
     expect(line).toContain(problem);
     expect(more).toEqual([]);
-  });
+  },
+);
 
-  test('is made with its folders, for this user alone', async () => {
-    const path = join(folder.path, 'a', 'b', 'orders');
-    await using _app = await startTestApp({ ORDER_STORE: path });
-    expect((await readFile(path)).length).toBeGreaterThan(0);
-  });
+test('manifests of trusted documents that are wrong have a line each, and what is no file is not read', async () => {
+  await writeFile(join(folder.path, 'a.json'), '{ "half": ');
+  await writeFile(join(folder.path, 'b.json'), '[]');
+  await writeFile(join(folder.path, 'c.json'), '{ "id": "{ __typename }" }');
+  expect(await problemsOf({ PERSISTED_DOCUMENTS: folder.path })).toEqual([
+    expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*a\.json: .*JSON/),
+    expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*b\.json: .*object/),
+  ]);
+  const path = '/dev/zero';
+  expect(await problemsOf({ PERSISTED_DOCUMENTS: path })).toEqual([
+    `PERSISTED_DOCUMENTS="${path}": must be a manifest, or a folder of them (${path}: it is not a file)`,
+  ]);
 });
 
-test('what Node has compiled is kept for the start after a kill', async () => {
-  const path = join(folder.path, 'compile-cache');
-  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-  const environment = { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory', NODE_COMPILE_CACHE: path };
-  await using facade = await startFacadeProcess(environment);
-  // The folder is made at the start, its files are written once.
-  await eventually(async () => (await readdir(path, { recursive: true })).length > 2);
-  await facade.kill();
-  await facade.start();
-});
-
-describe('manifests of trusted documents', () => {
-  test('that are wrong have a line each', async () => {
-    await writeFile(join(folder.path, 'a.json'), '{ "half": ');
-    await writeFile(join(folder.path, 'b.json'), '[]');
-    await writeFile(join(folder.path, 'c.json'), '{ "id": "{ __typename }" }');
-    const problems = await problemsOf({ PERSISTED_DOCUMENTS: folder.path });
-    expect(problems).toEqual([
-      expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*a\.json: .*JSON/),
-      expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*b\.json: .*object/),
-    ]);
-  });
-
-  test.each([
-    ['no file', '/dev/zero', 'it is not a file'],
-    ['missing', '/nowhere/none.json', 'there is no such file or folder'],
-  ])('that are %s stop the start and are not read', async (_what, path, why) => {
-    expect(await problemsOf({ PERSISTED_DOCUMENTS: path })).toEqual([
-      `PERSISTED_DOCUMENTS="${path}": must be a manifest, or a folder of them (${path}: ${why})`,
-    ]);
-  });
-});
-
-describe('an address to listen on', () => {
-  test.each(['PORT', 'ADMIN_PORT'])('whose %s is in use stops the start', async (name) => {
-    await using taken = await listenLocally(createServer());
+test('a port that is in use and a host that is not of this machine stop the start, beside another problem too', async () => {
+  await using taken = await listenLocally(createServer());
+  for (const name of ['PORT', 'ADMIN_PORT']) {
     expect(await problemsOf({ [name]: String(taken.port) })).toEqual([
       `${name}=${taken.port}: must be a port that is free and open to this user (it is in use on 127.0.0.1)`,
     ]);
-  });
-
-  test.each(['HOST', 'ADMIN_HOST'])(
-    'whose %s is not of this machine stops the start',
-    async (name) => {
-      expect(await problemsOf({ [name]: ELSEWHERE })).toEqual([
-        `${name}="${ELSEWHERE}": must be an address of this machine, or the name of one (this machine has no such address)`,
-      ]);
-      expect(await problemsOf({ [name]: 'host.invalid' })).toEqual([
-        expect.stringMatching(`^${name}="host.invalid": .*the name has no address`),
-      ]);
-    },
-  );
+  }
+  expect(await problemsOf({ ORDER_STORE: folder.path, PORT: String(taken.port) })).toEqual([
+    expect.stringMatching(/^ORDER_STORE=/),
+    expect.stringMatching(/^PORT=/),
+  ]);
+  for (const name of ['HOST', 'ADMIN_HOST']) {
+    expect(await problemsOf({ [name]: ELSEWHERE })).toEqual([
+      `${name}="${ELSEWHERE}": must be an address of this machine, or the name of one (this machine has no such address)`,
+    ]);
+    expect(await problemsOf({ [name]: 'host.invalid' })).toEqual([
+      expect.stringMatching(`^${name}="host.invalid": .*the name has no address`),
+    ]);
+  }
 });
 
 test('every unusable setting is listed together, even beside wrong values, and none is waited for', async () => {
@@ -110,6 +86,7 @@ test('every unusable setting is listed together, even beside wrong values, and n
   const { code, stdout, problems } = await failedStart({
     ...{ PORT: String(taken.port), ADMIN_HOST: ELSEWHERE },
     ...{ ORDER_STORE: '/proc/self/mem', PERSISTED_DOCUMENTS: '/proc/kmsg' },
+    ...{ PLUGINS: '/none.mjs', EXTENSIONS: '/none.mjs' },
     ...{ LOG_LEVEL: 'loud', ADMIN_PORT: 'x', RATE_LIMIT_PER_MIN: '5' },
   });
   expect(code).toBe(1);
@@ -119,6 +96,8 @@ test('every unusable setting is listed together, even beside wrong values, and n
     expect.stringContaining('ADMIN_PORT="x"'),
     expect.stringContaining('LOG_LEVEL="loud"'),
     expect.stringContaining('ORDER_STORE="/proc/self/mem": must be '),
+    expect.stringContaining('PLUGINS="/none.mjs": must be '),
+    expect.stringContaining('EXTENSIONS="/none.mjs": there is no file'),
     expect.stringContaining('PERSISTED_DOCUMENTS="/proc/kmsg": must be '),
     expect.stringMatching(/PORT=\d+: must be a port that is free/),
     expect.stringContaining(`ADMIN_HOST="${ELSEWHERE}"`),
@@ -133,12 +112,14 @@ test('a start that fails leaves nothing open behind it', async () => {
   await using _app = await startTestApp({ ORDER_STORE: path });
 });
 
-test('the process says when it serves what it is, where it listens and what it relies on, and shares its file of records', async () => {
+test('the process says when it serves what it is and what it relies on, shares its file of records, and keeps what Node has compiled', async () => {
   await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-  const path = join(folder.path, 'orders');
+  // Made with its folders.
+  const path = join(folder.path, 'a', 'b', 'orders');
   await using facade = await startFacadeProcess({
     GATEWAY_URL: gateway.url,
     ORDER_STORE: path,
+    NODE_COMPILE_CACHE: join(folder.path, 'compiled'),
     REVISION: 'build-of-monday',
     RATE_LIMIT_PER_MIN: '31337',
   });
@@ -164,6 +145,9 @@ test('the process says when it serves what it is, where it listens and what it r
   );
   expect(facade.logged.join('\n')).not.toContain('31337');
   await using _other = await startTestApp({ ORDER_STORE: path });
+  // The folder is made at the start, its files are written once.
+  const compiled = () => readdir(join(folder.path, 'compiled'), { recursive: true });
+  await eventually(async () => (await compiled()).length > 2);
 });
 
 test.each<[string, Environment, RegExp[]]>([

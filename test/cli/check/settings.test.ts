@@ -1,21 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
+import { freePort } from '../../support/free-ports.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { runCli } from '../../support/run-cli.ts';
+import { answer, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { inSeconds, signedToken } from '../../support/tokens.ts';
-import { check, DEMO, SERVICE, startGateway, type Variables } from './run-check.ts';
+import { check, checkOf, DEMO, SERVICE, startGateway, type Variables } from './run-check.ts';
 
 const DEMO_EMAIL = 'demo@example.com';
 
+const folder = ownFolder();
+
 test('a token does as well, from a file or as it is copied from a request', async () => {
   await using gateway = await startGateway();
-  const folder = mkdtempSync(join(tmpdir(), 'trading-graph-check-'));
-  const path = join(folder, 'token');
+  const path = join(folder.path, 'token');
   writeFileSync(path, `Bearer ${gateway.token({ email: 'pro@example.com' })}\n`);
   const { code, text } = await check({ GATEWAY_URL: gateway.url, CHECK_TOKEN_FILE: path });
-  rmSync(folder, { recursive: true });
   expect(text).toContain('No problem.');
   expect(code).toBe(0);
   expect(gateway.calls('login')).toBe(0);
@@ -67,7 +69,7 @@ test('no token, no e-mail, no figure of the account is printed, whatever happens
     for (const run of runs) {
       for (const args of [[], ['--json']]) {
         const { text, err } = await check({ GATEWAY_URL: gateway.url, ...run }, args);
-        printed += text + err.join('\n');
+        printed += text + err;
       }
     }
   }
@@ -79,7 +81,7 @@ test('they are asked for at the console, the secret ones without an echo', async
   await using gateway = await startGateway();
   const asked: string[] = [];
   const run = (replies: Variables) =>
-    check({ GATEWAY_URL: gateway.url }, [], (question, options?: { isHidden: boolean }) => {
+    check({ GATEWAY_URL: gateway.url }, [], (question, options) => {
       asked.push(`${question}${options?.isHidden ? '(hidden)' : ''}`);
       return Promise.resolve(replies[question.trim()] ?? null);
     });
@@ -110,5 +112,66 @@ test('without any, and without a console, it says which variables to set', async
 test('they are no arguments', async () => {
   const { code, err } = await check({}, ['--token', 'x']);
   expect(code).toBe(2);
-  expect(err[0]).toContain('--token');
+  expect(err).toContain('--token');
+});
+
+test('all problems come at once, and the gateway of a faulty one is not called', async () => {
+  const { code, text } = await check({
+    ...{ PORT: 'x', GATEWAY_URL: 'ftp://example.com', MAX_COST: '-1', RATE_LIMIT_PER_MIN: '5' },
+    PERSISTED_DOCUMENTS: '/no/such/folder',
+  });
+  expect(code).toBe(1);
+  expect(text).toContain('Configuration  4 problems');
+  for (const name of ['PORT="x"', 'GATEWAY_URL="ftp', 'MAX_COST="-1"', 'PERSISTED_DOCUMENTS=']) {
+    expect(text).toContain(`  - ${name}`);
+  }
+  expect(text).toContain('warning: RATE_LIMIT_PER_MIN is not a setting');
+  expect(text).toContain('Gateway        not checked, since settings of it are wrong');
+});
+
+test('a problem elsewhere leaves the gateway to be checked', async () => {
+  await using gateway = await startGateway();
+  const { code, text } = await checkOf(gateway, { MAX_COST: 'x' });
+  expect(code).toBe(1);
+  expect(text).toContain('  - MAX_COST="x"');
+  expect(text).toMatch(/op 1 +GET \/trading\/tickers\/\{group\} +200/);
+  expect(text).toMatch(/\n1 problem\.$/);
+});
+
+test('without a gateway it says so', async () => {
+  const { code, text } = await check({});
+  expect(code).toBe(0);
+  expect(text).toContain('GATEWAY_URL is unset (--sandbox checks the sandbox gateway)');
+  expect(text).toMatch(/\nThe configuration is fine\.$/);
+});
+
+test('no file of order records is made, and one that cannot be made is a problem', async () => {
+  expect((await check({ ORDER_STORE: join(folder.path, 'data', 'orders.db') })).code).toBe(0);
+  expect(readdirSync(folder.path)).toEqual([]);
+  writeFileSync(join(folder.path, 'file'), '');
+  const { code, text } = await check({ ORDER_STORE: join(folder.path, 'file', 'orders.db') });
+  expect(code).toBe(1);
+  expect(text).toContain('must be a file that this process can use');
+});
+
+test('a Redis and a key set that cannot be reached are named', async () => {
+  await using web = await startScriptedGateway((socket) => socket.end(answer(200, { keys: [] })));
+  const nowhere = `//127.0.0.1:${await freePort()}`;
+  const urls = { REDIS_URL: `redis:${nowhere}`, JWT_JWKS_URL: `http:${nowhere}/keys` };
+  const { code, text } = await check(urls);
+  expect(code).toBe(1);
+  expect(text).toContain('Configuration  2 problems');
+  expect(text).toMatch(/- REDIS_URL=.*: must be a Redis that can be used \(it cannot be reached\)/);
+  expect(text).toMatch(
+    /- JWT_JWKS_URL=.*: must be the address of a key set \(it cannot be fetched/,
+  );
+  const empty = await check({ JWT_JWKS_URL: `${web.url}/keys` });
+  expect(empty.text).toMatch(/- JWT_JWKS_URL=.*\(the answer has no keys\)/);
+});
+
+test('a port that is in use is a warning: it may be the service itself', async () => {
+  await using other = await startGateway();
+  const { code, text } = await check({ PORT: String(other.port) });
+  expect(code).toBe(0);
+  expect(text).toContain(`warning: PORT=${other.port}`);
 });
