@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
+import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { createAccountServices } from '../../../src/domain/account/account-services.ts';
 import type { DomainParts } from '../../../src/domain/domain-parts.ts';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
@@ -94,4 +96,47 @@ test('while nobody can tell whether another replica has changed an account, it c
   state.stored = null;
   await services.catchUp('1001');
   expect(heard).toEqual(['1001']);
+});
+
+/** The answer of a store, or its failure. */
+type Stored = AccountVersion | Error;
+
+test('an order of another replica is told once, the end of its record too, and what a store has lost may be of any account', async () => {
+  const told: string[] = [];
+  let stored: Stored = new Error('not asked yet');
+  const accounts: AccountEvents = new EventEmitter();
+  const logicalClock = new LogicalClock();
+  const freshness = createAccountFreshness(accounts, logicalClock, {
+    async read() {
+      if (stored instanceof Error) throw stored;
+      return stored;
+    },
+  });
+  accounts.on('changed', (login) => void told.push(login));
+  /** Whether account 1 is certain and what is told of it; `any` where what was asked for of others is outdated as well. */
+  const steps: [Stored, ...unknown[]][] = [
+    // While the store cannot be read nothing is certain, and nothing is told.
+    [new Error('away'), false],
+    // The first answer may follow orders of which nobody has told this process.
+    [{ epoch: 'a', version: null }, true, 'any'],
+    [{ epoch: 'a', version: null }, true],
+    [new Error('away'), false],
+    [{ epoch: 'a', version: 'v1' }, true, '1'],
+    [{ epoch: 'a', version: 'v1' }, true],
+    [{ epoch: 'a', version: 'v2' }, true, '1'],
+    [{ epoch: 'a', version: null }, true, '1'],
+    [{ epoch: 'a', version: null }, true],
+    [{ epoch: 'a', version: 'v3' }, true, '1'],
+    [{ epoch: 'b', version: 'v3' }, true, 'any', '1'],
+    [{ epoch: 'c', version: null }, true, 'any'],
+  ];
+  for (const [at, [next, ...expected]] of steps.entries()) {
+    stored = next;
+    const askedAt = logicalClock.next();
+    const isCertain = await freshness.catchUp('1');
+    if (freshness.changedAt('other') > askedAt) told.unshift('any');
+    expect(freshness.changedAt('1') > askedAt).toBe(told.length > 0);
+    expect([isCertain, ...told.splice(0)], `step ${at}`).toEqual(expected);
+  }
+  expect(freshness.byteSize).toBe(0);
 });

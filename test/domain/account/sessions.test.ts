@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { viewerOf } from '../viewer.ts';
 import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
@@ -25,16 +25,6 @@ test('a read that began before the account changed answers its readers, and is n
   expect((await later).session.balance).toBe(2);
   expect((await world.sessions.read(demo)).session.balance).toBe(2);
   expect(reads).toEqual(['call', 'call', 'shared', 'cache']);
-});
-
-test('a snapshot for a feed, which has the positions itself, is kept without their rows', async () => {
-  const { sessions, clock, calls } = openAccountWorld();
-  const polled = sessions.poll(demo, 0);
-  await clock.advance(0);
-  calls[0]?.answer({ ...snapshot(1, ['a']), orders: [{ id: 'o', symbol: 'AAPL' }] });
-  await polled;
-  expect(sessions.orderCount('1001')).toBe(1);
-  expect(sessions.cached(demo)?.session.positions).toMatchObject({ ids: ['a'], rows: null });
 });
 
 test('a snapshot is served until it is as old as the limit, or as the demand for a younger one', async () => {
@@ -117,48 +107,37 @@ test('a snapshot that was sent before a position opened is not served again, who
   expect(world.sessions.cached(demo)).toBeNull();
 });
 
-describe('a snapshot whose call began before that of one which', () => {
-  /** Two calls for the same token, answered in the other order: the later one's answer is served first. */
-  async function readTwice(world: ReturnType<typeof openAccountWorld>) {
-    const early = world.sessions.read(demo);
-    const late = world.sessions.read(demo, { after: world.logicalClock.next() });
-    const [first, second] = world.calls.splice(-2);
-    second?.answer(snapshot(2));
-    expect((await late).session.balance).toBe(2);
-    return { early, answerEarly: () => first?.answer(snapshot(1)) };
-  }
-
-  test('was not kept for want of room is not cached either', async () => {
-    const world = openAccountWorld({ maxBytes: 2_100 });
-    await readAs(world, 1, viewerOf('one'));
-    await readAs(world, 1, viewerOf('other'));
-    await world.clock.advance(MAX_AGE_MS / 2);
-    const { early, answerEarly } = await readTwice(world);
-    expect(world.sessions.cached(demo)).toBeNull();
-    // Now there would be room, and it is young enough.
-    await world.clock.advance(MAX_AGE_MS / 2);
-    answerEarly();
-    expect((await early).session.balance).toBe(1);
-    expect(world.sessions.cached(demo)).toBeNull();
-  });
-
-  test('has been evicted is not cached either', async () => {
+test.each(['was not kept for want of room', 'has been evicted'])(
+  'a snapshot whose call began before that of one which %s is not cached either',
+  async (reason) => {
     const world = openAccountWorld({ maxBytes: 2_100 });
     const { sessions, calls, clock, logicalClock } = world;
     await readAs(world, 1, viewerOf('one'));
-    const large = sessions.read(viewerOf('other'));
+    const other = sessions.read(viewerOf('other'));
+    if (reason !== 'has been evicted') {
+      calls.at(-1)?.answer(snapshot(1));
+      await other;
+    }
     await clock.advance(MAX_AGE_MS / 2);
-    const { early, answerEarly } = await readTwice(world);
+    // The later one's answer comes first.
+    const early = sessions.read(demo);
+    const late = sessions.read(demo, { after: logicalClock.next() });
+    const [first, second] = calls.splice(-2);
+    second?.answer(snapshot(2));
+    expect((await late).session.balance).toBe(2);
     await clock.advance(MAX_AGE_MS / 2);
-    calls.at(-1)?.answer(snapshot(1, Array.from('abcdefghijklmnopqrst')));
-    await large;
+    if (reason === 'has been evicted') {
+      calls.at(-1)?.answer(snapshot(1, Array.from('abcdefghijklmnopqrst')));
+      await other;
+      expect(sessions.cached(demo)).toBeNull();
+      // Now there is room again.
+      const small = sessions.read(viewerOf('other'), { after: logicalClock.next() });
+      calls.at(-1)?.answer(snapshot(1));
+      await small;
+    }
     expect(sessions.cached(demo)).toBeNull();
-    // Now there is room again.
-    const small = sessions.read(viewerOf('other'), { after: logicalClock.next() });
-    calls.at(-1)?.answer(snapshot(1));
-    await small;
-    answerEarly();
-    await early;
+    first?.answer(snapshot(1));
+    expect((await early).session.balance).toBe(1);
     expect(sessions.cached(demo)).toBeNull();
-  });
-});
+  },
+);

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
@@ -6,6 +7,7 @@ import { toToken } from '../../../lib/token.ts';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createProofTrials } from '../../../src/domain/auth/proof-trials.ts';
+import { createQueue } from '../../../src/domain/auth/queue.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
@@ -47,7 +49,7 @@ function stage(perMinute = 3, shared?: SharedKeys) {
       done,
     };
   };
-  return { clock, known, ledger, trials, limiter, refused, accepted, hang, calls: () => calls };
+  return { clock, known, ledger, limiter, refused, accepted, hang, calls: () => calls };
 }
 
 function viewer(token: string, address = '192.0.2.1'): Viewer {
@@ -64,13 +66,6 @@ test('a refused token may be used again as soon as the gateway has accepted it',
 });
 
 describe('an address', () => {
-  /** How the call ends, once it has waited as long as it may. */
-  async function ended(clock: ReturnType<typeof createScriptedClock>, call: Promise<unknown>) {
-    const end = call.catch((error: unknown) => error);
-    await clock.advance(2_100);
-    return end;
-  }
-
   test('gets nothing back for calls of known and of refused tokens, which it was not charged for', async () => {
     const { known, limiter, refused, accepted } = stage(3);
     const left = () => limiter.take('trials', addressClient('192.0.2.1'), 0).left;
@@ -87,42 +82,31 @@ describe('an address', () => {
     for (const token of ['a', 'b', 'c']) {
       await expect(refused(viewer(token))).rejects.toBe(REFUSED);
     }
-    expect(await ended(clock, refused(viewer('d')))).toBeInstanceOf(TooManyAttemptsError);
+    // The clock stands still: nobody waits where no call is under way that could make room.
+    await expect(refused(viewer('d'))).rejects.toBeInstanceOf(TooManyAttemptsError);
     expect(calls()).toBe(3);
     expect(await accepted(viewer('d', '192.0.2.2'))).toBe('fine');
     await clock.advance(20_000);
     expect(await accepted(viewer('d'))).toBe('fine');
   });
 
-  test('has no more calls under way than five for each that may be refused; another waits for its turn', async () => {
+  test('has no more calls under way than five for each that may be refused; another waits for its turn, two seconds at most', async () => {
     const { clock, hang } = stage(1);
     const calls = ['a', 'a', 'b', 'c', 'd'].map((token) => hang(viewer(token)));
     const [sixth, seventh] = [hang(viewer('e')), hang(viewer('f'))];
     expect([calls[4]?.isSent, sixth.isSent]).toEqual([true, false]);
-    await clock.advance(40);
+    await clock.advance(1_000);
     expect(sixth.isSent).toBe(false);
     calls[0]?.answer();
     await calls[0]?.done;
     await clock.advance(40);
     expect([sixth.isSent, seventh.isSent]).toEqual([true, false]);
+    const refused = seventh.done.catch((error: unknown) => error);
+    await clock.advance(1_000);
+    expect(await refused).toMatchObject({ retryAfterSeconds: 1, limit: 'refused tokens' });
+    expect(seventh.isSent).toBe(false);
     for (const call of [...calls, sixth]) call.answer();
-    await clock.advance(40);
-    seventh.answer();
-    await Promise.all([...calls, sixth, seventh].map(({ done }) => done));
-    expect(clock.pending).toBe(0);
-  });
-
-  test('refuses a token whose turn does not come within two seconds', async () => {
-    const { clock, hang } = stage(1);
-    const all = [1, 2, 3, 4, 5].map(() => hang(viewer('a')));
-    const late = hang(viewer('b'));
-    expect(await ended(clock, late.done)).toMatchObject({
-      retryAfterSeconds: 1,
-      limit: 'refused tokens',
-    });
-    expect(late.isSent).toBe(false);
-    for (const call of all) call.answer();
-    await Promise.all(all.map(({ done }) => done));
+    await Promise.all([...calls, sixth].map(({ done }) => done));
     expect(clock.pending).toBe(0);
   });
 });
@@ -144,13 +128,6 @@ test('a token that no replica knows is charged for when it has waited, and one t
   await Promise.all([...calls, elsewhere, unknown].map(({ done }) => done));
 });
 
-test('nobody waits where no call is under way that could make room', async () => {
-  const { refused } = stage(1);
-  await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
-  // The clock stands still.
-  await expect(refused(viewer('b'))).rejects.toBeInstanceOf(TooManyAttemptsError);
-});
-
 test('a token that is not accepted yet sends nothing that has waited once it is refused', async () => {
   const { clock, hang } = stage(3);
   const calls = [1, 2, 3, 4, 5, 6].map(() => hang(viewer('a')));
@@ -161,4 +138,43 @@ test('a token that is not accepted yet sends nothing that has waited once it is 
   expect(calls[5]?.isSent).toBe(false);
   for (const call of calls) call.answer();
   await Promise.allSettled(calls.map(({ done }) => done));
+});
+
+describe('in the queue of those who wait', () => {
+  test('one that nobody waits for leaves at once, and keeps nobody behind it', async () => {
+    const clock = createScriptedClock();
+    const queue = createQueue(clock, 2_000);
+    let hasRoom = false;
+    const wait = (signal: AbortSignal) => queue.wait('x', () => hasRoom, signal);
+    const [leaving, staying] = [new AbortController(), new AbortController()];
+    const gone = wait(leaving.signal);
+    const next = wait(staying.signal);
+    expect(await wait(AbortSignal.abort())).toBe(false);
+    leaving.abort();
+    expect(await gone).toBe(false);
+    hasRoom = true;
+    queue.wake('x');
+    expect(await next).toBe(true);
+    expect(getEventListeners(staying.signal, 'abort')).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a line holds a thousand, and all together ten thousand', async () => {
+    const clock = createScriptedClock();
+    const queue = createQueue(clock, 2_000);
+    const ended: string[] = [];
+    const wait = (key: string, name: string) =>
+      void queue.wait(key, () => false).then(() => ended.push(name));
+    for (let line = 0; line < 10; line += 1) {
+      for (let at = 0; at < 1_000; at += 1) wait(String(line), '');
+      if (line === 0) wait('0', 'too many of a line');
+    }
+    wait('another', 'too many in all');
+    await clock.advance(0);
+    expect(ended).toEqual(['too many of a line', 'too many in all']);
+    await clock.advance(2_000);
+    wait('another', 'later');
+    await clock.advance(0);
+    expect(ended).not.toContain('later');
+  });
 });

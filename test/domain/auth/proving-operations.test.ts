@@ -54,19 +54,6 @@ test.each([
   expect(world.calls).toEqual([]);
 });
 
-test('a token that was refused meanwhile is not asked for again, whatever an earlier call is answered', async () => {
-  const { gateway, calls, clock } = world;
-  const early = gateway.getSession(demo);
-  const refused = gateway.read(demo, READS.getCustomerId).catch(() => null);
-  calls[1]?.answer({ message: 'no' }, 401);
-  await refused;
-  calls[0]?.answer(snapshot(1));
-  await early;
-  gateway.getSession(demo).catch(() => null);
-  await clock.advance(0);
-  expect(calls).toHaveLength(2);
-});
-
 test('a write that is refused from memory ends no proof of a read that was sent before it', async () => {
   const { gateway, calls, ledger } = world;
   await ask('setValue', 401);
@@ -79,24 +66,24 @@ test('a write that is refused from memory ends no proof of a read that was sent 
 });
 
 describe('a 200 of', () => {
-  test.each(NAMES)('%s proves what its row says, and no more', async (operation) => {
-    const { proves } = OPERATION_CASES[operation];
-    expect(OPERATIONS[operation].proves).toBe(proves);
-    await ask(operation);
-    expect(world.judged).toEqual([`${operation} accepted`]);
-    expect(world.ledger.account(demo) !== null, 'a new token').toBe(proves === 'login');
-    expect(world.ledger.isAccepted(demo)).toBe(proves === 'login' || proves === 'token');
-    expect(world.ledger.group(demo) !== null).toBe(proves === 'login' || proves === 'group');
-  });
-
-  test.each(NAMES)('%s renews lapsed proof if it proves the token', async (operation) => {
-    const { proves } = OPERATION_CASES[operation];
-    await ask('getSession');
-    await world.clock.advance(PROOF_MS);
-    expect(world.ledger.account(demo)).toBeNull();
-    await ask(operation);
-    expect(world.ledger.account(demo) !== null).toBe(proves === 'login' || proves === 'token');
-  });
+  test.each(NAMES)(
+    '%s proves what its row says, and renews lapsed proof if that is the token',
+    async (operation) => {
+      const { proves } = OPERATION_CASES[operation];
+      const { ledger, clock } = world;
+      expect(OPERATIONS[operation].proves).toBe(proves);
+      await ask(operation);
+      expect(world.judged).toEqual([`${operation} accepted`]);
+      expect(ledger.account(demo) !== null, 'a new token').toBe(proves === 'login');
+      expect(ledger.isAccepted(demo)).toBe(proves === 'login' || proves === 'token');
+      expect(ledger.group(demo) !== null).toBe(proves === 'login' || proves === 'group');
+      await ask('getSession');
+      await clock.advance(PROOF_MS);
+      expect(ledger.account(demo)).toBeNull();
+      await ask(operation);
+      expect(ledger.account(demo) !== null).toBe(proves === 'login' || proves === 'token');
+    },
+  );
 
   test.each(WITHOUT_A_VIEWER)('%s proves nothing', (operation) => {
     expect(OPERATIONS[operation].isAnonymous).toBe(true);

@@ -34,16 +34,3 @@ test('a token that had ended by the gateway’s clock says nothing, and neither 
   refuse(3, false);
   expect(counted()).toEqual({ accepted: 0, refused: 2 });
 });
-
-test('the memory is the same whatever comes', () => {
-  const { refuse, accept, refusals } = open();
-  accept(1);
-  const { byteSize } = refusals;
-  for (let login = 1; login <= 20_000; login += 1) {
-    accept(login);
-    refuse(login, false);
-  }
-  expect(refusals.byteSize).toBe(byteSize);
-  expect(byteSize).toBeGreaterThan(0);
-  expect(byteSize).toBeLessThan(20_000);
-});

@@ -105,17 +105,11 @@ describe('a key set', () => {
     return { ...local, url: `${local.url}/keys`, asked: () => asked };
   }
 
-  test('accepts the signatures of its keys, and is fetched once', async () => {
+  test('accepts the signatures of its keys alone, and is fetched once', async () => {
     await using keys = await serve();
     const verify = await verifier({ jwtJwksUrl: keys.url });
     const token = signed({ alg: 'RS256', kid: 'one' });
     expect(await Promise.all([verify(token), verify(token)])).toEqual([true, true]);
-    expect(keys.asked()).toBe(1);
-  });
-
-  test('refuses everything else', async () => {
-    await using keys = await serve();
-    const verify = await verifier({ jwtJwksUrl: keys.url });
     const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     for (const token of [
@@ -127,6 +121,7 @@ describe('a key set', () => {
     ]) {
       await expect(verify(token), token).rejects.toThrow(UnauthenticatedError);
     }
+    expect(keys.asked()).toBe(1);
   });
 
   test('says nothing of a token whose key it lacks, and is not fetched for each of them', async () => {
@@ -190,10 +185,7 @@ describe('a key set', () => {
         else response.writeHead(status).end();
       });
       const clock = createScriptedClock();
-      const lines: [string, object][] = [];
-      const line = (record: object, message: string) => lines.push([message, record]);
-      const log = { warn: line, info: line } as unknown as NonNullable<VerifierOptions['log']>;
-      const verify = await verifier({ jwtJwksUrl: keys.url, clock, log });
+      const verify = await verifier({ jwtJwksUrl: keys.url, clock });
       const token = signed({ alg: 'RS256', kid: 'one' });
       expect(await verify(token)).toBe(false);
       await clock.advance(5_000);
@@ -202,11 +194,8 @@ describe('a key set', () => {
       isUp = true;
       expect(await verify(token)).toBe(false);
       expect(keys.asked()).toBe(2);
-      const reason = `the key set was answered with status ${status}`;
-      expect(lines).toEqual([['the key set cannot be fetched', { reason }]]);
       await clock.advance(5_000);
       expect(await verify(token)).toBe(true);
-      expect(lines.slice(1)).toEqual([['the key set is fetched again', {}]]);
     },
   );
 });

@@ -8,9 +8,9 @@ import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { createCatalogs } from '../../../src/domain/catalog/catalogs.ts';
-import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
+import type { CatalogsOptions } from '../../../src/domain/catalog/catalogs-options.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
-import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
+import type { Caller } from '../../../src/gateway/caller.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
@@ -23,35 +23,21 @@ export const HOUR_MS = 3_600_000;
 export const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
 
-export interface WorldOptions {
+export type WorldOptions = Partial<CatalogsOptions> & {
   readonly instruments?: number;
-  readonly staleMs?: number;
   readonly proofMs?: number;
-  readonly maxBytes?: number;
-  readonly versions?: VersionStore;
-  /** How long a call takes by the clock that the test moves, from its sending to its answer. */
-  readonly takesMs?: number;
-  readonly onFetched?: (outcome: string) => void;
-  readonly onRead?: (source: string) => void;
-}
-
-export interface LogLine {
-  readonly fields: Record<string, unknown>;
-  readonly message: string;
-}
+};
 
 export type CatalogWorld = Awaited<ReturnType<typeof openCatalogWorld>>;
 
-export interface ViewerOptions {
+interface ViewerOptions extends Pick<Caller, 'signal' | 'receipt'> {
   readonly email?: string;
   readonly forged?: boolean;
-  readonly signal?: AbortSignal;
-  readonly receipt?: (entry: ReceiptEntry) => void;
 }
 
 /** The catalogs over the real client and a real sandbox, all on one clock that the test moves. */
 export async function openCatalogWorld(options: WorldOptions = {}) {
-  const { instruments = 60, proofMs = 30 * DAY_SECONDS * 1000, takesMs = 0, ...settings } = options;
+  const { instruments = 60, proofMs = 30 * DAY_SECONDS * 1000, ...settings } = options;
   const clock = createScriptedClock();
   const tokenTtlSeconds = 30 * DAY_SECONDS;
   const sandbox = await startSandbox({ instruments, tickMs: 0, clock, tokenTtlSeconds });
@@ -82,22 +68,22 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     maxAgeMs: MINUTE_MS,
     maxBytes: 1e8,
   });
-  const log: LogLine[] = [];
-  const write = (fields: unknown, message?: unknown) =>
-    void log.push({ fields: fields as LogLine['fields'], message: String(message) });
+  const log: { readonly fields: unknown; readonly message: string }[] = [];
+  const warn = (fields: unknown, message?: unknown) =>
+    void log.push({ fields, message: String(message) });
   const catalogs = createCatalogs({
     gateway: {
       async getAllTickers(...call) {
+        const sentAtMs = clock.now();
         const answer = await gateway.getAllTickers(...call);
-        const receivedAtMs = clock.now();
-        return { ...answer, sentAtMs: receivedAtMs - takesMs, receivedAtMs };
+        return { ...answer, sentAtMs, receivedAtMs: clock.now() };
       },
     },
     ledger,
     prover: createProver({ ledger, sessions, logicalClock }),
     clock,
     random: () => 0.5,
-    log: { warn: write },
+    log: { warn },
     maxAgeMs: HOUR_MS,
     staleMs: HOUR_MS,
     versions: null,

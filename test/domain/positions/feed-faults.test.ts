@@ -69,17 +69,7 @@ test.each([
   },
 );
 
-test('without a first list in time a subscription ends with the error of the call', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  gateway.failWith('unavailable');
-  const follower = followChanges(viewer('phone'));
-  await clock.advance(4_900);
-  expect(follower.hasEnded).toBe(false);
-  await clock.advance(100);
-  expect(follower.error).toMatchObject({ kind: 'unavailable', operation: 'getOpenPositions' });
-});
-
-test('the time for a first list begins with the first call, also one that waits for its turn', async () => {
+test('without a first list in time a subscription ends with the error of the call, of which one may wait for its turn', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1 });
   gateway.failWith('unavailable');
   const followers = ['1001', '1002'].map((login) => followChanges(viewer(login, { login })));
@@ -90,7 +80,8 @@ test('the time for a first list begins with the first call, also one that waits 
   // The deadline and the next poll of each: nothing waits for those who have left.
   expect(clock.pending).toBe(4);
   await clock.advance(5_000);
-  expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
+  const error = { kind: 'unavailable', operation: 'getOpenPositions' };
+  expect(followers).toMatchObject([{ error }, { error }]);
 });
 
 test('a source that throws an unexpected error delays the feed and is reported', async () => {

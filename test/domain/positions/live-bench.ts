@@ -9,6 +9,7 @@ import {
 } from '../../../src/domain/positions/hub.ts';
 import { createPollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { type Details, viewerOf } from '../viewer.ts';
 import { Follower } from './follower.ts';
@@ -33,7 +34,7 @@ export function createLiveBench({
   const ledger = createProofLedger({ clock, logicalClock, proofMs });
   const board = new PositionsBoard(ledger, 1e8);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
-  const random = createRandom(1);
+  const random = createSeededRandom(1).next;
   const hub = createPositionsHub({
     gateway,
     sessions: gateway,
@@ -81,16 +82,5 @@ export function createLiveBench({
       new Follower(hub.watchAccount(prove(viewer), viewer, options)),
     followPositions: (viewer: Viewer, options?: WatchChangesOptions) =>
       new Follower(hub.watchPositions(prove(viewer), viewer, options)),
-  };
-}
-
-/** A seeded generator (mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }

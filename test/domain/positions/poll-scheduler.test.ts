@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { createPollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
+import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { createLiveBench, createRandom } from './live-bench.ts';
+import { createLiveBench } from './live-bench.ts';
 
 function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
   const clock = createScriptedClock();
-  const random = createRandom(3);
+  const random = createSeededRandom(3).next;
   const scheduler = createPollScheduler(clock, pollsPerSecond, random);
   const polls: { readonly feed: number; readonly atMs: number }[] = [];
   const turns = Array.from({ length: feeds }, (_, feed) => {
@@ -60,33 +61,6 @@ test('neither new feeds nor steady polls starve the other', async () => {
     const steady = polls.filter(({ atMs }) => isIn(atMs - askedAtMs));
     expect(steady.length).toBeGreaterThanOrEqual(24);
   }
-});
-
-test('a poll that waits for the ceiling keeps its place when it is asked for again', async () => {
-  const clock = createScriptedClock();
-  const scheduler = createPollScheduler(clock, 10, createRandom(3));
-  const ran: string[] = [];
-  const turns = ['a', 'b', 'c'].map((name) => scheduler.join(() => ran.push(name)));
-  for (const turn of turns) turn.soon();
-  expect(ran).toEqual(['a']);
-  turns[1]?.soon();
-  expect(scheduler.waiting).toBe(2);
-  await clock.advance(1_000);
-  expect(ran).toEqual(['a', 'b', 'c']);
-});
-
-test('a poll that backs off takes no share and comes at its own time', async () => {
-  const { clock, scheduler, startMs } = createPolls(50, 47);
-  const ran: number[] = [];
-  const turn = scheduler.join(() => ran.push(clock.now()));
-  turn.every(100, clock.now());
-  expect(scheduler.stretch).toBeGreaterThan(1);
-  turn.at(startMs + 7_000);
-  expect(scheduler.stretch).toBe(1);
-  await clock.advance(6_999);
-  expect(ran).toEqual([]);
-  await clock.advance(100);
-  expect(ran).toHaveLength(1);
 });
 
 test('accounts are polled together, and no less often for it', async () => {

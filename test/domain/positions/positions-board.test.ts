@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { digestOf } from '../../../src/domain/account/relation.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createOpenPositions } from '../../../src/domain/positions/open-positions.ts';
@@ -21,8 +21,12 @@ function list(logicalTime: number, ...ids: string[]): PositionsAnswer {
   );
 }
 
-test('an answer that was sent earlier and received later is not served', () => {
-  const board = new PositionsBoard(ledger, 1e8);
+let board: PositionsBoard;
+beforeEach(() => {
+  board = new PositionsBoard(ledger, 1e8);
+});
+
+test('an answer that was sent earlier and received later is not served, also where the proof lapses and returns', () => {
   const newer = list(2, 'b');
   expect(board.offer(phone, newer)).toBe(newer);
   expect(board.offer(phone, list(1, 'a'))).toBe(newer);
@@ -30,10 +34,18 @@ test('an answer that was sent earlier and received later is not served', () => {
   const newest = list(3);
   expect(board.offer(tablet, newest)).toBe(newest);
   expect(board.newest(phone)).toBe(newest);
+  const lapsing = bench.viewer('lapsing', { login: '41' });
+  const before = list(2, 'a');
+  board.offer(lapsing, before);
+  bench.prove(lapsing);
+  expect(board.offer(lapsing, list(1))).toBe(before);
+  const during = list(4, 'b');
+  board.offer(lapsing, during);
+  ledger.refused(lapsing);
+  expect(board.offer(lapsing, list(3))).toBe(during);
 });
 
 test('a token without proof neither gets the account’s lists nor adds to them', () => {
-  const board = new PositionsBoard(ledger, 1e8);
   board.offer(phone, list(5, 'secret'));
   const forged = bench.viewer('forged');
   expect(board.newest(forged)).toBeNull();
@@ -41,23 +53,13 @@ test('a token without proof neither gets the account’s lists nor adds to them'
   expect(board.offer(forged, own)).toBe(own);
   board.offer(forged, list(9, 'poison'));
   expect(board.newest(phone)?.positions[0]?.id).toBe('secret');
-});
-
-test('a token keeps its newest list when its proof lapses and returns', () => {
-  const board = new PositionsBoard(ledger, 1e8);
-  const viewer = bench.viewer('lapsing', { login: '41' });
-  const before = list(2, 'a');
-  board.offer(viewer, before);
-  bench.prove(viewer);
-  expect(board.offer(viewer, list(1))).toBe(before);
-  const during = list(4, 'b');
-  board.offer(viewer, during);
-  ledger.refused(viewer);
-  expect(board.offer(viewer, list(3))).toBe(during);
+  // Nor does a login that spells a token's hash.
+  const thief = bench.viewer('thief', { login: forged.tokenHash, account: forged.tokenHash });
+  bench.prove(thief);
+  expect(board.newest(thief)).toBeNull();
 });
 
 test('a feed’s list counts for its account, whatever its token has become meanwhile', () => {
-  const board = new PositionsBoard(ledger, 1e8);
   const viewer = bench.viewer('refused meanwhile');
   const proof = bench.prove(viewer);
   ledger.refused(viewer);
@@ -66,26 +68,14 @@ test('a feed’s list counts for its account, whatever its token has become mean
   expect(board.newest(phone)).toBe(polled);
 });
 
-test('a login that spells a token hash reads nothing of that token', () => {
-  const board = new PositionsBoard(ledger, 1e8);
-  const other = bench.viewer('other');
-  board.offer(other, list(1, 'a'));
-  const viewer = bench.viewer('thief', { login: other.tokenHash, account: other.tokenHash });
-  bench.prove(viewer);
-  expect(board.newest(viewer)).toBeNull();
-});
-
 test('a list that is evicted brings no older one back, for its token nor for its account', () => {
-  const board = new PositionsBoard(ledger, 4_000);
+  board = new PositionsBoard(ledger, 4_000);
   board.offer(phone, list(5, 'newest'));
-  const others = (from: number) => {
-    for (let at = from; at < from + 20; at += 1) {
-      const viewer = bench.viewer(`other ${at}`, { login: String(50_000 + at) });
-      bench.prove(viewer);
-      board.offer(viewer, list(9, 'a'));
-    }
-  };
-  others(0);
+  for (let at = 0; at < 20; at += 1) {
+    const viewer = bench.viewer(`other ${at}`, { login: String(50_000 + at) });
+    bench.prove(viewer);
+    board.offer(viewer, list(9, 'a'));
+  }
   expect(board.newest(phone)).toBeNull();
   expect(board.offer(phone, list(4, 'older'))).toBeNull();
   expect(board.offer(tablet, list(4, 'older'))).toBeNull();
@@ -100,7 +90,7 @@ test('a list that is evicted brings no older one back, for its token nor for its
 });
 
 test('a list is asked for three times at most while newer ones come and are forgotten', async () => {
-  const board = new PositionsBoard(bench.ledger, 1);
+  board = new PositionsBoard(ledger, 1);
   let asked = 0;
   const openPositions = createOpenPositions({
     gateway: {
@@ -119,47 +109,41 @@ test('a list is asked for three times at most while newer ones come and are forg
   expect(asked).toBe(3);
 });
 
-const contradicts = (board: PositionsBoard, viewer: Viewer, at: number, ...ids: string[]) =>
+const contradicts = (viewer: Viewer, at: number, ...ids: string[]) =>
   board.contradicts(viewer, at, digestOf(ids));
 
 test.each([
-  ['the same positions', ['a', 'b'], false],
   ['the same in another order', ['b', 'a'], false],
-  ['one more', ['a', 'b', 'c'], true],
-  ['one less', ['a'], true],
   ['another one', ['a', 'c'], true],
-  ['others alone', ['c', 'd'], true],
   ['both as one', ['a,b'], true],
   ['none', [], true],
 ])('a snapshot from before the newest list, with %s', (_, ids, isContradicted) => {
-  const board = new PositionsBoard(ledger, 1e8);
   board.offer(phone, list(5, 'x'));
   board.offer(phone, list(7, 'a', 'b'));
   // The list sent last counts, not the one received last.
   board.offer(phone, list(6, 'y'));
-  expect(contradicts(board, phone, 6, ...ids)).toBe(isContradicted);
-  expect(contradicts(board, tablet, 6, ...ids)).toBe(isContradicted);
+  expect(contradicts(phone, 6, ...ids)).toBe(isContradicted);
+  expect(contradicts(tablet, 6, ...ids)).toBe(isContradicted);
   // Without proof the account’s lists count for nobody, and from then on the snapshot is the newer one.
-  expect(contradicts(board, bench.viewer('unproved'), 6, ...ids)).toBe(false);
-  expect(contradicts(board, phone, 7, ...ids)).toBe(false);
+  expect(contradicts(bench.viewer('unproved'), 6, ...ids)).toBe(false);
+  expect(contradicts(phone, 7, ...ids)).toBe(false);
 });
 
 test('a list that is served again has the members that it has, whatever came for its token between', () => {
-  const board = new PositionsBoard(ledger, 1e8);
   const first = list(1, 'a');
   board.offer(phone, first);
   board.offer(phone, { ...first, logicalTime: 3 });
-  expect(contradicts(board, phone, 2, 'a')).toBe(false);
+  expect(contradicts(phone, 2, 'a')).toBe(false);
   board.offer(phone, list(5, 'b'));
-  expect(contradicts(board, phone, 4, 'a')).toBe(true);
-  expect(contradicts(board, phone, 4, 'b')).toBe(false);
+  expect(contradicts(phone, 4, 'a')).toBe(true);
+  expect(contradicts(phone, 4, 'b')).toBe(false);
 });
 
 test('a list that is forgotten makes all older snapshots doubtful, and no newer one', () => {
-  const board = new PositionsBoard(ledger, 8_000);
+  board = new PositionsBoard(ledger, 8_000);
   const viewer = (at: number) => bench.viewer(`of many ${at}`);
   for (let at = 0; at <= 100_000; at += 1) board.offer(viewer(at), list(10 + at, 'a'));
-  expect(contradicts(board, viewer(0), 9, 'a')).toBe(true);
-  expect(contradicts(board, viewer(0), 10, 'a')).toBe(false);
-  expect(contradicts(board, viewer(99_999), 9, 'a')).toBe(false);
+  expect(contradicts(viewer(0), 9, 'a')).toBe(true);
+  expect(contradicts(viewer(0), 10, 'a')).toBe(false);
+  expect(contradicts(viewer(99_999), 9, 'a')).toBe(false);
 });

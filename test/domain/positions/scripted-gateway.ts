@@ -4,7 +4,10 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import type { Order, Position, Session } from '../../../src/gateway/model.ts';
+import { toPositions } from '../../../src/gateway/wire/holding.ts';
+import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 import type { SnapshotPositions } from '../../../src/gateway/wire/session.ts';
+import { positionRow } from '../../gateway/wire/rows.ts';
 
 export interface Poll {
   readonly login: string;
@@ -139,55 +142,15 @@ export function gatewayError(kind: GatewayErrorKind, retryAfterSeconds?: number)
   });
 }
 
+const [PLAIN] = toPositions([positionRow], readingIn('auto')) as [Position];
+
 export function position(id: string, fields: Partial<Position> = {}): Position {
-  return {
-    id,
-    symbol: `SYMBOL.${id}`,
-    side: 'BUY',
-    name: null,
-    logo: null,
-    delayed: false,
-    sharia: true,
-    digits: 2,
-    units: 1,
-    priceOpen: 10,
-    priceCurrent: 10,
-    createdAt: 1_700_000_000_000,
-    updatedAt: null,
-    leverage: 5,
-    rateMargin: 1,
-    rateProfit: 1,
-    stopLoss: 0,
-    takeProfit: 0,
-    storage: 0,
-    comment: '',
-    profit: 0,
-    invested: 10,
-    ...fields,
-  };
+  const money = { priceOpen: 10, priceCurrent: 10, profit: 0, invested: 10 };
+  return { ...PLAIN, id, symbol: `SYMBOL.${id}`, units: 1, ...money, ...fields };
 }
 
-const SESSION: Session = {
-  login: '',
-  group: 'standard',
-  server: null,
-  currency: 'USD',
-  balance: 0,
-  credit: null,
-  equity: null,
-  storage: null,
-  assets: null,
-  prevEquity: null,
-  prevBalance: null,
-  leverage: null,
-  invested: null,
-  profits: null,
-  kycStatus: null,
-  createdAt: null,
-  access: null,
-  positions: null,
-  orders: null,
-};
+/** Without the figures that no test of feeds looks at. */
+const SESSION = { group: 'standard', currency: 'USD' } as Session;
 
 export function order(id: string, fields: Partial<Order> = {}): Order {
   const { rateProfit: _, storage: __, profit: ___, ...holding } = position(id);

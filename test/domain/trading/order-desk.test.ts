@@ -56,8 +56,6 @@ test('an order is counted by its outcome, and its repeat and its question as no 
 describe('an order that is not sent', () => {
   test.each<[string, Parameters<typeof open>[0], boolean]>([
     ['a refused token', { prover: refusal('unauthenticated') }, false],
-    ['a forbidden account', { prover: refusal('forbidden') }, false],
-    ['a limit of the gateway', { prover: refusal('rate-limited') }, true],
     ['a fault of the facade', { prover: new TypeError('a mistake of ours') }, true],
     ['a limit', { limits: new TooManyAttemptsError(1, 'ORDERS') }, false],
     ['an input that is refused late', { records: new InputError('input', 'is wrong') }, false],

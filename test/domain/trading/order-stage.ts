@@ -12,28 +12,11 @@ import { viewerOf } from '../viewer.ts';
 
 /** One gateway call whose end the test decides. */
 export interface WaitingCall {
-  readonly viewer: Viewer;
-  readonly operation: string;
   readonly symbol: string;
   readonly sendBeforeMs: number | null;
   readonly end: (exchange: Exchange | Error) => void;
   /** An answer after the call has ended. */
   readonly endLate: (exchange: Exchange) => void;
-}
-
-/** A gateway whose answers the test gives one by one. */
-export function createScriptedGateway() {
-  const calls: WaitingCall[] = [];
-  const gateway: SubmitterOptions['gateway'] = {
-    order(viewer, { operation, order: { symbol }, sendBeforeMs }, endLate = () => {}) {
-      const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
-      const end = (exchange: Exchange | Error) =>
-        exchange instanceof Error ? reject(exchange) : resolve(exchange);
-      calls.push({ viewer, operation, symbol, sendBeforeMs, end, endLate });
-      return promise;
-    },
-  };
-  return { gateway, calls };
 }
 
 export function proofOf(viewer: Viewer): AccountProof {
@@ -84,9 +67,21 @@ export const demoProof = proofOf(demo);
 export const orderTimeoutMs = 15_000;
 
 /** Orders with their records in memory, a gateway that the test scripts, and a clock that it moves. */
-export function stage(change: (records: OrderRecords) => Partial<OrderRecords> = () => ({})) {
+export function stage(
+  change: (records: OrderRecords) => Partial<OrderRecords> = () => ({}),
+  more: Partial<SubmitterOptions> = {},
+) {
   const clock = createScriptedClock();
-  const { gateway, calls } = createScriptedGateway();
+  const calls: WaitingCall[] = [];
+  const gateway: SubmitterOptions['gateway'] = {
+    order(_viewer, { order: { symbol }, sendBeforeMs }, endLate = () => {}) {
+      const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
+      const end = (exchange: Exchange | Error) =>
+        exchange instanceof Error ? reject(exchange) : resolve(exchange);
+      calls.push({ symbol, sendBeforeMs, end, endLate });
+      return promise;
+    },
+  };
   const uptimeMs = () => clock.now();
   const shared = createMemoryOrderRecords({ max: 100, uptimeMs });
   const records: OrderRecords = { ...shared, ...change(shared) };
@@ -106,6 +101,7 @@ export function stage(change: (records: OrderRecords) => Partial<OrderRecords> =
       gatewayAheadMs: () => 0,
       onNumberTwice: () => void counted.push('number twice'),
       onSettledLate: (outcome) => void counted.push(`${outcome} late`),
+      ...more,
     });
   const orders = start();
   /** Begins an order; `calls` contains it once it is sent. */
@@ -122,6 +118,13 @@ export function stage(change: (records: OrderRecords) => Partial<OrderRecords> =
     return { placed };
   }
   return { clock, calls, records, log, acceptances, counted, orders, start, begin };
+}
+
+/** Whether it has ended by now, either way. */
+export function isOver(promise: Promise<unknown>): Promise<boolean> {
+  const turn = new Promise<boolean>((resolve) => setImmediate(resolve, false));
+  const end = () => true;
+  return Promise.race([promise.then(end, end), turn]);
 }
 
 export function last<T>(list: readonly T[]): T {

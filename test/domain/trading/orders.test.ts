@@ -1,17 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
-import { Orders } from '../../../src/domain/trading/orders.ts';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
-import type { OrderRecords } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/order-records.ts';
-import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 import {
   acceptedAs,
   answered,
-  createScriptedGateway,
   demo,
   demoProof,
+  isOver,
   last,
   notSent,
   orderTimeoutMs,
@@ -35,7 +32,7 @@ describe('an order', () => {
     expect(acceptances).toEqual([demo.login, demo.login]);
   });
 
-  test('with the key of another one is refused, while that is in flight and after', async () => {
+  test('with the key of another one, or the proof of another account, is refused', async () => {
     const { orders, calls, begin } = stage();
     const { placed } = await begin('k');
     const other = { argument: 'input.idempotencyKey' };
@@ -51,37 +48,22 @@ describe('an order', () => {
       idempotencyKey: 'k',
     } as const;
     await expect(orders.place(demo, demoProof, limitTicket(price))).rejects.toMatchObject(other);
+    const proof = proofOf(viewerOf('token-2', { login: '2002' }));
+    await expect(orders.place(demo, proof, ticketOf('new'))).rejects.toThrow('another account');
     expect(calls).toHaveLength(1);
   });
 
-  test('is not accepted with the proof of another account', async () => {
-    const { orders, calls } = stage();
-    const proof = proofOf(viewerOf('token-2', { login: '2002' }));
-    await expect(orders.place(demo, proof, ticketOf('k'))).rejects.toThrow('another account');
-    expect(calls).toHaveLength(0);
-  });
-
   test('is passed to onAccountChanged before any client is answered, whatever the callback does', async () => {
-    const { clock, records, log } = stage();
-    const { gateway, calls } = createScriptedGateway();
     const events: string[] = [];
     const onAccountChanged = () => {
       events.push('known');
       throw new Error('a listener fails');
     };
-    const orders = new Orders({
-      gateway,
-      records,
-      clock,
-      orderTimeoutMs,
-      onAccountChanged,
-      log,
-      gatewayAheadMs: () => 0,
-    });
-    const placed = orders.place(demo, demoProof, ticketOf('k')).then(() => events.push('answered'));
-    await clock.advance(0);
+    const { calls, begin, log } = stage(undefined, { onAccountChanged });
+    const { placed } = await begin('k');
+    const answered = placed.then(() => events.push('answered'));
     last(calls).end(acceptedAs('o-1'));
-    await placed;
+    await answered;
     expect(events).toEqual(['known', 'answered']);
     expect(log.lines).toEqual(['the listener for changed accounts failed']);
   });
@@ -117,65 +99,32 @@ describe('an error', () => {
   });
 });
 
-describe('when the gateway call outlives its own deadline', () => {
-  test('the order is unknown, until a late answer has its outcome', async () => {
-    const { orders, calls, begin, clock, acceptances } = stage();
+test.each([
+  ['accepted', acceptedAs('o-1'), 2],
+  ['rejected', answered(200, { success: false, err: 'NO_MONEY' }), 1],
+  ['unknown', answered(500), 1],
+  ['unknown', answered(401), 1],
+  ['unknown', unanswered, 1],
+])('a late answer makes an order that was unknown %s', async (kind, late, changes) => {
+  for (const isOverdue of [false, true]) {
+    const { orders, calls, begin, clock, acceptances, counted } = stage();
     const { placed } = await begin('k');
-    await clock.advance(orderTimeoutMs + 1_000);
+    if (isOverdue) await clock.advance(orderTimeoutMs + 1_000);
+    else last(calls).end(unanswered);
     expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: false });
     expect(acceptances).toEqual([demo.login]);
-    last(calls).end(acceptedAs('late'));
+    if (isOverdue) last(calls).end(late);
+    else {
+      last(calls).endLate(late);
+      expect(acceptances).toHaveLength(changes);
+      expect(counted).toEqual(kind === 'unknown' ? [] : [`${kind} late`]);
+    }
     await clock.advance(0);
-    expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject({
-      outcome: { kind: 'accepted', orderId: 'late' },
-      replayed: true,
-    });
-  });
-
-  test('a late error does not free a key whose outcome was sent as unknown', async () => {
-    const { orders, calls, begin, clock } = stage();
-    await begin('k');
-    await clock.advance(orderTimeoutMs + 1_000);
-    last(calls).end(answered(401));
-    await clock.advance(0);
-    expect((await orders.place(demo, demoProof, ticketOf('k'))).outcome.kind).toBe('unknown');
+    const told = { outcome: { kind }, replayed: true };
+    expect(await orders.placed(demoProof, 'k')).toMatchObject(told);
+    expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject(told);
     expect(calls).toHaveLength(1);
-  });
-});
-
-describe('a late answer', () => {
-  const refused = answered(200, { success: false, err: 'NO_MONEY' });
-
-  test.each([
-    ['accepted', acceptedAs('o-1'), 2],
-    ['rejected', refused, 1],
-    ['unknown', answered(500), 1],
-    ['unknown', answered(401), 1],
-    ['unknown', unanswered, 1],
-  ])('makes an order that was unknown %s', async (kind, late, changes) => {
-    const { orders, calls, begin, acceptances, counted } = stage();
-    const { placed } = await begin('k');
-    last(calls).end(unanswered);
-    expect(await placed).toMatchObject({ outcome: { kind: 'unknown' } });
-    last(calls).endLate(late);
-    expect(acceptances).toHaveLength(changes);
-    expect(counted).toEqual(kind === 'unknown' ? [] : [`${kind} late`]);
-    expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome: { kind } });
-    expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject({
-      ...{ outcome: { kind }, replayed: true },
-    });
-    expect(calls).toHaveLength(1);
-  });
-
-  test('changes nothing of an order whose outcome is known', async () => {
-    const { orders, calls, begin } = stage();
-    const { placed } = await begin('k');
-    last(calls).end(refused);
-    await placed;
-    last(calls).endLate(acceptedAs('o-1'));
-    const outcome = { kind: 'rejected', error: 'NO_MONEY' };
-    expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome });
-  });
+  }
 });
 
 test('an order number that an account is told twice says nothing of the second order', async () => {
@@ -244,132 +193,45 @@ describe('when the records', () => {
   test.each([
     ['sent in', 5_000, 1],
     ['not sent past', 5_001, 0],
-    ['not sent past', 60_000, 0],
   ])(
     'answer after the process was frozen, the order is %s its time (%d ms)',
     async (_, ms, sent) => {
-      let jumpMs = 0;
-      const { records, log } = stage();
-      const { gateway, calls } = createScriptedGateway();
-      const scripted = createScriptedClock();
-      const clock = { ...scripted, now: () => scripted.now() + jumpMs };
-      const frozen = {
-        ...records,
-        reserve: async (request: Parameters<OrderRecords['reserve']>[0]) => {
-          const answer = await records.reserve(request);
-          jumpMs += ms;
+      const { clock, calls, records, orders, begin } = stage((shared) => ({
+        reserve: async (request) => {
+          const answer = await shared.reserve(request);
+          // No timer has run meanwhile.
+          const thawedAtMs = clock.now() + ms;
+          Object.assign(clock, { now: () => thawedAtMs });
           return answer;
         },
-      };
-      const orders = new Orders({
-        gateway,
-        records: frozen,
-        clock,
-        orderTimeoutMs,
-        onAccountChanged() {},
-        gatewayAheadMs: () => 0,
-        log,
-      });
-      const placed = orders.place(demo, demoProof, ticketOf('k')).catch((error: unknown) => error);
-      await scripted.advance(0);
+      }));
+      const { placed } = await begin('k');
       expect(calls).toHaveLength(sent);
       for (const call of calls) call.end(acceptedAs('o-1'));
       await orders.drain();
-      if (sent === 0) expect(await placed).toBeInstanceOf(RecordsUnavailableError);
+      if (sent === 0) await expect(placed).rejects.toThrow(RecordsUnavailableError);
       expect((await records.find('1001', 'k')) === null).toBe(sent === 0);
-    },
-  );
-
-  test('are unavailable after sending, the client gets the true outcome and it is recorded later', async () => {
-    let away = true;
-    const { orders, records, calls, begin, clock, log } = stage((shared) => ({
-      settle: async (...args) => {
-        if (away) throw new RecordsUnavailableError('away');
-        await shared.settle(...args);
-      },
-    }));
-    const { placed } = await begin('k');
-    last(calls).end(acceptedAs('o-1'));
-    expect(await placed).toMatchObject({ outcome: { kind: 'accepted' }, replayed: false });
-    expect(log.lines).toHaveLength(1);
-    let drained = false;
-    const drain = orders.drain().then(() => {
-      drained = true;
-    });
-    await clock.advance(30_000);
-    expect(drained).toBe(false);
-    away = false;
-    await clock.advance(5_000);
-    await drain;
-    expect(await records.find('1001', 'k')).toMatchObject({ outcome: { kind: 'accepted' } });
-  });
-
-  test.each(['settle', 'find'])(
-    'cannot %s after sending, who asks for the outcome, or voids, gets the true one too',
-    async (action) => {
-      const away = () => Promise.reject(new RecordsUnavailableError('away'));
-      const { orders, calls, begin } = stage(() => ({ [action]: away, voidKey: away }));
-      await begin('k');
-      const asked = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];
-      last(calls).end(acceptedAs('o-1'));
-      const told = { outcome: { orderId: 'o-1' }, replayed: true };
-      expect(await Promise.all(asked)).toMatchObject([told, told]);
     },
   );
 
   test('are slow to record an outcome, its client waits for that two seconds and no longer', async () => {
     const { calls, begin, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
     const { placed } = await begin('k');
-    let isAnswered = false;
-    void placed.then(() => {
-      isAnswered = true;
-    });
     last(calls).end(acceptedAs('o-1'));
     await clock.advance(1_999);
-    expect(isAnswered).toBe(false);
+    expect(await isOver(placed)).toBe(false);
     await clock.advance(1);
-    expect(isAnswered).toBe(true);
+    expect(await isOver(placed)).toBe(true);
   });
 
   test('are slow to free a key, an order that was not taken is answered once it is free', async () => {
     const gate = Promise.withResolvers<void>();
-    const { calls, begin, clock } = stage((shared) => ({
-      release: async (reservation) => {
-        await gate.promise;
-        await shared.release(reservation);
-      },
-    }));
+    const { calls, begin } = stage(() => ({ release: () => gate.promise }));
     const { placed } = await begin('k');
-    let isAnswered = false;
-    placed.catch(() => {
-      isAnswered = true;
-    });
     last(calls).end(notSent);
-    await clock.advance(0);
-    expect(isAnswered).toBe(false);
+    expect(await isOver(placed)).toBe(false);
     gate.resolve();
     await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
-  });
-
-  test('cannot free a key immediately, it is freed later', async () => {
-    let away = true;
-    const { orders, calls, begin, clock } = stage((shared) => ({
-      release: async (reservation) => {
-        if (away) throw new RecordsUnavailableError('away');
-        await shared.release(reservation);
-      },
-    }));
-    const { placed } = await begin('k');
-    last(calls).end(notSent);
-    await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
-    const repeat = orders.place(demo, demoProof, ticketOf('k'));
-    await clock.advance(500);
-    expect(calls).toHaveLength(1);
-    away = false;
-    await clock.advance(1_000);
-    expect(calls).toHaveLength(2);
-    last(calls).end(acceptedAs('o-2'));
-    expect(await repeat).toMatchObject({ replayed: false });
   });
 });
 
@@ -400,11 +262,8 @@ describe('with a second process', () => {
   test('no wait for a record is longer than an order may take, whatever the store says', async () => {
     const { calls, begin, clock } = stage((shared) => ({
       reserve: async (request) => {
-        const answer = await shared.reserve({ ...request, pendingMs: 3_600_000 });
-        if (!answer.reserved) return answer;
-        const record = await shared.find(request.login, request.key);
-        if (!record) throw new Error('just reserved');
-        return { reserved: false, record };
+        await shared.reserve({ ...request, pendingMs: 3_600_000 });
+        return shared.reserve(request);
       },
     }));
     const { placed } = await begin('k');
@@ -414,18 +273,26 @@ describe('with a second process', () => {
   });
 });
 
-test('draining waits for every order in flight', async () => {
-  const { orders, calls, begin, clock } = stage();
-  await Promise.all([begin('a'), begin('b')]);
+test('draining waits for every order in flight, and until each outcome is recorded', async () => {
+  let away = true;
+  const { orders, records, calls, begin, clock, log } = stage((shared) => ({
+    settle: async (...args) => {
+      if (away) throw new RecordsUnavailableError('away');
+      await shared.settle(...args);
+    },
+  }));
+  const [{ placed }] = await Promise.all([begin('a'), begin('b')]);
   expect(orders.underWay).toBe(2);
-  let drained = false;
-  const drain = orders.drain().then(() => {
-    drained = true;
-  });
+  const drain = orders.drain();
   calls[0]?.end(acceptedAs('o-1'));
-  await clock.advance(1_000);
-  expect(drained).toBe(false);
+  expect(await placed).toMatchObject({ outcome: { kind: 'accepted' }, replayed: false });
+  expect(log.lines).toHaveLength(1);
   calls[1]?.end(notSent);
-  await drain;
+  await clock.advance(30_000);
   expect(orders.underWay).toBe(0);
+  expect(await isOver(drain)).toBe(false);
+  away = false;
+  await clock.advance(5_000);
+  await drain;
+  expect(await records.find('1001', 'a')).toMatchObject({ outcome: { kind: 'accepted' } });
 });

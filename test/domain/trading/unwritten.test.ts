@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
-import { RecordsUnavailableError } from '../../../src/store/order-records.ts';
+import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../../src/store/order-records.ts';
 import {
   acceptedAs,
   demo,
   demoProof,
+  isOver,
   last,
   notSent,
   orderTimeoutMs,
@@ -18,10 +19,12 @@ const away = async () => {
 };
 
 test('an outcome that waits to be written is what a repeat, a question and a void are told', async () => {
-  const { orders, calls, begin } = stage(() => ({ settle: away }));
-  const { placed } = await begin('k');
+  const { orders, calls, begin } = stage(() => ({ settle: away, find: away, voidKey: away }));
+  await begin('k');
+  const asked = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];
   last(calls).end(unanswered);
-  await placed;
+  const unknown = { outcome: { kind: 'unknown' }, replayed: true };
+  expect(await Promise.all(asked)).toMatchObject([unknown, unknown]);
   const ask = () =>
     Promise.all([
       orders.place(demo, demoProof, ticketOf('k')),
@@ -38,17 +41,30 @@ test('an outcome that waits to be written is what a repeat, a question and a voi
   expect(calls).toHaveLength(1);
 });
 
-test('a key that cannot be freed is that of no order: none is on record, and none is sent', async () => {
-  const { orders, calls, begin, clock } = stage(() => ({ release: away }));
-  const { placed } = await begin('k');
-  last(calls).end(notSent);
-  await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(await orders.placed(demoProof, 'k')).toBeNull();
-  const repeat = orders.place(demo, demoProof, ticketOf('k'));
-  const refused = expect(repeat).rejects.toMatchObject({ earlierUnknown: false });
+test('a key that cannot be freed is that of no order: none is on record, and one is sent once it is free', async () => {
+  let isAway = true;
+  const { orders, calls, begin, clock } = stage((shared) => ({
+    release: (reservation) =>
+      isAway || reservation.key === 'k' ? away() : shared.release(reservation),
+  }));
+  for (const key of ['k', 'later']) {
+    const { placed } = await begin(key);
+    last(calls).end(notSent);
+    await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await orders.placed(demoProof, key)).toBeNull();
+  }
+  const never = await begin('k');
+  const later = await begin('later');
+  await clock.advance(500);
+  expect(calls).toHaveLength(2);
+  isAway = false;
+  await clock.advance(1_200);
+  expect(calls).toHaveLength(3);
+  last(calls).end(acceptedAs('o-2'));
+  expect(await later.placed).toMatchObject({ replayed: false });
   await clock.advance(orderTimeoutMs + 2_000);
-  await refused;
-  expect(calls).toHaveLength(1);
+  await expect(never.placed).rejects.toMatchObject({ earlierUnknown: false });
+  expect(calls).toHaveLength(3);
 });
 
 test('a key whose freeing was never answered may be that of an order which another process has sent since', async () => {
@@ -76,4 +92,20 @@ test('a key whose freeing was never answered may be that of an order which anoth
   await clock.advance(orderTimeoutMs + 2_000);
   await refused;
   expect(calls).toHaveLength(2);
+});
+
+test('an outcome that no store takes is tried for as long as its record lives, and the log says both', async () => {
+  const { orders, calls, begin, clock, log } = stage(() => ({ settle: away }));
+  const { placed } = await begin('k');
+  last(calls).end(acceptedAs('o-1'));
+  await placed;
+  const drained = orders.drain();
+  await clock.advance(RECORD_LIFE_MS - 2_000);
+  expect(await isOver(drained)).toBe(false);
+  await clock.advance(62_000);
+  await drained;
+  expect(log.lines).toEqual([
+    'the outcome of an order could not be recorded; trying again',
+    'the outcome of an order was never recorded',
+  ]);
 });

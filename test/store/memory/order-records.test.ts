@@ -7,7 +7,7 @@ import { itVoidsKeys, rememberedMs, voidRequest } from '../void-contract.ts';
 async function openRecords(max: number, maxPerAccount = max, onNearlyFull = () => {}) {
   const uptimeMs = () => performance.now();
   const records = createMemoryOrderRecords({ max, maxPerAccount, onNearlyFull, uptimeMs });
-  return { records, [Symbol.asyncDispose]: () => records.close() };
+  return { ...records, [Symbol.asyncDispose]: records.close };
 }
 
 describe('order records in memory', () => {

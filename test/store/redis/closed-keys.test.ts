@@ -1,34 +1,33 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../lib/clock.ts';
 import {
   closingOf,
   RECORD_LIFE_MS,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
-import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
-import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import { LEAVE } from '../../../src/store/redis/scripts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { request, reserved } from '../order-records-contract.ts';
 import { rememberedMs, voidRequest } from '../void-contract.ts';
+import {
+  DURABLE,
+  EXPECTED,
+  HOUR_MS,
+  INDEX,
+  KEYS,
+  MARKER,
+  MEMBERS,
+  openReadyReplica,
+  PREFIX,
+  twoBeats,
+} from './replica.ts';
 
-const timing: RedisTiming = { beatMs: 50, graceMs: 200, leaseMs: 1_500, patienceMs: 5_000 };
-const PREFIX = 'trading-graph:{orders}';
-const MARKER = `${PREFIX}:epoch`;
-const HOUR_MS = 3_600_000;
+const timing = { graceMs: 200, leaseMs: 1_500, patienceMs: 5_000 };
 const MINUTE_MS = 60_000;
-const DURABLE = { args: ['--appendonly', 'yes', '--appendfsync', 'always'] };
 
-async function openReplica(url: string, maxPerAccount = 1_000) {
-  const records = await openRedisOrderRecords({
-    ...{ url, max: 1_000, maxPerAccount, clock: systemClock, timing },
-    uptimeMs: () => performance.now(),
-    onWarn() {},
-  });
-  await eventually(() => records.degradedReason() === null);
-  return { records, [Symbol.asyncDispose]: () => records.close() };
+function open(url: string, maxPerAccount = 1_000) {
+  return openReadyReplica(url, { maxPerAccount, timing });
 }
 
 /** As if the epoch had begun so long ago, and nothing had been lost for so long. */
@@ -38,46 +37,40 @@ async function setMemory(redis: TestRedis, begunMs: number, wholeMs: number): Pr
 }
 
 async function expectRemembered(redis: TestRedis, url: string, ms: number): Promise<void> {
-  await using replica = await openReplica(url);
-  const key = `key ${await redis.command('ZCARD', `${PREFIX}:index`)}`;
+  await using replica = await open(url);
+  const key = `key ${await redis.command('ZCARD', INDEX)}`;
   const remembered = await eventually(() => rememberedMs(replica.records, key));
   expect(remembered).toBeGreaterThanOrEqual(ms);
   expect(remembered).toBeLessThan(ms + MINUTE_MS);
 }
 
-/** Waits until the one replica there is knows that it is alone. */
-async function beatTwice(redis: TestRedis): Promise<void> {
-  const [member = ''] = (await redis.command('ZRANGE', `${PREFIX}:members`, 0, -1)) as string[];
-  const score = () => redis.command('ZSCORE', `${PREFIX}:members`, member);
-  for (let beat = 0; beat < 2; beat += 1) {
-    const before = await score();
-    await eventually(async () => (await score()) !== before);
-  }
-}
-
-function scriptKeys(): (string | number)[] {
-  return [4, ...['epoch', 'members', 'expected', 'index'].map((name) => `${PREFIX}:${name}`)];
-}
-
 describeWithRedis('a Redis remembers', (serverPath) => {
-  test.concurrent('since its epoch began where it keeps no log of its writes', async () => {
+  test.concurrent('since its epoch began where it keeps no log of its writes, and nothing from before a restart without one', async () => {
     await using redis = await startTestRedis(serverPath);
+    await using _replica = await open(redis.url);
     await expectRemembered(redis, redis.url, 0);
     await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
     await expectRemembered(redis, redis.url, HOUR_MS);
-    await redis.command('CONFIG', 'SET', 'appendonly', 'yes');
     // The log began later than the epoch.
+    await redis.command('CONFIG', 'SET', 'appendonly', 'yes');
     await expectRemembered(redis, redis.url, HOUR_MS);
+    await redis.command('CONFIG', 'SET', 'appendonly', 'no');
+    await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
+    await redis.command('SAVE');
+    await redis.kill();
+    await redis.start();
+    await redis.command('CONFIG', 'SET', 'appendonly', 'yes');
+    await expectRemembered(redis, redis.url, 0);
   });
 
   test.concurrent('as long as all was written back, over restarts, and a day at the most', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
-    await using _replica = await openReplica(redis.url);
+    await using _replica = await open(redis.url);
     await expectRemembered(redis, redis.url, 0);
     await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
     await expectRemembered(redis, redis.url, 3 * HOUR_MS);
     const run = await redis.command('HGET', MARKER, 'run');
-    await beatTwice(redis);
+    await twoBeats(redis);
     await redis.kill();
     await redis.start();
     await eventually(async () => (await redis.command('HGET', MARKER, 'run')) !== run);
@@ -88,7 +81,7 @@ describeWithRedis('a Redis remembers', (serverPath) => {
 
   test.concurrent('nothing from before it was emptied, though replicas write back', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
-    await using replica = await openReplica(redis.url);
+    await using replica = await open(redis.url);
     await reserved(replica.records, '1', 'kept');
     await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
     await redis.command('FLUSHALL');
@@ -96,46 +89,28 @@ describeWithRedis('a Redis remembers', (serverPath) => {
     await expectRemembered(redis, redis.url, 0);
   });
 
-  test.concurrent('nothing from before a restart, where it kept no log until then', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using _replica = await openReplica(redis.url);
-    await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
-    await redis.command('SAVE');
-    await redis.kill();
-    await redis.start();
-    await redis.command('CONFIG', 'SET', 'appendonly', 'yes');
-    await expectRemembered(redis, redis.url, 0);
-  });
-
-  test.concurrent('since the epoch began that a replica was taken for dead in', async () => {
+  test.concurrent('since the epoch began that a replica was taken for dead in, or left in before it had written back', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
-    await using replica = await openReplica(redis.url);
+    await using replica = await open(redis.url);
     await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
-    await redis.command('ZADD', `${PREFIX}:members`, Date.now(), 'dead');
+    await redis.command('ZADD', MEMBERS, Date.now(), 'dead');
     await redis.command('HSET', MARKER, 'run', 'another');
     await eventually(() => replica.records.find('1', 'none').then(() => true));
-    expect(await redis.command('ZSCORE', `${PREFIX}:expected`, 'dead')).toBe('1');
+    expect(await redis.command('ZSCORE', EXPECTED, 'dead')).toBe('1');
     await expectRemembered(redis, redis.url, 0);
     await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
     await expectRemembered(redis, redis.url, HOUR_MS);
     // It was frozen, and has written its records back now.
-    await redis.command('ZADD', `${PREFIX}:expected`, 0, 'dead');
+    await redis.command('ZADD', EXPECTED, 0, 'dead');
     await expectRemembered(redis, redis.url, 3 * HOUR_MS);
-  });
-
-  test.concurrent('since the epoch began that a replica left before it had written back', async () => {
-    await using redis = await startTestRedis(serverPath, DURABLE);
-    await using replica = await openReplica(redis.url);
-    await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
-    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'not expected');
-    await redis.command('ZADD', `${PREFIX}:expected`, 0, 'has written');
-    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'has written');
+    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'not expected');
+    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'dead');
     await expectRemembered(redis, redis.url, 3 * HOUR_MS);
-    await redis.command('ZADD', `${PREFIX}:expected`, 1, 'behind');
-    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'behind');
+    await redis.command('ZADD', EXPECTED, 1, 'behind');
+    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'behind');
     await expectRemembered(redis, redis.url, HOUR_MS);
     // So does the next epoch.
-    await redis.command('HSET', MARKER, 'run', 'another');
+    await redis.command('HSET', MARKER, 'run', 'the next');
     await eventually(() => replica.records.find('1', 'none').then(() => true));
     await expectRemembered(redis, redis.url, 0);
   });
@@ -148,11 +123,11 @@ describeWithRedis('a Redis remembers', (serverPath) => {
     await expectRemembered(redis, redis.url, 3 * HOUR_MS);
     await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
     await redis.command('HSET', MARKER, 'run', 'another');
-    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'unaware');
+    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'unaware');
     await expectRemembered(redis, redis.url, 0);
     // One that is empty has no epoch to say it of.
     await redis.command('FLUSHALL');
-    await redis.command('EVAL', LEAVE, ...scriptKeys(), 'unaware');
+    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'unaware');
     expect(await redis.command('EXISTS', MARKER)).toBe(0);
   });
 });
@@ -160,8 +135,8 @@ describeWithRedis('a Redis remembers', (serverPath) => {
 describeWithRedis('a closed key', (serverPath) => {
   test.concurrent('stays closed where Redis is emptied, and counts for its account', async () => {
     await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url, 10);
-    await using b = await openReplica(redis.url, 10);
+    await using a = await open(redis.url, 10);
+    await using b = await open(redis.url, 10);
     const { record } = await a.records.voidKey(voidRequest('1', 'k'));
     for (let round = 0; round < 2; round += 1) {
       await redis.command('FLUSHALL');
@@ -176,14 +151,14 @@ describeWithRedis('a closed key', (serverPath) => {
 
   test.concurrent('is given back by whoever has said so, for the rest of its day', async () => {
     await using redis = await startTestRedis(serverPath);
-    const a = await openReplica(redis.url);
-    await using asked = await openReplica(redis.url);
+    const a = await open(redis.url);
+    await using asked = await open(redis.url);
     const { record } = await a.records.voidKey(voidRequest('1', 'k'));
     await redis.command('PEXPIRE', `${PREFIX}:record:1:k`, HOUR_MS);
     expect(await asked.records.find('1', 'k')).toEqual(record);
     await a.records.close();
     await redis.command('FLUSHALL');
-    await using late = await openReplica(redis.url);
+    await using late = await open(redis.url);
     expect(await late.records.reserve(request('1', 'k'))).toEqual({ reserved: false, record });
     const lives = Number(await redis.command('PTTL', `${PREFIX}:record:1:k`));
     expect(lives).toBeGreaterThan(HOUR_MS - MINUTE_MS);
@@ -192,8 +167,8 @@ describeWithRedis('a closed key', (serverPath) => {
 
   test.concurrent('is the same for all, though Redis was frozen when it was closed', async () => {
     await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url);
-    await using b = await openReplica(redis.url);
+    await using a = await open(redis.url);
+    await using b = await open(redis.url);
     redis.signal('SIGSTOP');
     const refused = a.records.voidKey(voidRequest('1', 'k'));
     await expect(refused).rejects.toThrow(RecordsUnavailableError);

@@ -3,20 +3,25 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import type { Durability } from '../../../src/store/redis/durability.ts';
-import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
-import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import { DECLARE } from '../../../src/store/redis/order-status.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { accepted, request, reserved } from '../order-records-contract.ts';
 import { rememberedMs } from '../void-contract.ts';
+import {
+  DURABLE,
+  HOUR_MS,
+  INDEX,
+  KEYS,
+  MARKER,
+  MEMBERS,
+  openReplica,
+  PREFIX,
+  twoBeats,
+} from './replica.ts';
 
-const timing: RedisTiming = { beatMs: 50, graceMs: 200, leaseMs: 1_500, patienceMs: 20_000 };
-const DURABLE = { args: ['--appendonly', 'yes', '--appendfsync', 'always'] };
-const PREFIX = 'trading-graph:{orders}';
-const KEYS = ['epoch', 'members', 'expected', 'index'].map((name) => `${PREFIX}:${name}`);
-const HOUR_MS = 3_600_000;
+const BEAT_MS = 50;
 const INCOMPLETE = 'may be incomplete';
 
 /** The clocks of replicas that share a machine. Their heartbeats can be held back, so that none is under way while time is set. */
@@ -27,7 +32,7 @@ class SharedClocks {
     ...systemClock,
     after: (ms, task) =>
       systemClock.after(ms, () => {
-        if (ms === timing.beatMs && this.#held !== null) this.#held.push(task);
+        if (ms === BEAT_MS && this.#held !== null) this.#held.push(task);
         else task();
       }),
   };
@@ -42,41 +47,25 @@ class SharedClocks {
   }
 }
 
-async function openReplica(
+async function open(
   url: string,
   durability: Durability,
   clocks = new SharedClocks(),
-  leaseMs = timing.leaseMs,
+  leaseMs = 1_500,
 ) {
-  const warnings: string[] = [];
-  const records = await openRedisOrderRecords({
-    ...{ url, max: 1_000, clock: clocks.clock, durability, redisTimeoutMs: 30_000 },
-    timing: { ...timing, leaseMs },
+  const replica = await openReplica(url, {
+    ...{ clock: clocks.clock, durability },
+    timing: { beatMs: BEAT_MS, graceMs: 200, leaseMs, patienceMs: 20_000 },
     uptimeMs: () => performance.now() + clocks.aheadMs,
-    onWarn: (warning) => void warnings.push(warning),
   });
-  await eventually(() => !records.degradedReason()?.includes('written back'));
-  return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+  await eventually(() => !replica.records.degradedReason()?.includes('written back'));
+  return replica;
 }
 
-type Replica = Awaited<ReturnType<typeof openReplica>>;
+type Replica = Awaited<ReturnType<typeof open>>;
 
 async function order({ records }: Replica, key: string): Promise<void> {
   await records.settle(await reserved(records, '1', key), accepted);
-}
-
-/** Waits until every replica has heard of what is in Redis now. */
-async function twoBeats(redis: TestRedis): Promise<void> {
-  const scores = async () => {
-    const scored = await redis.command('ZRANGE', `${PREFIX}:members`, 0, -1, 'WITHSCORES');
-    return (scored as [string, string][]).flatMap(([member, score]) =>
-      member === 'dead' ? [] : Number(score),
-    );
-  };
-  for (let beat = 0; beat < 2; beat += 1) {
-    const before = Math.max(...(await scores()));
-    await eventually(async () => (await scores()).every((score) => score > before));
-  }
 }
 
 /** Brings Redis back from a copy of its files that was made before `meanwhile`. */
@@ -98,22 +87,22 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
     [
       'has died',
       async (redis: TestRedis) => {
-        await redis.command('ZADD', `${PREFIX}:members`, Date.now(), 'dead');
+        await redis.command('ZADD', MEMBERS, Date.now(), 'dead');
       },
     ],
   ])(
     'refuses the keys it does not know where a replica that made some of them %s, until an operator knows better',
     async (how, end) => {
       await using redis = await startTestRedis(serverPath, DURABLE);
-      await using old = await openReplica(redis.url, 'required');
-      await using next = await openReplica(redis.url, 'required');
+      await using old = await open(redis.url, 'required');
+      await using next = await open(redis.url, 'required');
       await order(old, 'kept');
       await setBack(redis, async () => {
         await order(how === 'has left' ? old : next, 'lost');
         await end(redis, old);
       });
       await eventually(() => next.records.degradedReason()?.includes(INCOMPLETE) === true);
-      await using late = await openReplica(redis.url, 'required');
+      await using late = await open(redis.url, 'required');
       for (const { records } of [next, late]) {
         await expect(records.reserve(request('1', 'unknown'))).rejects.toThrow(INCOMPLETE);
         await expect(records.find('1', 'unknown')).rejects.toThrow(INCOMPLETE);
@@ -137,10 +126,10 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
   test('is whole again where all who made its records live', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
     // None of them is taken for dead.
-    const open = () => openReplica(redis.url, 'required', undefined, 60_000);
-    await using one = await open();
-    await using other = await open();
-    await using gone = await openReplica(redis.url, 'required');
+    const openLasting = () => open(redis.url, 'required', undefined, 60_000);
+    await using one = await openLasting();
+    await using other = await openLasting();
+    await using gone = await open(redis.url, 'required');
     await order(gone, 'earlier');
     await gone.records.close();
     await setBack(redis, () => order(one, 'late'));
@@ -152,8 +141,8 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
 
   test('is as good as new where that was accepted', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
-    await using old = await openReplica(redis.url, 'none');
-    await using next = await openReplica(redis.url, 'none');
+    await using old = await open(redis.url, 'none');
+    await using next = await open(redis.url, 'none');
     await setBack(redis, async () => {
       await order(old, 'lost');
       await old.records.close();
@@ -167,10 +156,10 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
   test('25 hours ahead ends records early, which living replicas write back; the others’ keys are refused', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
     const clocks = new SharedClocks();
-    await using gone = await openReplica(redis.url, 'required');
+    await using gone = await open(redis.url, 'required');
     await order(gone, 'lost');
-    await using one = await openReplica(redis.url, 'required', clocks);
-    await using other = await openReplica(redis.url, 'required', clocks);
+    await using one = await open(redis.url, 'required', clocks);
+    await using other = await open(redis.url, 'required', clocks);
     await order(one, 'own');
     await gone.records.close();
     await twoBeats(redis);
@@ -179,7 +168,7 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
       clocks.aheadMs = -25 * HOUR_MS;
       for (const id of ['1:lost', '1:own']) {
         await redis.command('DEL', `${PREFIX}:record:${id}`);
-        await redis.command('ZINCRBY', `${PREFIX}:index`, -25 * HOUR_MS, id);
+        await redis.command('ZINCRBY', INDEX, -25 * HOUR_MS, id);
       }
     });
     await eventually(() => one.warnings.some((warning) => /was set by 9\d{4} s/.test(warning)));
@@ -193,10 +182,10 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
     // Back again, while an epoch that began in between opens in 25 hours.
     await clocks.whileHeld(2, async () => {
       clocks.aheadMs = 0;
-      await redis.command('HSET', KEYS[0] ?? '', 'opensAt', Date.now() + 25 * HOUR_MS);
+      await redis.command('HSET', MARKER, 'opensAt', Date.now() + 25 * HOUR_MS);
     });
     await eventually(() => one.warnings.some((warning) => /was set by -9\d{4} s/.test(warning)));
     expect(await one.records.reserve(request('1', 'newer'))).toMatchObject({ reserved: true });
-    await eventually(async () => (await redis.command('ZSCORE', KEYS[3] ?? '', '1:lost')) === null);
+    await eventually(async () => (await redis.command('ZSCORE', INDEX, '1:lost')) === null);
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RecordedOutcome } from '../../../src/store/order-records.ts';
@@ -84,55 +84,4 @@ export function fill(path: string, keys: readonly string[]): void {
     database.run([{ do: 'reserve', reservation }]);
     database.run([{ do: 'settle', reservation, outcome: acceptedAs(key) }]);
   }
-}
-
-/** The keys that a start on this file handles wrongly, of orders that were accepted. */
-export function survey(path: string, keys: readonly string[]) {
-  let database: ReturnType<typeof openDatabase>;
-  try {
-    database = openDatabase(path);
-  } catch (error) {
-    if (!(error instanceof Error && error.name === 'SqliteFileError')) throw error;
-    return { stopped: true, refused: [], lost: [] };
-  }
-  using _ = database;
-  return { stopped: false, ...verdicts(database, keys) };
-}
-
-/** The keys that an open database refuses, and those whose accepted order would be sent again, or has another outcome. */
-export function verdicts(database: OrderDatabase, keys: readonly string[]) {
-  const refused: string[] = [];
-  const lost: string[] = [];
-  for (const key of keys) {
-    const answer = reserve(database, key);
-    if (typeof answer === 'string') refused.push(key);
-    else if (
-      JSON.stringify(answer && 'outcome' in answer ? answer.outcome : null) !==
-      JSON.stringify(acceptedAs(key))
-    )
-      lost.push(key);
-  }
-  return { refused, lost };
-}
-
-/** The file with its companions, to be put back before each damage. */
-export function imageOf(path: string, companions: readonly string[] = ['.mark']) {
-  const all = ['', ...companions].map(
-    (end) => [`${path}${end}`, readFileSync(`${path}${end}`)] as const,
-  );
-  return {
-    database: all[0]?.[1] ?? Buffer.alloc(0),
-    /** In place, so that the inode stays, and with a mark that takes it for the program's own last commit. */
-    restore(change: Readonly<Record<string, Buffer | null>> = {}) {
-      rmSync(`${path}-journal`, { force: true });
-      for (const [file, bytes] of all) {
-        const changed = change[file.slice(path.length)];
-        if (changed === null) rmSync(file, { force: true });
-        else writeFileSync(file, changed ?? bytes);
-      }
-      const count = all[1]?.[1].toString('latin1', 0, 16);
-      const { ctimeNs } = statSync(path, { bigint: true });
-      writeFileSync(`${path}.mark`, `${count} ${count} ${ctimeNs}\n`);
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { OrderRecords } from '../../../src/store/order-records.ts';
@@ -13,7 +13,7 @@ export type FromChild =
   | { readonly open: true }
   | { readonly warning: string }
   | { readonly id: number; readonly value: unknown }
-  | { readonly id?: number; readonly error: string };
+  | { readonly id: number; readonly error: string };
 
 type Remote = {
   [Name in keyof OrderRecords]: (
@@ -21,60 +21,42 @@ type Remote = {
   ) => Promise<Awaited<ReturnType<OrderRecords[Name]>>>;
 };
 
-export interface RecordsProcessOptions {
-  readonly max?: number;
-  readonly maxPerAccount?: number;
-  /** Largest size of a file, in blocks of 1 KiB. */
-  readonly fileLimit?: number;
-}
+const program = fileURLToPath(new URL('records-child.ts', import.meta.url));
 
-const child = fileURLToPath(new URL('records-child.ts', import.meta.url));
-
-/** Order records in another process; rejects with its sentence where it could not open them. */
-export async function startRecordsProcess(
-  path: string,
-  { max = 1_000_000, maxPerAccount = max, fileLimit }: RecordsProcessOptions = {},
-) {
+/** Order records in another process. `fileLimit`: the largest size of a file, in blocks of 1 KiB. */
+export async function startRecordsProcess(path: string, fileLimit?: number) {
   const limit = fileLimit === undefined ? '' : `ulimit -S -f ${fileLimit};`;
-  const process_: ChildProcess = spawn(
-    'bash',
-    [
-      ...['-c', `${limit} exec "$@"`, 'bash', process.execPath, child],
-      ...[path, String(max), String(maxPerAccount)],
-    ],
-    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
-  );
+  const command = ['-c', `${limit} exec "$@"`, 'bash', process.execPath, program, path];
+  const child = spawn('bash', command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const warnings: string[] = [];
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const open = Promise.withResolvers<void>();
-  process_.on('message', (message: FromChild) => {
+  child.on('message', (message: FromChild) => {
     if ('open' in message) open.resolve();
     else if ('warning' in message) warnings.push(message.warning);
-    else if (message.id === undefined)
-      open.reject(new Error('error' in message ? message.error : ''));
     else if ('error' in message) waiting.get(message.id)?.reject(new Error(message.error));
     else waiting.get(message.id)?.resolve(message.value);
   });
-  const exited = once(process_, 'exit').then(() => {
-    open.reject(new Error('the process has ended'));
-    for (const { reject } of waiting.values()) reject(new Error('the process has ended'));
+  const exited = once(child, 'exit').then(() => {
+    for (const { reject } of [open, ...waiting.values()]) reject(new Error('the process ended'));
   });
   await open.promise;
-  let asked = 0;
   const records = new Proxy({} as Remote, {
     get:
       (_, call) =>
       (...args: unknown[]) => {
-        const id = asked++;
         const answer = Promise.withResolvers<unknown>();
+        const id = waiting.size;
         waiting.set(id, answer);
-        process_.send({ id, call, args });
+        child.send({ id, call, args });
         return answer.promise;
       },
   });
-  const kill = async () => {
-    process_.kill('SIGKILL');
-    await exited;
+  return {
+    ...{ records, warnings, pid: child.pid ?? 0 },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exited;
+    },
   };
-  return { records, warnings, pid: process_.pid ?? 0, kill, [Symbol.asyncDispose]: kill };
 }

@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
+import { timesOf } from '../../../../src/domain/catalog/cache/freshness.ts';
 import type { CatalogView } from '../../../../src/domain/catalog/catalogs.ts';
-import { DEMO, HOUR_MS, MINUTE_MS, openCatalogWorld, PRO } from '../catalog-world.ts';
+import type { CatalogAnswer } from '../../../../src/gateway/answers.ts';
+import { eventually } from '../../../support/eventually.ts';
+import {
+  type CatalogWorld,
+  FRESH,
+  HOUR_MS,
+  MINUTE_MS,
+  openCatalogWorld,
+} from '../catalog-world.ts';
 
 test('a catalog is served without a call until its maximum age', async () => {
   const reads: string[] = [];
@@ -15,49 +24,33 @@ test('a catalog is served without a call until its maximum age', async () => {
   expect(world.log).toEqual([]);
 });
 
-test.each([
-  ['3500, 100', 3_500],
-  [' 3500 ,100', 3_500],
-  ['0', 0],
-  ['99999999999', 2_000_000_000],
-  ['9'.repeat(400), 2_000_000_000],
-  ['-5', 0],
-  ['1e3', 0],
-  ['soon, 100', 0],
-])('an Age of %s counts as %i seconds', async (age, seconds) => {
-  await using world = await openCatalogWorld();
-  world.sandbox.changeCatalog({ ageSeconds: null, headers: { age } });
-  const view = await world.catalogs.read(world.viewer());
-  expect(view).toMatchObject({ ageSeconds: seconds, stale: seconds >= 3_600 });
-});
+const SENT_AT_MS = Date.UTC(2026, 0, 5, 12);
+
+/** The seconds of age, and those until it expires, of an answer with these headers. */
+function secondsOf(headers: CatalogAnswer['headers'], sentAtMs = SENT_AT_MS) {
+  const { initialAgeMs, expiresMs } = timesIn(headers, sentAtMs);
+  return [initialAgeMs / 1_000, (expiresMs - sentAtMs) / 1_000];
+}
+
+function timesIn(headers: CatalogAnswer['headers'], sentAtMs: number, isRefresh = false) {
+  const answer = { headers, sentAtMs, receivedAtMs: sentAtMs } as CatalogAnswer;
+  const bounds = { maxAgeMs: HOUR_MS, staleMs: HOUR_MS, isProvisional: false, isRefresh };
+  return timesOf(answer, bounds);
+}
 
 test.each([
-  ['without an age', null, 0],
-  ['with an age', '100', 100],
-])('what is shown of its age counts from when the call was sent, %s', async (_what, age, aged) => {
-  await using world = await openCatalogWorld({ takesMs: 3_000 });
-  world.sandbox.changeCatalog({ ageSeconds: null, ...(age !== null && { headers: { age } }) });
-  const view = await world.catalogs.read(world.viewer());
-  const sentAtMs = world.clock.now() - 3_000;
-  expect(view.fetchedAt).toEqual(new Date(sentAtMs));
-  expect(view.ageSeconds).toBe(aged + 3);
-  expect(view.expiresAt).toEqual(new Date(sentAtMs + HOUR_MS - aged * 1_000));
-  expect(world.catalogs.figures).toMatchObject([{ ageSeconds: aged + 3 }]);
+  ['3500, 100', 3_500, 100],
+  [' 3500 ,100', 3_500, 100],
+  ['99999999999', 2_000_000_000, 60],
+  ['9'.repeat(400), 2_000_000_000, 60],
+  ['-5', 0, 3_600],
+  ['1e3', 0, 3_600],
+  ['soon, 100', 0, 3_600],
+])('an Age of %s counts as %i seconds, and leaves %i', (age, aged, left) => {
+  expect(secondsOf({ age })).toEqual([aged, left]);
 });
 
-test('a Date counts from a whole second on, which is its resolution', async () => {
-  await using world = await openCatalogWorld();
-  const ageFrom = async (email: string, agoMs: number) => {
-    const date = new Date(world.clock.now() - agoMs).toUTCString();
-    world.sandbox.changeCatalog({ headers: { date } });
-    return (await world.catalogs.read(world.viewer({ email }))).ageSeconds;
-  };
-  expect(await ageFrom(DEMO, 1_000)).toBe(1);
-  await world.clock.advance(999);
-  expect(await ageFrom(PRO, 999)).toBe(0);
-});
-
-const LIVES: readonly [cacheControl: string, seconds: number][] = [
+test.each([
   ['max-age=600', 600],
   ['public, max-age=600, s-maxage=300', 300],
   ['s-maxage="120"', 120],
@@ -65,15 +58,38 @@ const LIVES: readonly [cacheControl: string, seconds: number][] = [
   ['max-age=0', 60],
   ['max-age=86400', 3_600],
   ['max-age=soon', 3_600],
-  ['no-store', 3_600],
-  ['no-cache, private, must-revalidate', 3_600],
-];
+  ['no-cache, private, must-revalidate, no-store', 3_600],
+])('with Cache-Control %s its TTL is %i seconds', (cacheControl, seconds) => {
+  expect(secondsOf({ 'cache-control': cacheControl })).toEqual([0, seconds]);
+});
 
-test.each(LIVES)('with Cache-Control %s its TTL is %i seconds', async (cacheControl, seconds) => {
+test('a Date counts from a whole second on, which is its resolution', () => {
+  const date = new Date(SENT_AT_MS).toUTCString();
+  expect(secondsOf({ date }, SENT_AT_MS + 1_000)[0]).toBe(1);
+  expect(secondsOf({ date }, SENT_AT_MS + 999)[0]).toBe(0);
+});
+
+test('a refresh that brings a copy in the last fifth of its TTL is not repeated within a minute', () => {
+  const refreshFrom = (age: string, isRefresh: boolean) =>
+    timesIn({ age }, SENT_AT_MS, isRefresh).refreshFromMs - SENT_AT_MS;
+  expect(refreshFrom('2879', true)).toBe(1_000);
+  expect(refreshFrom('2880', true)).toBe(MINUTE_MS);
+  expect(refreshFrom('2881', false)).toBe(-1_000);
+});
+
+test('what is shown of its age counts from when the call was sent', async () => {
   await using world = await openCatalogWorld();
-  world.sandbox.changeCatalog({ cacheControl });
-  const { fetchedAt, expiresAt } = await world.catalogs.read(world.viewer());
-  expect((expiresAt.getTime() - fetchedAt.getTime()) / 1000).toBe(seconds);
+  world.sandbox.changeCatalog({ headers: { age: '100' } });
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 3_000 });
+  const reading = world.catalogs.read(world.viewer());
+  await eventually(() => world.fetches() === 1);
+  await world.clock.advance(3_000);
+  const view = await reading;
+  const sentAtMs = world.clock.now() - 3_000;
+  expect(view.fetchedAt).toEqual(new Date(sentAtMs));
+  expect(view.ageSeconds).toBe(103);
+  expect(view.expiresAt).toEqual(new Date(sentAtMs + HOUR_MS - 100_000));
+  expect(world.catalogs.figures).toMatchObject([{ ageSeconds: 103 }]);
 });
 
 test.each([3_600, 7_200])(
@@ -82,9 +98,8 @@ test.each([3_600, 7_200])(
     await using world = await openCatalogWorld();
     const viewer = world.viewer();
     world.sandbox.changeCatalog({ ageSeconds });
-    const view = await world.catalogs.read(viewer);
-    expect(view).toMatchObject({ stale: true, freshSeconds: 0 });
-    expect(view.ageSeconds).toBe(ageSeconds);
+    const stale = { stale: true, freshSeconds: 0, ageSeconds };
+    expect(await world.catalogs.read(viewer)).toMatchObject(stale);
     await world.clock.advance(MINUTE_MS - 1);
     expect(world.catalogs.read(viewer)).toMatchObject({ stale: true });
     expect(world.fetches()).toBe(1);
@@ -94,3 +109,110 @@ test.each([3_600, 7_200])(
     expect(world.fetches()).toBe(2);
   },
 );
+
+const LAST_FIFTH_MS = HOUR_MS * 0.8;
+
+function down(world: CatalogWorld): void {
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
+}
+
+/** A refresh is complete once its call has been answered and the catalog can be read. */
+function fetched(world: CatalogWorld, times: number): Promise<boolean> {
+  return eventually(() => world.fetches() === times);
+}
+
+test('in the last fifth of its TTL a read starts one refresh, which no reader waits for', async () => {
+  await using world = await openCatalogWorld();
+  const sources: string[] = [];
+  const viewer = world.viewer({ receipt: ({ source }) => sources.push(source) });
+  const { version } = await world.catalogs.read(viewer);
+  expect(sources).toEqual(['call']);
+  world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 30 });
+  await world.clock.advance(LAST_FIFTH_MS);
+  for (let read = 0; read < 50; read += 1) {
+    const view = world.catalogs.read(viewer);
+    expect(view).not.toBeInstanceOf(Promise);
+    expect((view as CatalogView).version).toBe(version);
+  }
+  await fetched(world, 2);
+  await world.clock.advance(30);
+  await eventually(() => (world.catalogs.read(viewer) as CatalogView).version !== version);
+  expect(world.catalogs.read(viewer)).toMatchObject({ stale: false, ageSeconds: 0 });
+  expect(world.catalogs.heldSize).toBe(version.size);
+  expect(world.fetches()).toBe(2);
+  expect(sources.filter((source) => source === 'call')).toHaveLength(1);
+  expect(sources).toContain('cache');
+});
+
+test('with an ETag the refresh is conditional, and a 304 renews the age', async () => {
+  const outcomes: string[] = [];
+  await using world = await openCatalogWorld({ onFetched: (each) => void outcomes.push(each) });
+  const viewer = world.viewer();
+  const { version } = await world.catalogs.read(viewer);
+  await world.clock.advance(LAST_FIFTH_MS);
+  void world.catalogs.read(viewer);
+  await eventually(() => (world.catalogs.read(viewer) as CatalogView).ageSeconds === 0);
+  const [first, second] = world.sandbox.requests('getAllTickers');
+  expect(first?.headers['if-none-match']).toBeUndefined();
+  expect(second?.headers['if-none-match']).toMatch(/^W\/"/);
+  expect(outcomes).toEqual(['modified', 'unmodified']);
+  expect((world.catalogs.read(viewer) as CatalogView).version).toBe(version);
+});
+
+test.each([401, 403])(
+  'a %i concerns its token alone: the next reader’s is tried',
+  async (status) => {
+    const outcomes: string[] = [];
+    await using world = await openCatalogWorld({ onFetched: (each) => void outcomes.push(each) });
+    const [refused, other] = [world.viewer(), world.viewer({ email: FRESH })];
+    await world.catalogs.read(other);
+    await world.catalogs.read(refused);
+    await world.clock.advance(LAST_FIFTH_MS);
+    world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status, login: 700001 });
+    void world.catalogs.read(refused);
+    await fetched(world, 2);
+    world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
+    await eventually(() => (world.catalogs.read(other) as CatalogView).ageSeconds === 0);
+    expect(world.fetches()).toBe(3);
+    expect(outcomes).toEqual(['modified', 'personal', 'modified']);
+  },
+);
+
+test('a refused token does not start one refresh after another', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.gateway.getSession(viewer);
+  await world.clock.advance(LAST_FIFTH_MS);
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403 });
+  void world.catalogs.read(viewer);
+  await fetched(world, 2);
+  await world.clock.advance(1_000);
+  for (let read = 0; read < 10; read += 1) await world.catalogs.read(viewer);
+  await world.clock.advance(1_000);
+  expect(world.fetches()).toBe(2);
+});
+
+test('while the gateway fails not every read calls it, no reader waits, and after its stale-if-error time it is no longer served', async () => {
+  await using world = await openCatalogWorld({ staleMs: 10 * MINUTE_MS });
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  down(world);
+  await world.clock.advance(HOUR_MS);
+  await world.catalogs.read(viewer);
+  const asked = world.fetches();
+  for (let second = 0; second < 60; second += 1) {
+    expect(world.catalogs.read(viewer)).not.toBeInstanceOf(Promise);
+    await world.clock.advance(1_000);
+  }
+  expect(world.fetches() - asked).toBeGreaterThan(1);
+  expect(world.fetches() - asked).toBeLessThan(12);
+  await world.clock.advance(9 * MINUTE_MS - 1);
+  expect(world.catalogs.figures).toMatchObject([{ group: 'standard-usd', isStale: true }]);
+  await world.clock.advance(1);
+  expect(world.catalogs.figures).toMatchObject([{ group: 'standard-usd', isStale: false }]);
+  await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+  world.sandbox.clearFaults();
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
+});

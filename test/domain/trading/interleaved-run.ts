@@ -1,11 +1,17 @@
-import { InputError } from '../../../../src/domain/input-error.ts';
-import { Orders, type Placed } from '../../../../src/domain/trading/orders.ts';
-import type { SubmitterOptions } from '../../../../src/domain/trading/submitter.ts';
-import { GatewayError, NotAttemptedError } from '../../../../src/gateway/errors.ts';
-import type { Exchange } from '../../../../src/gateway/exchange.ts';
-import { createMemoryOrderRecords } from '../../../../src/store/memory/order-records.ts';
-import { type OrderRecords, RecordsUnavailableError } from '../../../../src/store/order-records.ts';
-import { createScriptedClock } from '../../../support/scripted-clock.ts';
+import { expect } from 'vitest';
+import { InputError } from '../../../src/domain/input-error.ts';
+import { Orders, type Placed } from '../../../src/domain/trading/orders.ts';
+import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
+import { GatewayError, NotAttemptedError } from '../../../src/gateway/errors.ts';
+import type { Exchange } from '../../../src/gateway/exchange.ts';
+import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
+import {
+  closingOf,
+  type OrderRecord,
+  type OrderRecords,
+  RecordsUnavailableError,
+} from '../../../src/store/order-records.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import {
   acceptedAs,
   answered,
@@ -14,10 +20,65 @@ import {
   demoProof,
   notSent,
   ticketOf,
-} from '../order-stage.ts';
-import type { Action, Run } from './explore.ts';
-import { type Answer, assertRules, type Call } from './rules.ts';
-import type { End, Operation, Scenario } from './scenario.ts';
+} from './order-stage.ts';
+
+/** What the gateway does with an order that it is sent; `refused`: it never gets it. */
+export type End = 'accepted' | 'rejected' | 'nothing' | 'paused' | 'refused';
+
+/** After these the gateway has surely not taken the order, and its key is free. */
+const FREEING: readonly End[] = ['paused', 'refused'];
+
+export interface Operation {
+  readonly do: 'place' | 'void' | 'ask';
+  /** The replica that gets it. */
+  readonly at: number;
+  /** Of another order with the same key. */
+  readonly isOther?: boolean;
+  /** It has to be sent before the time passes that `expires` lets pass. */
+  readonly hasLimit?: boolean;
+}
+
+export interface Scenario {
+  readonly operations: readonly Operation[];
+  readonly ends: readonly End[];
+  /** The first replica may die at any time. */
+  readonly mayDie?: boolean;
+  /** The time limit of orders may pass at any time. */
+  readonly expires?: boolean;
+  /** So much time may pass that everything which waits gives up. */
+  readonly hangs?: boolean;
+  /** How often a replica looks again, while things happen elsewhere. */
+  readonly polls?: number;
+}
+
+/** One run of a scenario, which stands still wherever there is a choice of what happens next. */
+export interface Run {
+  /** What may happen next, by name and in the same order for the same past; empty: the run is over. */
+  actions(): readonly Action[];
+  /** Ends what is left, and throws where a rule was broken. */
+  finish(): Promise<void>;
+}
+
+export interface Action {
+  readonly name: string;
+  /** Resolves when everything that follows from it has happened. */
+  run(): Promise<void>;
+}
+
+/** An order that a replica has handed to the wire. */
+interface Call {
+  readonly replica: number;
+  readonly symbol: string;
+  readonly sendBeforeMs: number | null;
+  readonly answer: (exchange: Exchange) => void;
+  isSent: boolean;
+  end: End | null;
+}
+
+interface Answer {
+  readonly operation: Operation;
+  readonly result: Placed | Error | null;
+}
 
 const KEY = 'k';
 const ORDER_TIMEOUT_MS = 2_000;
@@ -121,7 +182,7 @@ export function beginRun(scenario: Scenario): Run {
 
   function end(call: Call, as: End): void {
     call.end = as;
-    call.answer(exchangeOf(as));
+    call.answer(EXCHANGES[as]);
   }
 
   function die(isHeardOf: boolean) {
@@ -205,7 +266,7 @@ export function beginRun(scenario: Scenario): Run {
       else break;
     }
     const final = await records.find(demo.login, KEY);
-    assertRules({ scenario, answers, calls, final, dead });
+    assertRules(scenario, answers, calls, final, dead);
   }
 
   return {
@@ -217,20 +278,13 @@ export function beginRun(scenario: Scenario): Run {
   };
 }
 
-function exchangeOf(end: End): Exchange {
-  switch (end) {
-    case 'accepted':
-      return acceptedAs('o-1');
-    case 'rejected':
-      return answered(422, { err: 'NO' });
-    case 'nothing':
-      return answered(500);
-    case 'paused':
-      return answered(429);
-    case 'refused':
-      return notSent;
-  }
-}
+const EXCHANGES: Readonly<Record<End, Exchange>> = {
+  accepted: acceptedAs('o-1'),
+  rejected: answered(422, { err: 'NO' }),
+  nothing: answered(500),
+  paused: answered(429),
+  refused: notSent,
+};
 
 /** What one thing sets off may itself wait for an immediate. */
 async function nothingMoves(): Promise<void> {
@@ -240,10 +294,64 @@ async function nothingMoves(): Promise<void> {
 }
 
 /** The errors that a request may end in; each says that nothing was sent for it. */
-export function isAllowed(error: unknown): boolean {
+function isAllowed(error: unknown): boolean {
   return (
     error instanceof InputError ||
     error instanceof RecordsUnavailableError ||
     (error instanceof GatewayError && ['unavailable', 'rate-limited'].includes(error.kind))
   );
+}
+
+function assertRules(
+  scenario: Scenario,
+  answers: readonly Answer[],
+  calls: readonly Call[],
+  final: OrderRecord | null,
+  dead: ReadonlySet<number>,
+): void {
+  const living = scenario.operations.filter(({ at }) => !dead.has(at));
+  expect(answers.map(({ operation }) => operation)).toEqual(expect.arrayContaining(living));
+
+  // Sent once, and again only after the gateway had surely not taken it.
+  const sent = calls.filter(({ isSent }) => isSent);
+  const kept = sent.filter(({ end }) => end === null || !FREEING.includes(end));
+  expect(kept.length, 'orders that may have been carried out').toBeLessThanOrEqual(1);
+  if (kept[0]) expect(sent.at(-1), 'sent after it may have been carried out').toBe(kept[0]);
+
+  const isClosed = final !== null && closingOf(final) !== null;
+  if (isClosed) expect(kept, 'sent, and closed').toEqual([]);
+  if (kept.length > 0) expect(final, 'sent, and forgotten').not.toBe(null);
+
+  const outcomes = answers.flatMap(({ result }) =>
+    isOutcome(result) ? wordOf(result.outcome) : [],
+  );
+  for (const outcome of outcomes) {
+    expect(final, `${outcome}, and forgotten`).not.toBe(null);
+    expect(outcome === 'VOIDED', `${outcome}, and closed: ${isClosed}`).toBe(isClosed);
+    if (outcome === 'EXPIRED') expect(kept, 'too late, and sent').toEqual([]);
+    if (outcome === 'accepted') expect(kept[0]?.end).toBe('accepted');
+    if (outcome === 'rejected') expect(kept[0]?.end).toBe('rejected');
+  }
+  const known = outcomes.filter((outcome) => outcome !== 'unknown');
+  if (final?.outcome && final.outcome.kind !== 'unknown') known.push(wordOf(final.outcome));
+  expect(new Set(known).size, `${known}`).toBeLessThanOrEqual(1);
+  const first = answers.filter(({ result }) => isOutcome(result) && !result.replayed);
+  expect(first.length, 'answered as new').toBeLessThanOrEqual(1);
+
+  for (const { operation, result } of answers) {
+    if (operation.do === 'void') expect(result, 'the answer to a void').not.toBe(null);
+    if (!(result instanceof Error)) continue;
+    if (!isAllowed(result)) throw result;
+    if (!(result instanceof InputError)) continue;
+    const isOfTwo = scenario.operations.some(({ isOther }) => isOther);
+    expect(isOfTwo, 'refused as another order').toBe(true);
+  }
+}
+
+function isOutcome(result: Placed | Error | null): result is Placed {
+  return result !== null && !(result instanceof Error);
+}
+
+function wordOf(outcome: NonNullable<OrderRecord['outcome']>): string {
+  return outcome.kind === 'rejected' && outcome.sent === false ? `${outcome.error}` : outcome.kind;
 }
