@@ -7,7 +7,6 @@ import {
 } from './test/support/long-suites.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
-import { keepTestDeadlines } from './test/support/test-deadlines.ts';
 
 const suites = leftOut();
 if (suites.length > 0) {
@@ -16,19 +15,18 @@ if (suites.length > 0) {
 const exclude = [...configDefaults.exclude, ...suites];
 const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];
 
-const MINUTE_MS = 60_000;
 // A run takes four minutes on two quiet cores, CI’s ten; on busy ones twice that. One in full has no such bound.
-keepTestDeadlines({
-  runMs: (process.env.FULL ? 180 : 40) * MINUTE_MS,
-  graceMs: MINUTE_MS,
-  lookMs: 2_000,
-});
+const RUN_MS = (process.env.FULL ? 180 : 40) * 60_000;
+setTimeout(() => {
+  process.stderr.write('The run is past its deadline\n');
+  process.exit(1);
+}, RUN_MS).unref();
 
 export default defineConfig({
   test: {
     // Vite's module runner would load a second copy of graphql beside Node's own.
     experimental: { viteModuleRunner: false },
-    setupFiles: ['test/support/note-tests.ts'],
+    setupFiles: ['test/support/watchdog.ts'],
     restoreMocks: true,
     unstubGlobals: true,
     // For a machine that is busy with something else; a test that hangs is found all the same.

@@ -6,8 +6,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as machine from '../test/support/machine.ts';
-import { readRules, timesOf } from '../test/support/night/prometheus.ts';
-import { type Rehearsal, rehearse, type Sighting } from '../test/support/night/rehearse.ts';
+import { readRules, timesOf } from '../test/support/night/monitoring.ts';
+import { type Rehearsal, rehearse, type Seen, shown } from '../test/support/night/rehearse.ts';
 import { drawScenes, SCENES } from '../test/support/night/scenes.ts';
 import { mayMount } from '../test/support/night/small-disk.ts';
 
@@ -103,30 +103,33 @@ for (const [at, scene] of asked.entries()) {
   }
 }
 
-function row({ scene, alerts, others, lines, reasons, pages, resolvedAfter }: Rehearsal): string {
+function row({ scene, alerts, lines, reasons, pages, resolvedAfter }: Rehearsal): string {
   const short = (name: string) => name.replace('TradingGraph', '');
-  const also = others.map(({ what, seconds }) => `${short(what)} ${shown(seconds)}`);
+  const others = [...alerts.keys()].filter((name) => !scene.alerts.includes(name));
+  const also = others.map((name) => `${short(name)} ${after(alerts.get(name))}`);
+  const times = (name: string) => timesOf(rules, name) || 'at once';
   const cells = [
     scene.title,
-    list(lines, (says) => says),
-    list(reasons, (reason) => `\`${reason}\``),
-    alerts
-      .map(
-        ({ what, seconds }) =>
-          `${short(what)} ${shown(seconds)} (${timesOf(rules, what) || 'at once'})`,
-      )
-      .join('<br>') + (also.length > 0 ? `<br>also: ${also.join(', ')}` : ''),
+    list((scene.lines ?? []).map(shown), lines, (says) => says),
+    list(scene.reasons ?? [], reasons, (reason) => `\`${reason}\``),
+    list(scene.alerts, alerts, short, (name) => ` (${times(name)})`) +
+      (also.length > 0 ? `<br>also: ${also.join(', ')}` : ''),
     pages.map(short).join('<br>') || 'none',
-    shown(resolvedAfter),
+    after(resolvedAfter),
   ];
   return `| ${cells.join(' | ')} |`;
 }
 
-function list(sightings: readonly Sighting[], show: (what: string) => string): string {
-  return sightings.map(({ what, seconds }) => `${show(what)} ${shown(seconds)}`).join('<br>');
+function list(
+  expected: readonly string[],
+  seen: Seen,
+  show: (what: string) => string,
+  more: (what: string) => string = () => '',
+): string {
+  return expected.map((what) => `${show(what)} ${after(seen.get(what))}${more(what)}`).join('<br>');
 }
 
-function shown(seconds: number | null): string {
+function after(seconds: number | null = null): string {
   return seconds === null ? '**never**' : seconds.toFixed(seconds < 10 ? 1 : 0);
 }
 

@@ -7,8 +7,9 @@ import { parseArgs } from 'node:util';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { Crowd } from '../../test/end-to-end/scale/crowd.ts';
 import { eventually } from '../../test/support/eventually.ts';
+import type { FacadeProcess } from '../../test/support/facade-process.ts';
 import { haproxyPath } from '../../test/support/machine.ts';
-import { type Replica, type Replicas, startReplicas } from '../../test/support/replicas.ts';
+import { type Replicas, startReplicas } from '../../test/support/replicas.ts';
 import { startRequestLoad } from './request-load.ts';
 
 export interface RollingOptions {
@@ -90,7 +91,7 @@ export async function rollingRestart(options: RollingOptions) {
 }
 
 /** As an operator would: SIGTERM, its end, its start, and the next one when the load balancer sends it requests again. */
-async function restart(replica: Replica, replicas: Replicas): Promise<void> {
+async function restart(replica: FacadeProcess, replicas: Replicas): Promise<void> {
   replica.signal('SIGTERM');
   const code = await replica.ended();
   if (code !== 0) throw new Error(`a replica left with ${code}`);
@@ -129,7 +130,7 @@ function startWatch(sandbox: Sandbox, replicas: Replicas, crowd: Crowd, pollMs: 
       }
       const ages = crowd.viewers.map(({ state }) => Date.now() - (state?.asOf?.getTime() ?? 0));
       seen.oldestListMs = Math.max(seen.oldestListMs, ...ages);
-      const factors = await replicas.gauges('trading_graph_feed_poll_stretch');
+      const factors = await replicas.gauges('feed_poll_stretch');
       seen.stretch = Math.max(seen.stretch, ...factors);
       await delay(SAMPLE_MS);
     }

@@ -58,7 +58,7 @@ test('no order is ever sent twice, and one that was "not sent" is never received
         else if (fate < 0.1) setTimeout(() => socket.resetAndDestroy(), random() * 10);
       },
       onHead: (socket, head) => {
-        const id = /user-agent: (\S+)/.exec(head)?.[1] ?? 'no client';
+        const id = /user-agent\r\n(\S+)/.exec(head)?.[1] ?? 'no client';
         heads.set(id, (heads.get(id) ?? 0) + 1);
         if (random() < 0.05) socket.resetAndDestroy();
       },

@@ -1,11 +1,8 @@
-import type { GraphQLSchema } from 'graphql';
-import type { ConnectionBounds } from '../../engine/create-engine.ts';
-import type { GivenPlugin } from '../../engine/plugins/open-plugins.ts';
-import { type LimitTable, limitTable } from '../../lib/limits/table.ts';
+import { limitTable } from '../../lib/limits/table.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Sandbox } from '../../sandbox/start.ts';
-import type { CacheBudgets } from '../../src/app/cache-budgets.ts';
-import { type App, startApp } from '../../src/app.ts';
+import type { AppOptions } from '../../src/app/app-options.ts';
+import { startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
 import { withoutRefills } from './limits.ts';
@@ -47,39 +44,21 @@ export interface TestApp extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export interface TestAppOptions {
+export interface TestAppOptions extends Omit<AppOptions, 'log'> {
   /** A gateway of the test's own, which the facade takes for a real one. */
   readonly gateway?: Sandbox;
-  /** Off: requests go through yoga, as a whole run of the tests does where `TEST_PATH=yoga`. */
-  readonly directPath?: boolean;
-  /** A graph with fields of the test's own. */
-  readonly schema?: GraphQLSchema;
-  readonly cacheBytes?: Partial<CacheBudgets>;
-  readonly connections?: ConnectionBounds;
-  readonly limits?: Partial<LimitTable>;
   /** Where false, what is used of a limit per minute stays used. */
   readonly refills?: boolean;
-  readonly heartbeatMs?: number;
-  readonly plugins?: readonly GivenPlugin[];
 }
 
 /**
  * The facade as it is built, in this process, with its sandbox gateway: a market that stands still
- * unless the test moves it, free ports, a log that is kept.
+ * unless the test moves it, free ports, a log that is kept. Requests go through yoga where `directPath`
+ * is off, and in a whole run of the tests where `TEST_PATH=yoga`.
  */
 export async function startTestApp(
   environment: Environment = {},
-  {
-    gateway,
-    directPath = process.env.TEST_PATH !== 'yoga',
-    schema,
-    cacheBytes = {},
-    connections = {},
-    limits = {},
-    refills = true,
-    heartbeatMs,
-    plugins = [],
-  }: TestAppOptions = {},
+  { gateway, refills = true, connections, limits, ...options }: TestAppOptions = {},
 ): Promise<TestApp> {
   const config = readConfig({
     PORT: '0',
@@ -104,43 +83,26 @@ export async function startTestApp(
   });
   const app = await startApp(config, {
     log,
-    directPath,
-    cacheBytes,
+    directPath: process.env.TEST_PATH !== 'yoga',
     // Else each close waits for what clients of this process might still send on connections that they keep.
     connections: { lingerMs: 10, ...connections },
     limits: { ...(!refills && withoutRefills(limitTable(config))), ...limits },
-    heartbeatMs,
-    plugins,
-    ...(schema && { schema }),
+    ...options,
   }).finally(() => {
     for (const name of names) delete process.env[name];
   });
   const sandbox = gateway ?? app.sandbox;
   if (sandbox === null) throw new Error('tests run against the sandbox gateway');
-  return describeApp(app, config, sandbox, logged);
-}
-
-function describeApp(
-  app: App,
-  config: Config,
-  sandbox: Sandbox,
-  logged: readonly string[],
-): TestApp {
   const { url, adminUrl } = app;
-  const query = (document: string, options: QueryOptions = {}) =>
-    postQuery(`${url}/graphql`, document, options);
+  const query = (document: string, asked: QueryOptions = {}) =>
+    postQuery(`${url}/graphql`, document, asked);
   const close = async () => {
     await app.close();
     assertNoLeak('log', logged, sandbox.requests());
   };
   return {
-    url,
+    ...{ url, adminUrl, config, sandbox, logged, query, close },
     webSocketUrl: `${url.replace('http', 'ws')}/graphql`,
-    adminUrl,
-    config,
-    sandbox,
-    logged,
-    query,
     async signIn(email = 'demo@example.com') {
       const { data } = await query(
         'mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } } }',
@@ -148,7 +110,6 @@ function describeApp(
       );
       return data.login.accessToken;
     },
-    close,
     async [Symbol.asyncDispose]() {
       const metrics = await readMetrics(adminUrl);
       await close();

@@ -9,14 +9,6 @@ const axeSource = readFileSync(
   'utf8',
 );
 
-export interface OpenedPage extends AsyncDisposable {
-  readonly page: Page;
-  /** Errors and warnings in the console, uncaught errors, failed requests, and connections to another host. */
-  readonly problems: string[];
-  /** The addresses of requests whose end was a cancellation, as a page ends its own subscriptions. */
-  readonly cancelled: string[];
-}
-
 export interface PageOptions extends BrowserContextOptions {
   /** True for a problem that the test causes itself. */
   readonly isExpected?: (problem: string) => boolean;
@@ -25,20 +17,17 @@ export interface PageOptions extends BrowserContextOptions {
 /** Selectors of what axe looks at; without any it is the whole page. */
 export type Part = Readonly<Partial<Record<'include' | 'exclude', readonly string[]>>>;
 
-export interface Violation {
-  readonly rule: string;
-  readonly target: string;
-}
-
 /** A page in a browser context of its own, closed at the end of its scope. */
 export async function openPage(
   browser: Browser,
   url: string,
   { isExpected = () => false, ...options }: PageOptions = {},
-): Promise<OpenedPage> {
+) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
+  /** Errors and warnings in the console, uncaught errors, failed requests, and connections to another host. */
   const problems: string[] = [];
+  /** The addresses of requests whose end was a cancellation, as a page ends its own subscriptions. */
   const cancelled: string[] = [];
   const note = (problem: string) => {
     if (!isExpected(problem)) problems.push(problem);
@@ -87,7 +76,10 @@ export async function clickAsAPerson(page: Page, selector: string): Promise<void
 }
 
 /** The violations of WCAG 2.1 A and AA and of axe's best practices. It throws where an element goes while it looks: then it looks again. */
-export async function violations(page: Page, part: Part = {}): Promise<Violation[]> {
+export async function violations(
+  page: Page,
+  part: Part = {},
+): Promise<{ rule: string; target: string }[]> {
   await page.evaluate(axeSource);
   return eventually(() =>
     page.evaluate(`axe.run(${JSON.stringify(part)}).then(({ violations }) => violations.flatMap(

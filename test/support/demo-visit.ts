@@ -1,18 +1,12 @@
 import type { Browser } from 'playwright-core';
 import { expect } from 'vitest';
-import { openPage, overflowsSideways, violations } from './browser-page.ts';
+import { openPage, overflowsSideways, type PageOptions, violations } from './browser-page.ts';
 import { eventually } from './eventually.ts';
 
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
-export interface VisitOptions {
-  readonly viewport?: typeof DESKTOP;
-  readonly colorScheme?: 'light' | 'dark';
-  readonly extraHTTPHeaders?: Readonly<Record<string, string>>;
-  /** Requests that a fault lets fail, which the browser reports as errors. */
-  readonly isExpected?: (problem: string) => boolean;
-}
+export type VisitOptions = PageOptions;
 
 /** How far things have moved by themselves, as the score of Web Vitals has it. */
 export const NOTE_SHIFTS = `globalThis.moved = 0;

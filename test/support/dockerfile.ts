@@ -36,32 +36,13 @@ export function parseGlobalArguments(source: string): Record<string, string> {
   );
 }
 
-/** The environment of a container of the stage; arguments have their defaults. */
-export function environmentOf(
-  { instructions }: Stage,
-  globals: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const declared: Record<string, string> = {};
-  const environment: Record<string, string> = {};
-  for (const { name, rest } of instructions) {
-    if (name === 'ARG') Object.assign(declared, declaredArgument(rest, globals));
-    else if (name === 'ENV') Object.assign(environment, parsePairs(expand(rest, declared)));
-  }
-  return environment;
-}
-
-/** What `ARG NAME=value` declares; without a value it is that of the file's head. */
-function declaredArgument(
-  rest: string,
-  globals: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const [name = '', value] = rest.split('=');
-  return { [name]: value ?? globals[name] ?? '' };
-}
-
-/** Replaces `${NAME}` as Docker does outside of a command; a variable that is not declared is empty. */
-function expand(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+/** The environment of a container of the stage; arguments have their defaults, and are empty where they have none. */
+export function environmentOf({ instructions }: Stage): Record<string, string> {
+  const all = (wanted: string) =>
+    instructions.map(({ name, rest }) => (name === wanted ? rest : '')).join(' ');
+  const declared = parsePairs(all('ARG'));
+  const expand = (_: string, name: string) => declared[name] ?? '';
+  return parsePairs(all('ENV').replace(/\$\{(\w+)\}/g, expand));
 }
 
 /** Returns true where a path of the build context is sent, by .dockerignore: the last matching rule counts. */

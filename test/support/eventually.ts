@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
 /** Long, since a busy machine is slow, and less than a test may take, which would not name what it waited for. */
-const WITHIN_MS = 50_000;
+export const WITHIN_MS = 50_000;
 const LONGEST_TEXT = 300;
 
 /**
@@ -17,7 +17,8 @@ export async function eventually<T>(
   const unsettled = new Error('The check has not settled');
   for (let tries = 1; ; tries += 1) {
     try {
-      const value = await settled(check, withinMs, unsettled);
+      // A check that waits for what never comes fails as well, rather than the whole test at its own limit.
+      const value = await within(withinMs, check, () => unsettled);
       if (value !== false) return value;
       throw new Error('The condition does not hold');
     } catch (error) {
@@ -29,16 +30,16 @@ export async function eventually<T>(
   }
 }
 
-/** A check that waits for what never comes fails as well, rather than the whole test at its own limit. */
-async function settled<T>(
-  check: () => T | Promise<T>,
-  withinMs: number,
-  unsettled: Error,
+/** What the task resolves with, or a failure where that takes too long. */
+export async function within<T>(
+  ms: number,
+  task: () => T | Promise<T>,
+  late: () => Error,
 ): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(unsettled), withinMs);
+  const timer = setTimeout(() => reject(late()), ms);
   try {
-    return await Promise.race([check(), tooLate]);
+    return await Promise.race([task(), tooLate]);
   } finally {
     clearTimeout(timer);
   }

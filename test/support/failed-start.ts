@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Environment } from '../../src/config.ts';
 import { compileCache } from './compile-cache.ts';
 import { PROGRAM } from './program.ts';
@@ -14,22 +13,21 @@ export interface FailedStart {
 }
 
 const PATIENCE_MS = 30_000;
+const run = promisify(execFile);
 
 /** Starts the program as operators do, with nothing else in its environment, and waits until it has given up. */
 export async function failedStart(
   environment: Environment,
   program: readonly string[] = [PROGRAM],
 ): Promise<FailedStart> {
-  const child = spawn(process.execPath, program, {
+  const {
+    code = 0,
+    stdout,
+    stderr,
+  } = await run(process.execPath, program, {
     env: { PORT: '0', ADMIN_PORT: '0', ...compileCache(), ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: PATIENCE_MS,
     killSignal: 'SIGKILL',
-  });
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
+  }).catch((error) => error);
   return { code, stdout, problems: stderr.trimEnd().split('\n') };
 }

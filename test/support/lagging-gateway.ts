@@ -14,19 +14,7 @@ export interface AccountState {
 
 export type LaggingRead = 'getSession' | 'getOpenPositions';
 
-export interface LaggingGateway extends AsyncDisposable {
-  readonly url: string;
-  readonly states: readonly AccountState[];
-  /** How far an operation's state is behind. */
-  readonly lagMs: Record<LaggingRead, number>;
-  /** How long an operation takes from reading its state to its answer. */
-  readonly delayMs: Record<LaggingRead, number>;
-  readonly calls: Record<LaggingRead, number>;
-  /** Each so-manyth call of an operation fails; 0: none. */
-  readonly failEvery: Record<LaggingRead, number>;
-  /** Makes the next state out of the present one. */
-  change(by: (state: MutableState) => void): void;
-}
+export type LaggingGateway = Awaited<ReturnType<typeof startLaggingGateway>>;
 
 export interface MutableState {
   /** The number of the state that is being made. */
@@ -36,12 +24,15 @@ export interface MutableState {
 }
 
 /** Ops 10 and 12 of one account, whose answers may be behind its states. */
-export async function startLaggingGateway(login: string): Promise<LaggingGateway> {
+export async function startLaggingGateway(login: string) {
   const states: AccountState[] = [
     { atMs: systemClock.now(), positions: new Map(), orders: new Set() },
   ];
-  const perRead = () => ({ getSession: 0, getOpenPositions: 0 });
-  const [lagMs, delayMs, calls, failEvery] = [perRead(), perRead(), perRead(), perRead()];
+  const perRead = (): Record<LaggingRead, number> => ({ getSession: 0, getOpenPositions: 0 });
+  /** How far an operation's state is behind, and how long it takes from reading it to its answer. */
+  const [lagMs, delayMs] = [perRead(), perRead()];
+  /** Each so-manyth call of an operation fails; 0: none. */
+  const [calls, failEvery] = [perRead(), perRead()];
   const server = createServer(async (request, response) => {
     const operation = request.url?.startsWith('/trading/session/')
       ? 'getSession'
@@ -62,10 +53,11 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(body));
   });
-  const gateway: LaggingGateway = {
+  return {
     ...(await listenLocally(server)),
     ...{ states, lagMs, delayMs, calls, failEvery },
-    change(by) {
+    /** Makes the next state out of the present one. */
+    change(by: (state: MutableState) => void): void {
       const { positions, orders } = states.at(-1) as AccountState;
       const next = {
         number: states.length,
@@ -76,7 +68,6 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
       states.push({ atMs: systemClock.now(), positions: next.positions, orders: next.orders });
     },
   };
-  return gateway;
 }
 
 /** The account's first state counts for all times before it. */

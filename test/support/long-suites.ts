@@ -75,8 +75,11 @@ export const LONGEST: readonly string[] = [
   'test/end-to-end/identity/proof',
 ];
 
-/** Suites that move so many bytes that their waits pass where others run beside them. */
-export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/send-buffers.test.ts'];
+/** Suites that move so many bytes, or hasten an hour so much, that their waits pass where others run beside them. */
+export const SUITES_ALONE: readonly string[] = [
+  'test/deploy/night.test.ts',
+  'test/end-to-end/limits/send-buffers.test.ts',
+];
 
 /** Of Vitest; there are files with it in their names. */
 const COMMAND = 'run';

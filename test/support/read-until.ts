@@ -1,4 +1,5 @@
-const WITHIN_MS = 50_000;
+import { WITHIN_MS, within } from './eventually.ts';
+
 const SHOWN = 300;
 
 /** Reads a body as text until something is in it, or to its end; what is left of it is cancelled. */
@@ -8,9 +9,6 @@ export async function readUntil(
 ): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new Error(`Waited for ${isEnough}, read: …${text.slice(-SHOWN)}`));
-  const timer = setTimeout(giveUp, WITHIN_MS);
   const read = async () => {
     for await (const piece of body ?? []) {
       text += decoder.decode(piece, { stream: true });
@@ -18,9 +16,6 @@ export async function readUntil(
     }
     return text;
   };
-  try {
-    return await Promise.race([read(), tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = () => new Error(`Waited for ${isEnough}, read: …${text.slice(-SHOWN)}`);
+  return within(WITHIN_MS, read, late);
 }

@@ -2,36 +2,23 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
+import { seriesValue } from '../end-to-end/operations/scraped.ts';
 import { type FacadeProcess, startFacadeProcess } from './facade-process.ts';
 import { freePort, freePorts } from './free-ports.ts';
-import { startProgram } from './started-program.ts';
+import { type Program, startProgram } from './started-program.ts';
 
 export const CONFIGURATION = fileURLToPath(
   new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url),
 );
-export interface Replica extends FacadeProcess {
-  readonly adminUrl: string;
-}
 
-export interface Replicas extends AsyncDisposable {
-  /** The load balancer's. */
-  readonly url: string;
-  readonly webSocketUrl: string;
-  readonly all: readonly FacadeProcess[];
-  /** The sockets of each replica that runs, as its metrics say. */
-  sockets(): Promise<number[]>;
-  /** The accounts that all of them poll, where one that two poll counts twice. */
-  feeds(): Promise<number>;
-  /** A metric without labels of each replica that runs. */
-  gauges(name: string): Promise<number[]>;
-}
+export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
 /** Replicas of the program behind haproxy, configured as in `deploy/haproxy`, which knows up to 32. */
 export async function startReplicas(
   haproxyPath: string,
   environment: Environment & { readonly GATEWAY_URL: string },
   count = 3,
-): Promise<Replicas> {
+) {
   await using started = new AsyncDisposableStack();
   const all = await Promise.all(
     Array.from({ length: count }, async () => started.use(await startReplica(environment))),
@@ -41,29 +28,31 @@ export async function startReplicas(
   started.use(balancer);
   const owned = started.move();
   return {
+    /** The load balancer's. */
     url: balancer.url,
     webSocketUrl: `${balancer.url.replace('http', 'ws')}/graphql`,
-    all,
-    sockets: () => gauges(all, 'trading_graph_sockets'),
-    feeds: async () => (await gauges(all, 'trading_graph_feeds')).reduce((a, b) => a + b, 0),
-    gauges: (name) => gauges(all, name),
+    ...{ balancer, all },
+    /** The sockets of each replica that runs, as its metrics say. */
+    sockets: () => gauges(all, 'sockets'),
+    /** The accounts that all of them poll, where one that two poll counts twice. */
+    feeds: async () => (await gauges(all, 'feeds')).reduce((a, b) => a + b, 0),
+    /** A metric without labels of each replica that runs. */
+    gauges: (name: string) => gauges(all, name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** Resolves when it accepts connections, on a free port of this machine unless BIND names one. */
+/** Resolves when it accepts connections, on a free port of this machine. */
 export async function startHaproxy(
   haproxyPath: string,
   configuration: string,
   environment: Environment,
-  onLine?: (line: string) => void,
-): Promise<AsyncDisposable & { readonly url: string }> {
+): Promise<Program & { readonly url: string }> {
   const port = await freePort();
-  const { BIND = `127.0.0.1:${port}` } = environment;
-  const isOpen = () => canConnect(Number(BIND.split(':').at(-1)));
+  const BIND = `127.0.0.1:${port}`;
+  const isOpen = () => canConnect(port);
   const haproxy = await startProgram(haproxyPath, ['-db', '-f', configuration], isOpen, {
     env: { ...environment, BIND },
-    onLine,
   });
   return { url: `http://${BIND}`, ...haproxy };
 }
@@ -82,15 +71,8 @@ async function startReplica(
 }
 
 async function gauges(replicas: readonly FacadeProcess[], name: string): Promise<number[]> {
-  const read = replicas.map(({ adminUrl }) => gauge(adminUrl, name).catch(() => null));
-  return (await Promise.all(read)).filter((value) => value !== null);
-}
-
-async function gauge(adminUrl: string, name: string): Promise<number> {
-  const text = await (await fetch(`${adminUrl}/metrics`)).text();
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
-  if (line === undefined) throw new Error(`there is no metric ${name}`);
-  return Number(line.split(' ')[1]);
+  const read = replicas.map((replica) => seriesValue(replica, name).catch(() => Number.NaN));
+  return (await Promise.all(read)).filter((value) => !Number.isNaN(value));
 }
 
 async function canConnect(port: number): Promise<boolean> {

@@ -1,18 +1,12 @@
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { dispatch, type Terminal } from '../../src/cli/dispatch.ts';
 
-export interface CommandResult {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs `trading-graph` in this process, with these variables alone: a process of its own takes a second of a core. */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   ask: Terminal['ask'] = () => Promise.resolve(null),
-): Promise<CommandResult> {
+) {
   const written = { out: '', err: '' };
   const code = await dispatch(COMMANDS, args, {
     environment,

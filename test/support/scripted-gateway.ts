@@ -1,4 +1,6 @@
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { listenLocally } from './local-server.ts';
 
 /** One request, read to the last byte of its body. */
@@ -17,57 +19,55 @@ export type Script = (socket: Socket, request: ScriptedRequest) => void;
 export interface ScriptedGatewayOptions {
   /** Called with each connection before anything is read from it. */
   readonly onConnection?: (socket: Socket, connection: number) => void;
-  /** Called with each head as soon as it is whole, before its body. */
+  /** Called with the headers of each request as soon as they are whole, before its body. */
   readonly onHead?: (socket: Socket, head: string) => void;
   /** 0: any free one. */
   readonly port?: number;
 }
 
-export interface ScriptedGateway extends AsyncDisposable {
-  readonly url: string;
-  readonly port: number;
-  /** In the order in which their last byte came. */
-  readonly requests: readonly ScriptedRequest[];
-  /** The number of connections that were ever made. */
-  readonly connections: number;
-  readonly openConnections: number;
-  /** Resets every open connection. */
-  reset(): void;
-}
-
-/** A server on bare sockets: for answers that no HTTP server can be made to give. */
+/** A server that writes bare bytes: for answers that no HTTP server can be made to give. */
 export async function startScriptedGateway(
   script: Script,
   { onConnection, onHead, port = 0 }: ScriptedGatewayOptions = {},
-): Promise<ScriptedGateway> {
+) {
+  /** In the order in which their last byte came. */
   const requests: ScriptedRequest[] = [];
-  const sockets = new Set<Socket>();
+  const sockets = new Map<Socket, number>();
   let connections = 0;
-  const server = createServer({ allowHalfOpen: false }, (socket) => {
+  // Node reads the requests, but nobody answers by it.
+  const server = createServer(async (request) => {
+    const { socket, method = '', url: path = '', rawHeaders } = request;
+    onHead?.(socket, rawHeaders.join('\r\n'));
+    const body = await text(request).catch(() => null);
+    if (body === null) return;
+    const headers = request.headers as Record<string, string>;
+    const whole = { method, path, headers, body, connection: sockets.get(socket) ?? 0 };
+    requests.push(whole);
+    script(socket, whole);
+  });
+  server.on('connection', (socket: Socket) => {
     connections += 1;
-    const connection = connections;
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    sockets.set(socket, connections);
     // Many of the scripts end in a reset.
     socket.on('error', () => {});
-    onConnection?.(socket, connection);
-    readRequests(socket, connection, onHead, (request) => {
-      requests.push(request);
-      script(socket, request);
-    });
+    onConnection?.(socket, connections);
   });
+  // What is no HTTP is not answered either.
+  server.on('clientError', () => {});
   return {
     ...(await listenLocally(server, undefined, port)),
     requests,
+    /** The number of connections that were ever made. */
     get connections() {
       return connections;
     },
     get openConnections() {
       // A socket that was reset while it ended may never emit `close`.
-      return [...sockets].filter(({ destroyed }) => !destroyed).length;
+      return [...sockets.keys()].filter(({ destroyed }) => !destroyed).length;
     },
+    /** Resets every open connection. */
     reset() {
-      for (const socket of sockets) socket.resetAndDestroy();
+      for (const socket of sockets.keys()) socket.resetAndDestroy();
     },
   };
 }
@@ -90,44 +90,4 @@ export function answer(
 function toBytes(body: unknown): Buffer {
   if (body instanceof Buffer) return body;
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-}
-
-function readRequests(
-  socket: Socket,
-  connection: number,
-  onHead: ScriptedGatewayOptions['onHead'],
-  onRequest: (request: ScriptedRequest) => void,
-): void {
-  let pending = Buffer.alloc(0);
-  let isHeadReported = false;
-  socket.on('data', (chunk: Buffer) => {
-    pending = Buffer.concat([pending, chunk]);
-    for (;;) {
-      const end = pending.indexOf('\r\n\r\n');
-      if (end < 0) return;
-      const head = pending.toString('latin1', 0, end);
-      if (!isHeadReported) onHead?.(socket, head);
-      isHeadReported = true;
-      const parsed = parseHead(head);
-      const length = end + 4 + Number(parsed.headers['content-length'] ?? 0);
-      if (!(length > end)) throw new Error(`no length of a body: ${head}`);
-      if (pending.length < length) return;
-      const body = pending.toString('utf8', end + 4, length);
-      pending = pending.subarray(length);
-      isHeadReported = false;
-      onRequest({ ...parsed, body, connection });
-    }
-  });
-}
-
-function parseHead(head: string): Pick<ScriptedRequest, 'method' | 'path' | 'headers'> {
-  const [start = '', ...lines] = head.split('\r\n');
-  const [method = '', path = ''] = start.split(' ');
-  const headers = Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
-  return { method, path, headers };
 }

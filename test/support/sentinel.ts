@@ -3,20 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from './free-ports.ts';
-import { REDIS_PASSWORD, startTestRedis, type TestRedis } from './redis.ts';
+import { REDIS_PASSWORD, startTestRedis } from './redis.ts';
 import { startProgram } from './started-program.ts';
-
-export interface Watched extends AsyncDisposable {
-  /** Host and port of the Sentinel. */
-  readonly address: string;
-  readonly primary: TestRedis;
-  readonly replica: TestRedis;
-}
 
 export const SENTINEL_PASSWORD = 'watch';
 
 /** A primary by the name of `orders`, its replica, and a Sentinel that promotes that; with passwords. */
-export async function startWatchedRedis(serverPath: string): Promise<Watched> {
+export async function startWatchedRedis(serverPath: string) {
   await using started = new AsyncDisposableStack();
   // Without the delay, in which more replicas could come, the first copy is made at once.
   const args = ['--repl-diskless-sync-delay', '0'];
@@ -52,6 +45,7 @@ sentinel down-after-milliseconds orders 1000
   started.use(await startProgram(serverPath, [configuration, '--sentinel'], isWatching));
   const owned = started.move();
   return {
+    /** Host and port of the Sentinel. */
     address: `127.0.0.1:${sentinelPort}`,
     primary,
     replica,

@@ -1,28 +1,13 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { Fault } from '../../sandbox/faults.ts';
 import type { OperationName } from '../../src/gateway/operations.ts';
-import type { GraphQLAnswer, TestApp } from './app.ts';
 import { sharedApp } from './shared-app.ts';
 
 /** A facade for all tests of a file, and for each a token of its own, for which nothing is cached. */
-export interface SignedInApp {
-  readonly app: TestApp;
-  readonly token: string;
-  /** A token of another device of the account. */
-  otherToken(): string;
-  /** The number of gateway calls in this test. */
-  calls(operation: OperationName): number;
-  /** Has the gateway answer with this; a text goes out as it is. */
-  fake(operation: OperationName, body: unknown, more?: Partial<Fault>): void;
-  ask(document: string, as?: string): Promise<GraphQLAnswer>;
-  /** An answer's data; one with errors fails the test. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever shape its own query asked for
-  read(document: string, as?: string): Promise<any>;
-}
-
-export function useSignedInApp(): SignedInApp {
+export function useSignedInApp() {
   const app = sharedApp();
   let token = '';
+  /** A token of another device of the account. */
   const otherToken = () => app.sandbox.token({ email: 'demo@example.com' });
   const ask = (document: string, as = token) => app.query(document, { token: as });
   beforeEach(() => {
@@ -36,13 +21,16 @@ export function useSignedInApp(): SignedInApp {
       return token;
     },
     otherToken,
-    calls: (operation) => app.sandbox.calls(operation),
-    fake(operation, body, more = {}) {
+    /** The number of gateway calls in this test. */
+    calls: (operation: OperationName) => app.sandbox.calls(operation),
+    /** Has the gateway answer with this; a text goes out as it is. */
+    fake(operation: OperationName, body: unknown, more: Partial<Fault> = {}) {
       const headers = { 'content-type': 'application/json' };
       app.sandbox.fail({ operation, kind: 'status', status: 200, body, headers, ...more });
     },
     ask,
-    async read(document, as) {
+    /** An answer's data; one with errors fails the test. */
+    async read(document: string, as?: string) {
       const answer = await ask(document, as);
       expect(answer.errors).toEqual([]);
       return answer.data;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLog } from '../../lib/log.ts';
-import { createRandom, pick, type Random } from '../../sandbox/random.ts';
+import { createRandom, pick } from '../../sandbox/random.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { type App, startApp } from '../../src/app.ts';
 import { type Environment, readConfig } from '../../src/config.ts';
@@ -59,12 +59,12 @@ export async function soak(options: SoakOptions): Promise<readonly Sample[]> {
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
   const app = await startApp(config, { log, ...(cacheBytes && { cacheBytes }) });
   const changing = setInterval(() => gateway.changeCatalog({ change: 3 }), CHANGE_MS);
-  const crowd = new Crowd(app, gateway);
+  const crowd = createCrowd(app, gateway);
   const samples: Sample[] = [];
   const startedAtMs = performance.now();
   const progress = () => ({
     seconds: (performance.now() - startedAtMs) / 1000,
-    requests: crowd.requests,
+    requests: crowd.requests(),
   });
   try {
     let sample: Sample;
@@ -86,50 +86,30 @@ function difference(now: Progress, then: Progress): Progress {
   return { seconds: now.seconds - then.seconds, requests: now.requests - then.requests };
 }
 
-class Crowd {
-  readonly #app: App;
-  readonly #gateway: Sandbox;
-  readonly #random: Random = createRandom('soak');
-  readonly #schema = buildSchema();
-  readonly #tokens: string[] = [];
-  requests = 0;
+/** Clients of every kind, a few at a time, while they are let work. */
+function createCrowd({ url }: App, gateway: Sandbox) {
+  const random = createRandom('soak');
+  const schema = buildSchema();
+  const tokens: string[] = [];
+  let requests = 0;
 
-  constructor(app: App, gateway: Sandbox) {
-    this.#app = app;
-    this.#gateway = gateway;
-  }
-
-  async workWhile(goesOn: () => boolean): Promise<void> {
-    const work = async () => {
-      while (goesOn()) {
-        await this.#once();
-        this.requests += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, work));
-    // The garbage of the last requests is collected as well.
-    await delay(50);
-  }
-
-  async #once(): Promise<void> {
-    const kind = this.#random();
-    if (kind < 0.03) return this.#watch();
-    const { query, variables } = this.#question(kind);
+  async function once(): Promise<void> {
+    const kind = random();
+    if (kind < 0.03) return watch();
+    const { query, variables } = question(kind);
     const search = new URLSearchParams({ query, variables: JSON.stringify(variables) });
-    const headers = { ...this.#headers(), 'content-type': 'application/json' };
-    const isGet = this.#random() < 0.4;
-    const response = await fetch(`${this.#app.url}/graphql${isGet ? `?${search}` : ''}`, {
+    const isGet = random() < 0.4;
+    const response = await fetch(`${url}/graphql${isGet ? `?${search}` : ''}`, {
       method: isGet ? 'GET' : 'POST',
-      headers,
+      headers: { ...headers(), 'content-type': 'application/json' },
       ...(!isGet && { body: JSON.stringify({ query, variables }) }),
     });
     await response.arrayBuffer();
   }
 
-  #question(kind: number): { query: string; variables: object } {
-    const random = this.#random;
+  function question(kind: number): { query: string; variables: object } {
     if (kind < 0.35) {
-      const { text, variables } = randomDocument(this.#schema, random, { maxDepth: 3 });
+      const { text, variables } = randomDocument(schema, random, { maxDepth: 3 });
       return { query: text, variables };
     }
     if (kind < 0.4) return { query: WHOLE, variables: {} };
@@ -141,29 +121,42 @@ class Crowd {
     return { query: SEARCH, variables: { ...some, n: Math.floor(random() * 60) } };
   }
 
-  #headers(): Record<string, string> {
-    const random = this.#random;
+  function headers(): Record<string, string> {
     const encoding = pick(random, ['br', 'gzip', 'identity']);
-    return { authorization: `Bearer ${this.#token()}`, 'accept-encoding': encoding };
+    return { authorization: `Bearer ${token()}`, 'accept-encoding': encoding };
   }
 
   /** Few of them: the memory of each, up to bounds of its own, would hide the rest. */
-  #token(): string {
-    if (this.#tokens.length === TOKENS) return pick(this.#random, this.#tokens);
-    const email = pick(this.#random, ['demo@example.com', 'pro@example.com']);
-    const signature = this.#random() < 0.8 ? 'valid' : 'forged';
-    const token = this.#gateway.token({ email, signature });
-    this.#tokens.push(token);
-    return token;
+  function token(): string {
+    if (tokens.length === TOKENS) return pick(random, tokens);
+    const email = pick(random, ['demo@example.com', 'pro@example.com']);
+    const signature = random() < 0.8 ? 'valid' : 'forged';
+    tokens.push(gateway.token({ email, signature }));
+    return tokens.at(-1) as string;
   }
 
-  async #watch(): Promise<void> {
+  async function watch(): Promise<void> {
     const controller = new AbortController();
     const response = await fetch(
-      `${this.#app.url}/graphql?query=subscription{positionChanges{cursor upserted{id instrument{name}}}}`,
-      { headers: { ...this.#headers(), accept: 'text/event-stream' }, signal: controller.signal },
+      `${url}/graphql?query=subscription{positionChanges{cursor upserted{id instrument{name}}}}`,
+      { headers: { ...headers(), accept: 'text/event-stream' }, signal: controller.signal },
     );
     await response.body?.getReader().read();
     controller.abort();
   }
+
+  return {
+    requests: () => requests,
+    async workWhile(goesOn: () => boolean): Promise<void> {
+      const work = async () => {
+        while (goesOn()) {
+          await once();
+          requests += 1;
+        }
+      };
+      await Promise.all(Array.from({ length: AT_A_TIME }, work));
+      // The garbage of the last requests is collected as well.
+      await delay(50);
+    },
+  };
 }

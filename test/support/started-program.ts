@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually.ts';
@@ -6,46 +6,66 @@ import { eventually } from './eventually.ts';
 export interface ProgramOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Called with each line that it writes. */
-  readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** It ends as by a power cut, at the end of its scope or before. */
+/** It ends as by a power cut, at the end of its scope or before, and can be started again. */
 export interface Program extends AsyncDisposable {
+  /** Every line of all its lives, on stdout and on stderr. */
+  readonly logged: readonly string[];
+  pid(): number | undefined;
+  /** Resolves when it is ready; in this life it has these variables as well. */
+  start(changed?: NodeJS.ProcessEnv): Promise<void>;
+  kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
+  /** Resolves with the exit code once it has exited; null where a signal ended it. */
+  ended(): Promise<number | null>;
 }
 
-/** Another program, once it is ready. */
+/** Another program, once it is ready: `isReady` is given the lines of this life. */
 export async function startProgram(
   path: string,
   args: readonly string[],
-  isReady: () => unknown,
-  { cwd, env = process.env, onLine }: ProgramOptions = {},
+  isReady: (lines: readonly string[]) => unknown,
+  { cwd, env = process.env }: ProgramOptions = {},
 ): Promise<Program> {
-  const child = spawn(path, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let last = '';
-  const exited = once(child, 'exit');
-  for (const input of [child.stdout, child.stderr]) {
-    createInterface({ input }).on('line', (line) => {
-      last = line;
-      onLine?.(line);
-    });
-  }
-  const program = {
-    signal: (signal: NodeJS.Signals) => void child.kill(signal),
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exited;
-    },
+  const logged: string[] = [];
+  let child: ChildProcess;
+  let exit: Promise<number | null>;
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exit;
   };
-  try {
-    const leaves = exited.then(([code]) => {
-      throw new Error(`${path} left with ${code} before it was ready: ${last}`);
+  const start = async (changed: NodeJS.ProcessEnv = {}) => {
+    const before = logged.length;
+    const started = spawn(path, args, {
+      cwd,
+      env: { ...env, ...changed },
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-    await Promise.race([eventually(async () => (await isReady()) as boolean), leaves]);
-    return program;
-  } catch (error) {
-    await program[Symbol.asyncDispose]();
-    throw error;
-  }
+    child = started;
+    exit = once(started, 'close').then(([code]) => code as number | null);
+    for (const input of [started.stdout, started.stderr]) {
+      createInterface({ input }).on('line', (line) => logged.push(line));
+    }
+    const leaves = exit.then((code) => {
+      throw new Error(`${path} left with ${code} before it was ready: ${logged.at(-1)}`);
+    });
+    try {
+      const ready = eventually(async () => (await isReady(logged.slice(before))) as boolean);
+      await Promise.race([ready, leaves]);
+    } catch (error) {
+      await kill();
+      throw error;
+    }
+  };
+  await start();
+  return {
+    logged,
+    pid: () => child.pid,
+    start,
+    kill,
+    signal: (signal) => void child.kill(signal),
+    ended: () => exit,
+    [Symbol.asyncDispose]: kill,
+  };
 }

@@ -3,19 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listenLocally } from './local-server.ts';
 
-export interface Switchboard extends AsyncDisposable {
-  /** Host and port. */
-  readonly address: string;
-  /** Where new connections go from now on, in turn; one that is refused goes to the next. */
-  to(...urls: readonly string[]): void;
-  /** How much later each chunk of bytes arrives, in either direction. */
-  delayMs: number;
-  /** Resets all connections. */
-  cut(): void;
-}
-
 /** One address in front of servers that come and go, as a load balancer or a moving address is. */
-export async function startSwitchboard(...urls: readonly string[]): Promise<Switchboard> {
+export async function startSwitchboard(...urls: readonly string[]) {
   let targets = urls;
   let turn = 0;
   const sockets = new Set<Socket>();
@@ -54,12 +43,16 @@ export async function startSwitchboard(...urls: readonly string[]): Promise<Swit
   }
 
   const { port, [Symbol.asyncDispose]: close } = await listenLocally(server);
-  const board: Switchboard = {
+  const board = {
+    /** Host and port. */
     address: `127.0.0.1:${port}`,
-    to(...next) {
+    /** Where new connections go from now on, in turn; one that is refused goes to the next. */
+    to(...next: readonly string[]) {
       targets = next;
     },
+    /** How much later each chunk of bytes arrives, in either direction. */
     delayMs: 0,
+    /** Resets all connections. */
     cut() {
       for (const socket of sockets) socket.resetAndDestroy();
     },

@@ -2,9 +2,9 @@ import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { Defer20220824Handler } from '@apollo/client/incremental';
 import { fetchExchange, Client as UrqlClient } from 'urql';
 import { beforeAll, expect, test } from 'vitest';
+import { seriesValue } from '../../../test/end-to-end/operations/scraped.ts';
 import { CLIENT_REQUESTS } from '../../../test/support/client-requests.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { generalPathCount } from '../../../test/support/general-path-count.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
@@ -94,7 +94,7 @@ test.each([
     );
     const { accept, contentType } = recorded ?? {};
     expect(sent).toEqual([{ method, accept, contentType }]);
-    expect(await generalPathCount(app)).toBe(0);
+    expect(await seriesValue(app, 'http_general_path_total')).toBe(0);
   },
 );
 

@@ -63,7 +63,7 @@ export const replicas = Object.entries(compose.services).filter(
 export const imageEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
   parseDockerfile(readProject('Dockerfile'))
     .slice(-1)
-    .flatMap((stage) => Object.entries(environmentOf(stage, {})))
+    .flatMap((stage) => Object.entries(environmentOf(stage)))
     // The cache of the image's bundle, which is not what runs here.
     .filter(([name]) => !name.startsWith('NODE_COMPILE_CACHE')),
 );

@@ -97,6 +97,22 @@ describe('an error', () => {
     await orders.place(demo, demoProof, ticketOf('k'));
     expect(calls).toHaveLength(1);
   });
+
+  test('of the facade while an answer is judged leaves the key taken', async () => {
+    const { orders, calls, begin, clock } = stage();
+    const { placed } = await begin('k');
+    last(calls).end({
+      ...answered(200),
+      get status(): number {
+        throw new TypeError('a mistake of ours');
+      },
+    });
+    await expect(placed).rejects.toThrow(TypeError);
+    const repeat = orders.place(demo, demoProof, ticketOf('k'));
+    await clock.advance(orderTimeoutMs + 2_000);
+    expect(await repeat).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
+    expect(calls).toHaveLength(1);
+  });
 });
 
 test.each([

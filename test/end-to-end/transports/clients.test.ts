@@ -2,10 +2,10 @@ import { serverAudits } from 'graphql-http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CLIENT_REQUESTS, type ClientRequest } from '../../support/client-requests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { generalPathCount } from '../../support/general-path-count.ts';
 import { rawPost, rawResponse } from '../../support/raw-request.ts';
 import { readUntil } from '../../support/read-until.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 const EVENTS = 'text/event-stream';
 const WATCH = 'subscription { positions { id } }';
@@ -49,7 +49,7 @@ describe.each([
   );
 
   test.each(named)('%s', async (_name, client) => {
-    const before = await generalPathCount(app);
+    const before = await seriesValue(app, 'http_general_path_total');
     const type = client.media === EVENTS ? EVENTS : `${client.media}; charset=utf-8`;
     const found = await send(client, client.kind === 'query' ? '{ customerId }' : WATCH);
     expect(found).toMatchObject({ status: 200, type });
@@ -62,7 +62,7 @@ describe.each([
       expect(refused.status).toBe(isResponse || isBoth(client) ? 400 : 200);
       expect(refused.text).toContain('"errors":[{"message":');
     }
-    expect((await generalPathCount(app)) - before).toBe(directPath ? 0 : 4);
+    expect((await seriesValue(app, 'http_general_path_total')) - before).toBe(directPath ? 0 : 4);
   });
 
   function isBoth({ accept, kind }: ClientRequest): boolean {
@@ -90,7 +90,7 @@ describe.each([
 
   test('what allows none of the types, or not those of a subscription, is refused by name before anything is carried out', async () => {
     app.sandbox.clearCalls();
-    const before = await generalPathCount(app);
+    const before = await seriesValue(app, 'http_general_path_total');
     const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
     for (const [accept, document] of [
       ['image/png', write],
@@ -108,7 +108,7 @@ describe.each([
       ]);
     }
     expect(app.sandbox.calls('setValue')).toBe(0);
-    expect((await generalPathCount(app)) - before).toBe(directPath ? 0 : 1);
+    expect((await seriesValue(app, 'http_general_path_total')) - before).toBe(directPath ? 0 : 1);
   });
 
   const headersOf = (token: string | null) => ({

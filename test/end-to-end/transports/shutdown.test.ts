@@ -155,5 +155,5 @@ async function askOverWebSocket(facade: FacadeProcess, tally: Tally): Promise<vo
 
 /** Sets the soft limit of open files; those that are open stay open. */
 function limitFiles({ pid }: FacadeProcess, limit: string): void {
-  execFileSync('prlimit', ['--pid', String(pid), `--nofile=${limit}`]);
+  execFileSync('prlimit', ['--pid', String(pid()), `--nofile=${limit}`]);
 }

@@ -23,22 +23,16 @@ const PATHS = ['/', '/schema.graphql', '/health/ready', '/graphql/', '*', '//', 
 /** What a case writes on a connection of its own, each piece in one write. */
 export const writesOf: Readonly<Record<Target, (options: CaseOptions) => Buffer[]>> = {
   documents: (options) => {
-    const { query, variables } = documentOf(options);
-    const isBroken = options.random() < 0.5;
-    const sent = isBroken ? corruptTokens(options.random, query) : query;
-    const last = post(options, { query: sent, variables });
+    const { random } = options;
+    const { text, variables } = documentOf(options);
+    const last = post(options, random() < 0.5 ? corruptTokens(random, text) : text, variables);
     const kept = last.toString('latin1').replace('connection: close', 'connection: keep-alive');
     // What recurs is executed by compiled code.
-    const before = Array<Buffer>(pick(options.random, [0, 0, 4])).fill(Buffer.from(kept, 'latin1'));
-    return [...before, last];
+    return [...Array<Buffer>(pick(random, [0, 0, 4])).fill(Buffer.from(kept, 'latin1')), last];
   },
   framing: (options) => {
     const { random, tokens } = options;
-    const document = () => {
-      const { query: text, variables } = documentOf(options);
-      return { text, variables };
-    };
-    const ingredients = { tokens, document };
+    const ingredients = { tokens, document: () => documentOf(options) };
     const count = pick(random, [1, 1, 2, 5]);
     const requests = Array.from({ length: count }, () =>
       framed(random, randomRequest(random, ingredients)),
@@ -62,33 +56,30 @@ export const writesOf: Readonly<Record<Target, (options: CaseOptions) => Buffer[
   gateway: (options) => {
     const { random, email } = options;
     const query = pick(random, [HOME, HOME, LOGIN, null, null, null]);
-    if (query === null) return [post(options, documentOf(options))];
-    return [post(options, { query, variables: { email } })];
+    if (query !== null) return [post(options, query, { email })];
+    const { text, variables } = documentOf(options);
+    return [post(options, text, variables)];
   },
 };
 
-function documentOf({ random, tokens, email }: CaseOptions): Asked {
+function documentOf({ random, email }: CaseOptions): { text: string; variables: unknown } {
   const operation = pick(random, ['query', 'query', 'query', 'mutation', 'subscription'] as const);
-  const texts = ['AAPL', 'EURUSD', 'TEST.REJECT', 'TEST.EMPTY', email, ...tokens.slice(0, 1)];
-  const document = randomDocument(schema, random, { operation, texts: texts.slice(0, 5) });
-  const variables = random() < 0.15 ? corruptJson(random, document.variables) : document.variables;
-  return { query: document.text, variables };
+  const texts = ['AAPL', 'EURUSD', 'TEST.REJECT', 'TEST.EMPTY', email];
+  const { text, variables } = randomDocument(schema, random, { operation, texts });
+  return { text, variables: random() < 0.15 ? corruptJson(random, variables) : variables };
 }
 
-function post({ random, tokens }: CaseOptions, { query, variables }: Asked) {
-  const accept = query.includes('subscription') ? 'text/event-stream' : 'application/json';
-  const headers = { accept, connection: 'close', authorization: `Bearer ${pick(random, tokens)}` };
-  const body = Buffer.from(JSON.stringify({ query, variables }));
-  const request = { method: 'POST', search: '', isEndless: false, body } as const;
-  return plain({ ...request, headers: { ...headers, 'content-type': 'application/json' } });
+function post({ random, tokens }: CaseOptions, query: string, variables: unknown): Buffer {
+  const headers = {
+    accept: query.includes('subscription') ? 'text/event-stream' : 'application/json',
+    ...{ connection: 'close', authorization: `Bearer ${pick(random, tokens)}` },
+    'content-type': 'application/json',
+  };
+  const body = JSON.stringify({ query, variables });
+  return plain({ method: 'POST', search: '', headers, body });
 }
 
-interface Asked {
-  readonly query: string;
-  readonly variables: unknown;
-}
-
-function plain({ method, search, headers, body = '' }: RandomRequest): Buffer {
+function plain({ method, search, headers, body = '' }: Omit<RandomRequest, 'isEndless'>): Buffer {
   const bytes = Buffer.from(body);
   const lines = Object.entries({ host: 'a', ...headers, 'content-length': bytes.length });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
@@ -152,7 +143,7 @@ function initOf({ random, tokens }: CaseOptions): string {
 function messageOf(options: CaseOptions): string {
   const { random } = options;
   const id = pick<unknown>(random, ['1', '1', '2', '3', '', '__proto__', 'x'.repeat(300), 7]);
-  const { query, variables } = documentOf(options);
+  const { text: query, variables } = documentOf(options);
   const message = pick<unknown>(random, [
     ...Array(4).fill({ id, type: 'subscribe', payload: { query, variables } }),
     { id, type: 'complete' },

@@ -4,14 +4,10 @@ import { createRandom, pick, type Random } from '../../../sandbox/random.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { type RawAnswer, rawRequest } from '../raw-request.ts';
 import { answer, type ScriptedRequest, startScriptedGateway } from '../scripted-gateway.ts';
-import { unsignedToken } from '../tokens.ts';
 import { corruptBytes, corruptJson, corruptTokens } from './corrupt.ts';
 
-/** Logins of cases begin here: whoever signs in with one is answered with what is corrupt. */
-const FIRST_LOGIN = 900_000_000;
-const DEMO = { email: 'demo@example.com', login: '700001', group: 'standard-usd' };
-/** The year 2100: a token is the same each time. */
-const EXPIRES = 4_102_444_800;
+/** The sandbox's first user that stands for a case: whoever signs in with one is answered with what is corrupt. */
+const FIRST_LOGIN = 800_001;
 const STATUSES = [
   ...[100, 101, 102, 200, 201, 202, 204, 206, 226, 299, 300, 301, 304, 307, 400, 401, 403, 404],
   ...[
@@ -34,54 +30,30 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
   ['', ['a']],
 ];
 
-export interface CorruptGateway extends AsyncDisposable {
-  readonly url: string;
-  /** How many answers were corrupt. */
-  readonly corrupted: number;
-  token(email: string): string;
-  /** Answers a case that was sent before as it did then. */
-  beginAnew(): void;
-}
-
-export const emailOf = (index: number) => `case-${index}@example.com`;
-
-/** A token of an account and a group that no other case has, so that no cache answers in the gateway's place. */
-export function tokenOf(index: number): string {
-  const login = String(FIRST_LOGIN + index);
-  return unsignedToken({ sub: login, login, group: groupOf(index), exp: EXPIRES });
-}
-
-const groupOf = (index: number) => `group-${index}`;
+export const emailOf = (index: number) => `user-${index + 1}@example.com`;
 
 /** The sandbox gateway, whose answers to the cases of a run are corrupt in ways that follow from its seed. */
-export async function startCorruptGateway(seed: number): Promise<CorruptGateway> {
+export async function startCorruptGateway(seed: number) {
   await using stack = new AsyncDisposableStack();
   const options = { seed: 'fuzz', instruments: 40, tickMs: 50, slowMs: 500 };
   const sandbox = stack.use(await startSandbox(options));
-  const demo = sandbox.token({ email: DEMO.email });
   const calls = new Map<string, number>();
   let corrupted = 0;
 
   async function relay(socket: Socket, request: ScriptedRequest): Promise<void> {
     const index = caseOf(request);
-    const swaps = index === null ? [] : swapsOf(index, demo);
-    const there = (text: string) => swaps.reduce((all, [own, to]) => all.replaceAll(own, to), text);
-    const back = (text: string) => swaps.reduce((all, [own, to]) => all.replaceAll(to, own), text);
     const { authorization, 'content-type': type = 'application/json' } = request.headers;
-    const given = await rawRequest(sandbox.url + there(request.path), {
+    const given = await rawRequest(sandbox.url + request.path, {
       method: request.method,
-      headers: {
-        'content-type': type,
-        ...(authorization !== undefined && { authorization: there(authorization) }),
-      },
-      body: there(request.body),
+      headers: { 'content-type': type, ...(authorization !== undefined && { authorization }) },
+      body: request.body,
     });
     if (index === null) return void socket.write(answer(given.status, given.bytes));
     const name = `${seed}/${index}/${request.method} ${request.path}`;
     const count = (calls.get(name) ?? 0) + 1;
     calls.set(name, count);
     corrupted += 1;
-    writeCorrupt(createRandom(`${name}/${count}`), socket, { ...given, text: back(given.text) });
+    writeCorrupt(createRandom(`${name}/${count}`), socket, given);
   }
 
   const gateway = stack.use(
@@ -93,10 +65,14 @@ export async function startCorruptGateway(seed: number): Promise<CorruptGateway>
   const moved = stack.move();
   return {
     url: gateway.url,
+    /** How many answers were corrupt. */
     get corrupted() {
       return corrupted;
     },
-    token: (email) => sandbox.token({ email }),
+    token: (email: string) => sandbox.token({ email }),
+    /** Of an account and a group that no other case has, so that no cache answers in the gateway's place. */
+    tokenOf: (index: number) => sandbox.token({ email: emailOf(index), group: `group-${index}` }),
+    /** Answers a case that was sent before as it did then. */
     beginAnew: () => calls.clear(),
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };
@@ -104,20 +80,11 @@ export async function startCorruptGateway(seed: number): Promise<CorruptGateway>
 
 function caseOf({ headers, body }: ScriptedRequest): number | null {
   const [, payload = ''] = (headers.authorization ?? '').split('.');
-  const [, login] = /"login":"(9\d{8})"/.exec(String(Buffer.from(payload, 'base64url'))) ?? [];
+  const claims = String(Buffer.from(payload, 'base64url'));
+  const [, login] = /"login":"?(8\d{5})\b/.exec(claims) ?? [];
   if (login !== undefined) return Number(login) - FIRST_LOGIN;
-  const [, index] = /case-(\d+)@/.exec(body) ?? [];
-  return index === undefined ? null : Number(index);
-}
-
-/** A case's own words, and those by which the sandbox knows them. */
-function swapsOf(index: number, demo: string): [string, string][] {
-  return [
-    [tokenOf(index), demo],
-    [emailOf(index), DEMO.email],
-    [String(FIRST_LOGIN + index), DEMO.login],
-    [groupOf(index), DEMO.group],
-  ];
+  const [, user] = /user-(\d+)@/.exec(body) ?? [];
+  return user === undefined ? null : Number(user) - 1;
 }
 
 function writeCorrupt(random: Random, socket: Socket, { status, text }: RawAnswer): void {

@@ -1,40 +1,38 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FiringAlert } from './prometheus.ts';
-import { type Evidence, NightRecord } from './record.ts';
-import type { Scene } from './scene.ts';
-import { reasonsIn } from './seen-reasons.ts';
-import { mountSmallDisk } from './small-disk.ts';
-import { type Line, openStage, type StageOptions } from './stage.ts';
+import { readMetrics } from '../leaks.ts';
+import { readinessOf } from '../readiness.ts';
+import type { Alert } from './monitoring.ts';
+import type { Scene } from './scenes.ts';
+import { openStage, type StageOptions } from './stage.ts';
 
-export interface RehearsalOptions
-  extends Omit<StageOptions, 'environment' | 'disk' | 'isGatewayTls'> {
+export interface RehearsalOptions extends StageOptions {
   /** The time for which all is well, before the scene begins. */
   readonly calmMs: number;
   /** The longest time until all is seen, and until the alerts are over. */
   readonly withinMs: number;
 }
 
-/** Null where it was not seen. */
-export interface Sighting {
-  readonly what: string;
-  readonly seconds: number | null;
-}
+/** The seconds after which each was seen. */
+export type Seen = ReadonlyMap<string, number>;
 
 export interface Rehearsal {
   readonly scene: Scene;
-  readonly alerts: readonly Sighting[];
-  /** Alerts that the scene does not expect, in the order in which they came. */
-  readonly others: readonly Sighting[];
-  readonly lines: readonly Sighting[];
-  readonly reasons: readonly Sighting[];
+  readonly alerts: Seen;
+  /** By what `shown` says of a line. */
+  readonly lines: Seen;
+  readonly reasons: Seen;
   /** The alerts that woke somebody: no more than one, of the cause. */
   readonly pages: readonly string[];
   /** Seconds from the end of the fault until its alerts were over; null where they were not. */
   readonly resolvedAfter: number | null;
   readonly problems: readonly string[];
-  readonly evidence: Evidence;
+  /** What somebody on call has, without the name of the fault: file by file, as a drill hands it out. */
+  readonly evidence: Readonly<Record<string, string>>;
 }
+
+/** What the admin port says of a replica; null where nothing answers. */
+type Health = { readonly reasons?: readonly string[]; readonly revision?: string } | null;
 
 const RUNBOOK = new URL('../../../docs/runbook.md', import.meta.url);
 const LOOK_MS = 200;
@@ -42,110 +40,129 @@ const LOOK_MS = 200;
 /** Acts one scene, and notes who told of it, and when. */
 export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
   const { withinMs, calmMs } = options;
-  await using disk = scene.needs === 'small disk' ? await mountSmallDisk() : null;
-  await using stage = await openStage({
-    ...options,
-    disk,
-    isGatewayTls: scene.needs === 'TLS',
-    environment: scene.environment ?? {},
-  });
+  await using stage = await openStage(scene, options);
+  const { prometheus, alertmanager, replicas, balancer } = stage;
   const problems: string[] = [];
   await delay(calmMs);
   // While it does not know its targets yet, or misses a scrape, a door counts as shut, and that inhibits every page.
-  let early: readonly FiringAlert[] = [];
+  let early: readonly Alert[] = [];
   await until(withinMs, async () => {
-    early = await stage.prometheus.firing();
+    early = await prometheus.firing();
     return early.length === 0;
   });
-  for (const { name } of early) problems.push(`${name} fired before it`);
+  for (const { labels } of early) problems.push(`${labels.alertname} fired before it`);
 
-  const seen = stage.logs.map(({ length }) => length);
-  const newLogs = () => stage.logs.map((log, at) => log.slice(seen[at]).map(parseLine));
-  const fired = new Map<string, number>();
-  const told = new Map<string, number>();
-  const reasons = new Map<string, number>();
-  const isPage = new Set<string>();
-  const note = (where: Map<string, number>, what: string) => {
-    if (!where.has(what)) where.set(what, seconds());
+  const sources = [...replicas, balancer];
+  const names = [...replicas.map((_, at) => `replica-${at + 1}`), 'haproxy'];
+  const before = sources.map(({ logged }) => logged.length);
+  const newLogs = () => sources.map(({ logged }, at) => logged.slice(before[at]));
+  const readHealths = (): Promise<Health[]> =>
+    Promise.all(replicas.map(({ adminUrl }) => readinessOf(adminUrl).catch(() => null)));
+  const metrics = () => Promise.all(replicas.map(({ adminUrl }) => readMetrics(adminUrl)));
+  const seen = { alerts: new Map(), lines: new Map(), reasons: new Map() };
+  const expected = {
+    alerts: scene.alerts,
+    lines: (scene.lines ?? []).map(shown),
+    reasons: scene.reasons ?? [],
   };
+  const missing = () =>
+    (['alerts', 'lines', 'reasons'] as const).flatMap((kind) =>
+      expected[kind].filter((what) => !seen[kind].has(what)).map((what) => `${kind}: ${what}`),
+    );
+  const note = (where: Map<string, number>, what: string) => {
+    if (!where.has(what)) where.set(what, (performance.now() - startedAtMs) / 1_000);
+  };
+  const told = { alerts: new Map<string, string>(), readiness: [] as string[] };
+  const last: string[] = [];
+  const pages = new Set<string>();
   const runbook = await readFile(RUNBOOK, 'utf8');
-  const record = new NightRecord(stage);
-  await record.begin();
+  const metricsBefore = await metrics();
   const startedAtMs = performance.now();
-  const seconds = () => (performance.now() - startedAtMs) / 1_000;
-  await scene.begin(stage);
+  const end = await scene.act(stage);
   await until(withinMs, async () => {
-    const firing = await stage.prometheus.firing();
-    for (const alert of firing) {
-      const isNew = !fired.has(alert.name);
-      note(fired, alert.name);
-      if (alert.isPage) isPage.add(alert.name);
-      if (isNew && !(runbook.includes(`\n### ${alert.name}\n`) && leadsThere(alert))) {
-        problems.push(`${alert.name} leads to ${alert.runbook}, which is not there`);
+    const now = new Date().toISOString();
+    for (const { labels, annotations } of await prometheus.firing()) {
+      const { alertname: name = '', job: _job, ...others } = labels;
+      if (labels.severity === 'page') pages.add(name);
+      const { summary, runbook_url: leadsTo } = annotations;
+      const isThere =
+        runbook.includes(`\n### ${name}\n`) && leadsTo === `docs/runbook.md#${name.toLowerCase()}`;
+      if (!isThere && !seen.alerts.has(name)) {
+        problems.push(`${name} leads to ${leadsTo}, which is not there`);
       }
+      note(seen.alerts, name);
+      const says = `${name} ${JSON.stringify(others)} ${summary} -> ${leadsTo}`;
+      if (!told.alerts.has(says)) told.alerts.set(says, `${now} ${says}`);
+    }
+    const healths = await readHealths();
+    for (const [at, health] of healths.entries()) {
+      const says = health === null ? 'no answer' : JSON.stringify(health);
+      if (says !== last[at]) told.readiness.push(`${now} ${names[at]} ${says}`);
+      last[at] = says;
     }
     const lines = newLogs().flat();
-    const healths = await Promise.all(stage.replicas.map((replica) => replica.health()));
-    record.note(firing, healths);
-    for (const { says, fits } of scene.lines) if (lines.some(fits)) note(told, says);
-    for (const reason of reasonsIn(healths, lines)) note(reasons, reason);
-    return (
-      scene.alerts.every((name) => fired.has(name)) &&
-      scene.reasons.every((reason) => reasons.has(reason)) &&
-      told.size === scene.lines.length
-    );
+    for (const texts of scene.lines ?? []) {
+      if (lines.some((line) => fits(line, texts))) note(seen.lines, shown(texts));
+    }
+    for (const reason of reasonsIn(healths, lines)) note(seen.reasons, reason);
+    return missing().length === 0;
   });
 
   // Pages are sent when their group has waited; a second one may come of the same cause.
-  const { pages, pageWithinMs } = stage.alertmanager;
-  if (scene.alerts.some((name) => isPage.has(name))) {
-    await until(withinMs, async () => pages.size > 0);
+  if (scene.alerts.some((name) => pages.has(name))) {
+    await until(withinMs, async () => alertmanager.pages.size > 0);
   }
-  await delay(pageWithinMs);
-  const woken = [...pages];
+  await delay(alertmanager.pageWithinMs);
+  const woken = [...alertmanager.pages];
 
-  const evidence = await record.end(newLogs());
-  await scene.end(stage);
+  const metricsAfter = await metrics();
+  const evidence = Object.fromEntries([
+    ['alerts.txt', [...told.alerts.values()].join('\n')],
+    ['readiness.txt', told.readiness.join('\n')],
+    ...newLogs().map((lines, at) => [`${names[at]}.log`, lines.join('\n')]),
+    ...metricsBefore.map((text, at) => [`${names[at]}.before.prom`, text]),
+    ...metricsAfter.map((text, at) => [`${names[at]}.after.prom`, text]),
+  ]);
+  await end();
   const endedAtMs = performance.now();
   const isOver = await until(withinMs, async () => {
-    const firing = new Set((await stage.prometheus.firing()).map(({ name }) => name));
-    const healths = await Promise.all(stage.replicas.map((replica) => replica.health()));
-    const isWell = healths.every((health) => health !== null && health.reasons === undefined);
-    return isWell && !scene.alerts.some((name) => firing.has(name));
+    const firing = new Set((await prometheus.firing()).map(({ labels }) => labels.alertname));
+    const isWell = (health: Health) => health !== null && health.reasons === undefined;
+    const healths = await readHealths();
+    return healths.every(isWell) && !scene.alerts.some((name) => firing.has(name));
   });
-  const resolvedAfter = isOver ? (performance.now() - endedAtMs) / 1_000 : null;
-
-  const sightings = (where: ReadonlyMap<string, number>, expected: readonly string[]) =>
-    expected.map((what) => ({ what, seconds: where.get(what) ?? null }));
-  const cells = {
-    alerts: sightings(fired, scene.alerts),
-    lines: sightings(
-      told,
-      scene.lines.map(({ says }) => says),
-    ),
-    reasons: sightings(reasons, scene.reasons),
-  };
-  for (const [name, cell] of Object.entries(cells)) {
-    for (const { what, seconds: at } of cell) {
-      if (at === null) problems.push(`not among its ${name}: ${what}`);
-    }
-  }
+  problems.push(...missing().map((what) => `not among its ${what}`));
   if (!isOver) problems.push('it was not over when the fault was');
   return {
     scene,
-    ...cells,
-    others: [...fired]
-      .filter(([name]) => !scene.alerts.includes(name))
-      .map(([what, at]) => ({ what, seconds: at })),
+    ...seen,
     pages: woken,
-    resolvedAfter,
+    resolvedAfter: isOver ? (performance.now() - endedAtMs) / 1_000 : null,
     problems,
     evidence,
   };
 }
 
-function leadsThere({ name, runbook }: { readonly name: string; readonly runbook: string }) {
-  return runbook === `docs/runbook.md#${name.toLowerCase()}`;
+/** A line as the table shows it, by the texts that it has to have. */
+export function shown(texts: readonly string[]): string {
+  return texts.map((text) => `\`${text}\``).join(', ');
+}
+
+export function fits(line: string, texts: readonly string[]): boolean {
+  return texts.every((text) => line.includes(text));
+}
+
+/** What names the cause to whoever is on call: readiness of the admin ports, the builds that run, and codes in the lines of requests. */
+function reasonsIn(healths: readonly Health[], lines: readonly string[]): ReadonlySet<string> {
+  const revisions = new Set(healths.flatMap((health) => health?.revision ?? []));
+  const codes = lines
+    .filter((line) => line.includes('"msg":"request"'))
+    .flatMap((line) => (JSON.parse(line) as { codes?: string[] }).codes ?? []);
+  return new Set([
+    ...healths.flatMap((health) => (health === null ? 'no answer' : (health.reasons ?? []))),
+    ...(revisions.size > 1 ? ['two revisions'] : []),
+    ...codes,
+  ]);
 }
 
 async function until(withinMs: number, isDone: () => Promise<boolean>): Promise<boolean> {
@@ -155,13 +172,4 @@ async function until(withinMs: number, isDone: () => Promise<boolean>): Promise<
     await delay(LOOK_MS);
   }
   return false;
-}
-
-/** What is no JSON comes from Node itself, or from the load balancer. */
-function parseLine(text: string): Line {
-  try {
-    return JSON.parse(text) as Line;
-  } catch {
-    return { msg: text };
-  }
 }

@@ -3,16 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface SmallDisk extends AsyncDisposable {
-  readonly folder: string;
-  fill(): Promise<void>;
-  free(): Promise<void>;
-}
-
 const BYTES = 8 * 1024 * 1024;
 
 /** A file system of its own, which only root may mount. */
-export async function mountSmallDisk(): Promise<SmallDisk> {
+export async function mountSmallDisk() {
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-disk-'));
   run('mount', '-t', 'tmpfs', '-o', `size=${BYTES}`, 'tmpfs', folder);
   const ballast = join(folder, 'ballast');

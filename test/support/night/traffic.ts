@@ -3,14 +3,6 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { postQuery } from '../app.ts';
 
-export interface TrafficOptions {
-  readonly url: string;
-  readonly accounts: number;
-  readonly requestsPerSecond: number;
-  /** The token with which the user with that number comes. */
-  readonly signIn: (user: number) => string;
-}
-
 const HOME =
   'query Home { session(maxAge: 0) { balance } positions { id } customerId catalog { version } }';
 const ORDER = `mutation Order($key: String!) {
@@ -20,6 +12,11 @@ const LOGIN = `mutation ($email: String!) {
   login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } }
 }`;
 const LIVE = 'subscription { positionChanges { cursor } }';
+export interface Traffic {
+  readonly accounts: number;
+  readonly requestsPerSecond: number;
+}
+
 const REQUESTS_PER_ORDER = 5;
 const WATCHERS = 6;
 const RECONNECT_MS = 500;
@@ -28,11 +25,15 @@ const RECONNECT_MS = 500;
  * Steady requests of one account after the other, an order among every few, and a live list for each
  * of the first accounts. A client that is refused signs in again, as people do.
  */
-export function startTraffic(options: TrafficOptions): Disposable {
-  const { url, accounts, requestsPerSecond, signIn } = options;
+export function startTraffic(
+  url: string,
+  { accounts, requestsPerSecond }: Traffic,
+  signIn: (email: string) => string,
+): Disposable {
   const tokens = new Map<number, string>();
+  const emailOf = (user: number) => `user-${user}@example.com`;
   const tokenOf = (user: number) => {
-    const token = tokens.get(user) ?? signIn(user);
+    const token = tokens.get(user) ?? signIn(emailOf(user));
     tokens.set(user, token);
     return token;
   };
@@ -46,13 +47,8 @@ export function startTraffic(options: TrafficOptions): Disposable {
       token: tokenOf(user),
       variables: isOrder ? { key: `order-${sent}` } : {},
     });
-    if (answer.errors.some(({ extensions }) => extensions.code === 'UNAUTHENTICATED')) {
-      await signInAgain(user);
-    }
-  }
-
-  async function signInAgain(user: number): Promise<void> {
-    const variables = { email: `user-${user}@example.com` };
+    if (!answer.errors.some(({ extensions }) => extensions.code === 'UNAUTHENTICATED')) return;
+    const variables = { email: emailOf(user) };
     const { data } = await postQuery(`${url}/graphql`, LOGIN, { variables });
     const token: unknown = data?.login?.accessToken;
     if (typeof token === 'string') tokens.set(user, token);
