@@ -301,7 +301,7 @@ function countsOf(names: readonly string[]): Record<string, number> {
   return counts;
 }
 
-/** What clients were told against the gateway's book, and what need not have been left open. */
+/** Compares outcomes that clients had with the gateway's book, and lists those that need not have been left open. */
 function contradictionsOf(tickets: readonly RehearsedTicket[], sandbox: Sandbox): string[] {
   const applied = countsOf(sandbox.orders().map(({ comment }) => String(comment)));
   return tickets.flatMap((ticket) => {

@@ -99,7 +99,7 @@ test('an order ends', async () => {
   expect(stderr).toMatch(/1 passed/);
 });
 
-/** What React Native has on Hermes for a realm of its own: no `crypto`, no page, no streams. */
+/** The globals of React Native on Hermes, for a realm of its own: no `crypto`, no page, no streams. */
 function hermesGlobals(): object {
   const { setTimeout, clearTimeout, queueMicrotask, performance, console } = globalThis;
   const { AbortController, URLSearchParams } = globalThis;

@@ -22,7 +22,7 @@ const RETRY_FIRST_MS = 200;
 // Short, because a process that is killed before the write leaves a known outcome unknown.
 const RETRY_MAX_MS = 1_000;
 
-/** What the store is told of a reservation; null: its key comes free. */
+/** A reservation's latest entry for the store; with a null outcome its key comes free. */
 interface Write {
   readonly reservation: Reservation;
   readonly outcome: OrderRecord | null;

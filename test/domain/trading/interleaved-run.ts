@@ -22,7 +22,7 @@ import {
   ticketOf,
 } from './order-stage.ts';
 
-/** What the gateway does with an order that it is sent; `refused`: it never gets it. */
+/** The gateway's ways with an order; `refused`: it never gets it. */
 export type End = 'accepted' | 'rejected' | 'nothing' | 'paused' | 'refused';
 
 /** After these the gateway has surely not taken the order, and its key is free. */
