@@ -54,6 +54,8 @@ export async function startApp(config: Config, given: AppOptions = {}) {
       const { received, accessLog } = wired;
       return received.lastAddress === null ? null : accessLog.addressHash(received.lastAddress);
     },
+    /** Counts an error of an extension or a plugin that nobody has caught. */
+    countFault: opened.metrics.graph.extensionFault,
     // The transports are closed first, then what was opened, the last first.
     close: createShutdown(config, options, opened.domain, wired, started.move()),
   };

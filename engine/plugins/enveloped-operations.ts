@@ -8,6 +8,7 @@ import {
   validate,
 } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
+import { asHost } from '../../lib/guest-code.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import { type Fallback, OF_DOCUMENT, type Refusal, withHeaders } from '../admission/refusal.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
@@ -83,7 +84,7 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
     },
     onExecute({ args, setExecuteFn }) {
       beginTrace(args.contextValue[GRAPH].operation);
-      setExecuteFn((given) => execution.execute(admittedContext(given)));
+      setExecuteFn((given) => asHost(() => execution.execute(admittedContext(given))));
       return {
         onExecuteDone: ({ result, setResult }) =>
           setResult(execution.ended(args.contextValue[GRAPH], result)),
@@ -91,7 +92,7 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
     },
     onSubscribe({ args, setSubscribeFn }) {
       beginTrace(args.contextValue[GRAPH].operation);
-      setSubscribeFn((given) => execution.subscribe(admittedContext(given)));
+      setSubscribeFn((given) => asHost(() => execution.subscribe(admittedContext(given))));
       return {
         onSubscribeResult: ({ result }) => void execution.ended(args.contextValue[GRAPH], result),
       };

@@ -1,5 +1,6 @@
 import type { Plugin } from '@envelop/core';
 import type { GraphQLSchema } from 'graphql';
+import { asGuest } from '../../lib/guest-code.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWrappableSchema, type WrappableSchema } from './wrappable-schema.ts';
 
@@ -60,11 +61,12 @@ export function openPlugins(
   schema: GraphQLSchema,
   given: readonly GivenPlugin[],
   log: Log,
+  guest: string | null = null,
 ): OpenPlugins {
-  const wrappable = createWrappableSchema(schema, log);
+  const wrappable = createWrappableSchema(schema, log, guest);
   const handlers: unknown[] = [];
   if (given.length > 0) wrappable.beginWrapping();
-  const all = initialized(schema, given, handlers);
+  const all = asGuest(guest, () => initialized(schema, given, handlers));
   wrappable.endWrapping();
   const http = all.flatMap((each) => httpHooksOf(each).map((hook) => ({ ...each, hook })));
   const unguarded = http.find(({ httpOnly }) => !httpOnly);
@@ -75,9 +77,17 @@ export function openPlugins(
     );
   }
   return {
-    hooks: all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log))],
+    hooks:
+      all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log, guest))],
     http: [...new Set(http.map(({ plugin }) => plugin))].map((plugin) =>
-      Object.fromEntries(picked(plugin, [...OF_HTTP, 'instrumentation'])),
+      Object.fromEntries(
+        picked(plugin, [...OF_HTTP, 'instrumentation']).map(([name, hook]) => [
+          name,
+          typeof hook === 'function'
+            ? (...args: unknown[]) => asGuest(guest, () => hook.apply(plugin, args))
+            : hook,
+        ]),
+      ),
     ),
     wrappable,
     because: http[0] ? `${http[0].name} has ${http[0].hook}` : null,
@@ -161,11 +171,12 @@ function picked(plugin: Hooks, names: readonly string[]): [string, unknown][] {
   return names.filter((name) => plugin[name] != null).map((name) => [name, plugin[name]]);
 }
 
-function hooksOf({ plugin, name }: Named, log: Log): Plugin {
+function hooksOf({ plugin, name }: Named, log: Log, guest: string | null): Plugin {
   const hooks = picked(plugin, OF_ENVELOP).map(([hook, run]) => {
     const fault = (error: unknown) =>
       log.error({ plugin: name, hook, err: error }, 'a plugin failed');
-    return [hook, guarded(hook, run as () => unknown, fault)];
+    const hosted: Hook = (...given) => asGuest(guest, () => (run as Hook)(...given));
+    return [hook, guarded(hook, hosted, fault)];
   });
   return { ...Object.fromEntries(hooks), instrumentation: plugin.instrumentation };
 }

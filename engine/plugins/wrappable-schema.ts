@@ -7,6 +7,7 @@ import {
   isInterfaceType,
   isObjectType,
 } from 'graphql';
+import { asGuest, asHost } from '../../lib/guest-code.ts';
 import type { Log } from '../../lib/log.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import { requestError } from '../errors/request-error.ts';
@@ -33,14 +34,19 @@ export type WrappableSchema = ReturnType<typeof createWrappableSchema>;
  * service's own with the one that they need. What a plugin replaced counts as the viewer's own from then on: it is shared
  * with nobody, cached nowhere and, having four parameters, never compiled.
  */
-export function createWrappableSchema(schema: GraphQLSchema, log: Log) {
+export function createWrappableSchema(
+  schema: GraphQLSchema,
+  log: Log,
+  guest: string | null = null,
+) {
   let endings: readonly (() => Wrappable | null)[] = [];
   const writesOf = new WeakMap<object, Writes>();
   const failed = new WeakSet<object>();
 
   function offer({ holder, name, about, isWrite }: Wrappable): () => Wrappable | null {
     const own = holder[name] as Run | undefined;
-    const offered = own && (isWrite ? noting(own) : withContext(own, name, innerOf));
+    const hosted: Run | undefined = own && ((...given) => asHost(() => own(...given)));
+    const offered = hosted && (isWrite ? noting(hosted) : withContext(hosted, name, innerOf));
     if (offered) holder[name] = offered;
     return () => {
       const now = holder[name] as Run | undefined;
@@ -49,7 +55,7 @@ export function createWrappableSchema(schema: GraphQLSchema, log: Log) {
         return null;
       }
       if (now) {
-        const theirs = withContext(now, name, viewOf);
+        const theirs = withContext((...given) => asGuest(guest, () => now(...given)), name, viewOf);
         holder[name] = isWrite ? surviving(theirs) : theirs;
       }
       return { holder, name, about, isWrite };

@@ -6,6 +6,7 @@ import {
   openPlugins,
   PluginError,
 } from '../../engine/plugins/open-plugins.ts';
+import { guestName } from '../../lib/guest-code.ts';
 import { oldHeapLimit } from '../../lib/heap-limit.ts';
 import type { LimitTable } from '../../lib/limits/table.ts';
 import { createLog, type Log, openLogOutput } from '../../lib/log.ts';
@@ -46,7 +47,8 @@ export function withDefaults(config: Config, given: AppOptions, extensions: Exte
   const own = given.schema ?? extensions.schema;
   const schema = config.federation ? federated(own) : own;
   const log = given.log ?? openAppLog(config).log;
-  const plugins = openGiven(schema, given.plugins ?? [], directPath, log);
+  const guest = config.plugins === null ? null : guestName(config.plugins);
+  const plugins = openGiven(schema, given.plugins ?? [], directPath, log, guest);
   return {
     ...given,
     log,
@@ -71,9 +73,10 @@ function openGiven(
   given: readonly GivenPlugin[],
   directPath: boolean,
   log: Log,
+  guest: string | null,
 ): OpenPlugins {
   try {
-    const plugins = openPlugins(schema, given, log);
+    const plugins = openPlugins(schema, given, log, guest);
     const because = plugins.because ?? (directPath ? null : '`directPath` is false');
     if (because !== null) log.info({ because }, 'yoga serves all HTTP');
     else if (given.length > 0) log.info({ plugins: given.length }, 'the direct path serves HTTP');

@@ -1,6 +1,7 @@
 import { Documents } from '../../engine/documents/documents.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
+import { guestName } from '../../lib/guest-code.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
 import { limitTable } from '../../lib/limits/table.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
@@ -58,7 +59,11 @@ export async function openResources(
     extensions.backends.map((each) => [each.name, createBackendClient(each, wire)]),
   );
   for (const backend of backends.values()) started.defer(() => backend.close());
-  metrics.graph.extend(extensions);
+  const names = [
+    ...extensions.names,
+    ...(config.plugins === null ? [] : [guestName(config.plugins)]),
+  ];
+  metrics.graph.extend({ ...extensions, names });
   const documents = new Documents({
     schema,
     limits: config,

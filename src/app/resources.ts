@@ -11,6 +11,7 @@ import {
   type TrustedDocumentsOptions,
 } from '../../engine/trusted-documents/trusted-documents.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { asGuest, guestName, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
@@ -97,8 +98,8 @@ export async function loadModules(
 }
 
 /** The graph with the extensions that the configuration names. */
-export function readExtensions({ extensions }: Config): Promise<Extensions> {
-  return loadExtensions(extensions).catch(
+export function readExtensions({ extensions, extensionTimeoutMs }: Config): Promise<Extensions> {
+  return loadExtensions(extensions, extensionTimeoutMs).catch(
     // What is wrong comes first: a fault may be anywhere in the file's code.
     asProblems(ExtensionError, ({ file, message }) => [
       `EXTENSIONS=${shown(file)}: ${message} (must be ${USABLE.EXTENSIONS})`,
@@ -111,7 +112,9 @@ async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlu
   const file = resolve(path);
   const problem = (reason: string) => new ConfigError([settingProblem('PLUGINS', path, reason)]);
   if (!existsSync(file)) throw problem('missing');
-  const load = () => import(pathToFileURL(file).href);
+  const name = guestName(file);
+  registerGuest(name, file);
+  const load = () => asGuest(name, () => import(pathToFileURL(file).href));
   const { module, foreign } = await importWithOwnGraphQL(load).catch((error: unknown) => {
     throw problem(`throwing: ${reasonOf(error)}`);
   });

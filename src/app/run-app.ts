@@ -1,5 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { lostOfWs } from '../../engine/private-ws.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { guestAtFault } from '../../lib/guest-code.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';
 import { lostOfNode } from '../../lib/private-node.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
@@ -7,6 +9,7 @@ import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
 import type { Config } from '../config.ts';
 import { type AppOptions, openAppLog } from './app-options.ts';
+import { createFaultLog } from './guest-faults.ts';
 import { networkAddress } from './network-address.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
@@ -28,13 +31,18 @@ export async function runApp(
   const { version: node } = process;
   let serving: App | null = null;
   let isEnding = false;
-  process.on('uncaughtException', (error) => {
+  const logFault = createFaultLog(log, systemClock.now);
+  process.on('uncaughtException', (error, origin) => {
+    const guest = guestAtFault(error);
+    if (guest !== undefined) {
+      // The file's name says whose code it was; the process serves everybody else's requests.
+      const kind = origin === 'unhandledRejection' ? 'rejection' : 'exception';
+      serving?.countFault(guest, kind);
+      return logFault(guest, kind, error);
+    }
     if (isEnding) return;
     isEnding = true;
-    log.fatal(
-      { err: error, lastClient: serving?.lastClient() },
-      'an error that nothing handles ends the process',
-    );
+    log.fatal({ err: error, lastClient: serving?.lastClient() }, 'uncaught exception, exiting');
     void output.drain(LAST_LINES_MS).finally(() => process.exit(1));
   });
   const app = await startApp(config, { log, logOutput: output, plugins }).finally(() => {

@@ -130,6 +130,11 @@ export const SETTINGS = {
     [],
     'files of types and fields of your own, with commas between them (extensions.md)',
   ),
+  EXTENSION_TIMEOUT_MS: setting(
+    wholeNumber(1),
+    5_000,
+    'deadline of one field of an extension; a field may ask for less',
+  ),
   FEDERATION: setting(onOff, false, 'be a subgraph of Apollo Federation (supergraph.md)'),
   PLUGINS: setting(
     plainText('a file'),

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import DataLoader from 'dataloader';
+import { asGuest, observed } from '../../lib/guest-code.ts';
 import { InputError } from '../domain/input-error.ts';
 import { jsonOf, refusalOf } from '../gateway/answer-body.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
@@ -7,6 +10,7 @@ import { GatewayError } from '../gateway/errors.ts';
 import type { Answer, Exchange } from '../gateway/exchange.ts';
 import { answerOf, contractError, judgeRead } from '../gateway/judge.ts';
 import { refusalWords } from '../gateway/wire/bodies.ts';
+import { DeclaredError } from './declared-error.ts';
 import type {
   Backend,
   BackendOptions,
@@ -14,17 +18,21 @@ import type {
   Batch,
   ExtensionContext,
   Paths,
+  WriteRequest,
+  Writes,
 } from './kit.ts';
-import { ResolverContext } from './resolver-context.ts';
+import { handedOut, ResolverContext } from './resolver-context.ts';
 
 const MOST_KEYS = 100;
+const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
 /** The calls of one backend, as resolvers make them. */
 export function createBackend(
+  guest: string,
   settings: BackendSettings,
-  { judge, loginHeader, forward = [] }: BackendOptions<Paths, Paths>,
+  { judge, loginHeader, forward = [] }: BackendOptions<Paths, Writes>,
 ): Backend<string, string> {
-  const { name: backend, forwardToken } = settings;
+  const { name: backend, forwardToken, timeoutMs } = settings;
   /** What is under way or was read, by the scope of a request. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
   const nameOf = (operation: string) => `${backend}.${operation}`;
@@ -38,7 +46,7 @@ export function createBackend(
 
   function judged(name: string, exchange: Exchange, judgeHere: () => unknown): unknown {
     if (!isForJudge(exchange)) return judgeHere();
-    if (judge) return judge(shownOf(name, exchange));
+    if (judge) return asGuest(guest, () => judge(shownOf(name, exchange)));
     const { status } = exchange;
     const isAboutSender = status === 401 || status === 403;
     // They are about our own credentials: a user who signed in anew would get them again.
@@ -48,11 +56,30 @@ export function createBackend(
     return judgeHere();
   }
 
-  /** In doubt the outcome of a write is unknown: it is never sent again. */
-  function written(name: string, exchange: Exchange): unknown {
+  /** In doubt the outcome of a write is unknown, also where what arrived cannot be read: it is never sent again. */
+  async function written(name: string, exchange: Exchange): Promise<unknown> {
+    if (!isForJudge(exchange)) return writtenHere(name, exchange);
+    if (exchange.bytes.length > 0 && jsonOf(exchange) === undefined) {
+      throw unknownOutcome(name, `status ${exchange.status}, and no JSON`);
+    }
+    const late = Promise.withResolvers<never>();
+    const error = unknownOutcome(name, 'its judge has not settled');
+    const timer = setTimeout(() => late.reject(error), timeoutMs);
+    try {
+      const verdict = judged(name, exchange, () => writtenHere(name, exchange));
+      return await Promise.race([verdict, late.promise]);
+    } catch (error) {
+      const isVerdict = judge === undefined || error instanceof DeclaredError;
+      throw isVerdict ? error : unknownOutcome(name, 'its judge failed', error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function writtenHere(name: string, exchange: Exchange): unknown {
     const answer = answerOf(name, exchange, 'unknown');
     const { status } = answer;
-    if (isSuccess(status)) return answer.bytes.length === 0 ? null : bodyOf(name, answer);
+    if (isSuccess(status)) return answer.bytes.length === 0 ? null : jsonOf(answer);
     if (status >= 500 || status < 400 || status === 408) {
       throw new GatewayError('unknown', name, `status ${status}`, { status });
     }
@@ -64,9 +91,13 @@ export function createBackend(
     context: ExtensionContext,
     name: string,
     { path, query, body }: BackendRequest,
+    idempotencyKey?: string,
   ): Promise<Exchange> {
+    checkTexts(name, 'path', path);
+    checkTexts(name, 'query', query);
     const caller = await ResolverContext.callerOf(context);
     const headers = new Map<string, string>();
+    if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
     for (const each of forward) {
       const value = context.header(each);
       if (value !== null) headers.set(each.toLowerCase(), value);
@@ -100,7 +131,8 @@ export function createBackend(
       () => new Map<string, Promise<unknown>>(),
     );
     const name = JSON.stringify([operation, request.path, request.query]);
-    return memo(reads, name, () => begin(context, operation, request)) as Promise<Body>;
+    const reading = memo(reads, name, () => handedOut(() => begin(context, operation, request)));
+    return reading as Promise<Body>;
   }
 
   return {
@@ -116,20 +148,40 @@ export function createBackend(
           return keys.map((each) => pick(body, each));
         };
         const create = () => new DataLoader<string, Value>(load, { maxBatchSize: most });
-        return memo(loaders, ResolverContext.keyOf(context), create).load(key);
+        return observed(memo(loaders, ResolverContext.keyOf(context), create).load(key));
       };
     },
-    async write<Body>(context: ExtensionContext, operation: string, request: BackendRequest = {}) {
-      await context.proved();
-      const { clientOf, writeLimits } = ResolverContext.contextOf(context).services;
-      const caller = await ResolverContext.callerOf(context);
-      const name = nameOf(operation);
-      return writeLimits.write(clientOf(caller), name, async () => {
-        const exchange = await send(context, name, { body: {}, ...request });
-        return judged(name, exchange, () => written(name, exchange)) as Body;
+    write<Body>(context: ExtensionContext, operation: string, given: WriteRequest = {}) {
+      const { idempotencyKey = randomUUID(), ...request } = given;
+      return handedOut(async () => {
+        if (!KEY.test(idempotencyKey)) {
+          throw new InputError('idempotencyKey', 'A key has 1 to 255 printable characters.');
+        }
+        await context.proved();
+        const { clientOf, writeLimits } = ResolverContext.contextOf(context).services;
+        const caller = await ResolverContext.callerOf(context);
+        const name = nameOf(operation);
+        // Most services expect JSON with any other method.
+        const body = settings.writes[name]?.method === 'DELETE' ? {} : { body: {} };
+        return writeLimits.write(clientOf(caller), name, async () => {
+          const exchange = await send(context, name, { ...body, ...request }, idempotencyKey);
+          return (await written(name, exchange)) as Body;
+        });
       });
     },
   };
+}
+
+/** Values of a path or a query are texts: an object would become `[object Object]`. */
+function checkTexts(name: string, part: string, values: Readonly<Record<string, unknown>> = {}) {
+  for (const [key, value] of Object.entries(values)) {
+    if (typeof value === 'string') continue;
+    throw new TypeError(`${part}.${key} of ${name} is no string, but ${inspect(value)}`);
+  }
+}
+
+function unknownOutcome(name: string, reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('unknown', name, reason, { cause });
 }
 
 function isForJudge(exchange: Exchange): exchange is Answer {

@@ -16,9 +16,9 @@ export interface Kit {
   /** The contract's types, to be returned by fields and to be given more of them. */
   readonly refs: Refs;
   /** Declares another service, which gets a pool, breakers, retries, metrics and spans of its own. */
-  backend<const Reads extends Paths, const Writes extends Paths = Record<never, string>>(
-    options: BackendOptions<Reads, Writes>,
-  ): Backend<keyof Reads & string, keyof Writes & string>;
+  backend<const Read extends Paths, const Write extends Writes = Record<never, string>>(
+    options: BackendOptions<Read, Write>,
+  ): Backend<keyof Read & string, keyof Write & string>;
   /**
    * Options of a field that is a list of objects: the entries by which its cost is estimated. They are 50 without it, and with
    * `argument` as many as that argument says, `most` where it says more or nothing. The resolver has to keep to it.
@@ -29,6 +29,11 @@ export interface Kit {
    * for its arguments and its instrument. Its resolver may read nothing of the viewer.
    */
   shared(options: { readonly seconds: number }): FieldOptions;
+  /**
+   * Options of a field that must answer sooner than EXTENSION_TIMEOUT_MS. Past its deadline a field is null, with
+   * GATEWAY_TIMEOUT, or OUTCOME_UNKNOWN for one of `Mutation`, and what settles later is dropped.
+   */
+  deadline(options: { readonly ms: number }): FieldOptions;
   /** Registers a code, with what a client makes of it, and returns what makes its errors. */
   error(code: string, traits: ErrorTraits): (message: string) => Error;
 }
@@ -78,8 +83,8 @@ export interface SessionSource {
 export interface ExtensionContext {
   /** Id of the request, which the log has too. */
   readonly requestId: string;
-  /** Aborts when nobody waits for the answer any more. */
-  readonly signal: AbortSignal | undefined;
+  /** Aborts when nobody waits for the answer any more, or the deadline of the field has passed. */
+  readonly signal: AbortSignal;
   /**
    * A header of the request, over a socket one of `headers` in its `connectionParams`; null where it has none, and for those
    * that carry a token.
@@ -101,7 +106,15 @@ export type FieldOptions = Readonly<Record<never, never>>;
 /** Names of operations and their paths. A segment `{name}` is filled in for each call. */
 export type Paths = Readonly<Record<string, string>>;
 
-export interface BackendOptions<Reads extends Paths, Writes extends Paths> {
+/** Names of writes, with their paths where they are sent by POST. */
+export type Writes = Readonly<Record<string, string | Write>>;
+
+export interface Write {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+}
+
+export interface BackendOptions<Read extends Paths, Write extends Writes> {
   /** In lower case. Its operations are called `name.operation` in metrics, spans, logs and errors. */
   readonly name: string;
   readonly url: string;
@@ -122,10 +135,13 @@ export interface BackendOptions<Reads extends Paths, Writes extends Paths> {
   /** Names of headers that are sent on, as the request has them. */
   readonly forward?: readonly string[];
   /** By GET. */
-  readonly reads: Reads;
-  /** By POST, sent once. */
-  readonly writes?: Writes;
-  /** Makes the result of an answer below 500 (but 429), or throws. Without it a 2xx is its JSON, a 4xx an error. */
+  readonly reads: Read;
+  /** By POST unless they say otherwise; each is sent once, with an `Idempotency-Key`. */
+  readonly writes?: Write;
+  /**
+   * Makes the result of an answer below 500 (but 429), or throws. Without it a 2xx is its JSON, a 4xx an error. For a write
+   * anything thrown but an error of `error()` is OUTCOME_UNKNOWN, and an answer that is no JSON never comes here.
+   */
   readonly judge?: (answer: BackendAnswer) => unknown;
 }
 
@@ -142,6 +158,11 @@ export interface BackendRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Of a write, as JSON. */
   readonly body?: unknown;
+}
+
+export interface WriteRequest extends BackendRequest {
+  /** The same for each attempt at one write, so that the service can tell a repeat. Default: a new one. */
+  readonly idempotencyKey?: string;
 }
 
 export interface Backend<Read extends string, Write extends string> {
@@ -163,7 +184,7 @@ export interface Backend<Read extends string, Write extends string> {
   write<Body = unknown>(
     context: ExtensionContext,
     operation: Write,
-    request?: BackendRequest,
+    request?: WriteRequest,
   ): Promise<Body>;
 }
 

@@ -3,17 +3,20 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { GraphQLSchema } from 'graphql';
 import type { CodeTraits } from '../../engine/errors/codes.ts';
+import { asGuest, guestName, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { createKit, VERSION } from './create-kit.ts';
-import { confine, fieldNames } from './extension-fields.ts';
+import { type Additions, confine, elementNames } from './extension-fields.ts';
 
 /** The whole graph, with what the extensions have added to it. */
 export interface Extensions {
   readonly schema: GraphQLSchema;
   readonly backends: readonly BackendSettings[];
   readonly codes: Readonly<Record<string, CodeTraits & { readonly advice: string }>>;
+  /** The names of their files, without the ending. */
+  readonly names: readonly string[];
 }
 
 /** Stops the start: a file of an extension cannot be used. */
@@ -27,26 +30,39 @@ export class ExtensionError extends Error {
   }
 }
 
-/** Called once in a process: types enter the one builder of the schema, and never leave it. */
-export async function loadExtensions(files: readonly string[]): Promise<Extensions> {
+/**
+ * Called once in a process: types enter the one builder of the schema, and never leave it. `timeoutMs`: the longest that a
+ * field may take.
+ */
+export async function loadExtensions(
+  files: readonly string[],
+  timeoutMs: number,
+): Promise<Extensions> {
   let schema = buildSchema();
-  const own = fieldNames(schema);
-  const { kit, backends, codes } = createKit();
-  for (const file of files) {
+  const contract = elementNames(schema);
+  const additions: Additions = new Map();
+  const { kitFor, backends, codes } = createKit();
+  const names = files.map(guestName);
+  for (const [at, file] of files.entries()) {
     const path = resolve(file);
+    const name = names[at] as string;
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
       throw new ExtensionError(file, `there is no file ${path}`);
     }
+    registerGuest(name, path);
     try {
-      await (await extensionIn(path))(kit);
+      await asGuest(name, async () => (await extensionIn(path))(kitFor(name)));
       // After each, so that a name that is there twice is told of with its file.
       schema = buildSchema();
-      confine(schema, own);
+      for (const element of elementNames(schema)) {
+        if (!contract.has(element) && !additions.has(element)) additions.set(element, name);
+      }
+      confine(schema, additions, timeoutMs);
     } catch (error) {
       throw new ExtensionError(file, `${reasonOf(error)}, in ${placeOf(error, path)}`);
     }
   }
-  return { schema, backends: [...backends.values()], codes };
+  return { schema, backends: [...backends.values()], codes, names };
 }
 
 async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {

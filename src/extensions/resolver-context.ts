@@ -1,3 +1,4 @@
+import { asHost, observed } from '../../lib/guest-code.ts';
 import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Context } from '../schema/context.ts';
@@ -14,11 +15,21 @@ const sharedReads = new WeakMap<Scope, object>();
 export class ResolverContext implements ExtensionContext {
   readonly #context: Context;
   readonly #isShared: boolean;
+  /** Null until it is asked for. */
+  #signal: AbortSignal | null = null;
+  #aborting: AbortController | null = null;
+  #lateBy: Error | null = null;
 
   /** `isShared`: the value is for everybody, so nothing of the viewer may be read for it. */
   constructor(context: Context, isShared: boolean) {
     this.#context = context;
     this.#isShared = isShared;
+  }
+
+  /** The deadline of the field has passed. */
+  static abort(given: ResolverContext, reason: Error): void {
+    given.#lateBy = reason;
+    given.#aborting?.abort(reason);
   }
 
   /** The request's own context, for what a backend does with it. */
@@ -51,33 +62,50 @@ export class ResolverContext implements ExtensionContext {
     return this.#own().requestId;
   }
 
-  get signal(): AbortSignal | undefined {
-    return this.#own().scope.caller.signal;
+  get signal(): AbortSignal {
+    this.#signal ??= this.#createSignal();
+    return this.#signal;
   }
 
   header(name: string): string | null {
     return SECRET.has(name.toLowerCase()) ? null : this.#own().header(name);
   }
 
-  async proved(): Promise<{ readonly login: string }> {
-    const { scope, services } = this.#own();
-    const viewer = await scope.viewer();
-    await services.prover.account(viewer);
-    return { login: viewer.login };
+  proved(): Promise<{ readonly login: string }> {
+    return handedOut(async () => {
+      const { scope, services } = this.#own();
+      const viewer = await scope.viewer();
+      await services.prover.account(viewer);
+      return { login: viewer.login };
+    });
   }
 
-  async instrument(id: string): Promise<InstrumentSource | null> {
-    return this.#own().scope.instrument(id);
+  instrument(id: string): Promise<InstrumentSource | null> {
+    return handedOut(async () => this.#own().scope.instrument(id));
   }
 
   positions(): Promise<readonly HoldingSource[]> {
-    return this.#own().scope.positions();
+    return handedOut(async () => this.#own().scope.positions());
+  }
+
+  #createSignal(): AbortSignal {
+    if (this.#lateBy !== null) return AbortSignal.abort(this.#lateBy);
+    this.#aborting = new AbortController();
+    const { signal } = this.#aborting;
+    // The client whose request comes first must not be able to abort it for all.
+    const leaving = this.#isShared ? undefined : this.#context.scope.caller.signal;
+    return leaving === undefined ? signal : AbortSignal.any([leaving, signal]);
   }
 
   #own(): Context {
     if (this.#isShared) throw new Error('a shared field reads nothing of the viewer');
     return this.#context;
   }
+}
+
+/** What the service does for an extension: its own work, whose failure ends nothing where the extension does not wait for it. */
+export function handedOut<Value>(work: () => Promise<Value>): Promise<Value> {
+  return observed(asHost(work));
 }
 
 /** Null where the token cannot be one of an account. */

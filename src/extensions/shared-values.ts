@@ -10,7 +10,7 @@ interface Resolved {
 export function createSharedValues() {
   const values = new LRUCache<string, Resolved, () => unknown>({
     maxSize: MOST_BYTES,
-    sizeCalculation: ({ value }, key) => key.length + (JSON.stringify(value)?.length ?? 1),
+    sizeCalculation: ({ value }, key) => key.length + sizeOf(value),
     fetchMethod: async (_key, _old, { context: resolve }) => ({ value: await resolve() }),
     // Whoever waits for a value gets it, even if there was no room for it meanwhile.
     ignoreFetchAbort: true,
@@ -41,4 +41,15 @@ export function createSharedValues() {
     const resolving = values.fetch(key, { context: resolve, ttl: seconds * 1000 });
     return resolving.then((resolved) => resolved?.value);
   };
+}
+
+// What cannot be written may be large: an object that knows all others of its kind, as mappers of rows make them.
+const UNKNOWN_BYTES = 65_536;
+
+function sizeOf(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? 1;
+  } catch {
+    return UNKNOWN_BYTES;
+  }
 }

@@ -18,7 +18,12 @@ export interface BackendSettings {
   readonly forwardToken: boolean;
   /** By their names, which begin with the backend's own and a dot. */
   readonly reads: Readonly<Record<string, string>>;
-  readonly writes: Readonly<Record<string, string>>;
+  readonly writes: Readonly<Record<string, BackendWrite>>;
+}
+
+export interface BackendWrite {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
 }
 
 interface BackendCall extends RequestDetails {
@@ -57,14 +62,21 @@ export function createBackendClient(settings: BackendSettings, parts: WireParts)
 }
 
 function operationsOf({ name, forwardToken, reads, writes }: BackendSettings) {
-  const row = (verb: 'GET' | 'POST', path: string): GatewayOperation => ({
-    ...{ verb, path, backend: name, area: name, bounds: 'usual', proves: 'nothing' },
-    effect: verb === 'GET' ? 'read' : 'write',
-    isIdempotent: verb === 'GET',
-    isAnonymous: !forwardToken,
-    errors: 'plain',
-  });
-  const rows = (verb: 'GET' | 'POST', paths: Readonly<Record<string, string>>) =>
-    Object.entries(paths).map(([operation, path]) => [operation, row(verb, path)] as const);
-  return Object.fromEntries([...rows('GET', reads), ...rows('POST', writes)]);
+  const common = { backend: name, area: name, bounds: 'usual', proves: 'nothing', errors: 'plain' };
+  const row = (of: Pick<GatewayOperation, 'verb' | 'path' | 'effect'>) =>
+    ({
+      ...common,
+      ...of,
+      isIdempotent: of.effect === 'read',
+      isAnonymous: !forwardToken,
+    }) as GatewayOperation;
+  const rows = [
+    ...Object.entries(reads).map(
+      ([each, path]) => [each, row({ verb: 'GET', path, effect: 'read' })] as const,
+    ),
+    ...Object.entries(writes).map(
+      ([each, { method, path }]) => [each, row({ verb: method, path, effect: 'write' })] as const,
+    ),
+  ];
+  return Object.fromEntries(rows);
 }

@@ -29,7 +29,7 @@ type ErrorShape = 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
 export interface GatewayOperation {
   /** A segment `{name}` is filled in, encoded as one segment. */
   readonly path: string;
-  readonly verb: 'GET' | 'POST' | 'PUT';
+  readonly verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
    * Nothing happens where the answer of a `read` is lost: it is repeated here. A lost answer of a `write` leaves doubt;
    * it is never repeated here. That of an `order` may have cost money.

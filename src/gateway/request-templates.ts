@@ -68,7 +68,7 @@ function createHeaders(
 ) {
   const fixed = Object.entries({
     accept: 'application/json',
-    // Every request but a read has a body.
+    // A deletion may have none, and says so by its length.
     ...(verb !== 'GET' && { 'content-type': 'application/json' }),
     ...headers,
   }).flat();

@@ -36,6 +36,8 @@ const CACHES = ['response', 'document'] as const;
 interface ExtendedGraph {
   readonly backends: readonly Pick<BackendSettings, 'reads' | 'writes'>[];
   readonly codes: Readonly<Record<string, unknown>>;
+  /** The files of extensions and plugins. */
+  readonly names: readonly string[];
 }
 
 /** The metrics of operations: errors, refusals, caches. */
@@ -60,6 +62,11 @@ export function createGraphMetrics(registry: Registry) {
     cache: CACHES,
     result: ['hit', 'miss'],
   });
+  const faults = registry.counter(
+    'extension_faults_total',
+    'Errors of an extension’s or a plugin’s file that nothing has caught: rejections of promises, exceptions of timers and event handlers.',
+    { extension: [], kind: ['rejection', 'exception'] },
+  );
   const readsOf = (cache: (typeof CACHES)[number]): CacheReads => ({
     hit: reads.register(cache, 'hit'),
     miss: reads.register(cache, 'miss'),
@@ -72,7 +79,10 @@ export function createGraphMetrics(registry: Registry) {
       '1 while the manifest of trusted documents cannot be read, and the former one counts.',
     ),
     /** Adds the series of what extensions have declared. */
-    extend({ backends, codes }: ExtendedGraph): void {
+    extend({ backends, codes, names }: ExtendedGraph): void {
+      for (const name of names) {
+        for (const kind of ['rejection', 'exception']) faults.register(name, kind);
+      }
       for (const { reads: ofBackend, writes } of backends) {
         for (const operation of Object.keys({ ...ofBackend, ...writes })) {
           for (const code of CODES_OF_CALLS) errors.register(code, operation);
@@ -88,6 +98,7 @@ export function createGraphMetrics(registry: Registry) {
       const name = known.has(String(code)) ? String(code) : 'other';
       errors.add(name, name === 'other' ? 'none' : String(operation ?? 'none'));
     },
+    extensionFault: (name: string, kind: string) => faults.add(name, kind),
     refusal: (limit: unknown) => refusals.add(LIMITS.find((each) => each === limit) ?? 'other'),
   };
 }

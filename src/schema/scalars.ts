@@ -1,6 +1,7 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped, visit } from 'graphql';
 import { INEXACT } from '../../lib/exact-json.ts';
 import { momentText, parseMoment } from '../../lib/moment-text.ts';
+import { plainJson } from '../../lib/plain-json.ts';
 import { builder } from './builder.ts';
 
 const DateTime = new GraphQLScalarType<number, string>({
@@ -25,6 +26,8 @@ const JSONValue = new GraphQLScalarType<unknown, unknown>({
   name: 'JSON',
   description: 'Any JSON value, passed on as it is.',
   specifiedByURL: 'http://www.ecma-international.org/publications/files/ECMA-ST/ECMA-404.pdf',
+  // A value that cannot be written fails its own field, before the answer is written.
+  coerceOutputValue: plainJson,
   parseValue: (value) => {
     refuseInexact(value);
     return value;

@@ -43,7 +43,7 @@ interface Dashboard {
   readonly annotations: { readonly list: readonly { readonly expr: string }[] };
 }
 
-/** Live series, and those that come with a Redis or with some traffic alone. */
+/** Live series, and those that come with a Redis, an extension or some traffic alone. */
 let series: string[];
 beforeAll(async () => {
   await using app = await startTestApp();
@@ -60,6 +60,7 @@ beforeAll(async () => {
     ...scraped.keys(),
     'trading_graph_redis_up',
     'trading_graph_gateway_clock_skew_seconds',
+    'trading_graph_extension_faults_total{extension="",kind=""}',
   ];
 });
 

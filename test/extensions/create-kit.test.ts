@@ -4,7 +4,8 @@ import { createKit } from '../../src/extensions/create-kit.ts';
 const URL = 'https://news.example.com/api';
 
 test('a backend gets defaults, and its operations its name', () => {
-  const { kit, backends } = createKit();
+  const { kitFor, backends } = createKit();
+  const kit = kitFor('a');
   kit.backend({
     name: 'news',
     url: URL,
@@ -29,18 +30,26 @@ test.each([
   [{ timeoutMs: 0 }, 'timeoutMs of the backend news is 0'],
   [{ connections: 1.5 }, 'connections of the backend news is 1.5'],
   [{ maxBytes: Number.NaN }, 'maxBytes of the backend news is NaN'],
-  [{ reads: { a: 'articles' } }, 'the path of news.a has no / first'],
-  [{ writes: { a: 'articles' } }, 'the path of news.a has no / first'],
+  [{ reads: { a: 'articles' } }, 'reads.a of the backend news has no / first'],
+  [{ reads: { a: { path: '/a' } } }, "reads.a of the backend news is no path, but { path: '/a' }"],
+  [{ writes: { a: 'articles' } }, 'path of writes.a of the backend news has no / first'],
+  [
+    { writes: { a: { method: 'GET', path: '/a' } } },
+    'method of writes.a of the backend news is GET',
+  ],
   [{ headers: { 'x y': 'k' } }, 'x y'],
   [{ headers: { x: 'a\r\nb: c' } }, 'a'],
 ])('a backend with %o is refused', (given, reason) => {
-  const { kit } = createKit();
+  const kit = createKit().kitFor('a');
   kit.backend({ name: 'taken', url: URL, reads: {} });
-  expect(() => kit.backend({ name: 'news', url: URL, reads: {}, ...given })).toThrow(reason);
+  expect(() => kit.backend({ name: 'news', url: URL, reads: {}, ...given } as never)).toThrow(
+    reason,
+  );
 });
 
 test('a code is registered once, and makes errors of it', () => {
-  const { kit, codes } = createKit();
+  const { kitFor, codes } = createKit();
+  const kit = kitFor('a');
   const traits = { retryable: true, outcome: 'refused', advice: 'Wait.' } as const;
   const full = kit.error('NEWS_FULL', traits);
   expect(codes).toEqual({ NEWS_FULL: traits });
@@ -53,7 +62,7 @@ test('a code is registered once, and makes errors of it', () => {
 });
 
 test('sizes and times that are none are refused', () => {
-  const { kit } = createKit();
+  const kit = createKit().kitFor('a');
   for (const most of [0, 1.5, Number.NaN]) {
     expect(() => kit.listSize(most)).toThrow('listSize');
     expect(() => kit.listSize({ argument: 'limit', most })).toThrow('listSize');

@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { buying } from '../../support/buying.ts';
+import { eventually } from '../../support/eventually.ts';
+import { readMetrics } from '../../support/leaks.ts';
+import { openSocket } from '../live/raw-socket.ts';
+import { useExtension } from './use-extension.ts';
+
+const { sandbox, service, facade, query, tokenOf } = useExtension('faulty-graph.ts', (url) => ({
+  SIDE_URL: url,
+  NODE_ENV: 'production',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  ORDER_STORE: 'memory',
+}));
+
+beforeEach(() => {
+  service.answer = () => ({ status: 200, body: 'fine' });
+});
+
+const VALUES = ['circle', 'bigint', 'getter', 'toJson', 'deep', 'nothing'];
+
+/** How often a fault of the extension was counted. */
+async function counted(kind: 'rejection' | 'exception'): Promise<number> {
+  const name = `trading_graph_extension_faults_total{extension="faulty-graph",kind="${kind}"} `;
+  return Number((await readMetrics(facade.adminUrl)).split(name)[1]?.split('\n')[0]);
+}
+
+test('a value that JSON cannot carry costs its own field, however it is read', async () => {
+  using socket = await openSocket(facade);
+  socket.say({ type: 'connection_init' });
+  for (const kind of VALUES) {
+    const document = `{ value(kind: "${kind}") sharedValue(kind: "${kind}") __typename }`;
+    const data = { value: null, sharedValue: null, __typename: 'Query' };
+    // The second one would be compiled, or shared.
+    for (let times = 0; times < 3; times += 1) {
+      const answer = await query(document);
+      expect(answer.data).toEqual(data);
+      expect(answer.errors).toHaveLength(2);
+      for (const path of [['value'], ['sharedValue']]) {
+        expect(answer.errors).toContainEqual(
+          expect.objectContaining({
+            path,
+            extensions: expect.objectContaining({ code: 'INTERNAL' }),
+          }),
+        );
+      }
+    }
+    const events = await fetch(`${facade.url}/graphql?query=${encodeURIComponent(document)}`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    expect(await events.text()).toContain('"value":null');
+    socket.subscribe(kind, document);
+    expect((await socket.until(kind, 'next')).payload.data).toEqual(data);
+  }
+});
+
+test('a field that does not settle is null at its deadline, a shared one is asked again, and its signal aborts', async () => {
+  const late = (operation: string) => ({ code: 'GATEWAY_TIMEOUT', operation, retryable: true });
+  for (let times = 0; times < 2; times += 1) {
+    const { data, errors } = await query('{ never neverItem aborted sharedNever __typename }');
+    expect(data).toMatchObject({ never: null, aborted: null, sharedNever: null });
+    expect(data.__typename).toBe('Query');
+    const codes = errors.map(({ extensions }) => extensions);
+    for (const name of ['never', 'aborted', 'sharedNever', 'neverItem']) {
+      expect(codes).toContainEqual(expect.objectContaining(late(`faulty-graph.${name}`)));
+    }
+  }
+  // Nobody knows what a write has done by then.
+  const { errors } = await query('mutation { neverWritten }', { token: tokenOf() });
+  expect(errors).toMatchObject([
+    { path: ['neverWritten'], extensions: { code: 'OUTCOME_UNKNOWN' } },
+  ]);
+});
+
+test('nothing that is selected below the outcome of an order takes the outcome away', async () => {
+  const token = tokenOf('fresh@example.com');
+  const kinds = [...VALUES, 'throws', 'rejects', 'never'];
+  for (const [at, kind] of kinds.entries()) {
+    const selected = `... on OrderAccepted { orderId positions { id note(kind: "${kind}") } }`;
+    const { data, errors } = await query(buying(`contained-${at}`, selected), { token });
+    expect(data.placeOrder.orderId).toEqual(expect.any(String));
+    expect(data.placeOrder.positions).toHaveLength(at + 1);
+    expect(errors.length).toBe(at + 1);
+    expect(errors.map(({ path }) => path)).toContainEqual(['placeOrder', 'positions', 0, 'note']);
+  }
+});
+
+describe('a write', () => {
+  const changed = async (args: string, token = tokenOf()) =>
+    query(`mutation { change(${args}) { result } }`, { token });
+
+  test('goes out by its method, once, with a key: its caller’s, or a new one', async () => {
+    for (const [by, method, path] of [
+      ['add', 'POST', '/news'],
+      ['rename', 'PUT', '/news/a'],
+      ['change', 'PATCH', '/news/a'],
+      ['drop', 'DELETE', '/news/a'],
+    ] as const) {
+      service.received.length = 0;
+      expect((await changed(`by: "${by}", key: "key of ours"`)).data.change.result).toBe('fine');
+      await changed(`by: "${by}"`);
+      await changed(`by: "${by}"`);
+      expect(service.received.map((one) => [one.method, one.path])).toEqual(
+        Array(3).fill([method, path]),
+      );
+      const keys = service.received.map(({ headers }) => headers['idempotency-key']);
+      expect(keys[0]).toBe('key of ours');
+      expect(new Set(keys).size).toBe(3);
+      expect(service.received[0]?.body).toBe(by === 'drop' ? '' : '{}');
+    }
+    service.received.length = 0;
+    const { errors } = await changed('by: "add", key: "a\\nb: c"');
+    expect(errors).toMatchObject([
+      { extensions: { code: 'BAD_USER_INPUT', argument: 'idempotencyKey' } },
+    ]);
+    expect(service.received).toEqual([]);
+    service.answer = () => 'reset';
+    for (const by of ['add', 'rename', 'change', 'drop']) {
+      service.received.length = 0;
+      const { errors } = await changed(`by: "${by}"`);
+      expect(errors).toMatchObject([{ extensions: { code: 'OUTCOME_UNKNOWN', retryable: false } }]);
+      expect(service.received).toHaveLength(1);
+    }
+  });
+
+  test.each([
+    ['a page with status 200', { status: 200, body: undefined }],
+    ['a page with status 404', { status: 404, body: undefined }],
+    ['a judge that fails', { status: 418, body: {} }],
+  ])('whose answer cannot be read is said to be unknown: %s', async (_name, reply) => {
+    service.answer = () => reply;
+    const { data, errors } = await query('mutation { judged { result } }', { token: tokenOf() });
+    expect(data).toEqual({ judged: null });
+    expect(errors).toMatchObject([
+      { extensions: { code: 'OUTCOME_UNKNOWN', operation: 'judged.add', retryable: false } },
+    ]);
+    if (reply.status === 418) return;
+    const without = await changed('by: "add"');
+    expect(without.errors).toMatchObject([{ extensions: { code: 'OUTCOME_UNKNOWN' } }]);
+  });
+
+  test('that is answered without a body has null as its result, and undefined for a judge', async () => {
+    service.answer = () => ({ status: 204, body: null });
+    expect((await changed('by: "add"')).data).toEqual({ change: { result: null } });
+    const { data } = await query('mutation { judged { result } }', { token: tokenOf() });
+    expect(data).toEqual({ judged: { result: 'nothing' } });
+  });
+});
+
+test('whatever the code of an extension forgets ends nothing, and bystanders notice nothing', async () => {
+  service.answer = ({ path }) => (path === '/news' ? 'reset' : { status: 200, body: 'fine' });
+  const faults = ['awaitedLate', 'forgotten', 'rejected', 'timer', 'handler'];
+  const documents = [
+    ...faults.map((name) => `{ ${name} }`),
+    ...VALUES.map((kind) => `{ value(kind: "${kind}") }`),
+    '{ never sharedNever aborted }',
+  ];
+  const before = { rejection: await counted('rejection'), exception: await counted('exception') };
+  const token = tokenOf('pro@example.com');
+  const times = 200;
+  const bystanders: unknown[] = [];
+  const requests = Array.from({ length: times }, async (_, at) => {
+    await Promise.all(documents.map((document) => query(document)));
+    if (at % 10 === 0)
+      bystanders.push(await query('{ session { id } positions { id } }', { token }));
+  });
+  await Promise.all(requests);
+  expect(bystanders).toHaveLength(times / 10);
+  for (const answer of bystanders) expect(answer).toMatchObject({ errors: [] });
+  await eventually(async () => {
+    expect((await counted('rejection')) - before.rejection).toBe(times);
+    expect((await counted('exception')) - before.exception).toBe(2 * times);
+  });
+  const lines = facade.logged.filter((line) => line.includes('uncaught error of an extension'));
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    expect(JSON.parse(line)).toMatchObject({ level: 'error', extension: 'faulty-graph' });
+    expect(line).toContain('faulty-graph.ts:');
+  }
+  expect((await query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+  expect(sandbox.calls('openPosition')).toBeGreaterThan(0);
+});
