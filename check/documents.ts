@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Documents } from '../engine/documents/documents.ts';
-import { ManifestError, readManifests } from '../engine/trusted-documents/manifest.ts';
+import { ManifestError, readManifests } from '../engine/documents/manifest.ts';
+import { createExecutors } from '../engine/execution/compiling-executor.ts';
 import { readExtensions } from '../src/app/resources.ts';
 import { readArguments, UsageError } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
@@ -91,7 +92,12 @@ async function check(
 ): Promise<Report> {
   const { schema } = await readExtensions(config);
   // The person at the console has the schema anyway, so suggestions disclose nothing.
-  const documents = new Documents({ schema, limits: config, introspection: true });
+  const documents = new Documents({
+    schema,
+    limits: config,
+    introspection: true,
+    executors: createExecutors(schema),
+  });
   const fields = new Map(fieldsOf(schema).map((field) => [field, 0]));
   const texts = await readManifests(...paths);
   const known = (name: string) => (name === perInstrument.listSize ? instruments : 0);

@@ -7,37 +7,37 @@ import type { Log } from '../lib/log.ts';
 import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
 import { onFirstUse } from '../lib/on-first-use.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
-import { Readiness } from './admin/readiness.ts';
 import type { AdmissionParts } from './admission/admission.ts';
+import { type ClientLimitsOptions, createClientLimits } from './admission/client-limits.ts';
 import { plainContext } from './admission/plain-context.ts';
-import { createSendBuffers } from './back-pressure/send-buffers.ts';
-import { REQUEST_CODES } from './errors/codes.ts';
-import { ErrorCodes, type ErrorCodesOptions } from './errors/error-codes.ts';
-import { createExecution } from './execution/execution.ts';
-import { createGraph, type Graph, type GraphParts } from './graph.ts';
-import { LastingConnections } from './http/closing-in-slices.ts';
-import { createHttpServer, type HttpServerSettings } from './http/http-server.ts';
-import { type ClientLimitsOptions, createClientLimits } from './limits/client-limits.ts';
-import { createEventPace } from './live/event-pace.ts';
-import { createEventResults } from './live/event-results.ts';
-import { openPlugins } from './plugins/open-plugins.ts';
-import { messageBudget } from './receive/message-budget.ts';
-import { ReceiveBuffers } from './receive/receive-buffers.ts';
-import { type AccessLogOptions, createAccessLog } from './request/access-log.ts';
-import { AuthCookie, type AuthCookieOptions } from './request/auth-cookie.ts';
-import { BearerTokens } from './request/bearer.ts';
-import { createClientAddresses } from './request/client-address.ts';
-import { createClientNames } from './request/client-names.ts';
-import { HeaderForwarding } from './request/forwarded-headers.ts';
-import { createResponseCache, type ResponseCache } from './response-cache/response-cache.ts';
-import { createServerMetrics, type ServerMetrics } from './server-metrics.ts';
-import type { ServerSettings } from './server-settings.ts';
 import {
   createPersistedDocuments,
   type PersistedDocuments,
   type PersistedDocumentsOptions,
-} from './trusted-documents/persisted-documents.ts';
-import { createWebSocketEndpoint } from './websocket/websocket-endpoint.ts';
+} from './documents/persisted-documents.ts';
+import { createEventPace } from './execution/event-pace.ts';
+import { createEventResults } from './execution/event-results.ts';
+import { createExecution } from './execution/execution.ts';
+import { createResponseCache, type ResponseCache } from './execution/response-cache.ts';
+import { REQUEST_CODES } from './operation/codes.ts';
+import { ErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
+import { createGraph, type Graph, type GraphParts } from './plugins/graph.ts';
+import { openPlugins } from './plugins/open-plugins.ts';
+import { Readiness } from './transports/admin/readiness.ts';
+import { LastingConnections } from './transports/connections/closing-in-slices.ts';
+import { messageBudget } from './transports/connections/message-budget.ts';
+import { ReceiveBuffers } from './transports/connections/receive-buffers.ts';
+import { createSendBuffers } from './transports/connections/send-buffers.ts';
+import { createHttpServer, type HttpServerSettings } from './transports/http/http-server.ts';
+import { type AccessLogOptions, createAccessLog } from './transports/requests/access-log.ts';
+import { AuthCookie, type AuthCookieOptions } from './transports/requests/auth-cookie.ts';
+import { BearerTokens } from './transports/requests/bearer.ts';
+import { createClientAddresses } from './transports/requests/client-address.ts';
+import { createClientNames } from './transports/requests/client-names.ts';
+import { HeaderForwarding } from './transports/requests/forwarded-headers.ts';
+import { createServerMetrics, type ServerMetrics } from './transports/requests/server-metrics.ts';
+import type { ServerSettings } from './transports/requests/server-settings.ts';
+import { createWebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';
 
 const MAX_BYTES = 134_217_728;
 
@@ -129,7 +129,9 @@ export function createEngine(given: EngineOptions) {
   const graph = graphOf(options, caches);
   // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
   // a bundle for some 50 ms, from the sources for 200.
-  const yoga = onFirstUse(async () => (await import('./http/yoga.ts')).createYogaHandler(graph));
+  const yoga = onFirstUse(async () =>
+    (await import('./transports/http/yoga.ts')).createYogaHandler(graph),
+  );
   const settings = settingsOf(options, graph);
   const webSockets = createWebSocketEndpoint(settings, options.isMemoryShort);
   const server = createHttpServer({

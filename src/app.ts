@@ -1,5 +1,5 @@
-import { createAdminServer } from '../engine/admin/admin-server.ts';
-import { listen } from '../engine/http/listen.ts';
+import { createAdminServer } from '../engine/transports/admin/admin-server.ts';
+import { listen } from '../engine/transports/http/listen.ts';
 import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';

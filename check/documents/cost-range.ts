@@ -1,7 +1,7 @@
 import { type DirectiveNode, type DocumentNode, Kind, type TypeNode, visit } from 'graphql';
-import { evaluate, type SizeOf } from '../../engine/cost/amount.ts';
-import { LONGEST_PAGE } from '../../engine/cost/list-sizes.ts';
+import { evaluate, type SizeOf } from '../../engine/documents/amount.ts';
 import type { PreparedOperation } from '../../engine/documents/documents.ts';
+import { LONGEST_PAGE } from '../../engine/documents/list-sizes.ts';
 
 /** An operation's cost before its variables are known; what `@skip` and `@include` select counts in. */
 export interface CostRange {

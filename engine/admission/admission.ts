@@ -1,14 +1,15 @@
 import type { RequestCaller } from '../../lib/caller.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import { type CostLimitOptions, priceOperation } from '../cost/cost-limit.ts';
 import { coerceVariables } from '../documents/coerce-variables.ts';
 import type { Documents, PreparedDocument } from '../documents/documents.ts';
-import type { ClientLimits, PassedRequest } from '../limits/client-limits.ts';
-import { overMemory } from '../limits/memory-limit.ts';
-import { type RequestedDocument, readParams } from '../params/params.ts';
-import type { PersistedDocuments } from '../trusted-documents/persisted-documents.ts';
-import type { Operation, TransportContext } from './operation.ts';
-import { type Refusal, refused, withHeaders } from './refusal.ts';
+import { type RequestedDocument, readParams } from '../documents/params.ts';
+import type { PersistedDocuments } from '../documents/persisted-documents.ts';
+import { type Refusal, refused, withHeaders } from '../operation/refusal.ts';
+import type { TransportContext } from '../operation/transport-context.ts';
+import type { ClientLimits, PassedRequest } from './client-limits.ts';
+import { type CostLimitOptions, priceOperation } from './cost-limit.ts';
+import { overMemory } from './memory-limit.ts';
+import type { Operation } from './operation.ts';
 import { selectOperation } from './select-operation.ts';
 
 // A comment is no token, but what is remembered of its document holds it.

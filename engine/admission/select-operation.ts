@@ -1,7 +1,7 @@
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
-import { requestError } from '../errors/request-error.ts';
-import type { TransportContext } from './operation.ts';
-import { type Refusal, refused } from './refusal.ts';
+import { type Refusal, refused } from '../operation/refusal.ts';
+import { requestError } from '../operation/request-error.ts';
+import type { TransportContext } from '../operation/transport-context.ts';
 
 /**
  * Finds the operation of a document that is meant. Refuses a mutation by GET, which caches and links may repeat, and

@@ -1,7 +1,7 @@
 import type { DocumentNode, GraphQLError, VariableValues } from 'graphql';
 import { INEXACT } from '../../lib/exact-json.ts';
-import { type Refusal, refused } from '../admission/refusal.ts';
-import { requestError } from '../errors/request-error.ts';
+import { type Refusal, refused } from '../operation/refusal.ts';
+import { requestError } from '../operation/request-error.ts';
 import type { PreparedDocument, PreparedOperation } from './documents.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
 import { blamedArgument, isAboutNullMember, nullMemberError } from './refused-literals.ts';

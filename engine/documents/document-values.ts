@@ -1,5 +1,5 @@
 import { type ConstValueNode, Kind, type OperationDefinitionNode, type ValueNode } from 'graphql';
-import type { CostInputs } from '../cost/amount.ts';
+import type { CostInputs } from './amount.ts';
 
 type Literal = number | boolean | null | undefined;
 

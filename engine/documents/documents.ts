@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import {
   type DocumentNode,
+  type ExecutionResult,
   type FieldNode,
   FieldsOnCorrectTypeRule,
   type GraphQLError,
@@ -9,19 +10,18 @@ import {
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
   specifiedRules,
+  type ValidatedExecutionArgs,
   type ValidationRule,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { Eventually } from '../../lib/eventually.ts';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { createListSizes, type ListSizes } from '../cost/list-sizes.ts';
-import { createMetering, type Metering } from '../cost/metering.ts';
-import { located, requestError } from '../errors/request-error.ts';
-import { CompiledCodeCache } from '../execution/compiled-code.ts';
-import { CompilingExecutor } from '../execution/compiling-executor.ts';
-import { type StructureLimits, structureErrors } from '../limits/structure.ts';
+import { located, requestError } from '../operation/request-error.ts';
+import { createListSizes, type ListSizes } from './list-sizes.ts';
+import type { Meter } from './meter.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { factsOf, type OperationFacts } from './operation-facts.ts';
 import { freeTokens, parseDocument } from './parse-document.ts';
@@ -29,6 +29,7 @@ import { literalsOf, redactTexts } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
 import { Selections } from './selections.ts';
 import { type SharedUse, sharedUseOf } from './sharing-marks.ts';
+import { type StructureLimits, structureErrors } from './structure.ts';
 import { withoutIncremental } from './without-incremental.ts';
 
 export interface DocumentOptions {
@@ -36,9 +37,27 @@ export interface DocumentOptions {
   readonly limits: StructureLimits;
   /** When false, "Did you mean…" is off as well, since suggestions disclose the schema. */
   readonly introspection: boolean;
+  readonly executors: Executors;
   readonly maxBytes?: number;
   /** Count whether a document had been prepared before. */
   readonly reads?: CacheReads;
+}
+
+/** Executes an operation of a prepared document, which keeps it for as long as it is itself kept. */
+export interface OperationExecutor {
+  /** `args` have passed the reference executor's own check of variables. */
+  execute(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult>;
+  /** Compiles on the first run, for documents that are known to be used. */
+  compile(): void;
+  /** Drops its code, which nobody finds once the document is forgotten, and which would keep the document. */
+  release(): void;
+}
+
+/** Makes the executors of a schema's operations. */
+export interface Executors {
+  /** The memory of the code that they have compiled. */
+  readonly byteSize: number;
+  create(selections: Selections, operation: OperationDefinitionNode): OperationExecutor;
 }
 
 /** A document that passed every check that does not depend on variables. */
@@ -52,7 +71,7 @@ export interface PreparedDocument {
 export interface PreparedOperation extends OperationFacts {
   readonly node: OperationDefinitionNode;
   readonly args: OperationArguments;
-  readonly executor: CompilingExecutor;
+  readonly executor: OperationExecutor;
   /** Null where it reads more than what others may be sent too. */
   readonly sharedUse: SharedUse | null;
   /** Identifies the document and the operation within this process. */
@@ -76,17 +95,16 @@ const LONGEST_LOGGED_NAME = 80;
 
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
-  readonly compiledCode = new CompiledCodeCache();
+  readonly executors: Executors;
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
   readonly #sizes: ListSizes;
-  readonly #metering: Metering;
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
     this.#options = options;
+    this.executors = options.executors;
     this.#sizes = createListSizes(options.schema);
-    this.#metering = createMetering(options.schema);
     this.#rules = [
       ...specifiedRules,
       ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
@@ -166,7 +184,7 @@ export class Documents {
       operations.set(node.name?.value ?? null, {
         node,
         args: new OperationArguments(ofDocument, node),
-        executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
+        executor: this.executors.create(selections, node),
         sharedUse: sharedUseOf(facts.marks, document, node),
         ...facts,
         name: `${digest} ${node.name?.value ?? ''}`,

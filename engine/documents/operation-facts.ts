@@ -11,10 +11,10 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { type Amount, extreme, product, sum, whereAny } from '../cost/amount.ts';
-import { type ListSizes, pageSize, requestedSize } from '../cost/list-sizes.ts';
-import { type Sharing, sharingOf, traitOf } from '../field-traits.ts';
+import { type Sharing, sharingOf, traitOf } from '../operation/field-traits.ts';
+import { type Amount, extreme, product, sum, whereAny } from './amount.ts';
 import { DocumentValues } from './document-values.ts';
+import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
 import type { SelectedField, Selecting, Selections } from './selections.ts';
 
 // A label of a metric each.

@@ -8,9 +8,9 @@ import {
   TokenKind,
 } from 'graphql';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { located, requestError } from '../errors/request-error.ts';
-import { tooComplex } from '../limits/structure.ts';
+import { located, requestError } from '../operation/request-error.ts';
 import { redactSyntax } from './redact-literals.ts';
+import { tooComplex } from './structure.ts';
 
 // It is far beyond any document that a person or a tool writes, and far below the depth of the stack.
 const MAX_NESTING = 500;

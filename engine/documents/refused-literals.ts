@@ -15,7 +15,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { INEXACT, isExactNumber } from '../../lib/exact-json.ts';
-import { located, requestError } from '../errors/request-error.ts';
+import { located, requestError } from '../operation/request-error.ts';
 
 /**
  * Returns the error of the first number that a double cannot represent exactly; null where there is

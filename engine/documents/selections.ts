@@ -14,7 +14,7 @@ import {
   type ValueNode,
   visit,
 } from 'graphql';
-import { both, type Condition, type CostInputs } from '../cost/amount.ts';
+import { both, type Condition, type CostInputs } from './amount.ts';
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 

@@ -6,7 +6,8 @@ import type { Log } from '../../lib/log.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import { createEngine } from '../create-engine.ts';
 import { Documents } from '../documents/documents.ts';
-import { traits } from '../field-traits.ts';
+import { createExecutors } from '../execution/compiling-executor.ts';
+import { traits } from '../operation/field-traits.ts';
 
 type Room = { readonly messages: readonly { readonly text: string }[] };
 let room: Room = { messages: [] };
@@ -55,6 +56,11 @@ export function serveExample(log: Log) {
   const perMinute = { rateLimitPerMinute: 600, costLimitPerMinute: 60_000 };
   const limits = { maxDepth: 8, maxAliases: 15, maxDirectives: 20, maxTokens: 1_000 };
   const limiter = new Limiter(limitTable({ ...perMinute, maxCost }), steadyClock);
-  const documents = new Documents({ schema, limits, introspection: true });
+  const documents = new Documents({
+    schema,
+    limits,
+    introspection: true,
+    executors: createExecutors(schema),
+  });
   return createEngine({ schema, documents, limiter, maxCost, maxBodyBytes: 65_536, log });
 }

@@ -1,16 +1,18 @@
 import {
   type ExecutionResult,
   executeRootSelectionSet,
+  type GraphQLSchema,
   locatedError,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { type Meter, withinBudget } from '../cost/meter.ts';
-import type { Metering } from '../cost/metering.ts';
+import type { Executors, OperationExecutor } from '../documents/documents.ts';
+import { type Meter, withinBudget } from '../documents/meter.ts';
 import type { Selections } from '../documents/selections.ts';
-import { type CompiledCode, type CompiledCodeCache, compile, readFlags } from './compiled-code.ts';
+import { type CompiledCode, CompiledCodeCache, compile, readFlags } from './compiled-code.ts';
+import { createMetering, type Metering } from './metering.ts';
 import type { Flags, NullableFields } from './operation-ir.ts';
 import { Run } from './run.ts';
 
@@ -30,13 +32,26 @@ const RUNS_BEFORE_COMPILING = 2;
 const MAX_VARIANTS = 16;
 const NO_FLAGS: Flags = new Map();
 
+/** The executors of a schema, whose compiled code has one bound for all of the process. */
+export function createExecutors(schema: GraphQLSchema): Executors {
+  const metering = createMetering(schema);
+  const codeCache = new CompiledCodeCache();
+  return {
+    get byteSize() {
+      return codeCache.byteSize;
+    },
+    create: (selections, operation) =>
+      new CompilingExecutor(metering, selections, operation, codeCache),
+  };
+}
+
 /**
  * Executes one operation: with the reference executor while it is rare, then with compiled code.
  * Compiled code reports one kind of error: that of a nullable field of the root whose resolver rejected.
  * Where anything else fails, all is run again by the reference executor with the same memoized context,
  * so that every error, its path and its null propagation are the reference executor's own.
  */
-export class CompilingExecutor {
+export class CompilingExecutor implements OperationExecutor {
   readonly #metering: Metering;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
@@ -60,7 +75,6 @@ export class CompilingExecutor {
       .filter((name) => selections.flagNames.has(name));
   }
 
-  /** `args` have passed the reference executor's own check of variables. */
   execute(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
     // A costly one may have waited for its turn longer than its client.
     if (meter.isCostly && meter.isOverNow()) return { data: null, errors: [meter.error()] };
@@ -88,13 +102,11 @@ export class CompilingExecutor {
     );
   }
 
-  /** Compiles on the first run, for documents that are known to be used. */
   compile(): void {
     this.#runsBefore = 1;
     if (this.#flagNames.length === 0) this.#variant('', NO_FLAGS);
   }
 
-  /** Drops its code, which nobody finds once the document is forgotten, and which would keep the document. */
   release(): void {
     for (const { code } of this.#variants.values()) if (code) this.#codeCache.delete(code);
   }

@@ -3,14 +3,14 @@ import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import type { Refusal } from '../admission/refusal.ts';
-import type { ErrorCodes } from '../errors/error-codes.ts';
-import { overLimit } from '../limits/over-limit-error.ts';
-import { beginEvents, type Subscribed } from '../live/begin-events.ts';
-import type { EventResults } from '../live/event-results.ts';
-import { type CachedAnswerParts, cachedAnswer } from '../response-cache/cached-answer.ts';
-import { CachedResult } from '../response-cache/response-cache.ts';
-import { beginTrace, endTrace } from '../traces/operation-traces.ts';
+import type { ErrorCodes } from '../operation/error-codes.ts';
+import { overLimit } from '../operation/over-limit-error.ts';
+import type { Refusal } from '../operation/refusal.ts';
+import { beginEvents, type EventContexts, type Subscribed } from './begin-events.ts';
+import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
+import type { EventResults } from './event-results.ts';
+import { beginTrace, endTrace } from './operation-traces.ts';
+import { CachedResult } from './response-cache.ts';
 
 const CROWDED_RETRY_SECONDS = 5;
 
@@ -61,8 +61,11 @@ export function createExecution(parts: ExecutionParts) {
   }
 
   /** The events of a subscription; a result with masked errors where there are none. */
-  async function subscribe(context: OperationContext): Promise<Subscribed> {
-    return masked(context, await beginEvents(events, limits, context));
+  async function subscribe(
+    context: OperationContext,
+    eventContexts: EventContexts = (own) => own.eventContexts(),
+  ): Promise<Subscribed> {
+    return masked(context, await beginEvents(events, limits, context, eventContexts));
   }
 
   /** The result as it is sent; call it once whatever other plugins make of it is made. */

@@ -7,7 +7,7 @@ import {
   type GraphQLLeafType,
   GraphQLString,
 } from 'graphql';
-import { extraForText } from '../cost/meter.ts';
+import { extraForText } from '../documents/meter.ts';
 import type { FieldIr, ObjectIr, OperationIr, ResolverIr, ValueIr } from './operation-ir.ts';
 import type { Run, RunRoot } from './run.ts';
 

@@ -14,12 +14,12 @@ import {
   type OperationDefinitionNode,
   type VariableValues,
 } from 'graphql';
-import { weightOfKey } from '../cost/meter.ts';
 import { literalOf } from '../documents/document-values.ts';
+import { weightOfKey } from '../documents/meter.ts';
 import { NO_VARIABLES } from '../documents/operation-arguments.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
 import { usesVariables } from '../documents/sharing-marks.ts';
-import { isPostponable } from '../field-traits.ts';
+import { isPostponable } from '../operation/field-traits.ts';
 
 /**
  * The intermediate representation of an operation: one entry per field, in the order of the

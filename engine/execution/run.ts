@@ -6,9 +6,9 @@ import {
   FIELDS_PER_ERROR,
   type Meter,
   OVER_BUDGET,
-} from '../cost/meter.ts';
-import { isPromiseLike } from '../cost/metering.ts';
-import { WrittenItems } from '../results/json-writer.ts';
+} from '../documents/meter.ts';
+import { WrittenItems } from './json-writer.ts';
+import { isPromiseLike } from './metering.ts';
 import type { NullableFields } from './operation-ir.ts';
 
 export type Complete = (run: Run, value: unknown) => unknown;

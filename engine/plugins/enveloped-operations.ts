@@ -10,14 +10,20 @@ import {
 import type { Eventually } from '../../lib/eventually.ts';
 import { asHost } from '../../lib/guest-code.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import { type Fallback, OF_DOCUMENT, type Refusal, withHeaders } from '../admission/refusal.ts';
-import type { ErrorCodes } from '../errors/error-codes.ts';
+import type { Subscribed } from '../execution/begin-events.ts';
 import type { Execution, OpenedOperation } from '../execution/execution.ts';
-import type { Subscribed } from '../live/begin-events.ts';
-import { beginTrace } from '../traces/operation-traces.ts';
+import { beginTrace } from '../execution/operation-traces.ts';
+import type { ErrorCodes } from '../operation/error-codes.ts';
+import { type Fallback, OF_DOCUMENT, type Refusal, withHeaders } from '../operation/refusal.ts';
 import type { PluginErrorBoundary } from './error-boundary.ts';
 import type { OpenPlugins } from './open-plugins.ts';
-import { admittedView, GRAPH, type PluginContext, type PluginView } from './plugin-view.ts';
+import {
+  admittedView,
+  eventContexts,
+  GRAPH,
+  type PluginContext,
+  type PluginView,
+} from './plugin-view.ts';
 
 interface EnvelopedParts {
   readonly schema: GraphQLSchema;
@@ -92,7 +98,9 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
     },
     onSubscribe({ args, setSubscribeFn }) {
       beginTrace(args.contextValue[GRAPH].operation);
-      setSubscribeFn((given) => asHost(() => execution.subscribe(admittedContext(given))));
+      setSubscribeFn((given) =>
+        asHost(() => execution.subscribe(admittedContext(given), eventContexts)),
+      );
       return {
         onSubscribeResult: ({ result }) => void execution.ended(args.contextValue[GRAPH], result),
       };

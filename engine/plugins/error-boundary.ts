@@ -1,15 +1,16 @@
 import type { Plugin } from '@envelop/core';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import type { Operation, OperationRecord } from '../admission/operation.ts';
+import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import { type Fallback, OF_OPERATION, type Refusal } from '../admission/refusal.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
-import type { ErrorCodes } from '../errors/error-codes.ts';
-import { requestError } from '../errors/request-error.ts';
-import { traitOf } from '../field-traits.ts';
-import type { Subscribed } from '../live/begin-events.ts';
-import { type FollowedEvents, OVER } from '../live/delivery.ts';
+import type { Subscribed } from '../execution/begin-events.ts';
+import type { ErrorCodes } from '../operation/error-codes.ts';
+import { traitOf } from '../operation/field-traits.ts';
+import { type Fallback, OF_OPERATION, type Refusal } from '../operation/refusal.ts';
+import { requestError } from '../operation/request-error.ts';
+import { type OperationEvents, OVER } from '../operation/result-sink.ts';
+import type { OperationRecord } from '../operation/transport-context.ts';
 import { GRAPH, type PluginContext } from './plugin-view.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
@@ -187,7 +188,7 @@ function isOurs({ extensions }: GraphQLError): boolean {
  */
 function containedEvents(
   theirs: AsyncIterable<unknown>,
-  events: FollowedEvents,
+  events: OperationEvents,
   fault: (error: unknown) => void,
 ): AsyncIterableIterator<never, void> {
   const iterator = theirs[Symbol.asyncIterator]();

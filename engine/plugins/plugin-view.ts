@@ -1,6 +1,7 @@
 import type { RequestCaller } from '../../lib/caller.ts';
-import type { Operation, TransportContext } from '../admission/operation.ts';
+import type { Operation } from '../admission/operation.ts';
 import type { OperationContext, ReadingContext } from '../admission/operation-context.ts';
+import type { TransportContext } from '../operation/transport-context.ts';
 
 /** The keys under which a view has what is the service's own: every other name is free for plugins. */
 export const GRAPH = Symbol('graph');

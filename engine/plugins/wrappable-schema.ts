@@ -10,7 +10,7 @@ import {
 import { asGuest, asHost } from '../../lib/guest-code.ts';
 import type { Log } from '../../lib/log.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import { requestError } from '../errors/request-error.ts';
+import { requestError } from '../operation/request-error.ts';
 import { GRAPH, viewOf } from './plugin-view.ts';
 
 type Run = (...args: unknown[]) => unknown;

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import type { HttpReply } from '../../engine/http/reply.ts';
-import { type Site, sendNotFound } from '../../engine/http/site.ts';
-import { packFile, sendFile, sendPage } from '../../engine/http/static-file.ts';
+import type { HttpReply } from '../../engine/transports/http/reply.ts';
+import { type Site, sendNotFound } from '../../engine/transports/http/site.ts';
+import { packFile, sendFile, sendPage } from '../../engine/transports/http/static-file.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import {
   type Docs,

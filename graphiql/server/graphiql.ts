@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpReply } from '../../engine/http/reply.ts';
-import { type Site, sendNotFound, wantsPage } from '../../engine/http/site.ts';
-import { sendFile, sendPage } from '../../engine/http/static-file.ts';
+import type { HttpReply } from '../../engine/transports/http/reply.ts';
+import { type Site, sendNotFound, wantsPage } from '../../engine/transports/http/site.ts';
+import { sendFile, sendPage } from '../../engine/transports/http/static-file.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type Assets, loadAssets } from './assets.ts';

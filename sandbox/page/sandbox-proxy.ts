@@ -1,8 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
-import { type AllowedOrigins, isAllowedPage } from '../../engine/http/cors.ts';
-import type { HttpReply } from '../../engine/http/reply.ts';
-import type { Site } from '../../engine/http/site.ts';
+import type { HttpReply } from '../../engine/transports/http/reply.ts';
+import type { Site } from '../../engine/transports/http/site.ts';
+import { type AllowedOrigins, isAllowedPage } from '../../engine/transports/requests/origins.ts';
 import { plainAddress } from '../../lib/address-key.ts';
 
 export interface SandboxProxyOptions {

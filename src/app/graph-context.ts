@@ -5,7 +5,7 @@ import type {
   RunCost,
   Validity,
 } from '../../engine/admission/operation-context.ts';
-import { evaluate } from '../../engine/cost/amount.ts';
+import { evaluate } from '../../engine/documents/amount.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { Trace } from '../../lib/tracing/tracing.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';

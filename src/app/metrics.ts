@@ -1,5 +1,5 @@
-import type { Readiness } from '../../engine/admin/readiness.ts';
-import { createServerMetrics } from '../../engine/server-metrics.ts';
+import type { Readiness } from '../../engine/transports/admin/readiness.ts';
+import { createServerMetrics } from '../../engine/transports/requests/server-metrics.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
 import { createDomainMetrics } from '../domain/domain-metrics.ts';
 import { createGatewayMetrics } from '../gateway/gateway-metrics.ts';

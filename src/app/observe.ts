@@ -22,7 +22,7 @@ export function watchGauges(
     ...domain.caches,
     response: () => responses.byteSize,
     document: () => documents.byteSize,
-    compiled_code: () => documents.compiledCode.byteSize,
+    compiled_code: () => documents.executors.byteSize,
     persisted_query: () => persisted.byteSize,
     quota: () => limiter.byteSize,
   };

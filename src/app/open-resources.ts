@@ -1,4 +1,5 @@
 import { Documents } from '../../engine/documents/documents.ts';
+import { createExecutors } from '../../engine/execution/compiling-executor.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { guestName } from '../../lib/guest-code.ts';
@@ -68,6 +69,7 @@ export async function openResources(
     schema,
     limits: config,
     introspection: config.introspection,
+    executors: createExecutors(schema),
     reads: metrics.graph.cacheReads.document,
     maxBytes: cacheBytes.documents,
   });

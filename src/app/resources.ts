@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ListenError, probeAddress } from '../../engine/http/listen.ts';
-import type { GivenPlugin } from '../../engine/plugins/open-plugins.ts';
-import { importWithOwnGraphQL } from '../../engine/plugins/own-graphql.ts';
-import { ManifestError, readManifests } from '../../engine/trusted-documents/manifest.ts';
+import { ManifestError, readManifests } from '../../engine/documents/manifest.ts';
 import {
   openTrustedDocuments,
   type TrustedDocuments,
   type TrustedDocumentsOptions,
-} from '../../engine/trusted-documents/trusted-documents.ts';
+} from '../../engine/documents/trusted-documents.ts';
+import type { GivenPlugin } from '../../engine/plugins/open-plugins.ts';
+import { importWithOwnGraphQL } from '../../engine/plugins/own-graphql.ts';
+import { ListenError, probeAddress } from '../../engine/transports/http/listen.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { asGuest, guestName, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';

@@ -1,6 +1,6 @@
-import { Readiness } from '../../engine/admin/readiness.ts';
 import { createEngine } from '../../engine/create-engine.ts';
-import type { Site } from '../../engine/http/site.ts';
+import { Readiness } from '../../engine/transports/admin/readiness.ts';
+import type { Site } from '../../engine/transports/http/site.ts';
 import { DocsSite } from '../../graphiql/server/docs-site.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';

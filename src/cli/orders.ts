@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { HeaderForwarding } from '../../engine/request/forwarded-headers.ts';
+import { HeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
 import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
 import { keyApart } from '../domain/auth/viewer.ts';

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { CodeTraits } from '../../engine/errors/codes.ts';
+import type { CodeTraits } from '../../engine/operation/codes.ts';
 import type { BackendSettings, BackendWrite } from '../gateway/backend-client.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { builder } from '../schema/builder.ts';

@@ -1,4 +1,4 @@
-import type { PublicCause } from '../../engine/errors/error-codes.ts';
+import type { PublicCause } from '../../engine/operation/error-codes.ts';
 import { StacklessError } from '../../lib/stackless-error.ts';
 
 /** An error of a code that an extension has registered; its message is for clients. */

@@ -10,7 +10,7 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
-import type { FieldTraits } from '../../engine/field-traits.ts';
+import type { FieldTraits } from '../../engine/operation/field-traits.ts';
 import { asGuest } from '../../lib/guest-code.ts';
 import { plainJson } from '../../lib/plain-json.ts';
 import type { Context } from '../schema/context.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { GraphQLSchema } from 'graphql';
-import type { CodeTraits } from '../../engine/errors/codes.ts';
+import type { CodeTraits } from '../../engine/operation/codes.ts';
 import { asGuest, guestName, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';

@@ -1,4 +1,4 @@
-import { traits } from '../../engine/field-traits.ts';
+import { traits } from '../../engine/operation/field-traits.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type {
   AccountChanges,

@@ -1,4 +1,4 @@
-import { traits } from '../../engine/field-traits.ts';
+import { traits } from '../../engine/operation/field-traits.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Read } from '../gateway/answers.ts';
 import type { Context } from './context.ts';

@@ -1,4 +1,4 @@
-import type { CodeTraits } from '../../engine/errors/codes.ts';
+import type { CodeTraits } from '../../engine/operation/codes.ts';
 
 /** Every code that `extensions.code` of an error can hold; `docs/errors.md` is printed from this table. */
 export interface ErrorCode extends CodeTraits {

@@ -1,4 +1,4 @@
-import { traits } from '../../engine/field-traits.ts';
+import { traits } from '../../engine/operation/field-traits.ts';
 import type {
   InstrumentConnection,
   InstrumentEdge,

@@ -1,6 +1,6 @@
 import { GraphQLError, isValueNode } from 'graphql';
-import type { Attribution } from '../../engine/errors/codes.ts';
-import type { PublicCause } from '../../engine/errors/error-codes.ts';
+import type { Attribution } from '../../engine/operation/codes.ts';
+import type { PublicCause } from '../../engine/operation/error-codes.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
 import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';

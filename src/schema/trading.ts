@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { traits } from '../../engine/field-traits.ts';
+import { traits } from '../../engine/operation/field-traits.ts';
 import { idempotencyKey } from '../domain/trading/input-rules.ts';
 import type { Placed } from '../domain/trading/orders.ts';
 import type { Submission } from '../domain/trading/outcome.ts';

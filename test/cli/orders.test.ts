@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { HeaderForwarding } from '../../engine/request/forwarded-headers.ts';
+import { HeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { dispatch } from '../../src/cli/dispatch.ts';

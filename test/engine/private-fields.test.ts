@@ -6,7 +6,7 @@ import {
   type MessageUnpacker,
   replaceUnpacker,
   stopAtBrokenFrame,
-} from '../../engine/private-ws.ts';
+} from '../../engine/transports/websocket/private-ws.ts';
 import { acceptedBytes, isPausedByNode, lostOfNode } from '../../lib/private-node.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import { eventually } from '../support/eventually.ts';

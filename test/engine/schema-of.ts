@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { createListSizes } from '../../engine/cost/list-sizes.ts';
+import { createListSizes } from '../../engine/documents/list-sizes.ts';
 import { factsOf } from '../../engine/documents/operation-facts.ts';
 import { Selections } from '../../engine/documents/selections.ts';
 import { sharedUseOf } from '../../engine/documents/sharing-marks.ts';

@@ -47,8 +47,8 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/end-to-end/transports/{draining,shutdown}.test.ts',
   'test/lib/byte-collector.test.ts',
   'test/engine/execution/compiling-executor.test.ts',
-  'test/engine/response-cache/response-cache.test.ts',
-  'test/engine/back-pressure/**/*.test.ts',
+  'test/engine/execution/response-cache.test.ts',
+  'test/engine/transports/connections/{idle-readers,send-buffers}.test.ts',
   'test/store/{redis,sqlite}/**/*.test.ts',
 ];
 

@@ -2,6 +2,7 @@ import { buildSchema as parseSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { reportOn, type ValidDocument } from '../../../check/documents/document-report.ts';
 import { Documents } from '../../../engine/documents/documents.ts';
+import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 
 const usual = (name: string) => sizeOf(name, () => 0);
@@ -24,6 +25,7 @@ function report(text: string): ValidDocument {
     schema,
     limits: { maxTokens: 1_000, maxDepth: 10, maxAliases: 10, maxDirectives: 30 },
     introspection: true,
+    executors: createExecutors(schema),
   });
   const result = reportOn('id', text, { schema, documents, sizeOf: usual });
   if (!result.valid) throw new Error(result.errors.map(({ message }) => message).join());

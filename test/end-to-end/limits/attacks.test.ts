@@ -32,7 +32,7 @@ const keys = (count: number) =>
 
 const deepJson = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-// Its other limits are in test/engine/documents/documents.test.ts and test/engine/limits/structure.test.ts.
+// Its other limits are in test/engine/documents/documents.test.ts.
 test.each<[string, string, Asked]>([
   [
     'thirty-one aliases',

@@ -5,7 +5,8 @@ import {
   Documents,
   type PreparedDocument,
 } from '../../../engine/documents/documents.ts';
-import { structureErrors } from '../../../engine/limits/structure.ts';
+import { structureErrors } from '../../../engine/documents/structure.ts';
+import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
 
 const schema = buildSchema(`
   scalar JSON
@@ -27,7 +28,12 @@ const repeat = (times: number, make: (at: number) => string) =>
   Array.from({ length: times }, (_, at) => make(at)).join(' ');
 
 function documents(options: Partial<DocumentOptions['limits']> = {}) {
-  return new Documents({ schema, limits: { ...LIMITS, ...options }, introspection: true });
+  return new Documents({
+    schema,
+    limits: { ...LIMITS, ...options },
+    introspection: true,
+    executors: createExecutors(schema),
+  });
 }
 
 function errorsOf(text: string, from: Documents = documents()) {

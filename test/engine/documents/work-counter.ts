@@ -11,7 +11,8 @@ session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true 
 
 const { buildSchema } = await import('../../../src/schema/schema.ts');
 const { Documents } = await import('../../../engine/documents/documents.ts');
-const { evaluate } = await import('../../../engine/cost/amount.ts');
+const { createExecutors } = await import('../../../engine/execution/compiling-executor.ts');
+const { evaluate } = await import('../../../engine/documents/amount.ts');
 const schema = buildSchema();
 
 process.on('message', ({ text, limits }: WorkQuestion) => {
@@ -25,11 +26,16 @@ process.send?.('ready');
 
 export interface WorkQuestion {
   readonly text: string;
-  readonly limits: import('../../../engine/limits/structure.ts').StructureLimits;
+  readonly limits: import('../../../engine/documents/structure.ts').StructureLimits;
 }
 
 function prepare(text: string, limits: WorkQuestion['limits']): void {
-  const prepared = new Documents({ schema, limits, introspection: true }).prepare(text);
+  const prepared = new Documents({
+    schema,
+    limits,
+    introspection: true,
+    executors: createExecutors(schema),
+  }).prepare(text);
   if ('errors' in prepared) return;
   for (const { args, cost } of prepared.operations.values()) {
     args.read({});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Lexer, Source, TokenKind } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Documents } from '../../../engine/documents/documents.ts';
+import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { inFull } from '../../support/in-full.ts';
 import type { WorkQuestion } from './work-counter.ts';
@@ -181,7 +182,12 @@ async function workOf(text: string): Promise<number> {
 }
 
 function isAdmitted(text: string): boolean {
-  const prepared = new Documents({ schema, limits: LIMITS, introspection: true }).prepare(text);
+  const prepared = new Documents({
+    schema,
+    limits: LIMITS,
+    introspection: true,
+    executors: createExecutors(schema),
+  }).prepare(text);
   if (!('errors' in prepared)) return true;
   return prepared.errors.every(({ extensions }) => extensions.code !== 'QUERY_TOO_COMPLEX');
 }

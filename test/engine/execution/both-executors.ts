@@ -9,11 +9,11 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect } from 'vitest';
-import { COSTLY_FIELDS, Meter } from '../../../engine/cost/meter.ts';
-import { createMetering } from '../../../engine/cost/metering.ts';
+import { COSTLY_FIELDS, Meter } from '../../../engine/documents/meter.ts';
 import { Selections } from '../../../engine/documents/selections.ts';
 import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../engine/execution/compiling-executor.ts';
+import { createMetering } from '../../../engine/execution/metering.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { createRandom } from '../../../sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { type ExecutionResult, executeRootSelectionSet, GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { COSTLY_FIELDS } from '../../../engine/cost/meter.ts';
-import { jsonBytes, jsonText } from '../../../engine/results/json-text.ts';
+import { COSTLY_FIELDS } from '../../../engine/documents/meter.ts';
+import { jsonBytes, jsonText } from '../../../engine/execution/json-text.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { schemaOf } from '../schema-of.ts';

@@ -1,0 +1,114 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
+import { traitOf } from '../operation/field-traits.ts';
+import type { Amount, CostInputs } from './amount.ts';
+import type { DocumentValues } from './document-values.ts';
+
+/** The default for lists whose size nothing says. */
+const USUAL_SIZE = 50;
+const DEFAULT_PAGE = 50;
+export const LONGEST_PAGE = 500;
+
+export type ListSizes = ReturnType<typeof createListSizes>;
+
+/** Estimates how many entries a list can contain before anything is read. `page`: that of the connection around it. */
+export function createListSizes(schema: GraphQLSchema) {
+  const ofIntrospection = new Map(introspectionSizes(schema));
+  return (typeName: string, field: GraphQLField<unknown, unknown>, page: Amount | null): Amount => {
+    const own = traitOf(field, 'listSize');
+    if (own !== undefined) return sizeOf(own);
+    const known = ofIntrospection.get(`${typeName}.${field.name}`) ?? page;
+    if (known !== null) return known;
+    const ofType = traitOf(getNamedType(field.type), 'listSize');
+    return ofType === undefined ? USUAL_SIZE : sizeOf(ofType);
+  };
+}
+
+function sizeOf(size: string | number): Amount {
+  return typeof size === 'number' ? size : (inputs) => inputs.sizeOf(size);
+}
+
+/** The page size that a connection's arguments request; null where the field is no connection. */
+export function pageSize(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  values: DocumentValues,
+): Amount | null {
+  const takes = new Set(field.args.map((argument) => argument.name));
+  if (!takes.has('first') || !takes.has('last')) return null;
+  const wanted = (node.arguments ?? [])
+    .filter(({ name }) => name.value === 'first' || name.value === 'last')
+    .map(({ value }) => values.read(value));
+  const size = (inputs: CostInputs) => {
+    const counts = wanted
+      .map((one) => (typeof one === 'function' ? one(inputs) : one))
+      .filter((one) => typeof one === 'number');
+    if (counts.length === 0) return DEFAULT_PAGE;
+    // A size outside the range is refused by the resolver before anything is read.
+    return Math.min(LONGEST_PAGE, Math.max(0, ...counts));
+  };
+  return wanted.some((one) => typeof one === 'function') ? size : size(NO_INPUTS);
+}
+
+/**
+ * The entries that the arguments of a list request: as many as its size argument says, else one for each of the `ids`; null
+ * where the field takes neither.
+ */
+export function requestedSize(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  values: DocumentValues,
+): Amount | null {
+  const counts = field.args.find(({ name }) => name === traitOf(field, 'sizeArgument'));
+  if (counts) {
+    const known = traitOf(field, 'listSize');
+    const most = typeof known === 'number' ? known : LONGEST_PAGE;
+    const given = node.arguments?.find(({ name }) => name.value === counts.name);
+    const count = given && values.read(given.value);
+    const size = (wanted: unknown = counts.defaultValue) =>
+      typeof wanted === 'number' ? Math.min(most, Math.max(0, wanted)) : most;
+    return typeof count === 'function' ? (inputs) => size(count(inputs)) : size(count);
+  }
+  if (!field.args.some(({ name }) => name === 'ids')) return null;
+  const ids = node.arguments?.find(({ name }) => name.value === 'ids');
+  const length = ids && values.readLength(ids.value);
+  // A longer list is refused by the resolver before anything is read.
+  const size = (count: number | undefined) => Math.min(LONGEST_PAGE, count ?? USUAL_SIZE);
+  return typeof length === 'function' ? (inputs) => size(length(inputs)) : size(length);
+}
+
+const NO_INPUTS: CostInputs = {
+  variables: {},
+  sizeOf: () => 0,
+};
+
+/** Averages over this schema, since each of its types is introspected about equally often. */
+function introspectionSizes(schema: GraphQLSchema): [string, Amount][] {
+  const types = Object.values(schema.getTypeMap());
+  const fields = types.flatMap((type) =>
+    isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [],
+  );
+  const inputs = types.flatMap((type) =>
+    isInputObjectType(type) ? Object.values(type.getFields()) : [],
+  );
+  const per = (count: number, among: number) => Math.max(1, Math.ceil(count / Math.max(1, among)));
+  const args = fields.reduce((count, field) => count + field.args.length, 0);
+  return [
+    ['__Schema.types', types.length],
+    ['__Schema.directives', schema.getDirectives().length],
+    ['__Type.fields', per(fields.length, types.length)],
+    ['__Type.inputFields', per(inputs.length, types.length)],
+    ['__Type.enumValues', 2],
+    ['__Type.interfaces', 1],
+    ['__Type.possibleTypes', 1],
+    ['__Field.args', per(args, fields.length)],
+    ['__Directive.args', 2],
+  ];
+}

@@ -1,0 +1,163 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { TextBlocks } from '../../lib/text-blocks.ts';
+import { requestError } from '../operation/request-error.ts';
+import { tooComplex } from './structure.ts';
+
+/**
+ * Thrown where an answer exceeds its budget; the partial answer is discarded. A singleton: its stack would say nothing,
+ * and capturing it costs more than a field.
+ */
+export const OVER_BUDGET = new Error('the answer exceeds its budget');
+
+/** An answer of more fields than this is completed in slices. Screens stay far below. */
+export const COSTLY_FIELDS = 5_000;
+/** A text counts one field, and one more for each further so many characters. */
+const CHARACTERS_PER_FIELD = 64;
+/** A list of leaves counts one field, and one more for each further so many entries. */
+const ENTRIES_PER_FIELD = 8;
+/** An error takes some hundred characters of the answer, and longer to make than many a field. */
+export const FIELDS_PER_ERROR = 16;
+
+interface MeterOptions {
+  /** The budget of the answer, in fields. */
+  readonly maxFields: number;
+  readonly scheduler: FairScheduler;
+  /** The client whose queue in the FairScheduler the slices join. */
+  readonly client: string;
+  /** The number of fields estimated before the run. */
+  readonly estimate: number;
+  /** Whether others see the result, as a tree, before it is serialized. */
+  readonly keepsTree?: boolean;
+  /** Aborted once nobody waits for the answer. Left out for a mutation, whose writes are made whoever waits. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Counts the fields of one answer as it is completed, and decides when to yield. */
+export class Meter {
+  readonly maxFields: number;
+  readonly scheduler: FairScheduler;
+  readonly client: string;
+  #blocks: TextBlocks | null = null;
+  readonly #estimate: number;
+  readonly #keepsTree: boolean;
+  readonly #signal: AbortSignal | undefined;
+  /** The fields counted by finished compiled runs and by the reference executor. */
+  fields = 0;
+  /** The fields counted by the reference executor since it started. */
+  #counted = 0;
+  #isOver = false;
+
+  constructor({ maxFields, scheduler, client, estimate, keepsTree = false, signal }: MeterOptions) {
+    this.maxFields = maxFields;
+    this.scheduler = scheduler;
+    this.client = client;
+    this.#estimate = estimate;
+    this.#keepsTree = keepsTree;
+    this.#signal = signal;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Call it when a turn begins: an answer for nobody ends like one over its budget. */
+  isOverNow(): boolean {
+    if (this.#signal?.aborted) this.#isOver = true;
+    return this.#isOver;
+  }
+
+  get isCostly(): boolean {
+    return this.#estimate > COSTLY_FIELDS || this.fields > COSTLY_FIELDS;
+  }
+
+  /**
+   * True where complete items are serialized before the rest of the answer. Only the estimate
+   * decides: whether the result is a tree must not depend on what the run finds.
+   */
+  get writesEarly(): boolean {
+    return !this.#keepsTree && this.#estimate > COSTLY_FIELDS;
+  }
+
+  /** The memory that this answer is serialized into. */
+  get blocks(): TextBlocks {
+    this.#blocks ??= new TextBlocks();
+    return this.#blocks;
+  }
+
+  /** Called before the reference executor takes over: earlier counts are not of its answer. */
+  restart(): void {
+    this.#counted = 0;
+  }
+
+  /** Returns false once the answer exceeds its budget. */
+  count(fields: number): boolean {
+    this.fields += fields;
+    this.#counted += fields;
+    if (this.#counted > this.maxFields) this.#isOver = true;
+    return !this.#isOver;
+  }
+
+  /** Adds the fields that a compiled run has counted itself. */
+  ran(fields: number): void {
+    this.fields += fields;
+    if (fields > this.maxFields) this.#isOver = true;
+  }
+
+  /** Counting stops at the first field over budget, so only that number is known. */
+  error(): GraphQLError {
+    if (this.#signal?.aborted) return requestError('QUERY_TOO_COMPLEX', 'Its client has left.');
+    return tooComplex('MAX_COST', this.maxFields + 1, this.maxFields);
+  }
+}
+
+/** The fields that a text counts beyond its own. */
+export function extraForText(length: number): number {
+  return Math.floor(length / CHARACTERS_PER_FIELD);
+}
+
+/** The fields that a list of leaves counts beyond its own. */
+export function extraForList(length: number): number {
+  return Math.floor(length / ENTRIES_PER_FIELD);
+}
+
+/** The weight of a field's response key, which a client may make as long as it likes. */
+export function weightOfKey(key: string): number {
+  return 1 + extraForText(key.length);
+}
+
+/**
+ * Finishes a run that may have exceeded its budget. A query or an event is replaced by the one
+ * error. A mutation keeps its outcomes: only the reads that were cut short become null, each with
+ * its error.
+ */
+export function withinBudget(
+  result: ExecutionResult,
+  meter: Meter,
+  isMutation: boolean,
+): ExecutionResult {
+  if (!meter.isOver) return result;
+  return isMutation ? withoutCutReads(result, meter) : { data: null, errors: [meter.error()] };
+}
+
+function withoutCutReads({ data, errors = [] }: ExecutionResult, meter: Meter): ExecutionResult {
+  const cutReads = new Map<string, GraphQLError>();
+  for (const { originalError, path = [], nodes } of errors) {
+    if (originalError !== OVER_BUDGET) continue;
+    const read = path.slice(0, 2);
+    const name = read.join(' ');
+    if (cutReads.has(name)) continue;
+    const { message, extensions } = meter.error();
+    cutReads.set(name, new GraphQLError(message, { nodes, path: read, extensions }));
+    if (data) setNull(data, read);
+  }
+  const others = errors.filter(({ path = [] }) => !cutReads.has(path.slice(0, 2).join(' ')));
+  return { data: data ?? null, errors: [...others, ...cutReads.values()] };
+}
+
+/** A read of a mutation is a direct child of the field that writes. */
+function setNull(data: Record<string, unknown>, [write, read]: readonly (string | number)[]): void {
+  const outcome = data[String(write)];
+  if (typeof outcome !== 'object' || outcome === null || read === undefined) return;
+  (outcome as Record<string, unknown>)[String(read)] = null;
+}

@@ -1,0 +1,123 @@
+import { GraphQLError } from 'graphql';
+import type { Client } from '../../lib/limits/client.ts';
+import { type Refusal, refused } from '../operation/refusal.ts';
+import { requestError } from '../operation/request-error.ts';
+import type { PreparedDocument } from './documents.ts';
+import { tooComplex } from './structure.ts';
+
+/** The parameters of GraphQL over HTTP, whichever transport brought them: a document, its id, or both. */
+export interface Params {
+  /** Null where the document is named by its id alone. */
+  readonly query: string | null;
+  readonly documentId: string | null;
+  readonly operationName: string | null;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** The parameters with the text of the document, by whatever name the client has sent it. */
+export interface RequestedDocument extends Params {
+  readonly query: string;
+  /** Null where no manifest has it. */
+  readonly trusted: PreparedDocument | null;
+}
+
+// No form nests deeper than this.
+const MAX_DEPTH = 100;
+// This counts the keys of all objects together, because messages print an unfit value repeatedly.
+const MAX_KEYS = 10_000;
+const LONGEST_ID = 512;
+const PREFIX = 'sha256:';
+const SHA256 = /^[0-9a-f]{64}$/i;
+
+/** The parameters of a request whose client was charged for it: before that nothing of it is read. */
+type Charged = { readonly client: Client; readonly sent: unknown };
+
+/** Parameters are JSON of any shape, so they are checked once, for every transport. */
+export function readParams({ sent }: Charged): Params | Refusal {
+  const params = checkedParams(sent);
+  if (params instanceof GraphQLError) return { ...refused([params]), isWellFormed: false };
+  const error = variablesError(params.variables);
+  return error === null ? params : refused([error]);
+}
+
+function checkedParams(params: unknown): Params | GraphQLError {
+  if (!isObject(params)) return malformed('The request is one object.');
+  const { query, operationName, variables, extensions } = params;
+  if (operationName != null && typeof operationName !== 'string') {
+    return malformed('`operationName` is a text.');
+  }
+  if (variables != null && !isObject(variables)) return malformed('`variables` is an object.');
+  if (extensions != null && !isObject(extensions)) return malformed('`extensions` is an object.');
+  const id = readId(params.documentId, extensions?.persistedQuery);
+  if (id !== null && typeof id !== 'string') return id;
+  const text = typeof query === 'string' && query.trim() !== '' ? query : null;
+  // With an id, an empty text counts as none: some protocols require the field.
+  if (text === null && (id === null || (query != null && query !== ''))) {
+    return malformed('`query` is the text of a document.');
+  }
+  // Some tools always send the field, and leave it empty.
+  return {
+    query: text,
+    documentId: id,
+    operationName: operationName || null,
+    variables: variables ?? {},
+  };
+}
+
+function readId(id: unknown, persisted: unknown): string | GraphQLError | null {
+  if (id != null && typeof id !== 'string') return malformed('`documentId` is a text.');
+  if (persisted == null) return checked(id || null);
+  if (!isObject(persisted) || typeof persisted.sha256Hash !== 'string') {
+    return malformed('`extensions.persistedQuery` has a `sha256Hash`.');
+  }
+  const { version = 1, sha256Hash } = persisted;
+  if (version !== 1) return malformed('`extensions.persistedQuery` is of version 1.');
+  if (id && documentId(id) !== documentId(sha256Hash)) {
+    return malformed('`documentId` and `sha256Hash` name the same document.');
+  }
+  return checked(sha256Hash);
+}
+
+function checked(id: string | null): string | GraphQLError | null {
+  if (id === null) return null;
+  return id.length > 0 && id.length <= LONGEST_ID
+    ? documentId(id)
+    : malformed(`An id has 1 to ${LONGEST_ID} characters.`);
+}
+
+/** Normalizes an id: hashes are sent with and without the name of their method, in either case. */
+export function documentId(given: string): string {
+  const bare = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given;
+  return SHA256.test(bare) ? bare.toLowerCase() : given;
+}
+
+function malformed(message: string): GraphQLError {
+  return requestError('GRAPHQL_PARSE_FAILED', message);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Bounds the variables before anything recurses into them. Coercion does, and a body of any size can nest
+ * deeply enough to overflow the stack; this check is iterative.
+ */
+function variablesError(variables: Readonly<Record<string, unknown>>): GraphQLError | null {
+  let level: object[] = [variables];
+  let keys = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return tooComplex('depth of variables', depth, MAX_DEPTH);
+    const below: object[] = [];
+    for (const one of level) {
+      const values = Object.values(one);
+      if (!Array.isArray(one)) keys += values.length;
+      for (const value of values) {
+        if (typeof value === 'object' && value !== null) below.push(value);
+      }
+    }
+    if (keys > MAX_KEYS) return tooComplex('keys of variables', keys, MAX_KEYS);
+    level = below;
+  }
+  return null;
+}

@@ -1,0 +1,67 @@
+import { createSourceEventStream, type ExecutionResult } from 'graphql';
+import { takeSlot } from '../../lib/limits/slot.ts';
+import { PullStream } from '../../lib/pull-stream.ts';
+import type { ClientLimits } from '../admission/client-limits.ts';
+import type { OperationContext, ReadingContext } from '../admission/operation-context.ts';
+import { overLimit } from '../operation/over-limit-error.ts';
+import type { EventResults } from './event-results.ts';
+
+// A client at the limit has to close a subscription before it can open another.
+const RETRY_SECONDS = 5;
+
+/** The events, as other plugins may hand them on; or a result where there are none. */
+export type Subscribed = AsyncIterableIterator<never, void> | ExecutionResult;
+
+/** Makes what makes the contexts of a subscription's events. */
+export type EventContexts = (context: OperationContext) => () => ReadingContext;
+
+/**
+ * Begins a subscription, and leaves its events for its transport to deliver. Their texts bypass the iterator: they pass no
+ * hook `onNext`.
+ */
+export async function beginEvents(
+  results: EventResults,
+  limits: ClientLimits,
+  context: OperationContext,
+  eventContexts: EventContexts,
+): Promise<Subscribed> {
+  const { operation } = context;
+  const { prepared, params, values, cost, signal, transport, clientNow } = operation;
+  const { record, reportsEnd = () => false } = transport;
+  const args = prepared.args.of(context, values, params.variables);
+  // Either a stream, or a result with the error: the executor throws nothing.
+  const events = await createSourceEventStream(
+    args as Parameters<typeof createSourceEventStream>[0],
+  );
+  if (!(events instanceof PullStream)) {
+    if (Symbol.asyncIterator in events) {
+      throw new TypeError('a subscription field of the schema must return a PullStream');
+    }
+    reportsEnd(events.errors?.[0]?.originalError);
+    return events;
+  }
+  // The subscription may have proved its account by now.
+  limits.currentClient(operation);
+  const slot = takeSlot(limits.limiter, 'subscriptions', clientNow);
+  if (slot === null) {
+    events.leave();
+    return { errors: overLimit('subscriptions', RETRY_SECONDS).errors };
+  }
+  operation.events = results.follow(events, {
+    prepared,
+    // Each event has a context of its own; this one must not live as long as the subscription.
+    args: { ...args, contextValue: null },
+    cost,
+    signal,
+    reportsEnd,
+    ended: slot.release,
+    record,
+    newContext: eventContexts(context),
+    clientNow,
+    client: clientNow(),
+    expected: cost,
+    reserved: 0,
+    waitedMs: 0,
+  });
+  return operation.events;
+}

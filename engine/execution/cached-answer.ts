@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto';
+import type { ExecutionResult } from 'graphql';
+import { after, type Eventually } from '../../lib/eventually.ts';
+import type { Encoding } from '../../lib/pack.ts';
+import type { ClientLimits } from '../admission/client-limits.ts';
+import type { Operation } from '../admission/operation.ts';
+import type { OperationContext, Validity } from '../admission/operation-context.ts';
+import type { SharedUse } from '../documents/sharing-marks.ts';
+import { jsonBytes, jsonText } from './json-text.ts';
+import { CachedResult, type ResponseCache } from './response-cache.ts';
+
+export interface CachedAnswerParts {
+  readonly responses: ResponseCache;
+  readonly limits: ClientLimits;
+  /** Whether 304 may be sent without the result, which others might change. */
+  readonly confirms: boolean;
+}
+
+type Execute = (context: OperationContext) => Eventually<ExecutionResult>;
+
+/**
+ * Answers from the cache, or executes. A result that failed, or that read anything of the viewer's, is returned without
+ * being cached. Cached bytes and 304s are sent only under a name whose earlier response proved to be shared by all:
+ * confirming an ETag discloses content as well.
+ */
+export function cachedAnswer(
+  parts: CachedAnswerParts,
+  context: OperationContext,
+  execute: Execute,
+): Eventually<ExecutionResult> {
+  const { transport, prepared } = context.operation;
+  const use = prepared.sharedUse;
+  if (use === null || use.isBarred || !transport.takesBytes) return execute(context);
+  const answer = (validity: Validity) => answerFor(validity, parts, context, use, execute);
+  let validity: Eventually<Validity>;
+  try {
+    validity = context.validity();
+  } catch {
+    // Execution reports the error, at the path of each field.
+    return execute(context);
+  }
+  return validity instanceof Promise
+    ? validity.then(answer, () => execute(context))
+    : answer(validity);
+}
+
+function answerFor(
+  validity: Validity,
+  { responses, limits, confirms }: CachedAnswerParts,
+  context: OperationContext,
+  use: SharedUse,
+  execute: Execute,
+): Eventually<ExecutionResult> {
+  const { operation } = context;
+  const { freshSeconds } = validity;
+  const name = nameOf(validity, operation, use);
+  const known = responses.get(name);
+  const etag = known?.etag ?? tagFor(name);
+  if (confirms && known && isNamed(operation.transport.ifNoneMatch, etag)) {
+    responses.reads?.hit.add();
+    return new CachedResult({ etag, freshSeconds, bytes: null, packed: null });
+  }
+  const found = (bytes: Buffer) => {
+    const packed = use.selectsTime
+      ? null
+      : (encoding: Encoding) => responses.packed(name, bytes, encoding);
+    return new CachedResult({ etag, freshSeconds, bytes, packed });
+  };
+  if (known?.plain) {
+    responses.reads?.hit.add();
+    operation.meter.fields = operation.cost;
+    // It is charged the estimate, as a measure of the bytes that are sent.
+    limits.limiter.spend('fields', limits.currentClient(operation), operation.cost);
+    return found(known.plain);
+  }
+  responses.reads?.miss.add();
+  const written = (bytes: Buffer) => {
+    responses.set(name, { etag, plain: use.selectsTime ? null : bytes });
+    return found(bytes);
+  };
+  return after(execute(context), (result): Eventually<ExecutionResult> => {
+    // Only some runs may read it, so the operation is never cached again.
+    use.isBarred ||= context.isPersonal;
+    if (use.isBarred || result.errors) return result;
+    return after(bytesOf(result, operation), written);
+  });
+}
+
+function bytesOf({ data }: ExecutionResult, { meter }: Operation): Eventually<Buffer> {
+  return after(jsonText({ data: data ?? null }, meter), (text) => jsonBytes(text, meter));
+}
+
+/** The cache key. Coerced values: variables that the document does not use make no difference. */
+function nameOf(
+  { version, copy }: Validity,
+  { prepared, values }: Operation,
+  { selectsTime }: SharedUse,
+): string {
+  const shared = selectsTime ? `${version} ${copy}` : version;
+  return `${shared} ${prepared.name} ${JSON.stringify(values.coerced)}`;
+}
+
+/** A digest, because the key contains variables, which are as long as a client likes. */
+function tagFor(name: string): string {
+  return `W/"${hash('sha256', name, 'base64url').slice(0, 22)}"`;
+}
+
+/** True when `If-None-Match` lists this ETag. */
+export function isNamed(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(',').some((each) => each.trim() === etag || each.trim() === '*');
+}

@@ -1,0 +1,163 @@
+import type { ExecutionResult } from 'graphql';
+import type { Eventually } from '../../lib/eventually.ts';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { bodyBytes, PACK_FROM_BYTES } from '../../lib/pack.ts';
+import { PackedText } from '../../lib/packed-text.ts';
+import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
+import {
+  type Delivery,
+  type EventText,
+  type JsonText,
+  type OperationEvents,
+  OVER,
+  type Over,
+  type ResultSink,
+} from '../operation/result-sink.ts';
+
+interface ResultSource {
+  /** The result as JSON, or packed; subscribers who receive the same event share one text. */
+  readonly text: (event: unknown, isPacked: boolean) => Eventually<EventText>;
+  /** Converts a failure to a last result, or to null where nothing is sent. */
+  readonly failure: (error: unknown) => ExecutionResult | null;
+  /** Called when the subscription has ended, for any reason, perhaps more than once. */
+  readonly ended: () => void;
+}
+
+/**
+ * The results of a subscription, delivered to a transport in the same turn of the event loop in which an event
+ * is published. As an iterator it yields nothing and completes with the stream: other plugins learn of the
+ * end by it.
+ */
+export class FollowedEvents implements OperationEvents, StreamListener {
+  readonly #events: PullStream<unknown>;
+  readonly #source: ResultSource;
+  readonly #over = Promise.withResolvers<Over>();
+  readonly #left = () => this.#sent();
+  #sink: ResultSink | null = null;
+  #hasBegun = false;
+  /** True while a result is computed, its reader has not taken it, or the sink has no room. */
+  #isBusy = false;
+  #isWoken = false;
+  #isOver = false;
+  #end: { readonly error: unknown } | null = null;
+
+  constructor(events: PullStream<unknown>, source: ResultSource) {
+    this.#events = events;
+    this.#source = source;
+  }
+
+  deliver(sink: ResultSink, outcome: AsyncIterable<never> = this): Delivery {
+    this.#sink = sink;
+    return outcome[Symbol.asyncIterator]() as Delivery;
+  }
+
+  fail(error: unknown): void {
+    const last = this.#source.failure(error);
+    if (last !== null) this.#sink?.send(JSON.stringify(last), () => {});
+    this.leave();
+  }
+
+  leave(): void {
+    this.#source.ended();
+    this.#events.leave();
+  }
+
+  next(): Promise<Over> {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      this.#events.listen(this);
+    }
+    return this.#over.promise;
+  }
+
+  async return(): Promise<Over> {
+    this.#isOver = true;
+    this.#over.resolve(OVER);
+    this.leave();
+    return OVER;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  woken(): void {
+    // Events published in the meantime are merged behind the one in progress.
+    this.#isWoken = this.#isBusy;
+    if (this.#isBusy || this.#isOver) return;
+    if (!this.#reader.hasRoom(this.#left)) {
+      this.#isBusy = true;
+      this.#isWoken = true;
+      return;
+    }
+    const event = this.#events.take();
+    if (event === undefined) return;
+    this.#isBusy = true;
+    this.#send(event);
+  }
+
+  ended(error: Error | null): void {
+    this.#end ??= { error };
+    if (!this.#isBusy) this.#finish(this.#end.error);
+  }
+
+  #send(event: unknown): void {
+    try {
+      const sink = this.#reader;
+      const text = this.#source.text(event, sink.takesPacked);
+      if (text instanceof Promise) this.#sendLater(text);
+      else sink.send(text, this.#left);
+    } catch (error) {
+      this.#finish(error);
+    }
+  }
+
+  #sendLater(text: Promise<EventText>): void {
+    text
+      .then((written) => {
+        // The client may have disconnected in the meantime.
+        if (this.#isOver) return;
+        // Its token may have been refused: then it is sent nothing more of the account's.
+        if (this.#end?.error) this.#finish(this.#end.error);
+        else this.#reader.send(written, this.#left);
+      })
+      // A stream that has ended has said why to its listener alone.
+      .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
+  }
+
+  #sent(): void {
+    this.#isBusy = false;
+    if (this.#end) this.#finish(this.#end.error);
+    else if (this.#isWoken) this.woken();
+  }
+
+  #finish(error: unknown): void {
+    this.#isBusy = true;
+    const last = error === null ? null : this.#source.failure(error);
+    if (last !== null) this.#reader.send(JSON.stringify(last), () => void this.return());
+    else void this.return();
+  }
+
+  get #reader(): ResultSink {
+    if (this.#sink === null) throw new Error('events are delivered to a transport');
+    return this.#sink;
+  }
+}
+
+// Below this the thread pool takes three times the CPU of packing on the event loop.
+const LARGEST_AT_ONCE = 65_536;
+
+/**
+ * Packs a result: synchronously, in the next slice where many accounts tick together, or in the thread
+ * pool where it is large.
+ */
+export function packResult(
+  text: JsonText,
+  scheduler: FairScheduler,
+  client: string,
+): Eventually<EventText> {
+  if (bodyBytes(text) <= PACK_FROM_BYTES) return text;
+  if (typeof text !== 'string' || text.length > LARGEST_AT_ONCE) return PackedText.ofLarge(text);
+  if (!scheduler.isSliceOver()) return PackedText.of(text);
+  return scheduler.turn(client).then(() => PackedText.of(text));
+}

@@ -1,0 +1,204 @@
+import type { ExecutionResult, ValidatedExecutionArgs } from 'graphql';
+import { after, type Eventually } from '../../lib/eventually.ts';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { Client } from '../../lib/limits/client.ts';
+import type { PullStream } from '../../lib/pull-stream.ts';
+import type { ReadingContext, RunCost } from '../admission/operation-context.ts';
+import type { PreparedOperation } from '../documents/documents.ts';
+import { extraForText, Meter } from '../documents/meter.ts';
+import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
+import type { EventText, JsonText } from '../operation/result-sink.ts';
+import type { OperationRecord } from '../operation/transport-context.ts';
+import { FollowedEvents, packResult } from './delivery.ts';
+import type { EventPace } from './event-pace.ts';
+import { jsonText } from './json-text.ts';
+import { createSharedResults, type MadeResult, mayShare } from './shared-results.ts';
+
+/** A subscription, as it is executed for each of its events. */
+export interface LiveOperation {
+  readonly prepared: PreparedOperation;
+  readonly args: ValidatedExecutionArgs;
+  readonly cost: number;
+  readonly signal: AbortSignal | undefined;
+  /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
+  readonly reportsEnd: (error: unknown) => boolean;
+  readonly ended: () => void;
+  readonly record: OperationRecord;
+  readonly newContext: () => ReadingContext;
+  /** Returns the client that its events are charged to: once its token has ended, its account no more. */
+  readonly clientNow: () => Client;
+  /** The client that the present event is charged to. */
+  client: Client;
+  /** The estimated fields of the next event, and the tokens reserved for the present one. */
+  expected: number;
+  reserved: number;
+  /** How long the present event has waited for its turn. */
+  waitedMs: number;
+}
+
+const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
+
+/** The form in which a transport takes a result, which is made once however many subscribers take it. */
+type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
+
+interface EventResultsOptions {
+  readonly codes: ErrorCodes;
+  /** Whether each result has its receipt. */
+  readonly receipts: boolean;
+  readonly scheduler: FairScheduler;
+  readonly pace: EventPace;
+  /** The budget of one event, in fields. */
+  readonly maxCost: number;
+}
+
+export type EventResults = ReturnType<typeof createEventResults>;
+
+/**
+ * Executes live events, and shares results in a fan-out. Subscribers at the same point of a stream
+ * receive the same event object, so one result serves all who sent the same document. Sharing
+ * requires that every field is marked as the account's, that no variables affect the event, and
+ * that the run read nothing else.
+ */
+export function createEventResults(options: EventResultsOptions) {
+  const { codes, receipts, scheduler, pace, maxCost } = options;
+  const shared = createSharedResults();
+
+  function follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
+    const { signal, reportsEnd, ended, record, newContext } = live;
+    const stream = new FollowedEvents(events, {
+      text: (event, isPacked) => paced(event as object, live, events, isPacked ? packedOf : textOf),
+      failure: (error) => {
+        const result = { errors: [asGraphQLError(error)] };
+        // It is counted even where it is not sent.
+        const shown = published(result, record, newContext(), NOTHING_RUN);
+        return reportsEnd(error) ? null : shown;
+      },
+      ended: () => {
+        signal?.removeEventListener('abort', leave);
+        ended();
+      },
+    });
+    // Some transports propagate a disconnect only with the next event, so the AbortSignal ends the stream.
+    const leave = () => stream.leave();
+    if (signal?.aborted) leave();
+    else signal?.addEventListener('abort', leave);
+    return stream;
+  }
+
+  /** Masks an event's errors, and adds its receipt, as plugins do for all other results. */
+  function published(
+    result: ExecutionResult,
+    record: OperationRecord,
+    context: ReadingContext,
+    run: RunCost,
+  ): ExecutionResult {
+    const masked = codes.maskedResult(result, record);
+    return receipts ? { ...masked, extensions: context.receipt(run) } : masked;
+  }
+
+  /** The event's result: synchronously, or once the account's token bucket allows it. */
+  function paced(
+    event: object,
+    live: LiveOperation,
+    events: PullStream<unknown>,
+    form: Form,
+  ): Eventually<EventText> {
+    live.client = live.clientNow();
+    live.reserved = live.expected;
+    live.waitedMs = 0;
+    const wait = pace.admit(live.client, live.reserved, events.ending);
+    if (wait === null) return resultOf(event, live, form);
+    return wait.then((waitedMs) => {
+      // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.
+      if (events.ending.aborted) throw new Error('the subscription has ended');
+      live.waitedMs = waitedMs;
+      return resultOf(event, live, form);
+    });
+  }
+
+  function resultOf(event: object, live: LiveOperation, form: Form): Eventually<EventText> {
+    const known = shared.find(event, live.prepared);
+    if (known === null) return ownResult(event, live, form);
+    const shown = (made: MadeResult | null): Eventually<EventText> => {
+      if (!made?.isShared) return ownResult(event, live, form);
+      settle(live, fieldsToSend(textOf(made)));
+      return form(made, live);
+    };
+    return known instanceof Promise ? known.catch(() => null).then(shown) : shown(known);
+  }
+
+  function ownResult(event: object, live: LiveOperation, form: Form): Eventually<EventText> {
+    const { prepared, cost, client } = live;
+    const estimate = Math.max(cost, live.expected);
+    const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
+    const making = make(event, live, meter);
+    const made = making instanceof Promise || meter.isCostly ? written(making, meter) : making;
+    shared.keep(event, prepared, made);
+    return after(made, (whole) => form(whole, live));
+  }
+
+  /** Others are sent the result once it is serialized, which is done in slices where it is large. */
+  async function written(making: Eventually<MadeResult>, meter: Meter): Promise<MadeResult> {
+    const made = await making;
+    made.text = await jsonText(made.result, meter);
+    return made;
+  }
+
+  function packedOf(made: MadeResult, { client }: LiveOperation): Eventually<EventText> {
+    made.packed ??= packResult(textOf(made), scheduler, client.key);
+    return made.packed;
+  }
+
+  /** Replaces the fields reserved for the event with those that it had. */
+  function settle(live: LiveOperation, fields: number): void {
+    pace.settle(live.client, live.reserved, fields);
+    live.expected = fields;
+  }
+
+  function make(event: object, live: LiveOperation, meter: Meter): Eventually<MadeResult> {
+    const { prepared, args, client } = live;
+    // Each event has its own context: reads must not be as old as the subscription.
+    const context = live.newContext();
+    const execute = () => {
+      const own = { ...args, rootValue: event, contextValue: context };
+      const result = prepared.executor.execute(own, meter);
+      return after(result, (settled) => madeOf(settled, live, context, meter));
+    };
+    return meter.isCostly ? scheduler.run(client.key, execute) : execute();
+  }
+
+  function madeOf(
+    result: ExecutionResult,
+    live: LiveOperation,
+    context: ReadingContext,
+    meter: Meter,
+  ): MadeResult {
+    const { prepared, cost, record, waitedMs } = live;
+    const { fields } = meter;
+    settle(live, fields);
+    const { sharedUse } = prepared;
+    // Subscribers to one account may share different things with their groups, so reading those makes a result
+    // personal too.
+    if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
+    // An event that exceeds its budget ends its subscription: the next would exceed it too.
+    if (meter.isOver) throw meter.error();
+    const whole = published(result, record, context, { cost, fields, waitedMs });
+    // The waiting time in a receipt concerns one subscriber alone.
+    const isShared = mayShare(prepared) && !result.errors && (waitedMs === 0 || whole === result);
+    return { isShared, result: whole, text: null, packed: null };
+  }
+
+  return { follow };
+}
+
+function textOf(made: MadeResult): JsonText {
+  made.text ??= JSON.stringify(made.result);
+  return made.text;
+}
+
+/** The fields that a further reader of a result is charged: it was made already, and is sent once more. */
+function fieldsToSend(text: JsonText): number {
+  const bytes =
+    typeof text === 'string' ? text.length : text.reduce((sum, { length }) => sum + length, 0);
+  return 1 + extraForText(bytes);
+}

@@ -1,0 +1,28 @@
+import type { ExecutionResult } from 'graphql';
+import type { Operation } from '../admission/operation.ts';
+import type { ErrorCodes } from '../operation/error-codes.ts';
+
+/**
+ * Begins the span of an operation, which its calls of backends continue, where tracing is on. It has no document and no
+ * variables, which may hold a password, and a name only from a manifest: others are any client's to choose.
+ */
+export function beginTrace(operation: Operation): void {
+  const { node, isAlwaysTraced } = operation.prepared;
+  const { record } = operation.transport;
+  if (record.trace === null) return;
+  const attributes = {
+    'graphql.operation.type': node.operation,
+    ...(record.isTrusted && node.name && { 'graphql.operation.name': node.name.value }),
+  };
+  const start = { name: node.operation, attributes, isAlwaysSampled: isAlwaysTraced };
+  operation.trace = record.trace.operation(start);
+}
+
+/** The span tells the first error that is a fault; other errors are an answer like any other. */
+export function endTrace({ trace }: Operation, result: object, codes: ErrorCodes): void {
+  if (trace === null) return;
+  const { errors = [] } = result as ExecutionResult;
+  const fault = errors.find(({ extensions }) => codes.isFault(extensions?.code));
+  const code = fault?.extensions?.code;
+  trace.end({ errorType: typeof code === 'string' ? code : null });
+}

@@ -1,0 +1,60 @@
+import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
+import type { Eventually } from '../../lib/eventually.ts';
+import type { PreparedOperation } from '../documents/documents.ts';
+import type { EventText, JsonText } from '../operation/result-sink.ts';
+
+export interface MadeResult {
+  readonly result: ExecutionResult;
+  /** True when it may be sent to other subscribers. */
+  readonly isShared: boolean;
+  /** The result as JSON, memoized on first use. */
+  text: JsonText | null;
+  /** The same for clients that unpack it, memoized on first use. */
+  packed: Eventually<EventText> | null;
+}
+
+/** The operation of a subscriber, as far as sharing depends on it. */
+type Shared = Pick<PreparedOperation, 'node' | 'sharedUse'>;
+
+interface RecentResult {
+  readonly event: object;
+  readonly node: OperationDefinitionNode;
+  /** A promise while a large one is being computed. */
+  readonly made: Eventually<MadeResult>;
+}
+
+// One event reaches all its subscribers in one turn, so hardly more than the latest result is
+// requested again.
+const MOST_KEPT = 32;
+
+/**
+ * The latest results that several subscribers may be sent, by event and operation, in a small ring
+ * buffer. A WeakMap keyed by events would make the garbage collector's work more expensive.
+ */
+export function createSharedResults() {
+  const ring: (RecentResult | null)[] = new Array<RecentResult | null>(MOST_KEPT).fill(null);
+  let newest = 0;
+
+  return {
+    keep(event: object, prepared: Shared, made: Eventually<MadeResult>): void {
+      if (!mayShare(prepared) || (!(made instanceof Promise) && !made.isShared)) return;
+      newest = (newest + 1) % MOST_KEPT;
+      ring[newest] = { event, node: prepared.node, made };
+    },
+    find(event: object, prepared: Shared): Eventually<MadeResult> | null {
+      if (!mayShare(prepared)) return null;
+      for (let back = 0; back < MOST_KEPT; back += 1) {
+        const kept = ring[(newest - back + MOST_KEPT) % MOST_KEPT];
+        // The ring fills in order: behind an empty slot there is nothing.
+        if (!kept) return null;
+        if (kept.event === event && kept.node === prepared.node) return kept.made;
+      }
+      return null;
+    },
+  };
+}
+
+/** True as long as no run has read what is not the account's, whatever the marks say. */
+export function mayShare({ sharedUse }: Shared): boolean {
+  return sharedUse !== null && !sharedUse.isBarred;
+}

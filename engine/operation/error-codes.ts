@@ -1,0 +1,202 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import type { Log } from '../../lib/log.ts';
+import { redact } from '../../lib/redact.ts';
+import { withoutStack } from '../../lib/stackless-error.ts';
+import type { Attribution, CodeTraits, RequestCode } from './codes.ts';
+import { type Fallback, OF_OPERATION, type Refusal } from './refusal.ts';
+import { isGraphQLError, placesOf } from './request-error.ts';
+import type { OperationRecord } from './transport-context.ts';
+
+/** The part of a failure that clients are told, and what operators' figures go by beside its code. */
+export interface PublicCause extends Pick<GraphQLError, 'message' | 'extensions'> {
+  readonly outcome?: Attribution;
+  /** The reason of the failure, where the code does not say it. */
+  readonly reason?: string | null;
+}
+
+interface ErrorMetrics {
+  error(code: unknown, operation: unknown): void;
+  refusal(limit: unknown): void;
+}
+
+export interface ErrorCodesOptions {
+  readonly log: Log;
+  readonly metrics: ErrorMetrics;
+  readonly traits: Readonly<Record<string, CodeTraits>>;
+  /** Describes what a resolver threw. */
+  readonly describe: (cause: unknown) => PublicCause;
+}
+
+/** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
+export class ErrorCodes {
+  readonly #options: ErrorCodesOptions;
+
+  constructor(options: ErrorCodesOptions) {
+    this.#options = options;
+  }
+
+  /** True for the code of an error of which neither the client nor the user is the cause. */
+  isFault(code: unknown): boolean {
+    return typeof code === 'string' && this.#options.traits[code]?.outcome === 'fault';
+  }
+
+  masked(errors: readonly GraphQLError[], record: OperationRecord): GraphQLError[] {
+    const { requestId } = record;
+    // One failing read surfaces at every field that needed it: it is described and logged once.
+    const known = new Map<unknown, PublicCause>();
+    return errors.map((error) => {
+      const cause = error.originalError ?? error;
+      const described = known.get(cause) ?? this.#publicCause(error, cause, requestId);
+      if (!known.has(cause)) {
+        this.#logCause(cause, described, requestId);
+        this.#countLimit(cause, described.extensions);
+      }
+      known.set(cause, described);
+      this.#count(described, record);
+      if (described === error) return error;
+      const { message, extensions } = described;
+      const places = { ...placesOf(error), path: error.path };
+      return withoutStack(() => new GraphQLError(message, { ...places, extensions }));
+    });
+  }
+
+  /** The result, or the events in its place, with masked errors. */
+  maskedResult<Result extends object>(result: Result, record: OperationRecord): Result {
+    const { errors } = result as ExecutionResult;
+    return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
+  }
+
+  /**
+   * The refusal that a hook means by what it throws, whichever hook and transport: a GraphQLError keeps its code, its status
+   * and its headers, anything else is masked and logged. All is counted.
+   */
+  refusal(
+    thrown: unknown,
+    record: OperationRecord,
+    [code, status, isWellFormed]: Fallback = OF_OPERATION,
+  ): Refusal {
+    const { requestId } = record;
+    const masked = (fault: unknown) => {
+      const described = this.#publicCause(asGraphQLError(fault), fault, requestId);
+      this.#logCause(fault, described, requestId);
+      const { message, extensions } = described;
+      return withoutStack(() => new GraphQLError(message, { extensions }));
+    };
+    const isList = thrown instanceof AggregateError && thrown.errors.length > 0;
+    const list: readonly unknown[] = isList ? thrown.errors : [thrown];
+    const https = list.map((each) => (isGraphQLError(each) ? httpOf(each) : FAULT));
+    const errors = list.map((each) =>
+      isGraphQLError(each) ? this.#ofPlugin(each, code) : masked(each),
+    );
+    this.refused(errors, record);
+    return {
+      errors,
+      status: Math.max(...https.map((http) => http.status ?? status)),
+      headers: Object.assign({}, ...https.map(({ headers }) => headers)),
+      isWellFormed,
+    };
+  }
+
+  /** Logs what another plugin failed with where its operation is answered all the same. */
+  pluginFailed(error: unknown): void {
+    this.#options.log.error({ err: error }, 'a plugin failed');
+  }
+
+  /** Counts the errors of a request of which nothing is executed. */
+  refused(errors: readonly GraphQLError[], record: OperationRecord): void {
+    for (const error of errors) {
+      this.#count(error, record);
+      this.#countLimit(error, error.extensions);
+    }
+  }
+
+  #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
+    if (isPublic(error)) return error;
+    // The library's own have no code: they may quote the value that a field cannot have.
+    if (isGraphQLError(cause) && typeof cause.extensions.code === 'string') {
+      return this.#ofPlugin(cause, 'INTERNAL');
+    }
+    const described = this.#options.describe(cause);
+    const { extensions } = described;
+    return extensions.code === 'INTERNAL'
+      ? { ...described, extensions: { ...extensions, requestId } }
+      : described;
+  }
+
+  /** An error of another author's as clients are shown it: without what is for HTTP, with our code where it has none. */
+  #ofPlugin(error: GraphQLError, fallback: RequestCode): GraphQLError {
+    const { http, ...given } = error.extensions;
+    if (typeof given.retryable === 'boolean' && http === undefined) return error;
+    const code = isCode(given.code) ? given.code : fallback;
+    const retryable = given.retryable ?? this.#options.traits[code]?.retryable ?? false;
+    const extensions = { ...given, code, retryable };
+    const isFault = !(code in this.#options.traits) && Number((http as Http)?.status) >= 500;
+    const Shown = isFault ? ServerFault : GraphQLError;
+    return new Shown(error.message, { ...placesOf(error), path: error.path, extensions });
+  }
+
+  #count({ extensions, outcome, reason = null }: PublicCause, record: OperationRecord): void {
+    const { code, operation, limit } = extensions;
+    this.#options.metrics.error(code, operation);
+    const attributed = outcome ?? this.#options.traits[String(code)]?.outcome ?? 'caller';
+    // An account that is over a limit here is no fault.
+    const isOverLimit = attributed === 'fault' && limit !== undefined;
+    record.failed(String(code), isOverLimit ? 'refused' : attributed, reason);
+  }
+
+  #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
+    if (cause instanceof Error && 'limit' in cause) this.#options.metrics.refusal(cause.limit);
+    else if (code === 'QUERY_TOO_COMPLEX' || limit !== undefined)
+      this.#options.metrics.refusal(limit);
+    else if (code === 'PAYLOAD_TOO_LARGE') this.#options.metrics.refusal('MAX_BODY_BYTES');
+  }
+
+  /**
+   * A fault here has its stack in the log. What a backend did is in the request's own line, and in
+   * the backend's own while it fails: in an outage a line for each field would be a storm.
+   */
+  #logCause(cause: unknown, { extensions, reason }: PublicCause, requestId: string): void {
+    const { code, operation } = extensions;
+    if (code === 'INTERNAL') {
+      this.#options.log.error({ requestId, code, err: cause }, 'a fault of the facade');
+    } else if (this.#options.log.isLevelEnabled('debug') && reason == null) {
+      const message = cause instanceof Error ? redact(cause.message) : '';
+      this.#options.log.debug({ requestId, code, operation, reason: message }, 'a field failed');
+    }
+  }
+}
+
+/** An error of a code that nobody has registered, whose status says that the caller is not its cause. */
+class ServerFault extends GraphQLError {
+  readonly outcome = 'fault';
+}
+
+// A code stands in the log and in metrics.
+const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
+
+function isCode(code: unknown): code is string {
+  // Yoga's own for whatever is wrong with a request says less than the fallback.
+  return typeof code === 'string' && CODE.test(code) && code !== 'BAD_REQUEST';
+}
+
+interface Http {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const FAULT: Http = { status: 500 };
+
+function httpOf({ extensions: { http } }: GraphQLError): Http {
+  return (http ?? {}) as Http;
+}
+
+export function asGraphQLError(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(originalError.message, { originalError });
+}
+
+/** True for errors whose messages are written for clients. */
+function isPublic({ originalError, extensions }: GraphQLError): boolean {
+  return originalError === undefined && typeof extensions.retryable === 'boolean';
+}

@@ -1,0 +1,29 @@
+import { GraphQLError } from 'graphql';
+import { REQUEST_CODES } from './codes.ts';
+import { type Refusal, refused } from './refusal.ts';
+
+/** `RATE_LIMITED` by a limit of this service, whose name is for operators and no part of the answer. */
+export class OverLimitError extends GraphQLError {
+  readonly limit: string;
+
+  constructor(limit: string, retryAfter: number) {
+    const { retryable } = REQUEST_CODES.RATE_LIMITED;
+    super('Too many requests: wait a moment.', {
+      extensions: { code: 'RATE_LIMITED', retryable, retryAfter },
+    });
+    this.limit = limit;
+  }
+}
+
+const RETRY_SECONDS = 10;
+
+/** Refuses what a client sends beyond its messages, whatever it is. */
+export function tooManyMessages(): Refusal {
+  return overLimit('messages', RETRY_SECONDS);
+}
+
+/** Refuses the whole request, with the seconds after which to retry. */
+export function overLimit(limit: string, seconds: number): Refusal {
+  const error = new OverLimitError(limit, seconds);
+  return refused([error], 429, { 'retry-after': String(seconds) });
+}

@@ -1,0 +1,30 @@
+import type { GraphQLError } from 'graphql';
+import type { RequestCode } from './codes.ts';
+
+/** The answer where nothing is executed: the request itself is at fault, or its client is over a limit. */
+export interface Refusal {
+  readonly errors: readonly GraphQLError[];
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** True for a request that conforms to the protocol and whose document or variables are wrong. */
+  readonly isWellFormed: boolean;
+}
+
+export function refused(
+  errors: readonly GraphQLError[],
+  status = 400,
+  headers: Readonly<Record<string, string>> = {},
+): Refusal {
+  return { errors, status, headers, isWellFormed: true };
+}
+
+/** The refusal with headers that the response has in any case. */
+export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refusal {
+  return { ...refusal, headers: { ...headers, ...refusal.headers } };
+}
+
+/** The code and the status of an error that has none of its own, and whether the request itself conforms. */
+export type Fallback = readonly [RequestCode, number, isWellFormed: boolean];
+export const OF_OPERATION: Fallback = ['GRAPHQL_VALIDATION_FAILED', 200, true];
+export const OF_DOCUMENT: Fallback = ['GRAPHQL_VALIDATION_FAILED', 400, true];
+export const OF_REQUEST: Fallback = ['GRAPHQL_PARSE_FAILED', 400, false];

@@ -1,0 +1,148 @@
+import type { OperationTypeNode } from 'graphql';
+import type { RequestTrace } from '../../lib/tracing/tracing.ts';
+import type { Attribution } from './codes.ts';
+
+/** A call of a backend that an operation made, or that it shared or was spared. */
+export interface BackendCall {
+  readonly operation: string;
+  readonly ms: number;
+  readonly source: 'call' | 'cache' | 'shared';
+  /** The end of a call of the operation's own. */
+  readonly outcome?: string;
+}
+
+export type Transport = 'http' | 'sse' | 'websocket';
+
+/**
+ * The side that caused the end of a request: `caller` (a wrong document, token or input), `refused` (over
+ * a limit here), `fault` (a backend or the service), `gone` (the client left before its answer).
+ */
+export type RequestOutcome = 'ok' | Attribution | 'gone';
+
+/** The facts about a request that are known before its document is read. */
+type RequestOrigin = Pick<
+  RequestSummary,
+  'requestId' | 'transport' | 'method' | 'client' | 'bytesIn' | 'trace'
+>;
+
+export interface RequestEnd {
+  readonly durationMs: number;
+  /** Null over a WebSocket. */
+  readonly status: number | null;
+  /** The token is one that a backend has accepted. */
+  readonly isAccepted: boolean;
+}
+
+/** The name and version that a client gives for itself, as far as they may be logged. */
+export interface ClientNaming {
+  readonly name: string;
+  readonly version: string | null;
+}
+
+const NONE: readonly never[] = [];
+// A line of the log stays below 8 kB; more calls are counted, not listed.
+const MOST_LISTED_CALLS = 45;
+const BY_SEVERITY: readonly RequestOutcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
+
+/** A request and its outcome, collected while it runs, for its line in the log and its metrics. */
+export class RequestSummary {
+  readonly requestId: string;
+  /** Null over a WebSocket. */
+  readonly method: string | null;
+  readonly client: ClientNaming | null;
+  bytesIn: number;
+  readonly startedAtMs = performance.now();
+  transport: Transport;
+  /** Null where tracing is off. */
+  trace: RequestTrace | null;
+  operationName: string | null = null;
+  type: OperationTypeNode | null = null;
+  /** The deprecated fields that its document selects. */
+  deprecated: readonly string[] = NONE;
+  /** Whether its document is from a manifest, so that its name is the operators' own. */
+  isTrusted = false;
+  /** The account that the token claims. */
+  claimedAccount: string | null = null;
+  outcome: RequestOutcome = 'ok';
+  /** The cause of its failure, where the codes do not say it. */
+  reason: string | null = null;
+  bytesOut = 0;
+  /** The results that were sent: one, or the events of a subscription. */
+  results = 0;
+  callCount = 0;
+  /** Whether the share of healthy requests that is logged includes it; undecided until something asks. */
+  isSampled: boolean | null = null;
+  /** True for a subscription whose events are followed. */
+  hasStarted = false;
+  hasEnded = false;
+  // Lists are made with their first entry, of its size: most requests have one at most.
+  codes: readonly string[] = NONE;
+  calls: readonly BackendCall[] = NONE;
+  #waiting: BusyTime | null = null;
+
+  constructor({ requestId, transport, method, client, bytesIn, trace }: RequestOrigin) {
+    this.requestId = requestId;
+    this.transport = transport;
+    this.method = method;
+    this.client = client;
+    this.bytesIn = bytesIn;
+    this.trace = trace;
+  }
+
+  /** The time during which at least one call of the request was under way. */
+  get callsMs(): number {
+    return this.#waiting?.ms ?? 0;
+  }
+
+  called(entry: BackendCall): void {
+    const { source, ms } = entry;
+    this.callCount += 1;
+    if (this.calls.length < MOST_LISTED_CALLS) this.calls = this.calls.concat(entry);
+    if (source === 'cache') return;
+    const endMs = performance.now();
+    this.#waiting ??= new BusyTime();
+    this.#waiting.add(Math.max(this.startedAtMs, endMs - ms), endMs);
+  }
+
+  failed(code: string, outcome: Attribution, reason: string | null = null): void {
+    this.worsen(outcome);
+    if (!this.codes.includes(code)) this.codes = this.codes.concat(code);
+    this.reason ??= reason;
+  }
+
+  worsen(outcome: RequestOutcome): void {
+    const isWorse = BY_SEVERITY.indexOf(outcome) > BY_SEVERITY.indexOf(this.outcome);
+    if (isWorse) this.outcome = outcome;
+  }
+
+  sent(bytes: number): void {
+    this.results += 1;
+    this.bytesOut += bytes;
+  }
+}
+
+/**
+ * Measures how long at least one of several overlapping spans lasted. Spans are added when they
+ * end, so each one ends after all before it, but may have begun before them.
+ */
+export class BusyTime {
+  /** Starts and ends alternate; the spans are disjoint and in order. */
+  #spans: number[] = [];
+
+  get ms(): number {
+    let sum = 0;
+    for (let at = 0; at < this.#spans.length; at += 2) {
+      sum += (this.#spans[at + 1] as number) - (this.#spans[at] as number);
+    }
+    return sum;
+  }
+
+  add(startMs: number, endMs: number): void {
+    let from = startMs;
+    let kept = this.#spans.length;
+    for (; kept > 0 && (this.#spans[kept - 1] as number) >= from; kept -= 2) {
+      from = Math.min(from, this.#spans[kept - 2] as number);
+    }
+    this.#spans = [...this.#spans.slice(0, kept), from, endMs];
+  }
+}

@@ -1,0 +1,42 @@
+import type { PackedText } from '../../lib/packed-text.ts';
+
+/**
+ * A result as JSON: a string, or chunks of UTF-8 where it is large, which the heap does not hold and
+ * nobody copies into one piece.
+ */
+export type JsonText = string | readonly Buffer[];
+
+/** A result as a transport takes it: JSON, or packed where it is large enough. */
+export type EventText = JsonText | PackedText;
+
+/** Receives results one at a time, with back-pressure. */
+export interface ResultSink {
+  /** Whether the reader unpacks what is sent to it. */
+  readonly takesPacked: boolean;
+  /** Returns false where the reader has enough unread: `ready` is called once there may be room. */
+  hasRoom(ready: () => void): boolean;
+  /** `left` is called when the next result may be sent: synchronously, or once this one has been read. */
+  send(result: EventText, left: () => void): void;
+}
+
+export type Over = IteratorReturnResult<void>;
+
+export const OVER: Over = { done: true, value: undefined };
+
+/** Events that a transport follows to their end; they themselves go to its sink. */
+export interface Delivery extends AsyncIterableIterator<never, void> {
+  return(): Promise<Over>;
+}
+
+/** The events of a subscription that has begun; what they are made by, no transport knows. */
+export interface OperationEvents extends Delivery {
+  /**
+   * Delivers to a transport that writes results itself, and iterates. `outcome` is what other plugins
+   * have made of these events.
+   */
+  deliver(sink: ResultSink, outcome?: AsyncIterable<never>): Delivery;
+  /** Ends with a last result that says that it has failed. */
+  fail(error: unknown): void;
+  /** Ends the source at once, if it has not ended: a quiet stream must not wait for its next event. */
+  leave(): void;
+}

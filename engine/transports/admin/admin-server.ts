@@ -1,0 +1,39 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Registry } from '../../../lib/metrics/registry.ts';
+import type { Readiness } from './readiness.ts';
+
+/**
+ * The operators' listener: metrics and details that must not show on the public port. `build` says what runs, for
+ * whoever compares replicas.
+ */
+export function createAdminServer(
+  metrics: Registry,
+  readiness: Readiness,
+  build: Readonly<Record<'version' | 'revision', string>>,
+): Server {
+  return createServer((request, response) => {
+    switch (request.url?.split('?', 1)[0]) {
+      case '/metrics':
+        metrics.text().then(
+          (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+          () => response.writeHead(500).end(),
+        );
+        return;
+      case '/health/live':
+        sendJson(response, 200, { status: 'ok' });
+        return;
+      case '/health/ready': {
+        const { status, body } = readiness.report();
+        sendJson(response, status, { ...body, ...build });
+        return;
+      }
+      default:
+        response.writeHead(404).end();
+    }
+  });
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(body));
+}

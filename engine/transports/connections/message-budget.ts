@@ -1,0 +1,36 @@
+import type { RequestCaller } from '../../../lib/caller.ts';
+import { type ClientOf, regarding } from '../../../lib/limits/client.ts';
+import type { Limiter } from '../../../lib/limits/limiter.ts';
+
+/** `over`: is answered that it sends too much. `far over`: has gone on after so many of these answers. */
+export type Standing = 'within' | 'over' | 'far over';
+
+/**
+ * Two kinds of messages count apart from a client's others: those that pages of other sites make a browser send, and
+ * upgrades, which cannot say whose they are, so that no neighbour's requests keep clients from their sockets.
+ */
+export type Apart = 'cross-site' | 'upgrades';
+
+/** Counts a message of so many bytes: a large one costs more to receive. */
+export type CountMessage = (
+  caller: RequestCaller,
+  bytes?: number,
+  apart?: Apart | null,
+) => Standing;
+
+// The largest body costs as much as seventeen small ones.
+const BYTES_PER_POINT = 16_384;
+
+/**
+ * Counts everything that a client sends, whatever its answer: requests that are refused or not found,
+ * pings, fragments, messages about unknown operations. None of them counts as an operation.
+ */
+export function messageBudget(limiter: Limiter, clientOf: ClientOf): CountMessage {
+  return (caller, bytes = 0, apart = null) => {
+    const points = 1 + Math.floor(bytes / BYTES_PER_POINT);
+    const client = apart === null ? clientOf(caller) : regarding(clientOf(caller), apart);
+    const { left, most } = limiter.spend('messages', client, points);
+    if (left >= 0) return 'within';
+    return left > -most ? 'over' : 'far over';
+  };
+}

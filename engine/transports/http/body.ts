@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http';
+import { ByteCollector } from '../../../lib/byte-collector.ts';
+import { OversizeError, unpack } from '../../../lib/unpack.ts';
+import type { ReceiveBuffer } from '../connections/receive-buffer.ts';
+
+/** The reason why the body of a request is not taken; `too many pieces`: more than its size explains. */
+export type BodyFault = 'too large' | 'too many pieces' | 'unreadable';
+
+/** The time is that of a request's head. */
+const PASS_OVER_MS = 10_000;
+
+/** Passes on the whole body, unpacked, or why it was not taken. `maxBytes`: the most, as they come and unpacked. */
+export function takeBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  received: ReceiveBuffer,
+  done: (taken: Buffer | BodyFault) => void,
+): void {
+  const { 'content-length': announced, 'content-encoding': encoding } = request.headers;
+  const collector = new ByteCollector({ maxBytes });
+  let isOver = false;
+  const fail = (fault: BodyFault) => {
+    if (isOver) return;
+    isOver = true;
+    received.requestTaken(request);
+    if (fault !== 'too many pieces') passOver(request);
+    done(fault);
+  };
+  const broken = () => fail('unreadable');
+  if (Number(announced ?? Number.NaN) > maxBytes) {
+    fail('too large');
+    return;
+  }
+  request.on('data', (piece: Buffer) => {
+    if (isOver) return;
+    const collected = collector.add(piece);
+    if (collected === 'too many bytes') fail('too large');
+    else if (collected === 'too many pieces') fail(collected);
+  });
+  request.on('end', () => {
+    if (isOver) return;
+    isOver = true;
+    received.requestTaken(request);
+    const bytes = collector.take();
+    if (encoding === undefined) done(bytes);
+    else {
+      unpack(bytes, encoding, maxBytes).then(done, (cause: unknown) =>
+        done(cause instanceof OversizeError ? 'too large' : 'unreadable'),
+      );
+    }
+  });
+  request.on('error', broken);
+  request.on('close', broken);
+  // Asked for before it comes, a body is handed on as it is parsed: Node neither lists it, nor clears up behind it.
+  request.read(0);
+}
+
+/**
+ * Closing a connection while the client still sends resets it, and the client loses the response that
+ * says why. So the rest of the body is discarded, if it comes soon.
+ */
+function passOver(request: IncomingMessage): void {
+  request.resume();
+  const cut = setTimeout(() => request.complete || request.socket.destroy(), PASS_OVER_MS);
+  request.once('close', () => clearTimeout(cut));
+}

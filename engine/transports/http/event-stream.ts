@@ -1,0 +1,120 @@
+import type { ServerResponse } from 'node:http';
+import { type Body, isChunks } from '../../../lib/pack.ts';
+import { GzipSegments, PackedText } from '../../../lib/packed-text.ts';
+import type { RequestSummary } from '../../operation/request-summary.ts';
+import type { EventText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
+import type { SendBuffer } from '../connections/send-buffer.ts';
+import { FRAMINGS, type Framing } from './framings.ts';
+import type { StreamType } from './negotiation.ts';
+import type { HttpReply } from './reply.ts';
+
+// Some proxies close a connection that was quiet for a minute; more pings than that would wake a phone's radio between its events.
+const QUIET_PINGS = 2.5;
+
+/** The body of a subscription's response. */
+export class EventStream implements ResultSink {
+  readonly takesPacked: boolean;
+  readonly #framing: Framing;
+  readonly #response: ServerResponse;
+  readonly #unread: SendBuffer;
+  readonly #summary: RequestSummary;
+  readonly #gzip: GzipSegments | null;
+  readonly #quietMs: number;
+  readonly #pings: NodeJS.Timeout;
+  #lastWriteAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(reply: HttpReply, summary: RequestSummary, pingMs: number, type: StreamType) {
+    this.takesPacked = reply.takesGzip;
+    this.#framing = FRAMINGS[type];
+    reply.set('content-type', this.#framing.contentType);
+    reply.set('x-accel-buffering', 'no');
+    if (this.takesPacked) reply.set('content-encoding', 'gzip');
+    this.#response = reply.begin(200);
+    this.#unread = reply.unread;
+    this.#summary = summary;
+    this.#gzip = this.takesPacked ? new GzipSegments() : null;
+    if (this.#gzip !== null) this.#write(this.#gzip.begin());
+    // Some browsers hand the response to the page with its first bytes only.
+    this.#piece(Buffer.concat([this.#framing.begin, this.#framing.ping]));
+    this.#quietMs = QUIET_PINGS * pingMs;
+    this.#pings = setInterval(() => this.#ping(), pingMs);
+  }
+
+  /** Sends the events until there are no more, or the client disconnects. */
+  async carry(followed: OperationEvents, outcome?: AsyncIterable<never>): Promise<void> {
+    const delivery = followed.deliver(this, outcome);
+    // A quiet feed would be followed until its next event.
+    const leave = () => void delivery.return();
+    this.#response.once('close', leave);
+    try {
+      // The client may have disconnected before the listener was added.
+      if (this.#response.destroyed) leave();
+      else await delivery.next();
+    } finally {
+      clearInterval(this.#pings);
+    }
+    if (this.#response.destroyed) return;
+    this.#piece(this.#framing.complete);
+    this.#response.end(this.#gzip?.end());
+  }
+
+  restart(): void {
+    this.#response.destroy();
+  }
+
+  hasRoom(ready: () => void): boolean {
+    return this.#unread.hasRoom(ready);
+  }
+
+  send(result: EventText, left: () => void): void {
+    const bytes = this.#encoded(result);
+    this.#summary.sent(bytes.length);
+    this.#write(bytes, left);
+  }
+
+  /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone; each event does as well. */
+  #ping(): void {
+    if (performance.now() - this.#lastWriteAtMs < this.#quietMs) return;
+    if (!this.#response.writableNeedDrain && this.#unread.hasRoom())
+      this.#piece(this.#framing.ping);
+  }
+
+  /** Sends what is no event. */
+  #piece(bytes: Buffer): void {
+    const piece = this.#gzip?.stored(bytes) ?? bytes;
+    this.#summary.bytesOut += piece.length;
+    this.#write(piece);
+  }
+
+  #write(bytes: Uint8Array, left?: () => void): void {
+    // Bytes that cannot be written do not leave: the response closes, and the delivery ends.
+    if (this.#response.destroyed) return;
+    this.#lastWriteAtMs = performance.now();
+    this.#response.write(bytes, (error) => {
+      if (error) return;
+      this.#unread.measure();
+      left?.();
+    });
+    this.#unread.measureSoon();
+  }
+
+  #encoded(result: EventText): Buffer {
+    const gzip = this.#gzip;
+    const { head, end } = this.#framing;
+    if (result instanceof PackedText) {
+      if (gzip === null) throw new Error('the client does not unpack');
+      return Buffer.concat([gzip.stored(head), gzip.packed(result), gzip.stored(end)]);
+    }
+    const parts = typeof result === 'string' ? [Buffer.from(result)] : result;
+    const plain = Buffer.concat([head, ...parts, end]);
+    return gzip?.stored(plain) ?? plain;
+  }
+}
+
+/** The body of a stream with one result. */
+export function asOnlyEvent(result: Body, type: StreamType): Body {
+  const { begin, head, end, complete } = FRAMINGS[type];
+  if (typeof result === 'string') return `${begin}${head}${result}${end}${complete}`;
+  const chunks = isChunks(result) ? result : [result];
+  return [begin, head, ...chunks, end, complete];
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestCaller } from '../../../lib/caller.ts';
+import type { Eventually } from '../../../lib/eventually.ts';
+import { tooManyMessages } from '../../operation/over-limit-error.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
+import type { HttpReply } from './reply.ts';
+
+type FloodSettings = Pick<ServerSettings, 'addresses' | 'countMessage' | 'received' | 'refused'>;
+
+// No sign-in is larger.
+const SMALL_BODY = 4_096;
+// A client that signs in behind a flooded address may never read these refusals.
+const MOST_REFUSALS = 5;
+
+/**
+ * Counts a request against its client's budget of messages, whatever its answer. Null where the connection is closed,
+ * because its client has long been told that it sends too much. What pages of other sites make a browser send counts
+ * apart from what its user does.
+ */
+export function countRequest(
+  request: IncomingMessage,
+  caller: RequestCaller,
+  { addresses, countMessage, received, refused }: FloodSettings,
+  isCrossSite: boolean,
+): 'within' | 'over' | null {
+  const { method, socket } = request;
+  const buffer = received.of(socket);
+  if (buffer.isStopped) return null;
+  const count = () => countMessage(caller, 0, isCrossSite ? 'cross-site' : null);
+  buffer.requestBegan(request, count);
+  buffer.address = caller.client?.address ?? '';
+  received.handing(buffer);
+  if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
+  const standing = count();
+  if (standing !== 'far over') return standing;
+  // A proxy's connection carries others' requests as well.
+  if (addresses.isFromProxy(request)) return 'over';
+  buffer.refusals += 1;
+  if (buffer.refusals <= MOST_REFUSALS && mayPass(request)) return 'over';
+  refused('messages');
+  received.cut(buffer, 'rate');
+  return null;
+}
+
+/**
+ * Whether a request is read although its client has sent too much: a sign-in, or what a known token may prove itself by,
+ * passes where the address has its reserve. A preflight costs no more than its refusal.
+ */
+export function mayPass({ method, headers, url = '' }: IncomingMessage): boolean {
+  if (!/^\/graphql(?:\?|$)/.test(url)) return false;
+  if (method !== 'POST') return method === 'OPTIONS' || headers.authorization !== undefined;
+  const isPacked = headers['content-encoding'] !== undefined;
+  return !isPacked && Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
+}
+
+export function refuseFlood(reply: HttpReply, { refused }: FloodSettings): Eventually<void> {
+  refused('messages');
+  const { errors, headers } = tooManyMessages();
+  reply.setAll(headers);
+  return reply.sendJson(429, { errors });
+}

@@ -1,0 +1,262 @@
+import type { ExecutionResult } from 'graphql';
+import { after, type Eventually } from '../../../lib/eventually.ts';
+import type { Operation } from '../../admission/operation.ts';
+import type { RequestCode } from '../../operation/codes.ts';
+import { type Refusal, refused } from '../../operation/refusal.ts';
+import { requestError } from '../../operation/request-error.ts';
+import { RequestSummary } from '../../operation/request-summary.ts';
+import type { OperationEvents } from '../../operation/result-sink.ts';
+import type { TransportContext } from '../../operation/transport-context.ts';
+import type { AuthCookie } from '../requests/auth-cookie.ts';
+import { endRequestTrace, requestTrace } from '../requests/request-trace.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
+import { type BodyFault, takeBody } from './body.ts';
+import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
+import { EventStream } from './event-stream.ts';
+import { toFetchRequest } from './fetch-request.ts';
+import { refuseFlood } from './flood-guard.ts';
+import { isStream } from './framings.ts';
+import {
+  type Accepted,
+  EVENT_STREAM,
+  isJsonType,
+  type MediaType,
+  negotiated,
+  PLAIN_JSON,
+  RESPONSE_JSON,
+  type StreamType,
+} from './negotiation.ts';
+import type { HttpReply } from './reply.ts';
+import type { YogaHandler } from './yoga.ts';
+
+export interface EndpointSettings extends ServerSettings {
+  /** Whether ordinary requests are answered without yoga. */
+  readonly directPath: boolean;
+  readonly yoga: () => Promise<YogaHandler>;
+}
+
+/**
+ * `/graphql` over HTTP: reads the request, lets the graph, or yoga, answer it, sends the answer. What it throws or rejects
+ * with is an internal error.
+ */
+export function createGraphQLEndpoint(
+  settings: EndpointSettings,
+): (reply: HttpReply) => Eventually<void> {
+  const { graph, addresses, countMessage, maxBodyBytes, directPath, yoga, pingMs, metrics } =
+    settings;
+  const { accessLog, clientNames, forwarding, lasting, received, tokens, tracing } = settings;
+  // Elsewhere the token that was refused here may be good.
+  const clearsCookie = forwarding.names.length === 0;
+
+  function answer(
+    reply: HttpReply,
+    summary: RequestSummary,
+    body: Buffer | null,
+  ): Eventually<void> {
+    if (body !== null) summary.bytesIn = body.length;
+    const isPacked = body !== null && reply.request.headers['content-encoding'] !== undefined;
+    // What it has unpacked to counts: a few bytes on the wire may hold the largest body.
+    if (isPacked && countMessage(reply.caller, body.length) !== 'within') {
+      return refuseFlood(reply, settings);
+    }
+    return reply.whenRoom(() => answerRequest(reply, summary, body));
+  }
+
+  function answerRequest(
+    reply: HttpReply,
+    summary: RequestSummary,
+    body: Buffer | null,
+  ): Eventually<void> {
+    const { request } = reply;
+    const { method, headers } = request;
+    const accepted = negotiated(headers.accept);
+    if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
+    const { single, events } = accepted;
+    if (body !== null && isList(body)) return refuseBatch(reply, body, single);
+    const ordinary = directPath ? readOrdinary(request, body) : null;
+    if (ordinary !== null && 'fault' in ordinary) return refuse(reply, 400, ordinary.fault, single);
+    const isCacheable = method === 'GET' && !isStream(single);
+    // The result of an event stream has the status of plain JSON.
+    const asked = single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON;
+    const transport: TransportContext = {
+      sent: ordinary?.sent ?? null,
+      record: summary,
+      mayMutate: method === 'POST',
+      takesEvents: events !== null,
+      takesBytes: true,
+      isOver: reply.isOver,
+      ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
+      headers,
+      reportsEnd: undefined,
+      toRequest: () => toFetchRequest(request, body, asked),
+    };
+    if (ordinary === null) return answerByYoga(reply, transport, accepted);
+    return after(graph.open(reply.caller, transport), (opened) => {
+      if ('errors' in opened) return sendRefusal(reply, opened, single);
+      const { operation } = opened;
+      reply.setAll(operation.headers);
+      return after(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, accepted));
+    });
+  }
+
+  /** `operation` is null for an outcome of a plugin's own. */
+  function sendOutcome(
+    reply: HttpReply,
+    outcome: object,
+    operation: Operation | null,
+    { single, events }: Accepted,
+  ): Eventually<void> {
+    if (tokens.cookie !== null) setCookie(reply, tokens.cookie, outcome, operation, clearsCookie);
+    if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
+    return operation === null || operation.events === null
+      ? sendAnswer(reply, outcome as ExecutionResult, operation, single)
+      : sendEvents(reply, operation.events, outcome as AsyncIterable<never>, events);
+  }
+
+  /** Answers a subscription by an event stream, which may last for hours. `outcome`: as other plugins hand it on. */
+  async function sendEvents(
+    reply: HttpReply,
+    followed: OperationEvents,
+    outcome: AsyncIterable<never>,
+    type: StreamType | null,
+  ): Promise<void> {
+    const summary = reply.summary as RequestSummary;
+    summary.transport = 'sse';
+    accessLog.subscribed(summary, reply.caller);
+    const stream = new EventStream(reply, summary, pingMs, type ?? EVENT_STREAM);
+    // The span is that of the start.
+    if (summary.trace !== null) endRequestTrace(summary.trace, 200);
+    lasting.add(stream);
+    try {
+      await stream.carry(followed, outcome);
+    } finally {
+      lasting.delete(stream);
+    }
+  }
+
+  async function answerByYoga(
+    reply: HttpReply,
+    transport: TransportContext,
+    accepted: Accepted,
+  ): Promise<void> {
+    metrics.generalPath.add();
+    const { response, outcome, operation } = await (await yoga())(reply.caller, transport);
+    if (operation !== null) reply.setAll(operation.headers);
+    for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
+    if (outcome !== undefined) return sendOutcome(reply, outcome, operation, accepted);
+    // A response of a plugin's own has no events in it.
+    operation?.events?.leave();
+    reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
+    return reply.send(response.status, Buffer.from(await response.arrayBuffer()));
+  }
+
+  /** Answers a request that is refused before there is an operation. */
+  function refuse(
+    reply: HttpReply,
+    status: number,
+    message: string,
+    media: MediaType = PLAIN_JSON,
+  ): Eventually<void> {
+    const errors = [requestError(CODES[status] ?? 'GRAPHQL_PARSE_FAILED', message)];
+    graph.codes.refused(errors, reply.summary as RequestSummary);
+    return sendRefusal(reply, { status, headers: {}, isWellFormed: false, errors }, media);
+  }
+
+  /** Batching links read a list of one result for each operation, and show its errors. */
+  function refuseBatch(reply: HttpReply, body: Buffer, media: MediaType): Eventually<void> {
+    const length = batchLength(body);
+    if (length === null) return refuse(reply, 400, 'The body is not JSON.', media);
+    const errors = [requestError('BATCHING_NOT_SUPPORTED', BATCHED)];
+    graph.codes.refused(errors, reply.summary as RequestSummary);
+    if (length === 0 || length > LONGEST_BATCH || isStream(media)) {
+      return sendRefusal(reply, { ...refused(errors), isWellFormed: false }, media);
+    }
+    return reply.sendJson(200, Array(length).fill({ errors }));
+  }
+
+  function refuseUntaken(reply: HttpReply, fault: BodyFault): Eventually<void> {
+    if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
+    if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
+    received.stop(received.of(reply.request.socket), 'pieces');
+    reply.set('connection', 'close');
+    return refuse(reply, 413, 'The body comes in too many pieces.');
+  }
+
+  return (reply) => {
+    const { request, requestId } = reply;
+    const { method = '', headers, url = '' } = request;
+    const summary = new RequestSummary({
+      requestId,
+      transport: 'http',
+      method,
+      client: clientNames.fromHeaders(headers),
+      bytesIn: url.length,
+      trace: tracing && requestTrace(tracing, request, addresses),
+    });
+    reply.summary = summary;
+    if (method !== 'POST') return answer(reply, summary, null);
+    // Forms and plain texts may be sent by a page of another origin without a preflight.
+    if (!isJsonType(headers['content-type'])) {
+      return refuse(reply, 415, 'The body is JSON, and its type says so.');
+    }
+    return takeBody(request, maxBodyBytes, received.of(request.socket), (body) =>
+      reply.guard(() =>
+        typeof body === 'string' ? refuseUntaken(reply, body) : answer(reply, summary, body),
+      ),
+    );
+  };
+}
+
+/** Sets the cookie of a token that was issued; `clears`: takes that of one that was refused away. */
+function setCookie(
+  reply: HttpReply,
+  cookie: AuthCookie,
+  outcome: ExecutionResult,
+  operation: Operation | null,
+  clears: boolean,
+): void {
+  const { request, caller } = reply;
+  const issued = operation?.issuedToken ?? null;
+  const value = issued === null ? null : cookie.issued(issued, request);
+  if (value !== null) reply.set('set-cookie', value);
+  else if (clears && caller.token !== null && request.headers.authorization === undefined) {
+    const isRefused = outcome.errors?.some(
+      ({ extensions }) => extensions.code === cookie.refusedBy,
+    );
+    if (isRefused) reply.set('set-cookie', cookie.cleared(request));
+  }
+}
+
+const CODES: Readonly<Record<number, RequestCode>> = {
+  406: 'NOT_ACCEPTABLE',
+  413: 'PAYLOAD_TOO_LARGE',
+};
+const NOT_ACCEPTABLE =
+  'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0".';
+const BATCHED = 'Batches are not supported: send each operation by itself, with HttpLink.';
+/** As batching links make them; the refusal of a longer one must not be larger than itself. */
+const LONGEST_BATCH = 10;
+const BRACKET = 0x5b;
+const SPACES = new Set(Buffer.from(' \t\r\n'));
+
+function isList(body: Buffer): boolean {
+  return body.find((byte) => !SPACES.has(byte)) === BRACKET;
+}
+
+/** Null where the list is no JSON. */
+function batchLength(body: Buffer): number | null {
+  try {
+    return JSON.parse(body.toString()).length;
+  } catch {
+    return null;
+  }
+}
+
+// These are set when the bytes are sent.
+const OURS = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+]);

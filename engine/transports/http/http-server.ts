@@ -1,0 +1,238 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Eventually } from '../../../lib/eventually.ts';
+import { addressClient } from '../../../lib/limits/client.ts';
+import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
+import { stopListening } from '../../../lib/private-node.ts';
+import { requestError } from '../../operation/request-error.ts';
+import type { Readiness } from '../admin/readiness.ts';
+import { createConnectionRoom } from '../connections/connection-room.ts';
+import { hasDoubledHeader } from '../requests/doubled-headers.ts';
+import { isCrossSite } from '../requests/origins.ts';
+import { endRequestTrace, forwardedFrom } from '../requests/request-trace.ts';
+import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
+import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
+import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
+import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
+import { listen } from './listen.ts';
+import { createPipelining } from './pipelined-requests.ts';
+import { HttpReply, type ReplyWatcher, VARY } from './reply.ts';
+import { type Site, sendNotFound, wantsPage } from './site.ts';
+
+export interface HttpServerSettings extends EndpointSettings {
+  readonly readiness: Readiness;
+  readonly webSockets: WebSocketEndpoint;
+  /** The first that a request is for answers it. */
+  readonly sites: readonly Site[];
+  /** Null where introspection is off. */
+  readonly sdl: string | null;
+  /** Additional values of Access-Control-Allow-Headers. */
+  readonly corsHeaders: readonly string[];
+  readonly maxConnections: number;
+  /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
+  readonly lingerMs: number;
+}
+
+// A slowloris client occupies a connection, not a request.
+const TIMES = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  // Longer than the idle timeout of load balancers, or they would send into a connection that closes.
+  keepAliveTimeout: 65_000,
+};
+
+/** The public listener. */
+export function createHttpServer(settings: HttpServerSettings) {
+  const { addresses, forwarding, limiter, log, maxConnections, origins, readiness, received } =
+    settings;
+  const { refused, sdl, sites, tokens, tracing, webSockets } = settings;
+  const { cookie } = tokens;
+  const vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
+  const requestHeaders = allowedRequestHeaders(settings.corsHeaders);
+  const answerGraphQL = createGraphQLEndpoint(settings);
+  const waitForFormer = createPipelining(received);
+  const dropped = () => refused('connections');
+  const room = createConnectionRoom(maxConnections, received, dropped);
+  const held = new WeakMap<Socket, Slot>();
+  const watcher: ReplyWatcher = { buffers: settings.buffers, closed, failed };
+  // A counter, not a Set: a Set's discarded tables would retain answered requests until the next full GC.
+  let inFlight = 0;
+  let onIdle: (() => void) | null = null;
+
+  const server = createServer({ ...TIMES, shouldUpgradeCallback: wantsWebSocket }, handle);
+  server.maxConnections = maxConnections;
+  server.on('drop', dropped);
+  server.on('connection', accept);
+  server.on('upgrade', (request, socket, head) => {
+    const slot = held.get(request.socket) ?? null;
+    if (slot === null) room.belongsTo(addresses.of(request), request.socket);
+    webSockets.upgrade(request, socket, head, slot);
+  });
+
+  function accept(socket: Socket): void {
+    received.open(socket, addresses.peerOf(socket));
+    room.opened(socket);
+    // A trusted proxy's are everybody's, and limited by the proxy.
+    if (addresses.isFromProxy({ socket })) return;
+    const client = addressClient(addresses.peerOf(socket));
+    const slot = takeSlot(limiter, 'connections', () => client);
+    if (slot === null) {
+      refused('connections');
+      socket.destroy();
+      return;
+    }
+    held.set(socket, slot);
+    room.belongsTo(addresses.peerOf(socket), socket);
+    socket.once('close', slot.release);
+  }
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    const forwarded = forwarding.of(request.headers);
+    const isForeign = isCrossSite(request, origins, cookie);
+    const sender = {
+      token: tokens.of(request, forwarded?.digest),
+      client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
+      trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
+      forwarded,
+    };
+    const standing = countRequest(request, sender, settings, isForeign);
+    if (standing === null) return;
+    const reply = new HttpReply(request, response, sender, watcher, standing === 'over');
+    if (readiness.phase === 'draining') reply.set('connection', 'close');
+    setCorsHeaders(reply, origins, cookie !== null);
+    if (vary !== VARY) reply.set('vary', vary);
+    inFlight += 1;
+    received.of(request.socket).underWay += 1;
+    const isRefused =
+      reply.isOver && !pathOf(request).startsWith('/health/') && (isForeign || !mayPass(request));
+    const begin = () =>
+      reply.guard(() => (isRefused ? refuseFlood(reply, settings) : route(reply, isForeign)));
+    if (response.socket !== null) begin();
+    else waitForFormer(request, response, begin);
+  }
+
+  function closed(reply: HttpReply): void {
+    const { request, status, summary } = reply;
+    const buffer = received.of(request.socket);
+    buffer.underWay -= 1;
+    buffer.requestTaken(request);
+    inFlight -= 1;
+    if (inFlight === 0) onIdle?.();
+    settings.metrics.http.add(`${Math.floor(status / 100)}xx`);
+    if (summary === null) return;
+    if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
+    // A client ends a subscription over SSE by leaving.
+    const isLeft = reply.disconnected.aborted && summary.type !== 'subscription';
+    if (isLeft) summary.worsen('gone');
+    settings.accessLog.ended(summary, reply.caller, status);
+  }
+
+  function failed(reply: HttpReply, error: unknown): void {
+    const { requestId } = reply;
+    reply.summary?.failed('INTERNAL', 'fault');
+    log.error({ requestId, err: error }, 'a request failed');
+    if (reply.isBegun) {
+      reply.abort();
+      return;
+    }
+    const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];
+    try {
+      void reply.sendJson(500, { errors });
+    } catch {
+      reply.abort();
+    }
+  }
+
+  function route(reply: HttpReply, isForeign: boolean): Eventually<void> {
+    const { request } = reply;
+    if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
+      // The connection is closed unread: such a head may smuggle a second request behind it.
+      reply.set('connection', 'close');
+      const error = requestError(
+        'GRAPHQL_PARSE_FAILED',
+        'A header that may come once comes twice.',
+      );
+      return reply.sendJson(400, { errors: [error] });
+    }
+    if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);
+    const path = pathOf(request);
+    if (path !== '/graphql' || wantsPage(request)) {
+      for (const site of sites) {
+        const answer = site.route(request, path);
+        if (answer !== null) return answer(reply);
+      }
+      if (path !== '/graphql' && path !== '/logout') return routeElsewhere(reply, path);
+    }
+    if (path === '/logout' && !isForeign) return logout(reply);
+    if (!isForeign) return answerGraphQL(reply);
+    // Before anything is executed, or charged to the visitor of that page.
+    settings.metrics.crossSiteRefused.add();
+    return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
+  }
+
+  /** Takes the cookie away; the token itself ends when it expires. */
+  function logout(reply: HttpReply): Eventually<void> {
+    if (cookie === null) return sendNotFound(reply);
+    if (reply.request.method !== 'POST') {
+      reply.set('allow', 'POST');
+      return reply.sendNothing(405);
+    }
+    reply.set('set-cookie', cookie.cleared(reply.request));
+    return reply.sendNothing(204);
+  }
+
+  function routeElsewhere(reply: HttpReply, path: string): Eventually<void> {
+    if (path === '/graphql/') {
+      // 308 keeps the method and the body of a POST.
+      reply.set('location', `/graphql${(reply.request.url ?? '').slice(path.length)}`);
+      return reply.sendNothing(308);
+    }
+    if (path === '/health/live') return reply.sendJson(200, { status: 'ok' });
+    if (path === '/health/ready') {
+      const { status, body } = readiness.report();
+      return reply.sendJson(status, { ...body, details: undefined });
+    }
+    if (path === '/schema.graphql' && sdl !== null) {
+      reply.set('content-type', 'text/plain; charset=utf-8');
+      return reply.whenRoom(() => reply.send(200, sdl));
+    }
+    return sendNotFound(reply);
+  }
+
+  return {
+    room,
+    listen: (port: number, host: string) => listen(server, port, host),
+    /** No new connections; in-flight requests are answered. The caller closes the lasting ones, which are waited for. */
+    async drain(): Promise<void> {
+      const stopped = stopListening(server);
+      webSockets.drain();
+      settings.lasting.drain();
+      await Promise.race([stopped, delay(settings.lingerMs)]);
+      if (inFlight > 0) {
+        await new Promise<void>((resolve) => {
+          onIdle = resolve;
+        });
+      }
+      server.closeIdleConnections();
+      await stopped;
+    },
+    terminate(): void {
+      webSockets.terminate();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const CROSS_SITE =
+  'This comes from a page of another site: CORS_ORIGINS has to name its origin, or the request needs a header that is preflighted, such as apollo-require-preflight.';
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}
+
+/** An upgrade to another protocol is an offer that may be ignored; some HTTP/2 clients make it with each request. */
+function wantsWebSocket(request: IncomingMessage): boolean {
+  return request.headers.upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql';
+}

@@ -1,0 +1,197 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestCaller } from '../../../lib/caller.ts';
+import type { Eventually } from '../../../lib/eventually.ts';
+import {
+  type Body,
+  bodyBytes,
+  type Encoding,
+  isChunks,
+  PACK_FROM_BYTES,
+  pack,
+} from '../../../lib/pack.ts';
+import type { RequestSummary } from '../../operation/request-summary.ts';
+import type { Recipient, SendBuffer } from '../connections/send-buffer.ts';
+import type { SendBuffers } from '../connections/send-buffers.ts';
+import { requestIdOf } from '../requests/request-id.ts';
+
+// Node counts a waiting string by its characters, which is near enough for small ones.
+const LARGE_TEXT_BYTES = 65_536;
+
+// Each matches its name without a weight, or with one above 0.
+const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
+const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
+
+export const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
+const SAFE_HEAD = ['vary', VARY, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff'];
+
+/** Receives the end of each reply. */
+export interface ReplyWatcher {
+  readonly buffers: SendBuffers;
+  /** The last byte is sent, or the client has disconnected. */
+  closed(reply: HttpReply): void;
+  failed(reply: HttpReply, error: unknown): void;
+}
+
+/** The response to one HTTP request: headers are collected, then sent with the body. */
+export class HttpReply implements Recipient {
+  readonly request: IncomingMessage;
+  readonly requestId: string;
+  readonly caller: RequestCaller;
+  /** The bytes of this connection that the client has not read. */
+  readonly unread: SendBuffer;
+  /** Null for what is no GraphQL request. */
+  summary: RequestSummary | null = null;
+  /** Whether its client has sent too much, so that nothing but the reserve lets it pass. */
+  readonly isOver: boolean;
+  readonly #disconnecting = new AbortController();
+  readonly #response: ServerResponse;
+  readonly #watcher: ReplyWatcher;
+  /** Names and values alternate: node writes such a list without any lookup. */
+  readonly #head: string[];
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    sender: RequestCaller,
+    watcher: ReplyWatcher,
+    isOver: boolean,
+  ) {
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    this.request = request;
+    this.isOver = isOver;
+    this.requestId = requestId;
+    const { token, client, trace, forwarded } = sender;
+    this.caller = { token, signal: this.disconnected, client, requestId, trace, forwarded };
+    this.#response = response;
+    this.#watcher = watcher;
+    this.unread = watcher.buffers.open(request.socket, this);
+    this.#head = [...SAFE_HEAD, 'x-request-id', requestId];
+    response.on('close', () => this.#closed());
+  }
+
+  /** Aborts the work for a client that has disconnected. */
+  get disconnected(): AbortSignal {
+    return this.#disconnecting.signal;
+  }
+
+  /** Begins the work as soon as the client has read enough of its earlier responses. */
+  whenRoom(task: () => Eventually<void>): Eventually<void> {
+    if (this.unread.hasRoom()) return task();
+    return this.unread.room().then(() => (this.disconnected.aborted ? undefined : task()));
+  }
+
+  get isBegun(): boolean {
+    return this.#response.headersSent;
+  }
+
+  get status(): number {
+    return this.#response.statusCode;
+  }
+
+  /** Reports what `task` throws or rejects with. */
+  guard(task: () => Eventually<void>): void {
+    try {
+      task()?.catch((error: unknown) => this.#watcher.failed(this, error));
+    } catch (error) {
+      this.#watcher.failed(this, error);
+    }
+  }
+
+  set(name: string, value: string): void {
+    const at = this.#find(name);
+    if (at === -1) this.#head.push(name, value);
+    else this.#head[at + 1] = value;
+  }
+
+  setAll(headers: Readonly<Record<string, string>>): void {
+    for (const name in headers) this.set(name, headers[name] as string);
+  }
+
+  has(name: string): boolean {
+    return this.#find(name) >= 0;
+  }
+
+  /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
+  send(status: number, body: Body): Eventually<void> {
+    const bytes = bodyBytes(body);
+    const encoding = this.encodingFor(bytes);
+    if (encoding === null) return this.#whole(status, body, bytes);
+    return pack(body, encoding).then((packed) => this.sendPacked(status, packed, encoding));
+  }
+
+  /** Null for a body that is sent as it is. */
+  encodingFor(bytes: number): Encoding | null {
+    if (bytes <= PACK_FROM_BYTES) return null;
+    if (BROTLI.test(this.#accepted)) return 'br';
+    return this.takesGzip ? 'gzip' : null;
+  }
+
+  /** Whether a stream may be sent as gzip: browsers unpack no other encoding piece by piece alike. */
+  get takesGzip(): boolean {
+    return GZIP.test(this.#accepted);
+  }
+
+  get #accepted(): string {
+    return String(this.request.headers['accept-encoding'] ?? '');
+  }
+
+  sendJson(status: number, value: unknown): Eventually<void> {
+    this.set('content-type', 'application/json; charset=utf-8');
+    return this.send(status, JSON.stringify(value));
+  }
+
+  /** Sends a body that is compressed already. */
+  sendPacked(status: number, bytes: Buffer, encoding: Encoding): void {
+    this.set('content-encoding', encoding);
+    this.#whole(status, bytes, bytes.length);
+  }
+
+  sendNothing(status: number): void {
+    this.#response.writeHead(status, this.#head);
+    this.#response.end();
+    this.#ended();
+  }
+
+  /** Begins a body that is streamed: the headers go with its first bytes. */
+  begin(status: number): ServerResponse {
+    this.#response.writeHead(status, this.#head);
+    return this.#response;
+  }
+
+  /** Destroys the response, so that the client sees that it is incomplete. */
+  abort(): void {
+    this.#response.destroy();
+  }
+
+  #whole(status: number, body: Body, bytes: number): void {
+    this.set('content-length', String(bytes));
+    this.summary?.sent(bytes);
+    this.#response.writeHead(status, this.#head);
+    if (this.request.method === 'HEAD') this.#response.end();
+    else if (isChunks(body)) {
+      this.#response.cork();
+      for (const chunk of body) this.#response.write(chunk);
+      this.#response.end();
+    } else
+      this.#response.end(
+        typeof body === 'string' && bytes > LARGE_TEXT_BYTES ? Buffer.from(body) : body,
+      );
+    this.#ended();
+  }
+
+  #closed(): void {
+    this.unread.release();
+    if (!this.#response.writableFinished) this.#disconnecting.abort();
+    this.#watcher.closed(this);
+  }
+
+  /** The kernel has nearly always accepted everything by now. */
+  #ended(): void {
+    if (this.request.socket.writableLength > 0) this.unread.measure();
+  }
+
+  #find(name: string): number {
+    for (let at = 0; at < this.#head.length; at += 2) if (this.#head[at] === name) return at;
+    return -1;
+  }
+}

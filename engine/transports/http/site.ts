@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http';
+import type { Eventually } from '../../../lib/eventually.ts';
+import type { HttpReply } from './reply.ts';
+
+/** Pages and files that are served beside GraphQL. */
+export interface Site {
+  /** Returns what answers the request; null for one that is not for this site. */
+  route(request: IncomingMessage, path: string): ((reply: HttpReply) => Eventually<void>) | null;
+}
+
+export function wantsPage({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+export function sendNotFound(reply: HttpReply): Eventually<void> {
+  return reply.sendJson(404, { error: 'not found' });
+}

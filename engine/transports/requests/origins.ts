@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import type { AuthCookie } from './auth-cookie.ts';
+
+export interface AllowedOrigins {
+  readonly origins: readonly string[];
+  readonly anyLocalhost: boolean;
+}
+
+const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Whether a page of this origin may read responses. Origins match exactly: suffixes and patterns let others in. */
+export function isAllowedOrigin(origin: string, allowed: AllowedOrigins): boolean {
+  if (allowed.origins.includes(origin)) return true;
+  return allowed.anyLocalhost && LOCAL_HOSTS.has(URL.parse(origin)?.hostname ?? '');
+}
+
+/** Whether a page of this server itself, or of an allowed origin, or no page at all sends this request. */
+export function isAllowedPage({ headers }: IncomingMessage, allowed: AllowedOrigins): boolean {
+  const { origin, host } = headers;
+  if (origin === undefined) return true;
+  return URL.parse(origin)?.host === host?.toLowerCase() || isAllowedOrigin(origin, allowed);
+}
+
+// A page of another site needs a preflight for them, which it is not allowed; proxies add others to any request.
+const PREFLIGHTED_HEADER =
+  /^(?:authorization|apollo-require-preflight|x-apollo-operation-.+|apollographql-client-.+)$/;
+const SIMPLE_TYPE =
+  /^(?:application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)[ \t]*(?:;|$)/i;
+
+/** Whether any page of the web can make its visitor's browser send this request, so that it is none of the visitor's own. */
+export function isCrossSite(
+  request: IncomingMessage,
+  allowed: AllowedOrigins,
+  cookie: AuthCookie | null,
+): boolean {
+  const { origin, 'sec-fetch-site': site, 'content-type': type } = request.headers;
+  // What the browser says of itself comes first: a proxy may have rewritten `Host`.
+  if (site === 'same-origin') return false;
+  const isForeign =
+    site === 'cross-site'
+      ? origin === undefined || !isAllowedOrigin(origin, allowed)
+      : !isAllowedPage(request, allowed);
+  if (!isForeign || (type && !SIMPLE_TYPE.test(type))) return false;
+  const { authorization: _, ...others } = request.headers;
+  // A proxy may have made it of the visitor's cookie, which any page can have sent.
+  const sent = cookie?.textIn(request.headers.cookie ?? '') ? others : request.headers;
+  return !Object.keys(sent).some((name) => PREFLIGHTED_HEADER.test(name));
+}

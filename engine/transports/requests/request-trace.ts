@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http';
+import { forwardedTrace } from '../../../lib/tracing/forwarded-trace.ts';
+import type { RequestTrace, Trace, Tracing } from '../../../lib/tracing/tracing.ts';
+import type { ClientAddresses } from './client-address.ts';
+
+type Addresses = Pick<ClientAddresses, 'isFromProxy'>;
+
+const ROUTE = '/graphql';
+const FIRST_SERVER_ERROR = 500;
+// A client may send any other word as its method.
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** The trace of an HTTP request. Addresses, user agents and query strings are personal, and left out. */
+export function requestTrace(
+  tracing: Tracing,
+  request: IncomingMessage,
+  addresses: Addresses,
+): RequestTrace {
+  const method = METHODS.has(request.method ?? '') ? String(request.method) : null;
+  return tracing.receive({
+    headers: request.headers,
+    isContinued: addresses.isFromProxy(request),
+    span: {
+      name: `${method ?? 'HTTP'} ${ROUTE}`,
+      attributes: {
+        'http.request.method': method ?? '_OTHER',
+        'http.route': ROUTE,
+        'url.path': ROUTE,
+        'url.scheme': 'http',
+        'network.protocol.version': request.httpVersion,
+      },
+    },
+  });
+}
+
+/** Null stands for a client that left before it was answered, which is no failure. */
+export function endRequestTrace(trace: RequestTrace, status: number | null): void {
+  trace.end({
+    errorType: status !== null && status >= FIRST_SERVER_ERROR ? String(status) : null,
+    attributes: status === null ? {} : { 'http.response.status_code': status },
+  });
+}
+
+/** The part of a request's trace that is sent on to backends where tracing is off. */
+export function forwardedFrom(
+  { headers, socket }: IncomingMessage,
+  addresses: Addresses,
+): Trace | undefined {
+  if (headers.traceparent === undefined && headers.baggage === undefined) return undefined;
+  return forwardedTrace(headers, addresses.isFromProxy({ socket }));
+}

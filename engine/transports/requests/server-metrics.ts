@@ -1,0 +1,186 @@
+import type { Count, Distribution, Registry } from '../../../lib/metrics/registry.ts';
+import type {
+  RequestEnd,
+  RequestOutcome,
+  RequestSummary,
+  Transport,
+} from '../../operation/request-summary.ts';
+import { CLOSINGS } from '../connections/closings.ts';
+import { SEND_FAULTS } from '../connections/receive-buffer.ts';
+
+const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
+const OUTCOMES: readonly RequestOutcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];
+const TYPES = ['query', 'mutation', 'subscription', 'none'] as const;
+const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+// Clients and `ws` itself close with others than ours.
+const CLOSE_CODES: ReadonlySet<number> = new Set([
+  ...[1000, 1001, 1002, 1005, 1006, 1007, 1011],
+  ...Object.values(CLOSINGS).map(([code]) => code),
+]);
+/** Above this the operations of a manifest count as `other`: each has dozens of series. */
+const MOST_DOCUMENTS = 50;
+const MOST_VERSIONS = 20;
+const OTHER = 'other';
+
+interface DocumentSeries {
+  readonly seconds: Distribution;
+  readonly outcomes: Readonly<Record<Transport, Readonly<Record<RequestOutcome, Count>>>>;
+}
+
+export type ServerMetrics = ReturnType<typeof createServerMetrics>;
+
+/** The metrics of requests and connections. */
+export function createServerMetrics(registry: Registry) {
+  const http = registry.counter('http_requests_total', 'HTTP requests by status class.', {
+    status: ['2xx', '3xx', '4xx', '5xx'],
+  });
+  const generalPath = registry.counter(
+    'http_general_path_total',
+    'Requests that were answered by yoga: other methods than GET and POST, and malformed query strings.',
+  );
+  const crossSiteRefused = registry.counter(
+    'cross_site_refused_total',
+    'Requests and upgrades that pages of other sites made browsers send; they are charged to nobody.',
+  );
+  const upgradesRefused = registry.counter(
+    'upgrades_refused_total',
+    'Requests for a WebSocket that were refused, by status.',
+    { status: ['400', '403', '429', '503'] },
+  );
+  const operations = registry.counter(
+    'operations_total',
+    'GraphQL requests that have ended; a document is named where a manifest has it, else other.',
+    { document: [], transport: [], outcome: [] },
+  );
+  const operationSeconds = registry.histogram(
+    'operation_seconds',
+    'Duration of queries and mutations, from the head to the last byte sent.',
+    SECONDS,
+    { document: [] },
+  );
+  const other = seriesOf(OTHER);
+  const requestHistogram = registry.histogram(
+    'request_seconds',
+    'Duration of queries and mutations by transport and outcome.',
+    SECONDS,
+    { transport: TRANSPORTS, outcome: OUTCOMES },
+  );
+  const requestSeconds = each(TRANSPORTS, (transport) =>
+    each(OUTCOMES, (outcome) => requestHistogram.register(transport, outcome)),
+  );
+  const ownHistogram = registry.histogram(
+    'own_seconds',
+    'The part of a query or mutation with no call of a backend under way.',
+    OWN_SECONDS,
+    { type: TYPES },
+  );
+  const ownSeconds = each(TYPES, (type) => ownHistogram.register(type));
+  const clients = registry.counter(
+    'client_requests_total',
+    'Requests by the clients that CLIENT_NAMES lists, and by major and minor version.',
+    { client: [OTHER], version: [OTHER] },
+  );
+  const unlistedClients = clients.register(OTHER, OTHER);
+  const deprecatedFields = registry.counter(
+    'deprecated_fields_total',
+    'Requests by the clients that CLIENT_NAMES lists whose document selects a deprecated field.',
+    { field: [OTHER], client: [OTHER], version: [OTHER] },
+  );
+  const connections = registry.gauge(
+    'connections',
+    'Connections of the public port, sockets among them; max is their bound.',
+    'state',
+  );
+  const sockets = registry.gauge('sockets', 'WebSockets that are open.');
+  const socketsClosed = registry.counter(
+    'sockets_closed_total',
+    'WebSockets that were closed, by close code.',
+    { code: [...CLOSE_CODES, OTHER].map(String) },
+  );
+  const sendBufferBytes = registry.gauge('send_buffer_bytes', 'Bytes not taken by their readers.');
+  const receiveBufferBytes = registry.gauge(
+    'receive_buffer_bytes',
+    'Bytes of messages and bodies that have not arrived whole.',
+  );
+  const sendersCut = registry.counter(
+    'senders_cut_total',
+    'Connections that were closed for what they sent, by the bound that was reached.',
+    { reason: SEND_FAULTS },
+  );
+  const readersCut = registry.counter(
+    'readers_cut_total',
+    'Connections that were cut because answers stayed unread, by the bound that was reached.',
+    { reason: ['idle', 'client', 'process'] },
+  );
+  const documents = new Map<string, DocumentSeries>();
+  const versionsOf = new Map<string, Map<string, Count>>();
+
+  function seriesOf(document: string): DocumentSeries {
+    return {
+      seconds: operationSeconds.register(document),
+      outcomes: each(TRANSPORTS, (transport) =>
+        each(OUTCOMES, (outcome) => operations.register(document, transport, outcome)),
+      ),
+    };
+  }
+
+  /** Versions are the clients' own words: only those sent with an accepted token become labels. */
+  function countClient({ client, deprecated }: RequestSummary, isAccepted: boolean): void {
+    const versions = client === null ? undefined : versionsOf.get(client.name);
+    if (client === null || versions === undefined) {
+      unlistedClients.add();
+      return;
+    }
+    const version = /^\d{1,4}\.\d{1,4}(?=\.|$)/.exec(client.version ?? '')?.[0] ?? OTHER;
+    let count = versions.get(version);
+    if (count === undefined && isAccepted && versions.size <= MOST_VERSIONS) {
+      count = clients.register(client.name, version);
+      versions.set(version, count);
+    }
+    (count ?? versions.get(OTHER))?.add();
+    const label = count === undefined ? OTHER : version;
+    for (const field of deprecated) deprecatedFields.register(field, client.name, label).add();
+  }
+
+  return {
+    ...{ http, generalPath, crossSiteRefused, upgradesRefused, connections, sockets },
+    ...{ sendBufferBytes, receiveBufferBytes, sendersCut, readersCut },
+    /** Gives each client its series, so that they are there before its first request. */
+    listClients(names: readonly string[]): void {
+      for (const name of names) {
+        versionsOf.set(name, new Map([[OTHER, clients.register(name, OTHER)]]));
+      }
+    },
+    /** Gives the operations of the manifests their series. */
+    listDocuments(names: Iterable<string>): void {
+      for (const name of names) {
+        if (documents.size >= MOST_DOCUMENTS) return;
+        if (!documents.has(name)) documents.set(name, seriesOf(name));
+      }
+    },
+    requestEnded(summary: RequestSummary, { durationMs, isAccepted }: RequestEnd): void {
+      const { transport, outcome, type, callsMs } = summary;
+      const name = summary.isTrusted ? summary.operationName : null;
+      const series = (name === null ? undefined : documents.get(name)) ?? other;
+      series.outcomes[transport][outcome].add();
+      // The lifetime of a subscription says nothing about the service.
+      if (!summary.hasStarted) {
+        series.seconds.observe(durationMs / 1000);
+        requestSeconds[transport][outcome].observe(durationMs / 1000);
+        ownSeconds[type ?? 'none'].observe((durationMs - callsMs) / 1000);
+      }
+      countClient(summary, isAccepted);
+    },
+    socketClosed(code: number): void {
+      socketsClosed.add(CLOSE_CODES.has(code) ? String(code) : OTHER);
+    },
+  };
+}
+
+function each<const Name extends string, T>(
+  names: readonly Name[],
+  make: (name: Name) => T,
+): Readonly<Record<Name, T>> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, T>;
+}

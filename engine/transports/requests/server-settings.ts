@@ -1,0 +1,50 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { ClientOf } from '../../../lib/limits/client.ts';
+import type { Limiter } from '../../../lib/limits/limiter.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { Tracing } from '../../../lib/tracing/tracing.ts';
+import type { Graph } from '../../plugins/graph.ts';
+import type { LastingConnections } from '../connections/closing-in-slices.ts';
+import type { CountMessage } from '../connections/message-budget.ts';
+import type { ReceiveBuffers } from '../connections/receive-buffers.ts';
+import type { SendBuffers } from '../connections/send-buffers.ts';
+import type { AccessLog } from './access-log.ts';
+import type { BearerTokens } from './bearer.ts';
+import type { ClientAddresses } from './client-address.ts';
+import type { ClientNames } from './client-names.ts';
+import type { HeaderForwarding } from './forwarded-headers.ts';
+import type { AllowedOrigins } from './origins.ts';
+import type { ServerMetrics } from './server-metrics.ts';
+
+/** The settings that all transports share. */
+export interface ServerSettings {
+  readonly graph: Graph;
+  /** A shutdown closes them little by little. */
+  readonly lasting: LastingConnections;
+  readonly log: Log;
+  readonly metrics: ServerMetrics;
+  /** Counts what is over a limit here, and no operation yet. */
+  readonly refused: (limit: string) => void;
+  readonly limiter: Limiter;
+  readonly clientOf: ClientOf;
+  /** A steady one is best: only durations are measured. */
+  readonly clock: Clock;
+  /** The longest that a subscription may be without an event of its own. */
+  readonly longestHeartbeatMs: number;
+  /** Returns the reason with which an error that ends a subscription closes its socket by 4403; null where it does not. */
+  readonly tokenEndOf: (error: unknown) => string | null;
+  /** The interval of what keeps a quiet socket or event stream open. */
+  readonly pingMs: number;
+  readonly origins: AllowedOrigins;
+  readonly addresses: ClientAddresses;
+  readonly maxBodyBytes: number;
+  readonly buffers: SendBuffers;
+  readonly received: ReceiveBuffers;
+  readonly countMessage: CountMessage;
+  readonly tokens: BearerTokens;
+  readonly forwarding: HeaderForwarding;
+  /** Null where tracing is off. */
+  readonly tracing: Tracing | null;
+  readonly accessLog: AccessLog;
+  readonly clientNames: ClientNames;
+}

@@ -1,0 +1,137 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { handleProtocols } from 'graphql-ws';
+import { WebSocketServer } from 'ws';
+import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
+import { MEMORY_RETRY_SECONDS } from '../../admission/memory-limit.ts';
+import { hasDoubledHeader } from '../requests/doubled-headers.ts';
+import { isAllowedPage } from '../requests/origins.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
+import type { SocketSettings } from './connection.ts';
+import { GraphQLSocket } from './graphql-socket.ts';
+import { createKeepAlive } from './keep-alive.ts';
+import { acceptableOffer, PER_MESSAGE_DEFLATE } from './packed-messages.ts';
+
+/** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
+const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
+const QUIET_MS = 60_000;
+const LONGEST_NAME = 200;
+const NOTHING = Buffer.alloc(0);
+
+/** The status line, and the headers that go with it. */
+type UpgradeRefusal = `${number} ${string}`;
+const BAD_REQUEST: UpgradeRefusal = '400 Bad Request\r\nsec-websocket-version: 13';
+const TOO_MANY: UpgradeRefusal = '429 Too Many Requests';
+const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
+
+export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
+
+/** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
+export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: () => boolean) {
+  const { addresses, clientOf, clock, countMessage, forwarding, limiter, log, metrics, refused } =
+    shared;
+  const { longestHeartbeatMs, maxBodyBytes, origins, pingMs } = shared;
+  const keepAlive = createKeepAlive(clock, pingMs, longestHeartbeatMs);
+  const settings: SocketSettings = { ...shared, keepAlive };
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxBodyBytes,
+    ...LARGEST_IN_PIECES,
+    perMessageDeflate: PER_MESSAGE_DEFLATE,
+    // Any subprotocol is accepted at first, or its client could not receive close code 4406.
+    handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
+  });
+  server.on('wsClientError', ({ message }, socket) => refuse(socket, malformed(message)));
+  let isDraining = false;
+  const quietUntilMs = new Map<string, number>();
+
+  function refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
+    if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
+      return malformed('a header is doubled');
+    }
+    if (!isAllowedPage(request, origins)) return foreign(request);
+    if (isDraining) return UNAVAILABLE;
+    // With a body Node 26 hands over something else than the connection, which `ws` cannot read; Node 24 hands over the
+    // body as the first frames.
+    if (socket !== request.socket || hasBody(request)) return malformed('it has a body');
+    if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') {
+      refused('messages');
+      return TOO_MANY;
+    }
+    if (!isMemoryShort()) return null;
+    refused('memory');
+    return `${UNAVAILABLE}\r\nretry-after: ${MEMORY_RETRY_SECONDS}`;
+  }
+
+  /** Behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones, and so are React Native's apps on Android. */
+  function foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
+    metrics.crossSiteRefused.add();
+    const named = { origin: origin.slice(0, LONGEST_NAME), host: host.slice(0, LONGEST_NAME) };
+    warn(named, 'a WebSocket for a page of another site was refused');
+    return '403 Forbidden';
+  }
+
+  /** A proxy that passes on half of the upgrade's headers makes all of them so. */
+  function malformed(reason: string): UpgradeRefusal {
+    warn({ reason }, 'a malformed request for a WebSocket was refused');
+    return BAD_REQUEST;
+  }
+
+  /** Says the same once in a while. */
+  function warn(details: object, message: string): void {
+    const nowMs = clock.now();
+    if (nowMs < (quietUntilMs.get(message) ?? Number.NEGATIVE_INFINITY)) return;
+    quietUntilMs.set(message, nowMs + QUIET_MS);
+    log.warn(details, message);
+  }
+
+  function refuse(socket: Duplex, refusal: UpgradeRefusal): void {
+    metrics.upgradesRefused.add(refusal.slice(0, 3));
+    socket.on('error', () => {});
+    // Node has given the connection away with all its deadlines: one that its client keeps open would stay.
+    socket.once('finish', () => socket.destroy());
+    socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  }
+
+  function slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
+    const owner = () => clientOf(addresses.caller(request));
+    const slot = held ?? takeSlot(limiter, 'connections', owner);
+    if (slot !== null) return slot;
+    refused('sockets');
+    return TOO_MANY;
+  }
+
+  return {
+    get size() {
+      return server.clients.size;
+    },
+    /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
+      const slot = refusalOf(request, socket) ?? slotFor(request, held);
+      if (typeof slot === 'string') {
+        refuse(socket, slot);
+        return;
+      }
+      socket.once('close', slot.release);
+      const { headers } = request;
+      headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
+      server.handleUpgrade(
+        request,
+        socket,
+        NOTHING,
+        (webSocket) => new GraphQLSocket(webSocket, request, head, slot, settings),
+      );
+    },
+    /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
+    drain(): void {
+      isDraining = true;
+    },
+    terminate(): void {
+      for (const socket of server.clients) socket.terminate();
+    },
+  };
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+}

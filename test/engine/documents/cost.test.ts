@@ -1,0 +1,167 @@
+import { getIntrospectionQuery } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { evaluate } from '../../../engine/documents/amount.ts';
+import { sizeOf } from '../../../src/schema/list-sizes.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
+import { factsIn } from '../schema-of.ts';
+
+const schema = buildSchema();
+const HELD = 700;
+
+function cost(text: string, variables: Record<string, unknown> = {}, held = HELD): number {
+  return evaluate(factsIn(schema, text).cost, {
+    variables,
+    sizeOf: (name) => sizeOf(name, (one) => (one === 'instruments' ? held : 0)),
+  });
+}
+
+describe('the cost of a document is the fields that its answer can hold:', () => {
+  test.each([
+    ['{ __typename }', 1],
+    ['{ session { balance equity access { name } } }', 5],
+    ['{ orders { id } withdrawalMethods { id title } customerId }', 1 + 50 + 1 + 50 * 2 + 1],
+    ['{ positions { instrument { name } } }', 1 + 50 * 2],
+    ['{ instrument(id: "A") { tradingHours { regular } quotes } }', 4],
+    ['{ instruments { nodes { id } } }', 1 + 1 + 50],
+    ['{ instrumentsByIds(ids: ["A", "B", "C"]) { id name } }', 1 + 3 * 2],
+    ['{ instrumentsByIds(ids: "A") { id } }', 2],
+    ['{ instrumentsByIds(ids: []) { id } }', 1],
+    [`{ instrumentsByIds(ids: [${'"A" '.repeat(600)}]) { id } }`, 1 + 500],
+    ['{ instruments(last: 7) { edges { cursor node { id name } } } }', 1 + 1 + 7 * 4],
+    ['{ instruments(first: 0) { nodes { id } totalCount } }', 3],
+    ['{ instruments(first: null) { nodes { id } } }', 52],
+    ['{ instruments(first: 3) { nodes { id } edges { cursor } } }', 1 + 1 + 3 + 1 + 3],
+    ['{ instruments(first: 10) { nodes { positions { id } } } }', 1 + 1 + 10 * (1 + 50)],
+    ['{ catalog { size instruments { id name } } }', 1 + 1 + 1 + HELD * 2],
+    ['{ catalog { changes(since: "") { upserted { id } removed } } }', 1 + 1 + 1 + HELD + 1],
+    ['subscription { positionChanges { upserted { id } totals { count } } }', 1 + 1 + 50 + 2],
+  ])('%s', (text, expected) => {
+    expect(cost(text)).toBe(expected);
+  });
+
+  test('a catalog that is not cached yet is of a usual size, and introspection what the schema holds, which is allowed', () => {
+    expect(cost('{ catalog { instruments { id } } }', {}, 0)).toBe(1_002);
+    const full = cost(getIntrospectionQuery());
+    expect(full).toBeGreaterThan(5_000);
+    expect(full).toBeLessThan(100_000);
+  });
+});
+
+describe('what variables say counts', () => {
+  const watchList = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
+  const watchListOfTwo = 'query ($ids: [ID!]! = ["A", "B"]) { instrumentsByIds(ids: $ids) { id } }';
+  const page = 'query ($n: Int) { instruments(first: $n) { nodes { id } } }';
+  const withDefault = 'query ($n: Int = 9) { instruments(first: $n) { nodes { id } } }';
+
+  test.each([
+    [page, {}, 52],
+    [page, { n: null }, 52],
+    [page, { n: 5 }, 7],
+    [page, { n: 100_000 }, 502],
+    [withDefault, {}, 11],
+    [withDefault, { n: 3 }, 5],
+    [withDefault, Object.create({ n: 400 }), 11],
+    [watchList, {}, 51],
+    [watchList, { ids: ['A', 'B', 'C'] }, 4],
+    [watchList, { ids: 'A' }, 2],
+    [watchList, { ids: new Array(9_000).fill('A') }, 501],
+    [watchListOfTwo, {}, 3],
+    [watchListOfTwo, { ids: [] }, 1],
+  ])('%s %#', (text, variables, expected) => {
+    expect(cost(text, variables)).toBe(expected);
+  });
+
+  const conditional = `query ($on: Boolean!, $off: Boolean = true) {
+    positions @include(if: $on) { id }
+    positions @skip(if: $off) { symbol }
+    orders @skip(if: $off) { id symbol }
+    ... @include(if: $on) { customerId }
+    ...Rest @skip(if: $on)
+  } fragment Rest on Query { session { balance } }`;
+
+  test.each([
+    [{ on: true }, 51 + 1],
+    [{ on: false }, 2],
+    [{ on: false, off: false }, 51 + 101 + 2],
+    [{ on: true, off: false }, 101 + 101 + 1],
+  ])('for what is included and what is skipped, also twice at one place: %j', (given, expected) => {
+    expect(cost(conditional, given)).toBe(expected);
+  });
+
+  test('and so does what the document itself includes and skips', () => {
+    expect(cost('{ __typename positions @include(if: false) { id } }')).toBe(1);
+    expect(cost('{ __typename positions @skip(if: false) { id } }')).toBe(52);
+    expect(cost('{ __typename positions @include(if: true) @skip(if: true) { id } }')).toBe(1);
+  });
+});
+
+test('of a union’s members the costliest counts, each with what all share', () => {
+  const text = `{ placedOrder(idempotencyKey: "k") {
+    __typename
+    ... on OrderOutcome { message }
+    ... on OrderRejected { error }
+    ... on OrderAccepted { orderId positions { id } }
+  } }`;
+  expect(cost(text)).toBe(1 + 1 + 1 + 1 + 51);
+});
+
+describe('the plan of a document has the reads of its fields:', () => {
+  const on = 'query Asked($on: Boolean = true)';
+  const session = 'session { positions { id } }';
+  const fragments = 'fragment F on Query { ...G } fragment G on Query { a: orders { id } }';
+  test.each<[text: string, reads: string[], off?: string[]]>([
+    ['{ __typename catalog { size } }', []],
+    ['{ orders { id } order(id: "1") { id } positionTotals { count } }', ['orders', 'positions']],
+    [`{ ${session} customerId }`, ['getCustomerId', 'rows', 'session']],
+    [
+      `${on} { ...F @include(if: $on) positions { id } } ${fragments}`,
+      ['orders', 'positions'],
+      ['positions'],
+    ],
+    [
+      `${on} { ${session.replace('positions', 'positions @include(if: $on)')} }`,
+      ['rows', 'session'],
+      ['session'],
+    ],
+    [`${on} { a: orders @include(if: $on) { id } b: orders @skip(if: $on) { id } }`, ['orders']],
+    // An instrument is one object; a list of them may be empty.
+    ['{ instrument(id: "A") { positions { id } orders { id } } }', ['orders', 'positions']],
+    ['{ instruments { nodes { positions { id } } } orders { id } }', ['orders']],
+    ['{ positions { instrument { orders { id } } } }', ['positions']],
+    // What is selected on the outcome of an order is read after that order alone.
+    [
+      '{ placedOrder(idempotencyKey: "k") { ... on OrderAccepted { orders { id } } } positions { id } }',
+      ['positions'],
+    ],
+    ['subscription { accountChanges { positions { opened } orders { closed } } }', ['snapshots']],
+    ['subscription { accountChanges { positions { opened } status } }', []],
+  ])('%s', (text, reads, off = reads) => {
+    const planned = (value: boolean, key = '') => {
+      const inputs = { variables: { on: value }, sizeOf: () => 0 };
+      const plan = [...(factsIn(schema, text).plans.get(key) ?? [])];
+      return plan
+        .filter(([, count]) => evaluate(count, inputs) > 0)
+        .map(([read]) => read)
+        .sort();
+    };
+    expect(planned(true)).toEqual(reads);
+    expect(planned(false)).toEqual(off);
+  });
+
+  test('for each field of a mutation one of its own', () => {
+    const { plans } = factsIn(
+      schema,
+      `mutation {
+      a: placeOrder(input: {}) { ... on OrderAccepted { orders { id } } ... on OrderRejected { error } }
+      b: placeOrder(input: {}) { ... on OrderOutcomeUnknown { positions { id } session { login } } }
+      setValue(input: { key: "k" }) { __typename }
+    }`,
+    );
+    const reads = [...plans].map(([key, plan]) => [key, [...plan.keys()]]);
+    expect(reads).toEqual([
+      ['a', ['orders']],
+      ['b', ['positions', 'session']],
+      ['setValue', []],
+    ]);
+  });
+});

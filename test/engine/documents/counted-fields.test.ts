@@ -1,0 +1,107 @@
+import { executeRootSelectionSet } from 'graphql';
+import { expect, test } from 'vitest';
+import { COSTLY_FIELDS } from '../../../engine/documents/meter.ts';
+import { createMetering } from '../../../engine/execution/metering.ts';
+import { turnsDuring } from '../../support/turns.ts';
+import { argsOf, executorOf, meterFor } from '../execution/both-executors.ts';
+import { schemaOf } from '../schema-of.ts';
+
+// Compiled code needs resolvers at the root.
+const ofRoot = (name: string) => ({ resolve: (root: Record<string, unknown>) => root[name] });
+
+const schema = schemaOf(
+  `type Query { row: Row rows: [Row!]! }
+  type Row { text: String texts: [String!]! numbers: [Float!]! id: ID }
+  type Mutation { buy: Outcome }
+  type Outcome { id: ID read: [Row] other: Row }`,
+  { 'Query.row': ofRoot('row'), 'Query.rows': ofRoot('rows'), 'Mutation.buy': ofRoot('buy') },
+);
+const LONG = 'x'.repeat(640);
+const ROW = { text: LONG, texts: Array(16).fill('a'), numbers: Array(80).fill(1), id: LONG };
+
+/** The count of both executors, which is the same. */
+async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
+  const args = argsOf(schema, text, { rootValue });
+  const counted = await Promise.all(
+    [true, false].map(async (isCompiled) => {
+      const operation = executorOf(args);
+      if (isCompiled) operation.compile();
+      const meter = meterFor();
+      expect((await operation.execute(args, meter)).errors).toBeUndefined();
+      return meter.fields;
+    }),
+  );
+  expect(counted[0]).toBe(counted[1]);
+  return counted[0] as number;
+}
+
+test.each([
+  ['a field, one', '{ row { __typename } }', 2],
+  ['a text, one for each further 64 characters', '{ row { text } }', 2 + 10],
+  ['an id, likewise', '{ row { id } }', 2 + 10],
+  ['a list of texts, one for each further eight', '{ row { texts } }', 2 + 2],
+  ['a list of numbers, likewise', '{ row { numbers } }', 2 + 10],
+  ['a list of objects, what its objects count', '{ rows { __typename text } }', 1 + 3 * (2 + 10)],
+  [
+    'a long name in the answer, as a long text',
+    `{ ${'a'.repeat(128)}: row { __typename } }`,
+    2 + 2,
+  ],
+])('counts %s', async (_what, text, expected) => {
+  expect(await fieldsOf(text, { row: ROW, rows: [ROW, ROW, ROW] })).toBe(expected);
+});
+
+test.each([
+  [25, COSTLY_FIELDS + 1, false],
+  [26, COSTLY_FIELDS + 1, true],
+  [200, 0, false],
+  [201, 0, true],
+])(
+  '%i objects, with %i fields estimated, are completed in slices: %s',
+  async (count, estimate, isSliced) => {
+    const args = argsOf(schema, '{ rows { __typename } }', {
+      rootValue: { rows: Array(count).fill(ROW) },
+    });
+    const counting = createMetering(schema)(meterFor(1_000_000, estimate, 0));
+    const turns = await turnsDuring(async () =>
+      executeRootSelectionSet({ ...args, schema: counting }),
+    );
+    expect(turns > 20).toBe(isSliced);
+  },
+);
+
+test('a read of a mutation that passes the budget is null as a whole, in one error', async () => {
+  const text = 'mutation { buy { id read { numbers } other { id } } }';
+  const rootValue = { buy: { id: '7', read: [ROW, ROW, null], other: null } };
+  const args = argsOf(schema, text, { rootValue });
+  // It ends within the second row, of which something nullable would be left otherwise.
+  const result = await executorOf(args).execute(args, meterFor(20));
+  expect(JSON.parse(JSON.stringify(result.data))).toEqual({
+    buy: { id: '7', read: null, other: null },
+  });
+  expect(result.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+    [['buy', 'read'], 'QUERY_TOO_COMPLEX'],
+    [['buy', 'other'], 'QUERY_TOO_COMPLEX'],
+  ]);
+});
+
+test.each([fail, async () => fail()])(
+  'an error counts as much as it takes to make and to send: %s',
+  async (read) => {
+    const count = 100;
+    const rows = Array.from({ length: count }, () => ({ text: read }));
+    const args = argsOf(schema, '{ rows { text } }', { rootValue: { rows } });
+    const meter = meterFor(1_000);
+    const { data, errors } = await executorOf(args).execute(args, meter);
+    expect(data).toBeNull();
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+    const enough = meterFor(2_000);
+    const whole = await executorOf(args).execute(args, enough);
+    expect(whole.errors).toHaveLength(count);
+    expect(enough.fields).toBe(1 + count * 17);
+  },
+);
+
+function fail(): never {
+  throw new Error('this one fails');
+}

@@ -1,0 +1,364 @@
+import { getEventListeners } from 'node:events';
+import {
+  type ExecutionResult,
+  executeRootSelectionSet,
+  type ValidatedExecutionArgs,
+} from 'graphql';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { RunCost } from '../../../engine/admission/operation-context.ts';
+import type { PreparedOperation } from '../../../engine/documents/documents.ts';
+import { COSTLY_FIELDS, type Meter } from '../../../engine/documents/meter.ts';
+import { createEventPace, type EventPace } from '../../../engine/execution/event-pace.ts';
+import { createEventResults, type EventResults } from '../../../engine/execution/event-results.ts';
+import { ErrorCodes } from '../../../engine/operation/error-codes.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { FairScheduler } from '../../../lib/fair-scheduler.ts';
+import { singleClient } from '../../../lib/limits/client.ts';
+import { createLog } from '../../../lib/log.ts';
+import { PackedText } from '../../../lib/packed-text.ts';
+import { PullStream } from '../../../lib/pull-stream.ts';
+import { perAccount } from '../../../src/schema/sharing.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createTestLimiter, limited } from '../../support/limits.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { factsIn, schemaOf } from '../schema-of.ts';
+import { argsOf } from './both-executors.ts';
+
+function contextOf(token: string) {
+  const receipt = ({ waitedMs }: RunCost) => ({ waitedMs });
+  return { isPersonal: false, readsShared: false, receipt, token };
+}
+
+const schema = schemaOf(
+  `type Query { nothing: Int }
+  type Subscription { live(every: Int): Event }
+  type Event { rows: [Row!]! failing: Int }
+  type Row { price: Float mine: String }`,
+  {
+    'Subscription.live': perAccount,
+    'Event.rows': perAccount,
+    'Event.failing': { ...perAccount, resolve: fail },
+    'Row.price': perAccount,
+    'Row.mine': {
+      ...perAccount,
+      resolve(_row: unknown, _args: unknown, context: ReturnType<typeof contextOf>) {
+        context.isPersonal = true;
+        return context.token;
+      },
+    },
+  },
+);
+
+function fail(): never {
+  throw new Error('this one fails');
+}
+
+let executed = 0;
+/** How many each run counts. */
+let fields = 0;
+let results: EventResults;
+
+beforeEach(() => {
+  executed = 0;
+  fields = 0;
+  results = resultsPacedBy(paceOf(1_000_000, systemClock));
+});
+
+const client = singleClient('account', '1');
+
+function paceOf(fieldsPerMinute: number, clock: Clock): EventPace {
+  return createEventPace(createTestLimiter(limited('events', fieldsPerMinute), clock), clock);
+}
+
+function resultsPacedBy(pace: EventPace, receipts = false): EventResults {
+  const codes = new ErrorCodes({
+    log: createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } }),
+    metrics: { error() {}, refusal() {} },
+    traits: {},
+    describe: () => ({ message: 'masked', extensions: {} }),
+  });
+  return createEventResults({
+    codes,
+    receipts,
+    scheduler: new FairScheduler(),
+    pace,
+    maxCost: 1_000,
+  });
+}
+
+/** Prepared once, as the same text is for all who send it. */
+function prepare(text: string) {
+  const execute = (args: ValidatedExecutionArgs, meter: Meter) => {
+    executed += 1;
+    meter.ran(fields);
+    return executeRootSelectionSet(args);
+  };
+  const prepared = { ...factsIn(schema, text), executor: { execute } };
+  return { text, prepared: prepared as unknown as PreparedOperation };
+}
+
+type Document = ReturnType<typeof prepare>;
+
+/** A document of which each event is made by the test. */
+function preparedBy(execute: () => ExecutionResult | Promise<ExecutionResult>): Document {
+  const document = prepare('subscription { live { rows { price } } }');
+  return { ...document, prepared: { ...document.prepared, executor: { execute } } as never };
+}
+
+interface SubscriberOptions {
+  readonly token?: string;
+  readonly variables?: Record<string, unknown>;
+  readonly cost?: number;
+  readonly signal?: AbortSignal;
+  readonly takesPacked?: boolean;
+}
+
+/** A subscriber that takes each result when the test says so. */
+function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}) {
+  const { token = 'a', variables, cost = 1, signal, takesPacked = false } = options;
+  let newest: object | undefined;
+  const events = new PullStream<object>({
+    open: () => {},
+    // Only the newest is ever sent, as a feed does.
+    take: () => {
+      const event = newest;
+      newest = undefined;
+      return event;
+    },
+    close: () => {},
+  });
+  const sent: unknown[] = [];
+  const leaving: (() => void)[] = [];
+  const room: { isFull: boolean; ready: (() => void) | null } = { isFull: false, ready: null };
+  const ended = vi.fn();
+  const followed = results.follow(events, {
+    prepared,
+    args: argsOf(schema, text, { variableValues: variables }),
+    cost,
+    signal,
+    reportsEnd: () => false,
+    ended,
+    record: { requestId: 'r', failed() {} } as never,
+    newContext: () => contextOf(token),
+    client,
+    clientNow: () => client,
+    expected: 1,
+    reserved: 0,
+    waitedMs: 0,
+  });
+  const delivery = followed.deliver({
+    takesPacked,
+    hasRoom: (ready) => {
+      room.ready = ready;
+      return !room.isFull;
+    },
+    send: (result, left) => {
+      sent.push(result);
+      leaving.push(left);
+    },
+  });
+  const over = vi.fn();
+  const isOver = delivery.next().then(over);
+  return {
+    events,
+    sent,
+    room,
+    ended,
+    delivery,
+    over,
+    isOver,
+    results: () => sent.map((each) => JSON.parse(plainOf(each)) as ExecutionResult),
+    emit(event: object) {
+      newest = event;
+      events.wake();
+    },
+    /** The reader takes what was sent last. */
+    taken: () => leaving.shift()?.(),
+  };
+}
+
+/** What one subscriber is sent of an event, behind which its stream ends. */
+async function sentTo(document: Document, event: object, options?: SubscriberOptions) {
+  const { emit, sent, taken, events, isOver } = subscribe(document, options);
+  emit(event);
+  await eventually(() => sent.length === 1);
+  taken();
+  events.end();
+  await isOver;
+  return sent[0];
+}
+
+function plainOf(sent: unknown): string {
+  const text = sent instanceof PackedText ? sent.text : sent;
+  return typeof text === 'string' ? text : Buffer.concat(text as Buffer[]).toString();
+}
+
+const prices = prepare('subscription { live { rows { price } } }');
+const priced = (price: number) => ({ live: { rows: [{ price }] } });
+const MASKED = { errors: [{ message: 'masked' }] };
+const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
+const MANY = { live: { rows: Array.from({ length: 200 }, (_, price) => ({ price })) } };
+
+test.each([1, COSTLY_FIELDS + 1])(
+  'a result is made and packed once for all who are sent it, and for nobody else, estimated at %i',
+  async (cost) => {
+    const shared = prepare('subscription ($ms: Int) { live(every: $ms) { rows { price } } }');
+    const takesPacked = true;
+    const [first, second, plain] = await Promise.all([
+      sentTo(shared, MANY, { cost, takesPacked }),
+      sentTo(shared, MANY, { cost, takesPacked, token: 'b' }),
+      sentTo(shared, MANY, { cost }),
+    ]);
+    expect(executed).toBe(1);
+    expect(first).toBeInstanceOf(PackedText);
+    expect(second).toBe(first);
+    expect(plainOf(first)).toBe(plainOf(plain));
+    const own = prepare('subscription { live { rows { price mine } } }');
+    const all = ['a', 'b', 'c'].map((token) => sentTo(own, MANY, { cost, takesPacked, token }));
+    for (const [at, sent] of (await Promise.all(all)).entries()) {
+      const rows = MANY.live.rows.map(({ price }) => ({ price, mine: 'abc'[at] }));
+      expect(JSON.parse(plainOf(sent))).toEqual({ data: { live: { rows } } });
+    }
+  },
+);
+
+test('a result with an error, or with a receipt of how long it waited, is sent to nobody else', async () => {
+  const failing = prepare('subscription { live { failing } }');
+  for (const [isTold, document, waits, runs] of [
+    [false, prices, true, 1],
+    [true, prices, false, 1],
+    [true, prices, true, 2],
+    [true, failing, false, 2],
+  ] as const) {
+    const clock = createScriptedClock();
+    const pace = paceOf(60_000, clock);
+    results = resultsPacedBy(pace, isTold);
+    executed = 0;
+    if (waits) pace.admit(client, 61_000);
+    const readers = [subscribe(document), subscribe(document)];
+    for (const { emit } of readers) emit(ROWS);
+    await clock.advance(60_000);
+    for (const { sent } of readers) expect(sent).toHaveLength(1);
+    expect(executed).toBe(runs);
+  }
+});
+
+test('results kept before an operation was found to read the viewer’s are dropped', async () => {
+  const document = prepare('subscription { live { rows { mine } } }');
+  const empty = { live: { rows: [] } };
+  await sentTo(document, empty);
+  await sentTo(document, empty, { token: 'b' });
+  expect(executed).toBe(1);
+  await sentTo(document, ROWS);
+  await sentTo(document, empty, { token: 'b' });
+  expect(executed).toBe(3);
+});
+
+test.each([
+  'subscription ($yes: Boolean!) { live { rows { price @include(if: $yes) } } }',
+  'subscription ($yes: Boolean!) { live { ...Rows } } fragment Rows on Event { rows { price @include(if: $yes) } }',
+  'subscription ($yes: Boolean!) { live @include(if: $yes) { rows { price } } }',
+])('where variables decide what is shown, each has its own: %s', async (text) => {
+  const document = prepare(text);
+  expect(await sentTo(document, ROWS, { variables: { yes: true } })).toContain('1.5');
+  expect(await sentTo(document, ROWS, { variables: { yes: false } })).not.toContain('1.5');
+});
+
+describe('the budget of an account is charged', () => {
+  const further = 1 + Math.floor(JSON.stringify({ data: MANY }).length / 64);
+
+  test.each([1, COSTLY_FIELDS + 1])(
+    'for a shared event once, and for its bytes by each further reader, estimated at %i',
+    async (cost) => {
+      fields = 402;
+      // At 0 the next may still go.
+      const pace = paceOf(402 + 4 * further, createScriptedClock());
+      results = resultsPacedBy(pace);
+      for (let at = 0; at < 5; at += 1) await sentTo(prices, MANY, { cost });
+      expect(pace.admit(client, 1)).toBeNull();
+      expect(pace.admit(client, 1)).not.toBeNull();
+      expect(executed).toBe(1);
+    },
+  );
+
+  test('for no event that waits when its subscription ends: the reason alone is sent, at once, and no listener stays', async () => {
+    const pace = paceOf(60_000, createScriptedClock());
+    results = resultsPacedBy(pace);
+    pace.admit(client, 61_000);
+    const { signal } = new AbortController();
+    const { emit, events, taken, isOver, results: shown } = subscribe(prices, { signal });
+    emit(MANY);
+    events.end(new Error('over'));
+    await eventually(() => shown().length === 1);
+    expect(shown()).toEqual([MASKED]);
+    taken();
+    await isOver;
+    expect(executed).toBe(0);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+test('while there is no room for its client no result is made, and events are merged', async () => {
+  const { results: shown, emit, taken, room, events, isOver } = subscribe(prices);
+  room.isFull = true;
+  emit(priced(1));
+  emit(priced(2));
+  room.ready?.();
+  expect(shown()).toEqual([]);
+  room.isFull = false;
+  room.ready?.();
+  expect(shown()).toEqual([{ data: priced(2) }]);
+  taken();
+  room.isFull = true;
+  emit(priced(3));
+  events.end(null);
+  room.ready?.();
+  await isOver;
+  expect(shown()).toHaveLength(1);
+});
+
+test('the reason of the end is the last result, behind the one that is being taken', async () => {
+  const { results: shown, over, isOver, ended, events, emit, taken } = subscribe(prices);
+  emit(priced(1));
+  events.end(new Error('over'));
+  for (const seen of [[{ data: priced(1) }], [{ data: priced(1) }, MASKED]]) {
+    expect(shown()).toEqual(seen);
+    await Promise.resolve();
+    expect(over).not.toHaveBeenCalled();
+    taken();
+  }
+  await isOver;
+  expect(ended).toHaveBeenCalled();
+});
+
+test.each([fail, async () => fail()])(
+  'a result that cannot be made ends the subscription with the reason: %s',
+  async (execute) => {
+    const { results: shown, events, emit, taken, isOver } = subscribe(preparedBy(execute));
+    emit(ROWS);
+    await new Promise(setImmediate);
+    expect(shown()).toEqual([MASKED]);
+    taken();
+    await isOver;
+    expect(events.ending.aborted).toBe(true);
+  },
+);
+
+test.each([
+  ['has disconnected is sent nothing more', null, []],
+  ['has had its token refused is sent the reason alone', new Error('over'), [MASKED]],
+])('a client that %s, even if a result is in flight', async (_what, error, left) => {
+  const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
+  const subscriber = subscribe(preparedBy(() => promise));
+  const { results: shown, events, delivery, emit, taken, isOver } = subscriber;
+  emit(ROWS);
+  if (error) events.end(error);
+  else await delivery.return();
+  resolve({ data: priced(1) });
+  await new Promise(setImmediate);
+  emit(priced(2));
+  expect(shown()).toEqual(left);
+  taken();
+  await isOver;
+  expect(events.ending.aborted).toBe(true);
+});

@@ -1,0 +1,68 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { isNamed } from '../../../engine/execution/cached-answer.ts';
+import { createResponseCache } from '../../../engine/execution/response-cache.ts';
+import { createRandom } from '../../../sandbox/random.ts';
+import { heldBytes } from '../../support/heap.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** A text that does not compress. */
+function noise(bytes: number, seed = 'noise'): Buffer {
+  const random = createRandom(seed);
+  return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random() * 256)));
+}
+
+describe('what is held', () => {
+  test('never weighs more than is allowed, the packed ones included', async () => {
+    const cache = createResponseCache(MEGABYTE);
+    for (let i = 0; i < 40; i += 1) {
+      const bytes = noise(60_000, `answer ${i}`);
+      cache.set(`key ${i}`, { etag: 'tag', plain: bytes });
+      await cache.packed(`key ${i}`, bytes, 'br');
+      await cache.packed(`key ${i}`, bytes, 'gzip');
+      expect(cache.byteSize).toBeLessThanOrEqual(MEGABYTE);
+    }
+    expect(cache.byteSize).toBeGreaterThan(MEGABYTE / 2);
+    expect(cache.get('key 0')).toBeUndefined();
+    expect(cache.get('key 39')?.plain).toEqual(noise(60_000, 'answer 39'));
+  });
+
+  test('counts the memory it takes, even when it consists of many small parts', async () => {
+    const before = heldBytes();
+    const cache = createResponseCache(8 * MEGABYTE);
+    for (let i = 0; i < 60_000; i += 1) {
+      // Each is cut out of a larger block, as texts of this size are.
+      const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
+      cache.set(String(i), { etag: 'tag', plain: bytes });
+      if (i % 60 === 0) await cache.packed(String(i), bytes, 'gzip');
+    }
+    expect(heldBytes() - before).toBeLessThan(1.5 * 8 * MEGABYTE);
+    expect(cache.byteSize).toBeGreaterThan(7 * MEGABYTE);
+  });
+});
+
+test('a packed answer is made once for all who ask meanwhile, beside other packings, and is no answer by itself', async () => {
+  const cache = createResponseCache(MEGABYTE);
+  const bytes = Buffer.alloc(200_000, 'abc');
+  const all = await Promise.all([1, 2, 3].map(() => cache.packed('key', bytes, 'br')));
+  expect(all[1]).toBe(all[0]);
+  expect(all[2]).toBe(all[0]);
+  expect(brotliDecompressSync(all[0] as Buffer)).toEqual(bytes);
+  const gzipped = await cache.packed('key', bytes, 'gzip');
+  expect(gunzipSync(gzipped)).toEqual(bytes);
+  expect(cache.packed('key', bytes, 'br')).toEqual(all[0]);
+  expect(cache.packed('key', bytes, 'gzip')).toEqual(gzipped);
+  // Nothing else is held of it, a tag neither.
+  expect(cache.get('key')).toBeUndefined();
+});
+
+test.each([
+  [undefined, false],
+  ['W/"a"', true],
+  ['W/"b", W/"a"', true],
+  ['*', true],
+  ['W/"b"', false],
+])('an If-None-Match of %s names W/"a": %s', (given, named) => {
+  expect(isNamed(given, 'W/"a"')).toBe(named);
+});

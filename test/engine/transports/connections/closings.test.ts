@@ -1,0 +1,24 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CLOSINGS } from '../../../../engine/transports/connections/closings.ts';
+import { SEND_FAULTS } from '../../../../engine/transports/connections/receive-buffer.ts';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const sources = globSync('engine/transports/websocket/*.ts', { cwd: ROOT }).map(read).join('');
+
+test('every closing is listed, used and documented', () => {
+  const used = [...sources.matchAll(/\.close\('(\w+)'/g)].map(([, name]) => name);
+  expect(Object.keys(CLOSINGS).sort()).toEqual([...new Set([...used, ...SEND_FAULTS])].sort());
+  // `Connection.close` alone names a code to `ws`.
+  expect(sources.match(/\.close\((?!'\w+'|fault\))/g)).toHaveLength(1);
+  const documented = read('docs/live.md');
+  const rows = [...read('engine/README.md').matchAll(/^\| `(\w+)` \| (\d{4}) \|/gm)];
+  const listed = rows.map(([, name, code]) => [name, Number(code)]);
+  expect(listed).toEqual(Object.entries(CLOSINGS).map(([name, [code]]) => [name, code]));
+  for (const [code, reason] of Object.values(CLOSINGS)) {
+    expect(documented).toContain(String(code));
+    expect(reason.length).toBeLessThanOrEqual(123);
+  }
+});

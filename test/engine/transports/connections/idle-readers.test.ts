@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import {
+  askAndStall,
+  cuts,
+  MEGABYTE,
+  openSlowReader,
+  UNTAKEN_BYTES,
+  unreadBytes,
+} from '../../../end-to-end/limits/slow-reader.ts';
+import { initializedSocket } from '../../../end-to-end/live/raw-socket.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { extendedSchema } from '../../../support/extended-schema.ts';
+import { sharedApp } from '../../../support/shared-app.ts';
+
+const UNREAD_MS = 800;
+
+const untaken = 'a'.repeat(UNTAKEN_BYTES);
+// Each character has six bits of entropy, so that compression leaves as many bytes as these.
+const unlike = randomBytes(8 * MEGABYTE).toString('base64url');
+/** Answers that are long, to questions that are not. */
+const schema = extendedSchema(['Query', 'Catalog', 'PositionChanges'], {
+  long: { sharing: 'group', read: () => untaken },
+  unlike: { sharing: 'group', read: () => unlike },
+});
+
+const app = sharedApp(
+  { RATE_LIMIT_PER_MINUTE: '1000000' },
+  { schema, connections: { unreadMs: UNREAD_MS } },
+);
+const token = () => app.sandbox.token({ email: 'demo@example.com' });
+
+const LONG = 'longText';
+const LIVE = `subscription { positionChanges { ${LONG} } }`;
+
+function asked(query: string, headers: Record<string, string> = {}) {
+  return askAndStall(app, query, { token: token(), headers });
+}
+
+async function schemas(): Promise<Disposable> {
+  const reader = await openSlowReader(app.url);
+  reader.socket.write('GET /schema.graphql HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(400));
+  return reader;
+}
+
+async function stalledSocket(query: string): Promise<Disposable> {
+  const raw = await initializedSocket(app, token());
+  raw.socket.pause();
+  raw.subscribe('1', query);
+  return raw;
+}
+
+test.each([
+  ['a whole answer', () => asked(`{ ${LONG} }`)],
+  ['a compressed answer', () => asked('{ unlikeText }', { 'accept-encoding': 'gzip' })],
+  ['an answer made of the catalog', () => asked(`{ catalog { version ${LONG} } }`)],
+  ['an unusual request', () => asked(`{ ${LONG} }`, { accept: 'application/json;q=0.9' })],
+  ['an event stream', () => asked(LIVE, { accept: 'text/event-stream' })],
+  ['the schema', schemas],
+  ['a WebSocket, to a query', () => stalledSocket(`{ ${LONG} }`)],
+  ['a WebSocket, to a subscription', () => stalledSocket(LIVE)],
+])(
+  'a reader that reads nothing is cut, and its buffers are released: %s',
+  async (_way, open) => {
+    const before = await cuts(app, 'idle');
+    using _reader = await open();
+    // To compress so many bytes takes a busy machine long.
+    await eventually(async () => (await cuts(app, 'idle')) === before + 1, { withinMs: 120_000 });
+    expect(await unreadBytes(app)).toBe(0);
+  },
+  180_000,
+);

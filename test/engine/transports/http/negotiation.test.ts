@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { isJsonType, negotiated } from '../../../../engine/transports/http/negotiation.ts';
+
+const PLAIN = 'application/json';
+const RESPONSE = 'application/graphql-response+json';
+const EVENTS = 'text/event-stream';
+const PARTS = 'multipart/mixed;subscriptionSpec="1.0"';
+
+function chosen(accept: string | undefined): string {
+  const accepted = negotiated(accept);
+  if (accepted === null) return 'none';
+  const { single, events } = accepted;
+  if (events === null || events === single) return single;
+  return `${single}, or ${events === EVENTS ? 'events' : 'parts'}`;
+}
+
+describe('a header', () => {
+  test.each([
+    [undefined, `${PLAIN}, or events`],
+    ['', `${PLAIN}, or events`],
+    ['*/*', `${PLAIN}, or events`],
+    ['application/*', PLAIN],
+    ['text/*', EVENTS],
+    ['image/*', 'none'],
+    ['application/json;q=0', 'none'],
+    ['multipart/mixed', 'none'],
+    ['multipart/mixed;deferSpec=20220824', 'none'],
+    [PARTS, PARTS],
+    [`multipart/mixed; boundary="-"; subscriptionSpec=1.0, ${PLAIN}`, `${PLAIN}, or parts`],
+    [`${PLAIN}, ${PARTS}, ${EVENTS}`, `${PLAIN}, or parts`],
+    [`${PLAIN}, */*, ${PARTS};q=0.1`, `${PLAIN}, or events`],
+    [`${PLAIN};q=0.5, ${PARTS}`, PARTS],
+    [`${PLAIN}, ${PARTS};q=0`, PLAIN],
+    // Equal weights: the type that is named, then the one that stands first.
+    [`*/*, ${RESPONSE}`, `${RESPONSE}, or events`],
+    [`application/*, ${EVENTS}`, `${PLAIN}, or events`],
+    [`${PLAIN}, ${RESPONSE}`, PLAIN],
+    [`${RESPONSE}, ${PLAIN}`, RESPONSE],
+    [`${EVENTS}, ${PLAIN}`, `${PLAIN}, or events`],
+    // Weights.
+    [`${PLAIN};q=0.9, ${RESPONSE}`, RESPONSE],
+    [`${PLAIN};q=0.9, ${RESPONSE};q=0.8`, PLAIN],
+    [`${EVENTS}, ${PLAIN};q=0.999`, EVENTS],
+    [`*/*, ${PLAIN};q=0`, `${RESPONSE}, or events`],
+    [`*/*, application/*;q=0`, EVENTS],
+    [`*/*;q=0.1, ${EVENTS};q=0`, PLAIN],
+    [`${PLAIN};q=0, ${PLAIN}`, PLAIN],
+    // Parameters.
+    [`${PLAIN}; charset=utf-8`, PLAIN],
+    [`${PLAIN}; charset=utf-16`, 'none'],
+    [`${PLAIN}; charset=utf-16, */*;q=0.1`, `${PLAIN}, or events`],
+    [`${PLAIN}; charset=utf-8; q=0, ${PLAIN}`, 'none'],
+    [`${PLAIN}; version=1`, PLAIN],
+    [`x/y; a="${PLAIN}, */*"`, 'none'],
+    [`x/y; a="\\"", ${PLAIN}`, PLAIN],
+    // What is no weight counts as none.
+    [`${PLAIN};q=7, ${RESPONSE};q=0.5`, PLAIN],
+    [`${PLAIN};q=.2, ${RESPONSE};q=0.5`, RESPONSE],
+    [`${PLAIN};q, ${RESPONSE};q=0.5`, PLAIN],
+    // Java's HttpURLConnection.
+    ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', `${PLAIN}, or events`],
+  ])('of %j is answered with %s', (accept, type) => {
+    expect(chosen(accept)).toBe(type);
+    // It is remembered.
+    expect(chosen(accept)).toBe(type);
+  });
+
+  test('as long as a head may be is read in time', () => {
+    for (const text of ['"', ',', ';', 'a/b;"', '"\\', 'q=', ' ']) {
+      expect(chosen(`${text.repeat(16_000 / text.length)},${PLAIN}`)).toMatch(/json|none/);
+    }
+  });
+});
+
+test.each([
+  ...['application/json', 'Application/JSON;charset=UTF-8', 'application/json \t; x="y"'],
+  'application/json;',
+])('a body of the type %j is JSON', (contentType) => {
+  expect(isJsonType(contentType)).toBe(true);
+});
+
+test.each([
+  ...['application/jsonp', 'application/json, text/plain', 'text/plain; a=application/json'],
+  ...['', undefined],
+])('a body of the type %j is none', (contentType) => {
+  expect(isJsonType(contentType)).toBe(false);
+});

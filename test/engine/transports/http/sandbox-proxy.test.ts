@@ -1,0 +1,158 @@
+import { gunzipSync } from 'node:zlib';
+import { beforeEach, expect, test } from 'vitest';
+import { SandboxProxy } from '../../../../sandbox/page/sandbox-proxy.ts';
+import { statusesOf } from '../../../end-to-end/chaos/raw-connection.ts';
+import { startTestApp } from '../../../support/app.ts';
+import { rawRequest } from '../../../support/raw-request.ts';
+import { sharedApp } from '../../../support/shared-app.ts';
+
+const app = sharedApp();
+beforeEach(() => app.sandbox.clearCalls());
+
+const GATEWAY_PATH = '/sandbox/gateway/trading/session/700001';
+const bearer = () => ({
+  authorization: `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`,
+});
+
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(`${app.url}/sandbox/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+
+test('the sandbox’s controls are reached through the facade, from this machine, and the graph tells of its retries', async () => {
+  const figures = async () => (await fetch(`${app.url}/sandbox/graph`)).json();
+  const { event, retry, change } = await figures();
+  expect(event).toEqual({ sent: expect.any(Number) });
+  expect(change).toMatchObject({ reads: 0 });
+  const token = await app.signIn();
+  const fault = { operation: 'getCustomerId', kind: 'status', status: 503, times: 10 };
+  const posted = await post('faults', fault, { 'x-request-id': 'fault-17' });
+  expect(posted.ok).toBe(true);
+  expect(posted.headers.get('x-request-id')).toBe('fault-17');
+  const { errors } = await app.query('{ customerId }', { token });
+  app.sandbox.clearFaults();
+  expect(errors[0]?.extensions.code).toBe('GATEWAY_UNAVAILABLE');
+  expect((await figures()).retry.getCustomerId).toBeGreaterThan(retry.getCustomerId);
+  const calls = await (await fetch(`${app.url}/sandbox/calls`)).json();
+  expect(JSON.stringify(calls)).toContain('getCustomerId');
+});
+
+test('in production they are for the server’s own page, without the gateway’s operations, and down without harm', async () => {
+  const environment = { NODE_ENV: 'production', SANDBOX: 'on' };
+  await using own = await startTestApp({ ...environment, CORS_ORIGINS: 'https://app.example.com' });
+  const statusFrom = async (origin: string) =>
+    (await rawRequest(`${own.url}/sandbox/calls`, { headers: { origin } })).status;
+  expect(await statusFrom(own.url)).toBe(200);
+  expect(await statusFrom('http://localhost:1')).toBe(404);
+  expect((await rawRequest(own.url + GATEWAY_PATH, { headers: bearer() })).status).toBe(404);
+  await own.sandbox.close();
+  expect(await statusFrom(own.url)).toBe(500);
+  expect((await own.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+});
+
+test.each([
+  [{ origin: 'https://elsewhere.example' }],
+  [{ host: 'rebound.example' }],
+  [{ host: 'localhost.example' }],
+  [{ 'X-Forwarded-Anything': '' }],
+  [{ forwarded: 'for=127.0.0.1' }],
+  [{ via: '1.1 proxy' }],
+  [{ 'x-real-ip': '127.0.0.1' }],
+])(
+  'pages of other sites, DNS rebinding and clients behind a proxy get none: %j',
+  async (headers) => {
+    for (const path of ['/sandbox/calls', '/sandbox/graph', GATEWAY_PATH]) {
+      const { status } = await rawRequest(app.url + path, { headers: { ...bearer(), ...headers } });
+      expect(status, path).toBe(404);
+    }
+    expect(app.sandbox.calls()).toBe(0);
+  },
+);
+
+test.each([
+  '/sandbox/../payments/client/customer-id',
+  '/sandbox/%2e%2e/payments/client/customer-id',
+  '/sandbox/\\..\\payments/client/customer-id',
+  '/sandbox/..%2fpayments/client/customer-id',
+  '/sandbox//calls',
+  '/sandbox/%63alls',
+  '/sandbox/gateway/sandbox/calls',
+  '/sandbox/gateway/trading/../sandbox/calls',
+  '/sandbox/gateway/trading/%2e%2e/sandbox/calls',
+  '/sandbox/gateway',
+])(
+  'a path that leads out of the controls, or out of the operations, is not forwarded: %s',
+  async (path) => {
+    const { host } = new URL(app.url);
+    const bytes = `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${bearer().authorization}\r\n\r\n`;
+    // The second answer belongs to the request that closes the connection.
+    expect(await statusesOf(app.url, bytes)).toEqual(['404', '200']);
+    expect(app.sandbox.calls()).toBe(0);
+  },
+);
+
+test('the gateway’s own operations are reached as it answers them, and those that are reset are no error of the facade', async () => {
+  const headers = { ...bearer(), 'accept-encoding': 'gzip' };
+  const session = await rawRequest(app.url + GATEWAY_PATH, { headers });
+  expect(JSON.parse(session.text)).toMatchObject({ login: 700001, group: 'standard-usd' });
+  const catalog = await rawRequest(`${app.url}/sandbox/gateway/trading/tickers/standard-usd`, {
+    headers,
+  });
+  expect(catalog.headers['content-encoding']).toBe('gzip');
+  expect(Number(catalog.headers['content-length'])).toBe(catalog.bytes.length);
+  expect(JSON.parse(String(gunzipSync(catalog.bytes)))).toHaveLength(500);
+  const encoded = await rawRequest(`${app.url}/sandbox/gateway/trading/tickers/a%5Cb%20c?x=1`, {
+    headers,
+  });
+  expect(JSON.parse(encoded.text)).toMatchObject({ details: { group: 'a\\b c' } });
+  app.sandbox.fail({ operation: 'getSession', kind: 'reset-before', times: 1 });
+  const { status } = await rawRequest(app.url + GATEWAY_PATH, { headers: bearer() });
+  expect(status).toBe(502);
+  app.sandbox.fail({ operation: 'getSession', kind: 'cut', times: 1 });
+  await expect(rawRequest(app.url + GATEWAY_PATH, { headers: bearer() })).rejects.toThrow();
+  expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
+});
+
+test('another edition of the catalog, or another catalog, is read at once, and after nothing else; one that lacks most is kept out', async () => {
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const catalog = async (fields = 'version stale size') =>
+    (await app.query(`{ catalog { ${fields} } }`, { token })).data.catalog;
+  const { version } = await catalog();
+  await post('catalog', { change: 3 });
+  const now = await catalog();
+  expect(now).toEqual({ version: expect.any(String), stale: false, size: 500 });
+  expect(now.version).not.toBe(version);
+  const { changes } = await catalog(`changes(since: "${version}") { reset upserted { id } }`);
+  expect(changes).toMatchObject({ reset: false });
+  expect(changes.upserted).toHaveLength(3);
+  for (const size of [3_000, 200, 500]) {
+    expect((await post('catalog/size', { size })).status).toBe(200);
+    expect(await catalog('size')).toEqual({ size });
+  }
+  await post('catalog', { remove: 400 });
+  expect(await catalog('size')).toEqual({ size: 500 });
+  await post('reset', {});
+  expect(await catalog('size')).toEqual({ size: 500 });
+  app.sandbox.clearCalls();
+  expect((await fetch(`${app.url}/sandbox/calls`)).status).toBe(200);
+  expect((await fetch(`${app.url}/sandbox/catalog`, { method: 'POST', body: 'none' })).status).toBe(
+    400,
+  );
+  await catalog();
+  expect(app.sandbox.calls('getAllTickers')).toBe(0);
+});
+
+test('a name of this machine does not open them to a peer elsewhere', () => {
+  const proxy = new SandboxProxy({
+    gatewayUrl: app.url,
+    origins: { origins: [], anyLocalhost: false },
+    offersGateway: true,
+    onCatalogChange: () => {},
+    graphFigures: async () => ({}),
+  });
+  const request = { headers: { host: 'localhost' }, url: '/sandbox/calls?from=here' };
+  const opensTo = (remoteAddress: string) =>
+    proxy.route({ ...request, socket: { remoteAddress } } as never, '/sandbox/calls') !== null;
+  const own = ['127.0.0.1', '127.8.9.10', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1'];
+  expect(own.map(opensTo)).toEqual(own.map(() => true));
+  const others = ['192.0.2.1', '10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1', '::ffff:127', ''];
+  expect(others.map(opensTo)).toEqual(others.map(() => false));
+});

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { createClientAddresses } from '../../../../engine/transports/requests/client-address.ts';
+import { startTestApp } from '../../../support/app.ts';
+
+function addresses(...trustedProxies: string[]) {
+  const warned: unknown[] = [];
+  const log = { warn: (about: unknown) => void warned.push(about) };
+  const known = createClientAddresses(trustedProxies, log);
+  const of = (remoteAddress: string, forwarded?: string) => {
+    const headers = { 'x-forwarded-for': forwarded };
+    return known.of({ socket: { remoteAddress }, headers } as never);
+  };
+  return { of, warned };
+}
+
+describe('the address of a client', () => {
+  test.each<[string, string | undefined, string]>([
+    ['10.0.0.1', 'spoofed, 198.51.100.7', '198.51.100.7'],
+    ['10.0.0.1', '203.0.113.9, 198.51.100.7, 10.2.3.4', '198.51.100.7'],
+    ['10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
+    ['10.0.0.1', '198.51.100.7:51234', '198.51.100.7'],
+    ['10.0.0.1', '[2001:db8::9]:443', '2001:db8::9'],
+    ['10.0.0.1', '2001:db8::9', '2001:db8::9'],
+    ['10.0.0.1', '198.51.100.7, nonsense', '10.0.0.1'],
+    ['10.0.0.1', 'nonsense, 10.2.3.4', '10.2.3.4'],
+    ['10.0.0.1', '', '10.0.0.1'],
+    ['0:0:0:0:0:FFFF:0a00:0001', '198.51.100.7', '198.51.100.7'],
+    ['10.0.0.1', '198.51.100.7, ::ffff:a02:304', '198.51.100.7'],
+    ['10.0.0.1', '[::ffff:c633:6407]:443', '198.51.100.7'],
+    ['2001:db8:ffff::5', '198.51.100.7', '198.51.100.7'],
+    ['2001:DB8:fffe::5%eth0', '198.51.100.7', '2001:db8:fffe::5'],
+    ['::ffff:192.0.2.1', undefined, '192.0.2.1'],
+    ['192.0.2.1', '198.51.100.7', '192.0.2.1'],
+    ['192.0.2.8', '198.51.100.7', '198.51.100.7'],
+  ])('behind %s that says "%s" is %s', (peer, forwarded, expected) => {
+    const { of } = addresses('10.0.0.0/8', '192.0.2.8', '2001:db8:ffff::/48');
+    expect(of(peer, forwarded)).toBe(expected);
+  });
+
+  test.each([
+    '10.0.0.1',
+    '::ffff:10.0.0.1',
+    '::ffff:a00:1',
+    '0:0:0:0:0:ffff:0a00:0001',
+    '::ffff:10.0.0.0/104',
+    '::ffff:0:0/96',
+    '::/0, 10.0.0.0/8',
+  ])('is behind a proxy however TRUSTED_PROXIES writes it: %s', (trusted) => {
+    const { of } = addresses(...trusted.split(', '));
+    for (const peer of ['10.0.0.1', '::ffff:10.0.0.1', '::ffff:a00:1']) {
+      expect(of(peer, '198.51.100.7')).toBe('198.51.100.7');
+    }
+  });
+
+  test('claimed by an untrusted peer is logged once, also by a neighbour of a network that is written as IPv6', () => {
+    const { of, warned } = addresses('::ffff:10.0.0.0/104');
+    of('10.0.0.1', '198.51.100.7');
+    expect(warned).toEqual([]);
+    expect(of('11.0.0.1', '198.51.100.7')).toBe('11.0.0.1');
+    expect(of('::ffff:b00:1', '198.51.100.7')).toBe('11.0.0.1');
+    expect(warned).toEqual([{ peer: '11.0.0.1' }]);
+  });
+});
+
+test.each([
+  ['198.51.100.7', 'what a trusted proxy forwards', { TRUSTED_PROXIES: '127.0.0.1/32, ::1/128' }],
+  ['127.0.0.1', 'the peer’s own address where that is not trusted', {}],
+])('the gateway receives %s, %s, which degrades nothing', async (address, _what, trusted) => {
+  await using app = await startTestApp({ GATEWAY_FORWARD_CLIENT: 'on', ...trusted });
+  const headers = { 'x-forwarded-for': '198.51.100.7' };
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  for (let time = 0; time < 2; time += 1) {
+    expect((await app.query('{ customerId }', { token, headers })).errors).toEqual([]);
+  }
+  const received = app.sandbox.requests('getCustomerId').map(({ headers: sent }) => sent);
+  expect(received.map((sent) => sent['x-forwarded-for'])).toEqual([address, address]);
+  const warned = app.logged.filter((line) => line.includes('TRUSTED_PROXIES'));
+  expect(warned).toHaveLength(address === '127.0.0.1' ? 1 : 0);
+  for (const url of [app.url, app.adminUrl]) {
+    const ready = await fetch(`${url}/health/ready`, { headers });
+    expect(await ready.json()).toMatchObject({ status: 'ok' });
+  }
+});
