@@ -1,6 +1,5 @@
-import { inspect } from 'node:util';
 import type { CodeTraits } from '../../engine/operation/codes.ts';
-import type { BackendSettings, BackendWrite } from '../gateway/backend-client.ts';
+import type { BackendSettings } from '../gateway/backend-client.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { builder } from '../schema/builder.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
@@ -8,16 +7,18 @@ import { OrderRef, PositionRef } from '../schema/holding.ts';
 import { InstrumentRef } from '../schema/instrument.ts';
 import { SessionRef } from '../schema/session.ts';
 import { createBackend } from './backend.ts';
+import { backendSettings } from './backend-settings.ts';
 import { DeclaredError } from './declared-error.ts';
 import { deadline, listSize, shared } from './extension-fields.ts';
+import { fault } from './faults.ts';
 import type { BackendOptions, Builder, ErrorTraits, Kit, Paths, Refs, Writes } from './kit.ts';
 
 export const VERSION = 1;
 
-const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
-const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const MAX_BYTES = 8_388_608;
+
+const OUTCOMES: ReadonlySet<unknown> = new Set(['caller', 'refused', 'fault']);
+const WORDS = "outcome: 'caller', 'refused' or 'fault', advice: a sentence";
 
 /** Names that stand for the gateway's own in metrics. */
 const TAKEN = new Set<string>(
@@ -43,77 +44,24 @@ export function createKit() {
       shared,
       deadline,
       backend(options: BackendOptions<Paths, Writes>) {
-        const settings = settingsOf(options);
+        const settings = backendSettings(options);
         if (TAKEN.has(settings.name) || backends.has(settings.name)) {
-          throw new Error(`the backend ${settings.name} is there already`);
+          throw fault(`the backend ${settings.name} is there already`);
         }
         backends.set(settings.name, settings);
         return createBackend(guest, settings, options);
       },
-      error(code: string, { retryable, outcome, advice }: ErrorTraits) {
-        if (!CODE.test(code)) throw new Error(`${code} is no code: capitals, digits and _`);
-        if (code in ERROR_CODES || code in codes)
-          throw new Error(`the code ${code} is there already`);
+      error(code: string, traits: ErrorTraits) {
+        if (!CODE.test(code)) throw fault(`${code} is no code: capitals, digits and _`);
+        if (code in ERROR_CODES || code in codes) throw fault(`the code ${code} is there already`);
+        const { retryable, outcome, advice } = traits ?? {};
+        const isWhole = typeof retryable === 'boolean' && typeof advice === 'string';
+        if (!isWhole || !OUTCOMES.has(outcome)) {
+          throw fault(`error('${code}', …) takes { retryable: true or false, ${WORDS} }`);
+        }
         codes[code] = { retryable, outcome, advice };
         return (message: string) => new DeclaredError(code, retryable, message);
       },
     }) satisfies Kit;
   return { kitFor, backends, codes };
-}
-
-function settingsOf(options: BackendOptions<Paths, Writes>): BackendSettings {
-  const { name, reads, writes = {}, headers = {} } = options;
-  if (!NAME.test(name)) throw new Error(`${name} is no name of a backend: a-z, 0-9, - and _`);
-  if (!/^https?:$/.test(URL.parse(options.url)?.protocol ?? '')) {
-    throw new Error(`the url of the backend ${name} is none of http or https`);
-  }
-  return {
-    name,
-    url: options.url,
-    timeoutMs: positive(name, 'timeoutMs', options.timeoutMs ?? 5_000),
-    connections: positive(name, 'connections', options.connections ?? 32),
-    maxBytes: positive(name, 'maxBytes', options.maxBytes ?? MAX_BYTES),
-    retries: options.retries ?? true,
-    // A header that cannot be sent is refused here.
-    headers: Object.fromEntries(new Headers(headers)),
-    forwardToken: options.forwardToken ?? false,
-    reads: named(name, 'reads', reads, (place, path) => pathOf(place, path)),
-    writes: named(name, 'writes', writes, writeOf),
-  };
-}
-
-function named<Given, Made>(
-  name: string,
-  option: string,
-  given: Readonly<Record<string, Given>>,
-  make: (place: string, value: Given) => Made,
-): Readonly<Record<string, Made>> {
-  if (typeof given !== 'object' || given === null) {
-    throw new Error(`${option} of the backend ${name} is no object of names and paths`);
-  }
-  return Object.fromEntries(
-    Object.entries(given).map(([each, value]) => [
-      `${name}.${each}`,
-      make(`${option}.${each} of the backend ${name}`, value),
-    ]),
-  );
-}
-
-function writeOf(place: string, given: Writes[string]): BackendWrite {
-  const { method, path } =
-    typeof given === 'string' ? ({ method: 'POST', path: given } as const) : given;
-  if (!METHODS.has(method))
-    throw new Error(`method of ${place} is ${method}: POST, PUT, PATCH or DELETE`);
-  return { method, path: pathOf(`path of ${place}`, path) };
-}
-
-function pathOf(place: string, path: unknown): string {
-  if (typeof path !== 'string') throw new Error(`${place} is no path, but ${inspect(path)}`);
-  if (!path.startsWith('/')) throw new Error(`${place} has no / first`);
-  return path;
-}
-
-function positive(name: string, option: string, value: number): number {
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new Error(`${option} of the backend ${name} is ${value}: a whole number from 1 on`);
 }

@@ -140,7 +140,8 @@ export interface BackendOptions<Read extends Paths, Write extends Writes> {
   readonly writes?: Write;
   /**
    * Makes the result of an answer below 500 (but 429), or throws. Without it a 2xx is its JSON, a 4xx an error. For a write
-   * anything thrown but an error of `error()` is OUTCOME_UNKNOWN, and an answer that is no JSON never comes here.
+   * anything thrown but an error of `error()` is OUTCOME_UNKNOWN. It gets no body that is
+   * no JSON but a read's 4xx, as undefined.
    */
   readonly judge?: (answer: BackendAnswer) => unknown;
 }
@@ -148,7 +149,7 @@ export interface BackendOptions<Read extends Paths, Write extends Writes> {
 export interface BackendAnswer {
   readonly operation: string;
   readonly status: number;
-  /** The JSON of the body; undefined where it is none. */
+  /** The JSON of the body; undefined where there is none. */
   readonly body: unknown;
 }
 
@@ -156,12 +157,15 @@ export interface BackendRequest {
   /** The values of the path's segments. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
-  /** Of a write, as JSON. */
-  readonly body?: unknown;
 }
 
 export interface WriteRequest extends BackendRequest {
-  /** The same for each attempt at one write, so that the service can tell a repeat. Default: a new one. */
+  /** Sent as JSON. Default: `{}`, and none for a DELETE. */
+  readonly body?: unknown;
+  /**
+   * The same for each attempt at one write, so that the service can tell a repeat. Default: the request's own where
+   * `forward` names the header, else a new one.
+   */
   readonly idempotencyKey?: string;
 }
 

@@ -68,8 +68,8 @@ function createHeaders(
 ) {
   const fixed = Object.entries({
     accept: 'application/json',
-    // A deletion may have none, and says so by its length.
-    ...(verb !== 'GET' && { 'content-type': 'application/json' }),
+    // Servers refuse an empty body that is announced as JSON; a DELETE that has one brings the header along.
+    ...(verb !== 'GET' && verb !== 'DELETE' && { 'content-type': 'application/json' }),
     ...headers,
   }).flat();
   const namesAddress = forwards && !Object.hasOwn(headers, 'x-forwarded-for');

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createKit } from '../../src/extensions/create-kit.ts';
+import type { Kit } from '../../src/extensions/kit.ts';
 
 const URL = 'https://news.example.com/api';
 
@@ -11,12 +12,17 @@ test('a backend gets defaults, and its operations its name', () => {
     url: URL,
     headers: { 'X-Key': 'k' },
     reads: { articles: '/a/{id}' },
+    writes: { add: '/a', rename: { method: 'PUT', path: '/a/{id}' } },
   });
   expect([...backends.values()]).toEqual([
     {
       ...{ name: 'news', url: URL, timeoutMs: 5_000, connections: 32, maxBytes: 8_388_608 },
       ...{ retries: true, headers: { 'x-key': 'k' }, forwardToken: false },
-      ...{ reads: { 'news.articles': '/a/{id}' }, writes: {} },
+      reads: { 'news.articles': '/a/{id}' },
+      writes: {
+        'news.add': { method: 'POST', path: '/a' },
+        'news.rename': { method: 'PUT', path: '/a/{id}' },
+      },
     },
   ]);
 });
@@ -25,26 +31,67 @@ test.each([
   [{ name: 'orders' }, 'the backend orders is there already'],
   [{ name: 'payments' }, 'the backend payments is there already'],
   [{ name: 'taken' }, 'the backend taken is there already'],
-  [{ name: 'News' }, 'News is no name of a backend'],
-  [{ url: 'news:8080' }, 'the url of the backend news is none of http or https'],
-  [{ timeoutMs: 0 }, 'timeoutMs of the backend news is 0'],
-  [{ connections: 1.5 }, 'connections of the backend news is 1.5'],
-  [{ maxBytes: Number.NaN }, 'maxBytes of the backend news is NaN'],
-  [{ reads: { a: 'articles' } }, 'reads.a of the backend news has no / first'],
-  [{ reads: { a: { path: '/a' } } }, "reads.a of the backend news is no path, but { path: '/a' }"],
-  [{ writes: { a: 'articles' } }, 'path of writes.a of the backend news has no / first'],
+  [{ name: 'News' }, 'name of the backend News must be a name of a-z, 0-9, - and _'],
+  [{ name: undefined }, 'name of the backend (without a name) must be a name'],
+  [{ url: 'news:8080' }, 'url of the backend news must be an address of http or https'],
+  [{ url: undefined }, 'url of the backend news must be an address'],
+  [{ timeoutMs: 0 }, 'timeoutMs of the backend news must be a whole number from 1 on (it is 0)'],
+  [{ connections: 1.5 }, 'connections of the backend news must be a whole number'],
+  [{ maxBytes: Number.NaN }, 'maxBytes of the backend news must be a whole number'],
+  [{ retries: 2 }, 'retries of the backend news must be true or false (it is 2)'],
+  [{ reads: undefined }, 'reads of the backend news must be an object of paths'],
+  [
+    { reads: ['/a'] },
+    'reads of the backend news must be an object of paths by their names (it is a list)',
+  ],
+  [
+    { reads: { a: 'articles' } },
+    'reads.a of the backend news must be a path that begins with / (it is articles)',
+  ],
+  [
+    { reads: { a: { path: '/a' } } },
+    'reads.a of the backend news must be a path that begins with / (it is an object)',
+  ],
+  [{ writes: { a: 'articles' } }, 'writes.a of the backend news must be a path'],
+  [
+    { writes: { a: null } },
+    'writes.a of the backend news must be a path that begins with / (it is null)',
+  ],
+  [{ writes: { a: { method: 'PUT' } } }, 'writes.a.path of the backend news must be a path'],
   [
     { writes: { a: { method: 'GET', path: '/a' } } },
-    'method of writes.a of the backend news is GET',
+    'writes.a.method of the backend news must be one of POST, PUT, PATCH, DELETE',
   ],
-  [{ headers: { 'x y': 'k' } }, 'x y'],
-  [{ headers: { x: 'a\r\nb: c' } }, 'a'],
+  [{ reads: { a: '/a' }, writes: { a: '/a' } }, 'a of the backend news is a read and a write'],
+  [{ headers: { 'x y': 'k' } }, 'headers of the backend news must be an object of headers'],
+  [{ headers: { x: 'a\r\nb: c' } }, 'headers of the backend news must be'],
+  [{ headers: { 'Idempotency-Key': 'k' } }, 'without idempotency-key'],
+  [{ headers: 'x: k' }, 'headers of the backend news must be'],
+  [{ loginHeader: 'x login' }, 'loginHeader of the backend news must be the name of a header'],
+  [
+    { forward: 'x-tenant' },
+    'forward of the backend news must be a list of headers (it is a string)',
+  ],
+  [{ forward: [7] }, 'forward of the backend news must be a list of headers'],
+  [{ judge: 'ok' }, 'judge of the backend news must be a function'],
+  [{ writs: {} }, 'writs of the backend news is no option: these are name, url,'],
 ])('a backend with %o is refused', (given, reason) => {
   const kit = createKit().kitFor('a');
   kit.backend({ name: 'taken', url: URL, reads: {} });
-  expect(() => kit.backend({ name: 'news', url: URL, reads: {}, ...given } as never)).toThrow(
-    reason,
+  const options = { name: 'news', url: URL, reads: {}, ...given } as Parameters<Kit['backend']>[0];
+  expect(() => kit.backend(options)).toThrow(reason);
+});
+
+test('what is no object of options, and half a loader, are refused', () => {
+  const kit = createKit().kitFor('a');
+  expect(() => kit.backend('news' as never)).toThrow(
+    'backend(…) takes an object of options, not a',
   );
+  const { loader } = kit.backend({ name: 'news', url: URL, reads: { all: '/all' } });
+  for (const half of [undefined, { request: () => ({}) }])
+    expect(() => loader('all', half as never)).toThrow(
+      "loader('all', …) of the backend news takes",
+    );
 });
 
 test('a code is registered once, and makes errors of it', () => {
@@ -56,6 +103,8 @@ test('a code is registered once, and makes errors of it', () => {
   expect(full('Too many.')).toMatchObject({
     described: { message: 'Too many.', extensions: { code: 'NEWS_FULL', retryable: true } },
   });
+  for (const half of [undefined, { ...traits, retryable: 'no' }, { ...traits, outcome: 'fine' }])
+    expect(() => kit.error('NEWS_LATE', half as never)).toThrow("error('NEWS_LATE', …) takes {");
   for (const code of ['NEWS_FULL', 'INTERNAL', 'news'] as const) {
     expect(() => kit.error(code, traits)).toThrow(code);
   }

@@ -144,10 +144,105 @@ test.each<[number, unknown, string | null]>([
   expect(service.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
+const SEND =
+  'mutation ($operation: String!, $request: JSON!, $judged: Boolean) { send(operation: $operation, request: $request, judged: $judged) }';
+
+test.each<[what: string, reply: Reply, plain: unknown, judged: unknown]>([
+  ['JSON', { status: 200, body: { ok: 1 } }, { ok: 1 }, 1],
+  ['nothing', { status: 204, body: null }, null, 'undefined'],
+  ['a page', { status: 200, body: undefined }, 'OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN'],
+  ['a page of a refusal', { status: 404, body: undefined }, 'OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN'],
+  ['what judge cannot read', { status: 201, body: null }, null, 'OUTCOME_UNKNOWN'],
+  ['what is cut off', 'cut', 'OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN'],
+  ['nothing at all', 'reset', 'OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN'],
+  ['a refusal', { status: 409, body: { message: 'no' } }, 'BAD_USER_INPUT', 'REFUSED'],
+])(
+  'a write by each method that is answered with %s is known or said to be unknown, and sent once',
+  async (_what, reply, plain, ofJudge) => {
+    const token = tokenOf();
+    const methods = { create: 'POST', replace: 'PUT', amend: 'PATCH', remove: 'DELETE' };
+    for (const [operation, method] of Object.entries(methods)) {
+      for (const [judged, expected] of [
+        [false, plain],
+        [true, ofJudge],
+      ] as const) {
+        // The one before leaves a connection that is used again.
+        service.answer = () => ({ status: 200, body: { ok: 'kept' } });
+        await query('{ ask(request: { path: { id: "a" } }) }');
+        service.answer = () => reply;
+        service.received.length = 0;
+        const variables = { operation, judged, request: { path: { id: 'a' } } };
+        const { data, errors } = await query(SEND, { token, variables });
+        const [code = data.send] = errors.map(({ extensions }) => extensions.code);
+        expect([method, judged, code]).toEqual([method, judged, expected]);
+        const body = method === 'DELETE' ? '' : '{}';
+        expect(service.received).toMatchObject([{ method, body }]);
+        expect(service.received[0]?.headers['content-type'] ?? null).toBe(
+          method === 'DELETE' ? null : 'application/json',
+        );
+      }
+    }
+  },
+);
+
+test('each write has a key: the caller’s, the request’s where it is forwarded, or one of its own', async () => {
+  const token = tokenOf();
+  const headers = { 'idempotency-key': 'of the request' };
+  const path = { id: 'a' };
+  const send = async (judged: boolean, request: object) => {
+    service.received.length = 0;
+    const variables = { operation: 'remove', judged, request: { path, ...request } };
+    const { errors } = await query(SEND, { token, headers, variables });
+    const [sent] = service.received;
+    return sent?.headers['idempotency-key'] ?? errors[0]?.extensions;
+  };
+  const uuid = /^[\da-f]{8}-[\da-f-]{27}$/;
+  expect(await send(false, { body: { a: 1 } })).toMatch(uuid);
+  expect(service.received[0]).toMatchObject({
+    body: '{"a":1}',
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(await send(false, {})).not.toBe(await send(false, {}));
+  expect(await send(true, {})).toBe('of the request');
+  expect(await send(true, { idempotencyKey: 'mine' })).toBe('mine');
+  for (const idempotencyKey of ['', ' a', 'é', 'a'.repeat(256)]) {
+    const refused = { code: 'BAD_USER_INPUT', argument: 'idempotencyKey' };
+    expect(await send(false, { idempotencyKey })).toMatchObject(refused);
+  }
+  expect(await send(false, { idempotencyKey: 7 })).toMatchObject({ code: 'INTERNAL' });
+});
+
+test('a path and a query have strings alone, and what is none is said in the log', async () => {
+  for (const [request, reason] of [
+    [
+      { path: { id: 'a' }, query: { login: { login: '1' } } },
+      'query.login of side.item must be a string (it is an object)',
+    ],
+    [{ path: { id: 7 } }, 'path.id of side.item must be a string (it is 7)'],
+    [{}, 'path.id of side.item must be a string (it is undefined)'],
+    [{ path: { id: 'a' }, query: 'a=b' }, 'query of side.item must be an object of strings'],
+  ] as const) {
+    const asked = 'query ($request: JSON!) { ask(request: $request) }';
+    const { errors } = await query(asked, { variables: { request } });
+    expect(errors).toMatchObject([{ extensions: { code: 'INTERNAL' } }]);
+    await eventually(() => facade.logged.some((line) => line.includes(reason)));
+  }
+  expect(service.received).toEqual([]);
+});
+
+test('a page in place of JSON is never shown to judge, a read’s no more than a write’s', async () => {
+  service.answer = () => ({ status: 200, body: undefined });
+  const { errors } = await query('{ ask(request: { path: { id: "a" } }, judged: true) }');
+  expect(errors).toMatchObject([
+    { extensions: { code: 'GATEWAY_CONTRACT', operation: 'judged.item' } },
+  ]);
+});
+
 test('who leaves does not abort what others share', async () => {
   const answer = Promise.withResolvers<Reply>();
   service.answer = () => answer.promise;
   const leaving = new AbortController();
+  const abortedBefore = service.aborted;
   const body = JSON.stringify({ query: '{ shared private }' });
   const headers = { 'content-type': 'application/json' };
   const first = fetch(`${facade.url}/graphql`, {
@@ -161,7 +256,7 @@ test('who leaves does not abort what others share', async () => {
   leaving.abort();
   await expect(first).rejects.toThrow();
   // The one that is the leaving request's own is aborted, and the shared one is still there.
-  await eventually(() => service.aborted === 1);
+  await eventually(() => service.aborted === abortedBefore + 1);
   answer.resolve({ status: 200, body: 'late' });
   expect((await second).data).toEqual({ shared: 'late' });
   expect(service.received).toHaveLength(2);

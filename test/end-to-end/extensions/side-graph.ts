@@ -1,12 +1,28 @@
-import type { Extension } from '../../../src/extensions/kit.ts';
+import type { BackendRequest, Extension, WriteRequest } from '../../../src/extensions/kit.ts';
+
+const writes = {
+  create: '/items',
+  replace: { method: 'PUT', path: '/items/{id}' },
+  amend: { method: 'PATCH', path: '/items/{id}' },
+  remove: { method: 'DELETE', path: '/items/{id}' },
+} as const;
 
 /** An extension that uses what the example does not. */
-const extension: Extension = ({ builder, refs, backend, shared, listSize }) => {
+const extension: Extension = ({ builder, refs, backend, shared, listSize, error }) => {
   const url = process.env.SIDE_URL ?? '';
   const side = backend({
     ...{ name: 'side', url, retries: false },
     reads: { item: '/items/{id}', list: '/items' },
-    writes: { create: '/items' },
+    writes,
+  });
+  const refused = error('REFUSED', { retryable: false, outcome: 'caller', advice: 'x' });
+  const judged = backend({
+    ...{ name: 'judged', url, retries: false, forward: ['Idempotency-Key'] },
+    ...{ reads: { item: '/items/{id}' }, writes },
+    judge({ status, body }) {
+      if (status === 409) throw refused('no');
+      return status === 204 ? typeof body : (body as { readonly ok: unknown }).ok;
+    },
   });
   const own = backend({ name: 'own', url, forwardToken: true, reads: { mine: '/mine' } });
   const tenants = backend({
@@ -85,6 +101,32 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize }) => {
       resolve: () => [],
     }),
   }));
+  builder.queryField('ask', (t) =>
+    t.field({
+      ...text,
+      type: 'JSON',
+      args: { request: t.arg({ type: 'JSON', required: true }), judged: t.arg.boolean() },
+      resolve: (_root, { request, judged: isJudged }, context) =>
+        (isJudged ? judged : side).read(context, 'item', request as BackendRequest),
+    }),
+  );
+  builder.mutationField('send', (t) =>
+    t.field({
+      ...text,
+      type: 'JSON',
+      args: {
+        operation: t.arg.string({ required: true }),
+        request: t.arg({ type: 'JSON', required: true }),
+        judged: t.arg.boolean(),
+      },
+      resolve: (_root, { operation, request, judged: isJudged }, context) =>
+        (isJudged ? judged : side).write(
+          context,
+          operation as keyof typeof writes,
+          request as WriteRequest,
+        ),
+    }),
+  );
   builder.objectField(refs.Instrument, 'item', (t) =>
     t.string({ ...text, resolve: ({ id }, _args, context) => itemOf(context, id) }),
   );

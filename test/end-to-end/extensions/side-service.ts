@@ -9,8 +9,8 @@ interface Received {
   readonly body: string;
 }
 
-/** What it answers: a status with a body, which is no JSON where it is undefined, or a connection that breaks. */
-export type Reply = { readonly status: number; readonly body: unknown } | 'reset';
+/** What it answers: a status with a body, which is no JSON where it is undefined, or a connection that breaks before or within it. */
+export type Reply = { readonly status: number; readonly body: unknown } | 'reset' | 'cut';
 
 export interface SideService extends LocalServer {
   readonly received: Received[];
@@ -33,6 +33,11 @@ export async function startSideService(): Promise<SideService> {
       if (!response.writableEnded) aborted += 1;
     });
     const reply = await service.answer(one);
+    if (reply === 'cut') {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
+      response.write('{"ok":', () => request.socket.destroy());
+      return;
+    }
     if (reply === 'reset') {
       request.socket.destroy();
       return;

@@ -1,0 +1,87 @@
+import { asGuest } from '../../lib/guest-code.ts';
+import { InputError } from '../domain/input-error.ts';
+import { jsonOf, refusalOf } from '../gateway/answer-body.ts';
+import type { BackendSettings } from '../gateway/backend-client.ts';
+import { isSuccess } from '../gateway/classify.ts';
+import { DeadlineError, GatewayError } from '../gateway/errors.ts';
+import type { Answer, Exchange } from '../gateway/exchange.ts';
+import { answerOf, contractError, judgeRead } from '../gateway/judge.ts';
+import { refusalWords } from '../gateway/wire/bodies.ts';
+import { DeclaredError } from './declared-error.ts';
+import type { BackendAnswer, BackendOptions, Paths, Writes } from './kit.ts';
+
+type Judge = NonNullable<BackendOptions<Paths, Writes>['judge']>;
+
+/** What a backend's answers mean: by the extension's own `judge`, or by status and body. */
+export function createJudgement(
+  guest: string,
+  { name: backend, forwardToken, timeoutMs }: BackendSettings,
+  given?: Judge,
+) {
+  const judge = given && ((answer: BackendAnswer) => asGuest(guest, () => given(answer)));
+
+  /** A user who signed in anew would get a 401 for our own credentials again. */
+  function refuseOwnCredentials(name: string, exchange: Exchange): void {
+    if (forwardToken || !exchange.sent || !exchange.answered) return;
+    const { status } = exchange;
+    if (status === 401 || status === 403) {
+      throw contractError(name, `status ${status} for our own credentials`);
+    }
+  }
+
+  return {
+    async read(name: string, exchange: Exchange): Promise<unknown> {
+      if (judge && isForJudge(exchange)) {
+        // The status of a 4xx tells a read enough.
+        if (exchange.status < 400 && isUnreadable(exchange)) throw contractError(name, NO_JSON);
+        return judge(shownOf(name, exchange));
+      }
+      refuseOwnCredentials(name, exchange);
+      const body = jsonOf(judgeRead(name, exchange));
+      if (body === undefined) throw contractError(name, NO_JSON);
+      return body;
+    },
+    /** In doubt the outcome of a write is unknown: it is never sent again. */
+    async write(name: string, exchange: Exchange): Promise<unknown> {
+      const isJudged = judge !== undefined && isForJudge(exchange);
+      if (!isJudged) refuseOwnCredentials(name, exchange);
+      const answer = isJudged ? exchange : answerOf(name, exchange, 'unknown');
+      const { status } = answer;
+      const unknown = (message: string, cause?: unknown) =>
+        new GatewayError('unknown', name, message, { status, cause });
+      if (isUnreadable(answer)) throw unknown(NO_JSON);
+      if (isJudged) {
+        return inTime(timeoutMs, async () => judge(shownOf(name, answer))).catch((error) => {
+          throw error instanceof DeclaredError ? error : unknown('its judge failed', error);
+        });
+      }
+      if (isSuccess(status)) return jsonOf(answer) ?? null;
+      if (status < 400 || status >= 500 || status === 408) throw unknown(`status ${status}`);
+      const words = refusalWords(refusalOf(answer))?.message;
+      throw new InputError('input', words ?? `${backend} refuses this.`);
+    },
+  };
+}
+
+const NO_JSON = 'no JSON';
+
+/** Rejects where the work has not settled by then: a write of an extension goes on after its field. */
+async function inTime(ms: number, work: () => Promise<unknown>): Promise<unknown> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new DeadlineError(ms)), ms);
+  return Promise.race([work(), late]).finally(() => clearTimeout(timer));
+}
+
+function isForJudge(exchange: Exchange): exchange is Answer {
+  return exchange.sent && exchange.answered && exchange.status < 500 && exchange.status !== 429;
+}
+
+/** A page of a proxy, say, which tells nothing. */
+function isUnreadable(answer: Answer): boolean {
+  return answer.bytes.length > 0 && jsonOf(answer) === undefined;
+}
+
+function shownOf(name: string, answer: Answer) {
+  const operation = name.slice(name.indexOf('.') + 1);
+  return { operation, status: answer.status, body: jsonOf(answer) };
+}

@@ -1,0 +1,16 @@
+/** An error for the author of an extension, in the words of the kit; its stack has the line of the author's file. */
+export function fault(message: string): TypeError {
+  return new TypeError(message);
+}
+
+/** Says of a value that an extension gave what it is. Strings are left out, since they may be secret. */
+export function shown(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number' || value === undefined) return String(value);
+  return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
