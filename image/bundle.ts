@@ -2,6 +2,7 @@
 // modules that are resolved one by one make a start three times as long, and keep 50 MB.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
 
 const THREAD = /'\.\/([\w-]+)\.ts', new URL\('[^']*', import\.meta\.url\)/g;
@@ -45,20 +46,24 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
   for (const path of isInPlace ? [] : read) {
     cpSync(join(project, path), join(dirname(target), path), { recursive: true });
   }
+  if (!isInPlace) {
+    const library = fileURLToPath(import.meta.resolve('minisearch'));
+    cpSync(library, join(dirname(target), 'graphiql', 'docs', 'minisearch.js'));
+  }
   await copyDocs(project, join(target, 'docs'));
   if (holdsGraphQL) writePackageOfGraphQL(isInPlace ? target : dirname(target), target);
 }
 
 /** Copies the pages at `/docs`, and the files that they link to. In the image's build this file is not in the project. */
 async function copyDocs(project: string, target: string): Promise<void> {
-  const { loadDocs }: typeof import('../graphiql/server/docs-pages.ts') = await import(
-    join(project, 'graphiql', 'server', 'docs-pages.ts')
-  );
-  const { pages, files } = await loadDocs(project);
+  const { loadDocs, LAST_CHANGES }: typeof import('../graphiql/server/docs-pages.ts') =
+    await import(join(project, 'graphiql', 'server', 'docs-pages.ts'));
+  const { pages, files, changed } = await loadDocs(project);
   const linked = [...files.values()].map((path) => relative(project, path));
   for (const file of [...[...pages.values()].map((page) => page.file), ...linked]) {
     cpSync(join(project, file), join(target, file));
   }
+  writeFileSync(join(target, LAST_CHANGES), JSON.stringify([...changed]));
 }
 
 /** Plugins beside the program get the copy of `graphql` that is in it: another one's classes would be others. */

@@ -43,12 +43,13 @@ export const COMMANDS = {
     kinds: { all: [[biome, 'check', '--write', '.']] },
   },
   docs: {
-    says: 'Writes what is made from the code: pages, schema.graphql, the client, the packed page; -- graphiql its files, -- screenshots the pictures, -- sizes those of the client.',
+    says: 'Writes what is made from the code: pages, schema.graphql, the client, the packed page; -- graphiql its files, -- screenshots the pictures, -- sizes those of the client, -- site the documentation as a folder.',
     kinds: {
       pages: [['scripts/docs.ts'], ['page/bundle.ts']],
       graphiql: [{ npm: ['ci', '--prefix', 'graphiql'] }, ['graphiql/bundle.ts']],
       screenshots: [['scripts/record-run.ts'], ['page/bundle.ts'], ['scripts/screenshots.ts']],
       sizes: [['scripts/client-sizes.ts']],
+      site: [['scripts/docs-folder.ts']],
     },
   },
   bench: {

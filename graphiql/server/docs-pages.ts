@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { existsSync, globSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
-import { type Heading, type Rendered, renderMarkdown } from './markdown.ts';
+import { promisify } from 'node:util';
+import { type Rendered, renderMarkdown } from './markdown.ts';
 
 export interface DocsPage extends Rendered {
   /** From the root of the project: `docs/live.md`. */
@@ -20,6 +22,8 @@ export interface Docs {
   readonly readers: readonly Reader[];
   /** Other files that pages link to, by their paths in the site. */
   readonly files: ReadonlyMap<string, string>;
+  /** The day on which a file was changed last, as far as it is known. */
+  readonly changed: ReadonlyMap<string, string>;
 }
 
 const PAGES = ['docs/**/*.md', '{client,engine,bench}/*.md', '{deploy,examples}/*/README.md'];
@@ -83,41 +87,27 @@ export async function loadDocs(folder: string): Promise<Docs> {
     who,
     pages: listed.split(' ').flatMap((name) => pages.get(`/docs/${name}`) ?? []),
   }));
-  return { pages, readers, files };
+  return { pages, readers, files, changed: await lastChanges(folder) };
 }
 
-export interface Found {
-  readonly page: DocsPage;
-  readonly heading: Heading;
-  readonly excerpt: string;
-}
+/** The file that a bundle has in place of a history. */
+export const LAST_CHANGES = 'last-changes.json';
 
-const MOST_FOUND = 20;
-const AROUND = 90;
-
-/** The parts of pages that have all words of a query, those with a word in their heading first. */
-export function searchDocs({ pages }: Docs, query: string): readonly Found[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 8);
-  if (words.length === 0) return [];
-  const found = [...pages.values()].flatMap((page) =>
-    page.parts.flatMap(({ heading, text }) => {
-      const title = `${heading.title} ${page.title}`.toLowerCase();
-      const lower = text.toLowerCase();
-      if (!words.every((word) => title.includes(word) || lower.includes(word))) return [];
-      const at = Math.max(
-        0,
-        Math.min(
-          ...words.map((word) => lower.indexOf(word)).filter((one) => one >= 0),
-          text.length,
-        ),
-      );
-      const rank = words.filter((word) => title.includes(word)).length;
-      const from = Math.max(0, at - AROUND);
-      const excerpt = `${from > 0 ? '… ' : ''}${text.slice(from, at + AROUND)} …`;
-      return [{ page, heading, excerpt, rank }];
-    }),
+/** Git tells it in a checkout; an installation without either shows no day. */
+async function lastChanges(folder: string): Promise<ReadonlyMap<string, string>> {
+  const written = join(folder, LAST_CHANGES);
+  if (existsSync(written)) return new Map(JSON.parse(await readFile(written, 'utf8')));
+  const changed = new Map<string, string>();
+  const command = ['log', '--max-count=2000', '--format=%x00%cs', '--name-only', '--', '*.md'];
+  const log = await promisify(execFile)('git', command, { cwd: folder, maxBuffer: 2 ** 25 }).then(
+    ({ stdout }) => stdout,
+    () => '',
   );
-  return found.sort((a, b) => b.rank - a.rank).slice(0, MOST_FOUND);
+  for (const commit of log.split('\0').slice(1)) {
+    const [day = '', ...files] = commit.split('\n').filter(Boolean);
+    for (const file of files) if (!changed.has(file)) changed.set(file, day);
+  }
+  return changed;
 }
 
 function titleOf(text: string): string {

@@ -26,7 +26,10 @@ const CODE = /^[A-Z]+(?:_[A-Z]+)*$/;
 
 /** Renders a page of the project. Its own HTML, which is comments, is left out. */
 export async function renderMarkdown(text: string, linkOf: Link): Promise<Rendered> {
-  const { Marked } = await import('marked');
+  const [{ Marked }, { highlighted }] = await Promise.all([
+    import('marked'),
+    import('./highlighted.ts'),
+  ]);
   const headings: Heading[] = [];
   const parts: { heading: Heading; text: string }[] = [];
   const anchors = createAnchors();
@@ -52,7 +55,8 @@ export async function renderMarkdown(text: string, linkOf: Link): Promise<Render
         const inner = isName ? escapeHtml(target.title) : this.parser.parseInline(tokens);
         return target === null ? inner : `<a href="${escapeHtml(target.href)}">${inner}</a>`;
       },
-      code: ({ text: code }) => `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>\n`,
+      code: ({ text: code, lang }) =>
+        `<pre tabindex="0"><code>${highlighted(code, lang) ?? escapeHtml(code)}</code></pre>\n`,
       table(token) {
         return `<div class="table" tabindex="0" role="group" aria-label="Table">${tableOf(token, (tokens) => this.parser.parseInline(tokens))}</div>\n`;
       },
@@ -74,8 +78,10 @@ export async function renderMarkdown(text: string, linkOf: Link): Promise<Render
 }
 
 function tableOf({ header, rows }: Tokens.Table, inline: (tokens: Token[]) => string): string {
+  const cell = (text: string, tag: 'th' | 'td') => `<${tag}>${text}</${tag}>`;
+  // A header without words is none.
   const row = (cells: readonly Tokens.TableCell[], tag: 'th' | 'td') =>
-    `<tr>${cells.map(({ tokens }) => `<${tag}>${inline(tokens)}</${tag}>`).join('')}</tr>`;
+    `<tr>${cells.map(({ text, tokens }) => cell(inline(tokens), text === '' ? 'td' : tag)).join('')}</tr>`;
   return `<table><thead>${row(header, 'th')}</thead><tbody>${rows.map((cells) => row(cells, 'td')).join('')}</tbody></table>`;
 }
 

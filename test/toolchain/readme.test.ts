@@ -38,6 +38,6 @@ test.each([
   const manifest = JSON.parse(page('package.json')) as Record<string, Record<string, string>>;
   const section = page('docs/dependencies.md').split(`## ${heading}\n`)[1]?.split('\n## ')[0];
   const rows = [...(section ?? '').matchAll(/^\| (`[^|]+)\| \d{4}-\d\d \|(?:[^|]+\|){3}$/gm)];
-  const named = rows.flatMap(([, cell]) => cell?.match(/(?<=`)[\w@/-]+(?=`)/g) ?? []);
+  const named = rows.flatMap(([, cell]) => cell?.match(/(?<=`)[\w@/.-]+(?=`)/g) ?? []);
   expect(named.sort()).toEqual(kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {})).sort());
 });

@@ -1,0 +1,157 @@
+import { createSearch, excerptOf } from './search.js';
+
+const MAX_RESULTS = 8;
+
+addCopyButtons();
+const form = document.querySelector('form[role="search"]');
+if (form instanceof HTMLFormElement) searchAsOneTypes(form);
+
+/** Every block of code can be copied; the button is read after the code. */
+function addCopyButtons() {
+  for (const pre of document.querySelectorAll('pre')) {
+    const button = document.createElement('button');
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      const text = pre.textContent ?? '';
+      const isCopied = await navigator.clipboard.writeText(text).then(
+        () => true,
+        () => false,
+      );
+      button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';
+      if (!isCopied) getSelection()?.selectAllChildren(pre);
+    });
+    const block = document.createElement('div');
+    block.className = 'code';
+    pre.replaceWith(block);
+    block.append(pre, button);
+  }
+}
+
+/**
+ * Shows pages below the field while one types: a combobox by the pattern of WAI-ARIA. The index is loaded when the field
+ * is first used. Enter without a choice asks the server for all results; in a folder without one it opens the first.
+ *
+ * @param {HTMLFormElement} form
+ */
+function searchAsOneTypes(form) {
+  const field = form.querySelector('input');
+  if (field === null) return;
+  const list = document.createElement('div');
+  list.id = 'results';
+  list.className = 'results';
+  list.role = 'listbox';
+  list.ariaLabel = 'Pages';
+  list.hidden = true;
+  const status = document.createElement('p');
+  status.className = 'status';
+  status.role = 'status';
+  form.append(list, status);
+  field.role = 'combobox';
+  field.setAttribute('aria-controls', list.id);
+  field.setAttribute('aria-autocomplete', 'list');
+  field.ariaExpanded = 'false';
+
+  /** @type {Promise<(query: string) => readonly import('./search.js').Found[]> | undefined} */
+  let loading;
+  let chosen = -1;
+
+  const options = () =>
+    /** @type {NodeListOf<HTMLElement>} */ (list.querySelectorAll('[role="option"]'));
+
+  function choose(/** @type {number} */ next) {
+    const all = options();
+    chosen = all.length === 0 ? -1 : (next + all.length) % all.length;
+    all.forEach((option, at) => {
+      option.ariaSelected = String(at === chosen);
+    });
+    const option = all[chosen];
+    if (option) field?.setAttribute('aria-activedescendant', option.id);
+    else field?.removeAttribute('aria-activedescendant');
+    option?.scrollIntoView({ block: 'nearest' });
+  }
+
+  function close() {
+    list.hidden = true;
+    if (field) field.ariaExpanded = 'false';
+    chosen = -1;
+  }
+
+  async function show() {
+    const query = field?.value.trim() ?? '';
+    loading ??= load();
+    const search = await loading.catch(() => null);
+    // The field may say something else by now.
+    if (search === null || field?.value.trim() !== query) return;
+    const found = query === '' ? [] : search(query).slice(0, MAX_RESULTS);
+    list.replaceChildren(...found.map(optionOf));
+    list.hidden = found.length === 0;
+    field.ariaExpanded = String(found.length > 0);
+    choose(-1);
+    chosen = -1;
+    for (const option of options()) option.ariaSelected = 'false';
+    field.removeAttribute('aria-activedescendant');
+    status.textContent =
+      query === '' ? '' : found.length === 0 ? 'No page has these words.' : `${found.length} pages`;
+  }
+
+  field.addEventListener('input', show);
+  field.addEventListener('focus', () => {
+    loading ??= load();
+  });
+  field.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') return close();
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault();
+      if (list.hidden) void show();
+      else choose(event.key === 'ArrowDown' ? chosen + 1 : Math.max(chosen, 0) - 1);
+    }
+    if (event.key !== 'Enter') return;
+    const option = options()[chosen];
+    if (option === undefined || list.hidden) return;
+    event.preventDefault();
+    option.click();
+  });
+  form.addEventListener('focusout', ({ relatedTarget }) => {
+    if (!(relatedTarget instanceof Node && form.contains(relatedTarget))) close();
+  });
+  list.addEventListener('click', close);
+  document.addEventListener('keydown', (event) => {
+    const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea');
+    if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+  });
+}
+
+async function load() {
+  const [{ default: MiniSearch }, sections] = await Promise.all([
+    import('./minisearch.js'),
+    fetch(new URL('sections.json', import.meta.url)).then((response) => response.json()),
+  ]);
+  return createSearch(MiniSearch, sections);
+}
+
+/**
+ * @param {import('./search.js').Found} found
+ * @param {number} at
+ */
+function optionOf({ section, terms }, at) {
+  const { path, id, page, title } = section;
+  const option = document.createElement('a');
+  option.role = 'option';
+  option.id = `result-${at}`;
+  option.href = `${path}#${id}`;
+  option.tabIndex = -1;
+  const place = document.createElement('span');
+  place.textContent = title === page ? '' : title;
+  const excerpt = document.createElement('small');
+  for (const { text, isFound } of excerptOf({ section, terms })) {
+    const piece = document.createElement(isFound ? 'mark' : 'span');
+    piece.textContent = text;
+    excerpt.append(piece);
+  }
+  option.append(page, ' ', place, excerpt);
+  return option;
+}
