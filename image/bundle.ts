@@ -2,7 +2,6 @@
 // modules that are resolved one by one make a start three times as long, and keep 50 MB.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
 
 const THREAD = /'\.\/([\w-]+)\.ts', new URL\('[^']*', import\.meta\.url\)/g;
@@ -47,7 +46,7 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
     cpSync(join(project, path), join(dirname(target), path), { recursive: true });
   }
   if (!isInPlace) {
-    const library = fileURLToPath(import.meta.resolve('minisearch'));
+    const library = join(project, 'node_modules', 'minisearch', 'dist', 'es', 'index.js');
     cpSync(library, join(dirname(target), 'graphiql', 'docs', 'minisearch.js'));
   }
   await copyDocs(project, join(target, 'docs'));
