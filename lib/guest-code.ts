@@ -28,6 +28,8 @@ export function guestName(path: string): string {
 
 export function registerGuest(name: string, path: string): void {
   names.set(pathToFileURL(path).href, name);
+  // Stacks have the path alone of a file of CommonJS.
+  names.set(path, name);
 }
 
 /**
@@ -42,7 +44,7 @@ export function guestAtFault(error: unknown): string | undefined {
 function guestOfStack(stack = ''): string | undefined {
   const isPassedOver = (line: string) => /\(?node:|\/node_modules\//.test(line);
   const frame = stack.split('\n').find((line) => /^ +at /.test(line) && !isPassedOver(line));
-  return [...names].find(([href]) => frame?.includes(href))?.[1];
+  return [...names].find(([place]) => frame?.includes(place))?.[1];
 }
 
 /**

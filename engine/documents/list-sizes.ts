@@ -1,10 +1,13 @@
 import {
   type FieldNode,
   type GraphQLField,
+  GraphQLInt,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isInputObjectType,
   isInterfaceType,
+  isListType,
   isObjectType,
 } from 'graphql';
 import { traitOf } from '../operation/field-traits.ts';
@@ -35,24 +38,36 @@ function sizeOf(size: string | number): Amount {
   return typeof size === 'number' ? size : (inputs) => inputs.sizeOf(size);
 }
 
-/** The page size that a connection's arguments request; null where the field is no connection. */
+/**
+ * The page size that the arguments of a page's field request, for the lists of the page; null where the field is a list
+ * itself, or no argument counts.
+ */
 export function pageSize(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
   values: DocumentValues,
 ): Amount | null {
-  const takes = new Set(field.args.map((argument) => argument.name));
-  if (!takes.has('first') || !takes.has('last')) return null;
-  const wanted = (node.arguments ?? [])
-    .filter(({ name }) => name.value === 'first' || name.value === 'last')
-    .map(({ value }) => values.read(value));
+  const names = ['first', 'last', traitOf(field, 'sizeArgument')];
+  const counting = field.args.filter(
+    ({ name, type }) => names.includes(name) && getNullableType(type) === GraphQLInt,
+  );
+  if (counting.length === 0 || isListType(getNullableType(field.type))) return null;
+  const known = traitOf(field, 'listSize');
+  const most = typeof known === 'number' ? known : LONGEST_PAGE;
+  const wanted = counting.map(({ name, defaultValue }) => {
+    const given = node.arguments?.find((each) => each.name.value === name);
+    const count = given && values.read(given.value);
+    return typeof count === 'function'
+      ? (inputs: CostInputs) => count(inputs) ?? defaultValue
+      : (count ?? defaultValue);
+  });
   const size = (inputs: CostInputs) => {
     const counts = wanted
       .map((one) => (typeof one === 'function' ? one(inputs) : one))
       .filter((one) => typeof one === 'number');
-    if (counts.length === 0) return DEFAULT_PAGE;
+    if (counts.length === 0) return Math.min(most, DEFAULT_PAGE);
     // A size outside the range is refused by the resolver before anything is read.
-    return Math.min(LONGEST_PAGE, Math.max(0, ...counts));
+    return Math.min(most, Math.max(0, ...counts));
   };
   return wanted.some((one) => typeof one === 'function') ? size : size(NO_INPUTS);
 }

@@ -20,8 +20,9 @@ export interface Kit {
     options: BackendOptions<Read, Write>,
   ): Backend<keyof Read & string, keyof Write & string>;
   /**
-   * Options of a field that is a list of objects: the entries by which its cost is estimated. They are 50 without it, and with
-   * `argument` as many as that argument says, `most` where it says more or nothing. The resolver has to keep to it.
+   * Options of a field that is a list of objects, or a page that holds one: the entries by which its cost is estimated. They
+   * are 50 without it (in a page with an argument `first`, as many as that says), and with `argument` as many as that
+   * argument says, `most` where it says more or nothing. The resolver has to keep to it.
    */
   listSize(most: number | { readonly argument: string; readonly most: number }): FieldOptions;
   /**

@@ -8,6 +8,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { createKit, VERSION } from './create-kit.ts';
+import { takeModulesAnywhere } from './es-modules.ts';
 import { type Additions, confine, elementNames } from './extension-fields.ts';
 
 /** The whole graph, with what the extensions have added to it. */
@@ -42,6 +43,7 @@ export async function loadExtensions(
   const contract = elementNames(schema);
   const additions: Additions = new Map();
   const { kitFor, backends, codes } = createKit();
+  if (files.length > 0) takeModulesAnywhere();
   const names = files.map(guestName);
   for (const [at, file] of files.entries()) {
     const path = resolve(file);
@@ -66,10 +68,12 @@ export async function loadExtensions(
 }
 
 async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {
-  const { default: extension, kitVersion = VERSION } = await import(pathToFileURL(path).href);
+  const { default: exported, kitVersion = VERSION } = await import(pathToFileURL(path).href);
   if (kitVersion !== VERSION) {
     throw new Error(`it is for version ${kitVersion} of the kit, and this is ${VERSION}`);
   }
+  // What compilers make of a default export in a file of CommonJS.
+  const extension = exported?.__esModule ? exported.default : exported;
   if (typeof extension !== 'function') throw new Error('its default export is no function');
   return extension;
 }
@@ -78,6 +82,8 @@ async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {
 function placeOf(error: unknown, path: string): string {
   const { stack = '' } = error instanceof Error ? error : {};
   const [, unparsed] = /^(?:file:\/\/)?(\/.*:\d+)\n/.exec(stack) ?? [];
-  const [, line = ''] = stack.split(pathToFileURL(path).href)[1]?.match(/^(:\d+)/) ?? [];
+  // Stacks have the path alone of a file of CommonJS.
+  const place = [pathToFileURL(path).href, path].map((each) => stack.split(each)[1]).find(Boolean);
+  const [, line = ''] = place?.match(/^(:\d+)/) ?? [];
   return unparsed ?? `${path}${line}`;
 }

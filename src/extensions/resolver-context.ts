@@ -3,6 +3,7 @@ import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Context } from '../schema/context.ts';
 import type { Scope } from '../schema/scope.ts';
+import { fault } from './faults.ts';
 import type { ExtensionContext, HoldingSource, InstrumentSource } from './kit.ts';
 
 /** Headers that name the viewer: `proved` and `forwardToken` are the ways to them. */
@@ -76,7 +77,9 @@ export class ResolverContext implements ExtensionContext {
       const { scope, services } = this.#own();
       const viewer = await scope.viewer();
       await services.prover.account(viewer);
-      return { login: viewer.login };
+      return Object.defineProperty({ login: viewer.login }, Symbol.toPrimitive, {
+        value: refuseText,
+      });
     });
   }
 
@@ -106,6 +109,11 @@ export class ResolverContext implements ExtensionContext {
 /** What the service does for an extension: its own work, whose failure ends nothing where the extension does not wait for it. */
 export function handedOut<Value>(work: () => Promise<Value>): Promise<Value> {
   return observed(asHost(work));
+}
+
+/** In a text the account would be `[object Object]`, and so the login that a backend is asked for. */
+function refuseText(): never {
+  throw fault('proved() resolves with { login }, which is no text itself');
 }
 
 /** Null where the token cannot be one of an account. */

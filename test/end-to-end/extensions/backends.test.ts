@@ -228,6 +228,10 @@ test('a path and a query have strings alone, and what is none is said in the log
     await eventually(() => facade.logged.some((line) => line.includes(reason)));
   }
   expect(service.received).toEqual([]);
+  // The login that TypeScript cannot see is none.
+  expect((await query('{ proof }', { token: tokenOf() })).errors).toHaveLength(1);
+  const said = 'proved() resolves with { login }, which is no text itself';
+  await eventually(() => facade.logged.some((line) => line.includes(said)));
 });
 
 test('a page in place of JSON is never shown to judge, a read’s no more than a write’s', async () => {
@@ -262,24 +266,28 @@ test('who leaves does not abort what others share', async () => {
   expect(service.received).toHaveLength(2);
 });
 
-test.each<[argument: string, variables: Record<string, unknown>, size: number]>([
-  ['limit: 700', {}, 700],
-  ['limit: $limit', { limit: 700 }, 700],
-  ['limit: $limit', {}, 10],
-  ['', {}, 10],
-  ['limit: null', {}, 9_000],
-  ['limit: 2000000', {}, 9_000],
-  ['limit: -5', {}, 0],
-])('a list is as large as its argument says: %s %j', async (argument, variables, size) => {
-  const given = argument === '' ? '' : `(${argument})`;
-  const fields = [
-    ...Array.from({ length: 28 }, (_, at) => `m${at}: many { body }`),
-    `limited${given} { body }`,
-  ];
-  const head = argument.includes('$') ? 'query ($limit: Int)' : 'query';
-  const { errors } = await query(`${head} { ${fields.join(' ')} }`, { variables });
-  const value = 28 * 9_001 + 1 + size;
-  expect(errors).toMatchObject([
-    { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'MAX_COST', value } },
-  ]);
-});
+test.each<[field: string, variables: Record<string, unknown>, size: number]>([
+  ['limited(limit: 700) { body }', {}, 700],
+  ['limited(limit: $limit) { body }', { limit: 700 }, 700],
+  ['limited(limit: $limit) { body }', {}, 10],
+  ['limited { body }', {}, 10],
+  ['limited(limit: null) { body }', {}, 9_000],
+  ['limited(limit: 2000000) { body }', {}, 9_000],
+  ['limited(limit: -5) { body }', {}, 0],
+  ['page(first: 3) { nodes { body } }', {}, 1 + 3],
+  ['page(first: $limit) { nodes { body } }', { limit: 30 }, 1 + 30],
+  ['page(first: $limit) { nodes { body } }', {}, 1 + 20],
+  ['page { nodes { body } }', {}, 1 + 20],
+  ['sized(limit: 700) { nodes { body } }', {}, 1 + 700],
+])(
+  'a list, or a page’s, is as large as its argument says: %s %j',
+  async (field, variables, size) => {
+    const fields = [...Array.from({ length: 28 }, (_, at) => `m${at}: many { body }`), field];
+    const head = field.includes('$') ? 'query ($limit: Int)' : 'query';
+    const { errors } = await query(`${head} { ${fields.join(' ')} }`, { variables });
+    const value = 28 * 9_001 + 1 + size;
+    expect(errors).toMatchObject([
+      { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'MAX_COST', value } },
+    ]);
+  },
+);

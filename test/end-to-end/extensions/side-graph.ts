@@ -101,6 +101,29 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize, error 
       resolve: () => [],
     }),
   }));
+  const PageRef = builder.objectRef<object>('SidePage').implement({
+    description: 'x',
+    fields: (t) => ({ nodes: t.field({ ...text, type: [ResultRef], resolve: () => [] }) }),
+  });
+  builder.queryFields((t) => ({
+    proof: t.string({
+      ...text,
+      resolve: async (_root, _args, context) => `${await context.proved()}`,
+    }),
+    page: t.field({
+      ...text,
+      type: PageRef,
+      args: { first: t.arg.int({ defaultValue: 20 }) },
+      resolve: () => ({}),
+    }),
+    sized: t.field({
+      ...text,
+      ...listSize({ argument: 'limit', most: 9_000 }),
+      type: PageRef,
+      args: { limit: t.arg.int() },
+      resolve: () => ({}),
+    }),
+  }));
   builder.queryField('ask', (t) =>
     t.field({
       ...text,

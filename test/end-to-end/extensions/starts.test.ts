@@ -86,6 +86,29 @@ test('a file that cannot be parsed is named with its line, whichever imports it'
   }
 });
 
+test('a folder of CommonJS has extensions of ES modules, of TypeScript and of CommonJS, whose faults have their lines', async () => {
+  await fileOf('{ "type": "commonjs" }', 'package.json');
+  await fileOf("export const name: string = 'second';", 'name.ts');
+  const second = `import { name } from './name.ts';\nexport default ({ builder }: { builder: any }) =>\n  builder.queryField(name, (t: any) => t.string({ resolve: () => 'x' }));`;
+  const files = await Promise.all([
+    fileOf(`export default ${field('first')};`, 'first.js'),
+    fileOf(second, 'second.ts'),
+    fileOf(`module.exports = ${field('third')};`, 'third.js'),
+    fileOf(`exports.__esModule = true; exports.default = ${field('fourth')};`, 'fourth.js'),
+  ]);
+  await using sandbox = await startSandbox({ tickMs: 0 });
+  const environment = { GATEWAY_URL: sandbox.url, EXTENSIONS: files.join() };
+  await using facade = await startFacadeProcess(environment);
+  const { data } = await facade.query('{ first second third fourth }');
+  expect(data).toEqual({ first: 'x', second: 'x', third: 'x', fourth: 'x' });
+  const faulty = await fileOf(
+    "module.exports = () => {\n  throw new Error('no key');\n};",
+    'faulty.js',
+  );
+  const { problems } = await failedStart({ EXTENSIONS: faulty });
+  expect(problems[1]).toContain(`: no key, in ${faulty}:2 (`);
+});
+
 test('the fields of several files are the viewer’s own, whatever they say of themselves, and shared ones see no viewer', async () => {
   const marked = await fileOf(
     `let calls = 0;
