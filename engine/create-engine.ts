@@ -1,14 +1,13 @@
 import type { GraphQLSchema } from 'graphql';
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
-import { addressClient } from '../lib/limits/client.ts';
 import type { Limiter } from '../lib/limits/limiter.ts';
 import type { Log } from '../lib/log.ts';
 import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
 import { onFirstUse } from '../lib/on-first-use.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import type { AdmissionParts } from './admission/admission.ts';
-import { type ClientLimitsOptions, createClientLimits } from './admission/client-limits.ts';
+import { createClientLimits } from './admission/client-limits.ts';
 import { plainContext } from './admission/plain-context.ts';
 import {
   createPersistedDocuments,
@@ -83,10 +82,9 @@ interface Optional
   extends Pick<GraphParts, 'createContext' | 'plugins'>,
     Pick<ErrorCodesOptions, 'traits' | 'describe'>,
     Pick<AdmissionParts, 'sizeOf' | 'isMemoryShort'>,
-    Pick<ClientLimitsOptions, 'clientOf' | 'isKnown'>,
     Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
-    Pick<AccessLogOptions, 'sample' | 'accountKey' | 'isAccepted' | 'callsMember'>,
-    Pick<ServerSettings, 'origins' | 'longestHeartbeatMs' | 'tokenEndOf'>,
+    Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,
+    Pick<ServerSettings, 'origins' | 'longestHeartbeatMs' | 'standingOf' | 'tokenEndOf'>,
     Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'directPath'> {
   readonly metrics: Metrics;
   readonly tracing: Tracing | null;
@@ -148,10 +146,9 @@ const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
   describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
   sizeOf: () => 100,
   isMemoryShort: () => false,
-  clientOf: ({ client }) => addressClient(client?.address),
-  isKnown: () => false,
+  standingOf: () => undefined,
   ...{ trusted: null, trustedOnly: 'off' },
-  ...{ sample: 1, accountKey: null, isAccepted: () => false, callsMember: 'callsMs' },
+  ...{ sample: 1, accountKey: null, callsMember: 'callsMs' },
   origins: { origins: [], anyLocalhost: false },
   longestHeartbeatMs: 60_000,
   tokenEndOf: () => null,
@@ -189,7 +186,7 @@ function graphOf(
 
 /** Makes the settings that all transports share. */
 function settingsOf(options: Required & Optional, graph: Graph): ServerSettings {
-  const { log, limiter, clientOf } = options;
+  const { log, limiter } = options;
   const { server: metrics, graph: counts } = options.metrics;
   const bounds = { ...CONNECTIONS, ...options.connections };
   return {
@@ -202,7 +199,6 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
     addresses: createClientAddresses(options.trustedProxies, log),
     buffers: createSendBuffers({
       ...bounds,
-      clientOf,
       maxBytes: bounds.unreadBytes,
       onCut: (reason) => metrics.readersCut.add(reason),
     }),
@@ -211,7 +207,7 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
       maxBytes: bounds.unfinishedBytes,
       onCut: (reason) => metrics.sendersCut.add(reason),
     }),
-    countMessage: messageBudget(limiter, clientOf),
+    countMessage: messageBudget(limiter),
     tokens: new BearerTokens(options.authCookie && new AuthCookie(options.authCookie)),
     forwarding: new HeaderForwarding(options.forwardHeaders),
     clientNames: createClientNames(options.clientNames),

@@ -1,3 +1,4 @@
+import { addressClient, type Client } from './limits/client.ts';
 import type { Token } from './token.ts';
 import type { Trace } from './tracing/tracing.ts';
 
@@ -9,10 +10,22 @@ export interface ForwardedHeaders {
   readonly digest: string;
 }
 
+/** What is known of the token of a request: looked up once for it, and kept true by all that becomes known meanwhile. */
+export interface TokenStanding {
+  /** The account that limits are charged to; null while none is proved. */
+  readonly client: Client | null;
+  /** Whether a backend has accepted the token recently. */
+  readonly isAccepted: boolean;
+  /** Whether it is surely no forged one. */
+  readonly isKnown: boolean;
+}
+
 /** The sender of a request. */
 export interface RequestCaller {
   /** Its hash differs with the forwarded headers as well. */
   readonly token: Token | null;
+  /** Undefined where there is no token, or nobody to ask about it. */
+  readonly standing?: TokenStanding | undefined;
   /** Aborts a read once no client waits for it; a write runs to its own deadline. */
   readonly signal?: AbortSignal | undefined;
   /** The client's own address and agent. */
@@ -22,4 +35,12 @@ export interface RequestCaller {
   readonly trace?: Trace | undefined;
   /** Undefined where it has none of them. */
   readonly forwarded?: ForwardedHeaders | undefined;
+}
+
+/**
+ * Returns the client that a caller's requests are charged to: a proved account whose token is live, else the address. A
+ * token that merely names an account, or has ended, must not be able to use up what its owner may do.
+ */
+export function clientOf({ standing, client }: Pick<RequestCaller, 'standing' | 'client'>): Client {
+  return standing?.client ?? addressClient(client?.address);
 }

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
-import type { RequestCaller } from '../../lib/caller.ts';
-import { type Client, type ClientOf, singleClient } from '../../lib/limits/client.ts';
+import { clientOf, type RequestCaller } from '../../lib/caller.ts';
+import { type Client, singleClient } from '../../lib/limits/client.ts';
 import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
 import { traitOf } from '../operation/field-traits.ts';
 import { overLimit, tooManyMessages } from '../operation/over-limit-error.ts';
@@ -11,9 +11,6 @@ import type { Operation } from './operation.ts';
 export interface ClientLimitsOptions {
   readonly limiter: Limiter;
   readonly schema: GraphQLSchema;
-  readonly clientOf: ClientOf;
-  /** Whether the token, by its hash, is surely no forged one. */
-  readonly isKnown: (tokenHash: string) => boolean;
 }
 
 /** A request that was charged to its client before anything of it is read. */
@@ -40,7 +37,7 @@ export type ClientLimits = ReturnType<typeof createClientLimits>;
  * Limits the operations that a client may start in a minute, over all transports, and the fields of its answers. Those
  * are known only once an answer is complete, so the one that exceeds the limit is still sent, and the next is refused.
  */
-export function createClientLimits({ limiter, schema, clientOf, isKnown }: ClientLimitsOptions) {
+export function createClientLimits({ limiter, schema }: ClientLimitsOptions) {
   const signIn = signInPattern(schema);
 
   function unlessReserved(refusal: Refusal | null, passed: PassedRequest): Refusal | null {
@@ -48,8 +45,8 @@ export function createClientLimits({ limiter, schema, clientOf, isKnown }: Clien
     const { caller, client, mayMutate, text } = passed;
     const spare = (from: Client) => (limiter.take('reserve', from).isOver ? refusal : null);
     if (mayMutate && signIn?.test(text)) return spare(client);
-    const hash = caller.token?.hash;
-    return hash !== undefined && isKnown(hash) ? spare(singleClient('token', hash)) : refusal;
+    const { token, standing } = caller;
+    return token && standing?.isKnown ? spare(singleClient('token', token.hash)) : refusal;
   }
 
   /** Refuses a client that owes some of what is counted only once it was used. */

@@ -1,5 +1,4 @@
 import { networksOf } from '../address-key.ts';
-import type { RequestCaller } from '../caller.ts';
 import { NETWORK_SHARES, TOKEN_SHARE, type Whom } from './table.ts';
 
 /** The one that something is charged to. */
@@ -11,9 +10,6 @@ export interface Client {
   /** All that it is charged to, the narrowest first, each with its share of a limit. */
   readonly parts: readonly { readonly key: string; readonly share: number }[];
 }
-
-/** Returns the client that a caller's requests are charged to. */
-export type ClientOf = (caller: RequestCaller) => Client;
 
 /** A proved account, by one of its tokens. */
 export function accountClient(account: string, tokenHash: string): Client {

@@ -36,15 +36,12 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     ...{ clientNames, trustedProxies, forwardHeaders },
     // A page sends them on like any other client.
     corsHeaders: [...corsHeaders, ...forwardHeaders],
-    clientOf: domain.clientOf,
     createContext: (caller, operation) => new GraphContext(services, caller, operation),
     traits: { ...ERROR_CODES, ...options.extensions.codes },
     describe: (cause) => (cause instanceof DeclaredError ? cause.described : publicCause(cause)),
     sizeOf: (name, { account }) => sizeOf(name, (one) => cachedSize(domain, account, one)),
     isMemoryShort: () => memory.isShort,
-    isKnown: (tokenHash) => domain.known.hasHere(tokenHash),
-    isAccepted: ({ token }) =>
-      token !== null && domain.ledger.isAccepted({ tokenHash: token.hash }),
+    standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
     sample: config.logSample,
     accountKey: config.logAccountKey,
     callsMember: 'gatewayMs',

@@ -25,9 +25,14 @@ export function createDomain(parts: DomainParts) {
     const skewMs = clockSkew.ms ?? 0;
     return skewMs * offByMs < 0 && Math.abs(skewMs) >= Math.abs(offByMs);
   };
+  const remembered = (name: keyof typeof KNOWN_MS) =>
+    createKnownKeys(clock, KNOWN_MS[name], limits?.keys(name));
+  const known = remembered('token');
+  const signedIn = remembered('pair');
   const ledger = createProofLedger({
     clock,
     logicalClock,
+    isKnown: known.hasHere,
     proofMs: settings.authProofSeconds * 1000,
     keptMs: settings.catalogStaleSeconds * 1000,
     onJudged(verdict, { expiresAtMs }) {
@@ -36,10 +41,6 @@ export function createDomain(parts: DomainParts) {
       metrics.tokens.add(isByClock ? 'refused_by_clock' : verdict);
     },
   });
-  const remembered = (name: keyof typeof KNOWN_MS) =>
-    createKnownKeys(clock, KNOWN_MS[name], limits?.keys(name));
-  const known = remembered('token');
-  const signedIn = remembered('pair');
   const trials = createProofTrials(clock, limiter, known, ledger);
   const gatewayNow = () => clock.date() + clockSkew.aheadMs;
   const tokenRefusals = createTokenRefusals(steadyClock, gatewayNow, known);
@@ -109,7 +110,6 @@ export function createDomain(parts: DomainParts) {
     catalogs,
     orders,
     orderDesk,
-    clientOf: ledger.clientOf,
     known,
     writeLimits,
     caches: {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import DataLoader from 'dataloader';
+import { clientOf } from '../../lib/caller.ts';
 import { asGuest } from '../../lib/guest-code.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import type { Exchange } from '../gateway/exchange.ts';
@@ -93,7 +94,7 @@ export function createBackend(
     const { method, path } = writes[name] ?? {};
     checkRequest(name, path, request);
     await context.proved();
-    const { clientOf, writeLimits } = ResolverContext.contextOf(context).services;
+    const { writeLimits } = ResolverContext.contextOf(context).services;
     const caller = await ResolverContext.callerOf(context);
     const { body = method === 'DELETE' ? undefined : {}, idempotencyKey } = request;
     const isForwarded = forward.some((each) => each.toLowerCase() === KEY);

@@ -55,8 +55,8 @@ export class ResolverContext implements ExtensionContext {
     if (!(given as ResolverContext).#isShared) return viewer ?? scope.caller;
     // The client whose request comes first must not be able to abort it for all.
     if (viewer !== null) return detached(viewer);
-    const { token, client, requestId, trace, forwarded, receipt } = scope.caller;
-    return { token, client, requestId, trace, forwarded, receipt };
+    const { token, standing, client, requestId, trace, forwarded, receipt } = scope.caller;
+    return { token, standing, client, requestId, trace, forwarded, receipt };
   }
 
   get requestId(): string {

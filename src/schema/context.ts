@@ -104,9 +104,9 @@ export class Context implements ReadRecord {
   }
 
   protected callerOfCalls(): Caller {
-    const { token, signal, client, requestId, forwarded } = this.caller;
+    const { token, standing, signal, client, requestId, forwarded } = this.caller;
     const receipt = (entry: ReceiptEntry) => this.record(entry);
-    return { token, signal, client, requestId, trace: this.trace, forwarded, receipt };
+    return { token, standing, signal, client, requestId, trace: this.trace, forwarded, receipt };
   }
 
   protected record(entry: ReceiptEntry): void {

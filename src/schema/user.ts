@@ -1,3 +1,4 @@
+import { clientOf } from '../../lib/caller.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Acknowledgement } from '../gateway/answers.ts';
 import type { Writes } from '../gateway/client.ts';
@@ -125,7 +126,7 @@ function write<Name extends keyof Writes>(
   operation: Name,
   input: Writes[Name],
 ): Promise<Acknowledgement> {
-  const { client, gateway, clientOf, writeLimits } = context.services;
+  const { client, gateway, writeLimits } = context.services;
   // The scope of the write itself, since the previous one may read with the token of a new login.
   return context.write(async (scope) => {
     const isAnyone = AS_ANYONE.has(operation) && scope.caller.token === null;

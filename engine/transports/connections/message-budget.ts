@@ -1,5 +1,5 @@
-import type { RequestCaller } from '../../../lib/caller.ts';
-import { type ClientOf, regarding } from '../../../lib/limits/client.ts';
+import { clientOf, type RequestCaller } from '../../../lib/caller.ts';
+import { regarding } from '../../../lib/limits/client.ts';
 import type { Limiter } from '../../../lib/limits/limiter.ts';
 
 /** `over`: is answered that it sends too much. `far over`: has gone on after so many of these answers. */
@@ -25,7 +25,7 @@ const BYTES_PER_POINT = 16_384;
  * Counts everything that a client sends, whatever its answer: requests that are refused or not found,
  * pings, fragments, messages about unknown operations. None of them counts as an operation.
  */
-export function messageBudget(limiter: Limiter, clientOf: ClientOf): CountMessage {
+export function messageBudget(limiter: Limiter): CountMessage {
   return (caller, bytes = 0, apart = null) => {
     const points = 1 + Math.floor(bytes / BYTES_PER_POINT);
     const client = apart === null ? clientOf(caller) : regarding(clientOf(caller), apart);

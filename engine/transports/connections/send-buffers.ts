@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import type { RequestCaller } from '../../../lib/caller.ts';
+import { clientOf, type RequestCaller } from '../../../lib/caller.ts';
 import { type Clock, recurring } from '../../../lib/clock.ts';
-import type { ClientOf } from '../../../lib/limits/client.ts';
 import { type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
 
 /** The reason why a slow reader was cut: no progress, or too much unread for its client or for the process. */
@@ -10,7 +9,6 @@ type CutReason = 'idle' | 'client' | 'process';
 interface SendBuffersOptions {
   /** The maximum of unread bytes of all connections. */
   readonly maxBytes: number;
-  readonly clientOf: ClientOf;
   readonly clock: Clock;
   /** The time that a reader may make no progress. */
   readonly unreadMs?: number | undefined;
@@ -41,7 +39,7 @@ export type SendBuffers = ReturnType<typeof createSendBuffers>;
  * cut. Bytes that the kernel accepts synchronously, which are nearly all, are never counted.
  */
 export function createSendBuffers(options: SendBuffersOptions) {
-  const { maxBytes, clientOf, clock, onCut } = options;
+  const { maxBytes, clock, onCut } = options;
   const { unreadMs = UNREAD_MS, patienceMs = PATIENCE_MS } = options;
   const unread = new Set<SendBuffer>();
   const clients = new Map<string, ClientBytes>();

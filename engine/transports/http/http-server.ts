@@ -47,7 +47,7 @@ const TIMES = {
 export function createHttpServer(settings: HttpServerSettings) {
   const { addresses, forwarding, limiter, log, maxConnections, origins, readiness, received } =
     settings;
-  const { refused, sdl, sites, tokens, tracing, webSockets } = settings;
+  const { refused, sdl, sites, standingOf, tokens, tracing, webSockets } = settings;
   const { cookie } = tokens;
   const vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
   const requestHeaders = allowedRequestHeaders(settings.corsHeaders);
@@ -91,8 +91,10 @@ export function createHttpServer(settings: HttpServerSettings) {
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const forwarded = forwarding.of(request.headers);
     const isForeign = isCrossSite(request, origins, cookie);
+    const token = tokens.of(request, forwarded?.digest);
     const sender = {
-      token: tokens.of(request, forwarded?.digest),
+      token,
+      standing: standingOf(token),
       client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
       trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
       forwarded,

@@ -60,8 +60,7 @@ export class HttpReply implements Recipient {
     this.request = request;
     this.isOver = isOver;
     this.requestId = requestId;
-    const { token, client, trace, forwarded } = sender;
-    this.caller = { token, signal: this.disconnected, client, requestId, trace, forwarded };
+    this.caller = { ...sender, signal: this.disconnected, requestId };
     this.#response = response;
     this.#watcher = watcher;
     this.unread = watcher.buffers.open(request.socket, this);

@@ -17,8 +17,6 @@ export interface AccessLogOptions {
   readonly sample: number;
   /** The key of the hashes of accounts and addresses; null for one of this process. */
   readonly accountKey: string | null;
-  /** Whether a backend has accepted the caller's token. */
-  readonly isAccepted: (caller: RequestCaller) => boolean;
   /** The member of a line that has the time with a backend's call under way. */
   readonly callsMember: string;
   /** Counts each request that has ended, logged or not. */
@@ -33,7 +31,7 @@ export type AccessLog = ReturnType<typeof createAccessLog>;
 
 /** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
 export function createAccessLog(options: AccessLogOptions) {
-  const { log, clock, sample, isAccepted, callsMember, metrics } = options;
+  const { log, clock, sample, callsMember, metrics } = options;
   const key = options.accountKey ?? randomBytes(32);
   // LOG_LEVEL does not change while the process runs.
   const isLogged = log.isLevelEnabled('info');
@@ -67,7 +65,7 @@ export function createAccessLog(options: AccessLogOptions) {
   }
 
   /** A token that was not accepted may name somebody else's account. */
-  function accountOf({ claimedAccount }: RequestSummary, isAccepted: boolean): string {
+  function accountOf({ claimedAccount }: RequestSummary, isAccepted = false): string {
     if (claimedAccount === null) return '';
     return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${hashOf(claimedAccount)}"`;
   }
@@ -90,7 +88,7 @@ export function createAccessLog(options: AccessLogOptions) {
       summary.hasStarted = true;
       if (!isLogged || !isSampled(summary)) return;
       let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
-      members += accountOf(summary, isAccepted(caller)) + client(summary);
+      members += accountOf(summary, caller.standing?.isAccepted) + client(summary);
       log.line(members, 'subscription started');
     },
     /** Counts once, however many signs of the end there are. */
@@ -98,7 +96,7 @@ export function createAccessLog(options: AccessLogOptions) {
       if (summary.hasEnded) return;
       summary.hasEnded = true;
       const durationMs = performance.now() - summary.startedAtMs;
-      const end = { durationMs, status, isAccepted: isAccepted(caller) };
+      const end = { durationMs, status, isAccepted: caller.standing?.isAccepted === true };
       metrics.requestEnded(summary, end);
       if (!isLogged) return;
       const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;

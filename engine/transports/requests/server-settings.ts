@@ -1,7 +1,8 @@
+import type { TokenStanding } from '../../../lib/caller.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import type { ClientOf } from '../../../lib/limits/client.ts';
 import type { Limiter } from '../../../lib/limits/limiter.ts';
 import type { Log } from '../../../lib/log.ts';
+import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
 import type { Graph } from '../../plugins/graph.ts';
 import type { LastingConnections } from '../connections/closing-in-slices.ts';
@@ -26,7 +27,8 @@ export interface ServerSettings {
   /** Counts what is over a limit here, and no operation yet. */
   readonly refused: (limit: string) => void;
   readonly limiter: Limiter;
-  readonly clientOf: ClientOf;
+  /** Looks up what is known of the token of a request. */
+  readonly standingOf: (token: Token | null) => TokenStanding | undefined;
   /** A steady one is best: only durations are measured. */
   readonly clock: Clock;
   /** The longest that a subscription may be without an event of its own. */

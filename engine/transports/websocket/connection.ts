@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { RequestCaller } from '../../../lib/caller.ts';
+import { clientOf, type RequestCaller } from '../../../lib/caller.ts';
 import type { Slot } from '../../../lib/limits/slot.ts';
 import { toToken } from '../../../lib/token.ts';
 import type { Trace, TraceHeaders } from '../../../lib/tracing/tracing.ts';
@@ -54,12 +54,12 @@ export class Connection implements Recipient, PingTarget {
   #waiting = 0;
   readonly #disconnecting = new AbortController();
   readonly #forwarding: HeaderForwarding;
+  readonly #standingOf: ServerSettings['standingOf'];
   /** Those of the upgrade that go on: a proxy sets them there, as it does in any request. */
   readonly #upgraded: Readonly<Record<string, string>>;
 
   constructor(socket: WebSocket, request: IncomingMessage, slot: Slot, settings: SocketSettings) {
-    const { addresses, buffers, clientNames, clientOf, clock, forwarding, tokens, tracing } =
-      settings;
+    const { addresses, buffers, clientNames, clock, forwarding, tokens, tracing } = settings;
     const { headers } = request;
     this.socket = socket;
     this.stream = request.socket;
@@ -75,6 +75,7 @@ export class Connection implements Recipient, PingTarget {
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, signal: this.#disconnecting.signal, client };
     this.#forwarding = forwarding;
+    this.#standingOf = settings.standingOf;
     this.#upgraded = forwarding.in(headers);
     // A browser says which page it is for, and others were refused: without it nobody knows whose cookie it is.
     const cookie = headers.origin === undefined ? '' : (headers.cookie ?? '');
@@ -91,7 +92,7 @@ export class Connection implements Recipient, PingTarget {
     const forwarded = this.#forwarding.of(headers);
     const text = authorization === '' ? this.#cookieText : bearerText(authorization);
     const token = text ? toToken(text, forwarded?.digest) : null;
-    this.caller = { token, signal, client, forwarded };
+    this.caller = { token, standing: this.#standingOf(token), signal, client, forwarded };
     this.headers = headers;
   }
 

@@ -13,7 +13,10 @@ import type { ServerSettings } from '../requests/server-settings.ts';
 import type { Connection } from './connection.ts';
 import { FrameWriter } from './frame-writer.ts';
 
-type OperationSettings = Pick<ServerSettings, 'accessLog' | 'graph' | 'tokenEndOf' | 'tracing'>;
+type OperationSettings = Pick<
+  ServerSettings,
+  'accessLog' | 'graph' | 'standingOf' | 'tokenEndOf' | 'tracing'
+>;
 
 const RETRY_SECONDS = 5;
 
@@ -149,14 +152,14 @@ export class SocketOperation implements ResultSink {
 
   #open(payload: object): Eventually<OpenedOperation | Refusal> {
     const connection = this.#connection;
-    const { graph, tokenEndOf, tracing } = this.#settings;
+    const { graph, standingOf, tokenEndOf, tracing } = this.#settings;
     const { summary } = this;
-    const { token, signal, client, forwarded } = connection.caller;
+    const { caller } = connection;
     // The trace of the upgrade is linked: continued, it would grow for as long as the socket lives.
     const { traceHeaders: headers, forwardedTrace: trace } = connection;
     summary.trace = tracing?.receive({ headers, isContinued: false, span: null }) ?? null;
     return graph.open(
-      { token, signal, client, forwarded, requestId: summary.requestId, trace },
+      { ...caller, standing: standingOf(caller.token), requestId: summary.requestId, trace },
       {
         sent: payload,
         record: summary,

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
+import { addressClient } from '../../../lib/limits/client.ts';
 import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
 import { MEMORY_RETRY_SECONDS } from '../../admission/memory-limit.ts';
 import { hasDoubledHeader } from '../requests/doubled-headers.ts';
@@ -28,8 +29,7 @@ export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 
 /** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
 export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: () => boolean) {
-  const { addresses, clientOf, clock, countMessage, forwarding, limiter, log, metrics, refused } =
-    shared;
+  const { addresses, clock, countMessage, forwarding, limiter, log, metrics, refused } = shared;
   const { longestHeartbeatMs, maxBodyBytes, origins, pingMs } = shared;
   const keepAlive = createKeepAlive(clock, pingMs, longestHeartbeatMs);
   const settings: SocketSettings = { ...shared, keepAlive };
@@ -94,7 +94,7 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
   }
 
   function slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
-    const owner = () => clientOf(addresses.caller(request));
+    const owner = () => addressClient(addresses.of(request));
     const slot = held ?? takeSlot(limiter, 'connections', owner);
     if (slot !== null) return slot;
     refused('sockets');

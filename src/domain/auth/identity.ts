@@ -5,7 +5,7 @@ import type { Token } from '../../../lib/token.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
-import type { ProofLedger } from './proof.ts';
+import type { ProofLedger, Standing } from './proof.ts';
 import type { Verify } from './verifier.ts';
 import { keyApart, type OwnReads, type Viewer } from './viewer.ts';
 
@@ -59,17 +59,18 @@ export function createIdentity(options: IdentityOptions): Identify {
   }
 
   /** It holds nothing of the request, which some of its viewers outlast. */
-  const provedLoginOf = (tokenHash: string, login: string) => () =>
-    ledger.account({ tokenHash }) && login;
+  const provedLoginOf = (standing: Standing, login: string) => () =>
+    standing.isProved ? login : null;
 
   function identify(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
     const entry = read(token);
     assertNotExpired(entry.claims, clock.date());
     const { login, group: claimedGroup, expiresAtMs } = entry.claims;
     const { signal, client, requestId, trace, forwarded, priority, receipt } = caller;
+    const standing = ledger.standing(token, caller.standing);
     const viewer: Viewer = {
-      ...{ token, tokenHash: token.hash, login, account: keyApart(login, forwarded) },
-      ...{ claimedGroup, expiresAtMs, provedLogin: provedLoginOf(token.hash, login) },
+      ...{ token, standing, tokenHash: token.hash, login, account: keyApart(login, forwarded) },
+      ...{ claimedGroup, expiresAtMs, provedLogin: provedLoginOf(standing, login) },
       ...{ signal, client, requestId, trace, forwarded, priority, receipt, own },
     };
     if (verify === null) return viewer;

@@ -1,6 +1,8 @@
+import type { RequestCaller, TokenStanding } from '../../../lib/caller.ts';
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
-import { accountClient, addressClient, type ClientOf } from '../../../lib/limits/client.ts';
+import { accountClient, type Client } from '../../../lib/limits/client.ts';
+import type { Token } from '../../../lib/token.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import {
   accepted,
@@ -49,6 +51,61 @@ export class GroupProof {
   }
 }
 
+/** The evidence for a token, for as long as the ledger holds it. */
+interface Held {
+  evidence: Evidence;
+  isForgotten: boolean;
+}
+
+interface Questions {
+  lookUp(tokenHash: string): Held | undefined;
+  isProved(evidence: Evidence): boolean;
+  isAccepted(evidence: Evidence): boolean;
+  isKnown(tokenHash: string): boolean;
+  clientFor(tokenHash: string, evidence: Evidence): Client | null;
+}
+
+type Asking = Pick<Viewer, 'tokenHash' | 'standing'>;
+
+/** Holds nothing of the request that has asked for it, which some of its viewers outlast. */
+export class Standing implements TokenStanding {
+  readonly tokenHash: string;
+  readonly #ledger: Questions;
+  #held: Held | undefined;
+
+  constructor(tokenHash: string, ledger: Questions) {
+    this.tokenHash = tokenHash;
+    this.#ledger = ledger;
+    this.#held = ledger.lookUp(tokenHash);
+  }
+
+  /** An answer of the gateway, a 401 in the middle of the request as well, changes what is held. */
+  get evidence(): Evidence | undefined {
+    if (this.#held === undefined || this.#held.isForgotten) {
+      this.#held = this.#ledger.lookUp(this.tokenHash);
+    }
+    return this.#held?.evidence;
+  }
+
+  get isProved(): boolean {
+    return this.evidence !== undefined && this.#ledger.isProved(this.evidence);
+  }
+
+  get isAccepted(): boolean {
+    return this.evidence !== undefined && this.#ledger.isAccepted(this.evidence);
+  }
+
+  get isKnown(): boolean {
+    return this.#ledger.isKnown(this.tokenHash);
+  }
+
+  get client(): Client | null {
+    return this.evidence === undefined
+      ? null
+      : this.#ledger.clientFor(this.tokenHash, this.evidence);
+  }
+}
+
 /** A token that was refused on trial is not tried again for so long. */
 const TRIAL_MS = 5_000;
 
@@ -60,6 +117,8 @@ export interface ProofLedgerOptions {
   readonly keptMs?: number;
   /** Evicting a token costs one more gateway call and exposes no data. */
   readonly maxTokens?: number;
+  /** Whether a token, by its hash, is surely no forged one. */
+  readonly isKnown?: (tokenHash: string) => boolean;
   /** Called when the gateway first accepts a token, and when it refuses one that it has not refused before. */
   readonly onJudged?: (verdict: 'accepted' | 'refused', viewer: Viewer) => void;
 }
@@ -73,9 +132,17 @@ export function createProofLedger({
   proofMs,
   keptMs = 0,
   maxTokens = 100_000,
+  isKnown = () => false,
   onJudged = () => {},
 }: ProofLedgerOptions) {
-  const entries = growingLru<string, Evidence>({ maxEntries: maxTokens, entryBytes: 650 });
+  const entries = growingLru<string, Held>({
+    maxEntries: maxTokens,
+    entryBytes: 680,
+    onEvict: (held) => {
+      held.isForgotten = true;
+    },
+  });
+  const questions: Questions = { lookUp, isProved, isAccepted, isKnown, clientFor };
   /** Until then a signature may be that of a token whose refusal is forgotten. */
   let forgottenUntilMs = -Infinity;
   /** A call that began before may be that of a token whose refusal is forgotten. */
@@ -95,12 +162,15 @@ export function createProofLedger({
   /** Returns the state before. */
   function heard(viewer: Viewer, event: TokenEvent): TokenState {
     const { tokenHash } = viewer;
+    const held = entries.get(tokenHash);
     const before = {
-      evidence: entries.get(tokenHash) ?? null,
+      evidence: held?.evidence ?? null,
       refusal: refusals.get(tokenHash) ?? null,
     };
     const { evidence, refusal } = event(before, viewer);
-    if (evidence !== before.evidence && evidence !== null) entries.set(tokenHash, evidence);
+    // Those that look at it see what has become of it.
+    if (evidence !== null && held) held.evidence = evidence;
+    else if (evidence !== null) entries.set(tokenHash, { evidence, isForgotten: false });
     if (refusal !== before.refusal && refusal !== null) refusals.set(tokenHash, refusal);
     return before;
   }
@@ -113,23 +183,35 @@ export function createProofLedger({
     return isSigned || (ownsLogin && isFresh(acceptedAtMs));
   }
 
-  function account({ tokenHash }: Pick<Viewer, 'tokenHash'>): AccountProof | null {
-    const entry = entries.get(tokenHash);
-    return entry && isProved(entry) ? new AccountProof(seal, entry.account, tokenHash) : null;
+  /** Recently: then entries cached for the token alone may be served. */
+  function isAccepted({ isSigned, acceptedAtMs }: Evidence): boolean {
+    return isSigned || isFresh(acceptedAtMs);
   }
 
-  /**
-   * A proved account whose token is live, else the address: a token that merely names an account, or has ended, must
-   * not be able to use up what its owner may do.
-   */
-  const clientOf: ClientOf = ({ token, client }) => {
-    const hash = token?.hash ?? '';
-    const entry = entries.get(hash);
-    const isLive = clock.date() < (entry?.expiresAtMs ?? Infinity);
-    if (!entry || !isLive || !isProved(entry)) return addressClient(client?.address);
-    entry.client ??= accountClient(entry.account, hash);
+  function clientFor(tokenHash: string, entry: Evidence): Client | null {
+    const isLive = clock.date() < (entry.expiresAtMs ?? Infinity);
+    if (!isLive || !isProved(entry)) return null;
+    entry.client ??= accountClient(entry.account, tokenHash);
     return entry.client;
-  };
+  }
+
+  /** What a request has looked up once; it is looked up where nobody has, as for work that no request waits for. */
+  function evidenceOf({ tokenHash, standing }: Asking): Evidence | undefined {
+    return standing instanceof Standing && standing.tokenHash === tokenHash
+      ? standing.evidence
+      : lookUp(tokenHash)?.evidence;
+  }
+
+  function lookUp(tokenHash: string): Held | undefined {
+    return entries.get(tokenHash);
+  }
+
+  function account(viewer: Asking): AccountProof | null {
+    const entry = evidenceOf(viewer);
+    return entry && isProved(entry)
+      ? new AccountProof(seal, entry.account, viewer.tokenHash)
+      : null;
+  }
 
   /** A signed claim counts, unless a snapshot that is young enough names another group. */
   function groupIn(entry: Evidence | undefined, { claimedGroup }: Viewer): string | null {
@@ -150,10 +232,14 @@ export function createProofLedger({
       return entries.calculatedSize + refusals.calculatedSize;
     },
     account,
-    clientOf,
+    /** What is known of a token, for one request: `before` where that is of this very token. */
+    standing: (token: Token, before?: RequestCaller['standing']): Standing =>
+      before instanceof Standing && before.tokenHash === token.hash
+        ? before
+        : new Standing(token.hash, questions),
     /** The evidence is as old as its answer: a token that other calls prove may be one of an account that has moved. */
     group(viewer: Viewer): GroupProof | null {
-      const entry = entries.get(viewer.tokenHash);
+      const entry = evidenceOf(viewer);
       const group = groupIn(entry, viewer);
       if (!entry || group === null) return null;
       const isSigned = entry.isSigned && group === viewer.claimedGroup;
@@ -162,7 +248,7 @@ export function createProofLedger({
     },
     /** Evidence that is past its age, for a while in which the gateway cannot be asked again. */
     keptGroup(viewer: Viewer): GroupProof | null {
-      const entry = entries.get(viewer.tokenHash);
+      const entry = evidenceOf(viewer);
       const group = groupIn(entry, viewer);
       if (!entry || group === null) return null;
       const ageMs = clock.now() - evidenceAtMs(group, entry);
@@ -172,16 +258,16 @@ export function createProofLedger({
     },
     /** Whether any call that proves the token would make the account's proof valid again. */
     accountHasLapsed(viewer: Viewer): boolean {
-      return entries.get(viewer.tokenHash)?.ownsLogin === true && !account(viewer);
+      return evidenceOf(viewer)?.ownsLogin === true && !account(viewer);
     },
     /** Whether the gateway has accepted this token recently: then entries cached for it alone may be served. */
-    isAccepted({ tokenHash }: Pick<Viewer, 'tokenHash'>): boolean {
-      const entry = entries.get(tokenHash);
-      return entry !== undefined && (entry.isSigned || isFresh(entry.acceptedAtMs));
+    isAccepted(viewer: Asking): boolean {
+      const entry = evidenceOf(viewer);
+      return entry !== undefined && isAccepted(entry);
     },
     /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
     groupOf(viewer: Viewer): string | null {
-      return groupIn(entries.get(viewer.tokenHash), viewer);
+      return groupIn(evidenceOf(viewer), viewer);
     },
     /** Returns the logical time to pass to `answered`, so that an old 200 cannot undo a newer 401. */
     beginCall(): number {

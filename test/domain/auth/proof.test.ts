@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { clientOf } from '../../../lib/caller.ts';
 import { LogicalClock } from '../../../lib/clock.ts';
 import {
   createProofLedger,
@@ -72,7 +73,7 @@ describe('account data', () => {
 
 test('limits are charged to the account while the token is proved and live, and half of it to each token', async () => {
   const { clock, ledger, answers } = setUp();
-  const of = ({ token }: Viewer) => ledger.clientOf({ token });
+  const of = ({ token }: Viewer) => clientOf({ standing: ledger.standing(token) });
   answers.other(demo);
   expect(of(demo).kind).toBe('address');
   answers.session(demo);
@@ -260,4 +261,31 @@ describe('however many tokens come after a token that was refused', () => {
     ledger.answered(demo, 'getSession', before, 'standard');
     expect(ledger.account(demo)).toBeNull();
   });
+});
+
+test('what a request has looked up once follows each answer, and what the ledger forgets', () => {
+  const { ledger, answers } = setUp({ maxTokens: 1, isKnown: (hash) => hash === demo.tokenHash });
+  const standing = ledger.standing(demo.token);
+  const known = () => [standing.isAccepted, standing.isProved, standing.client?.account];
+  expect(known()).toEqual([false, false, undefined]);
+  answers.session(demo);
+  expect(known()).toEqual([true, true, '1001']);
+  ledger.refused(demo);
+  expect(known()).toEqual([false, false, undefined]);
+  answers.session(demo);
+  answers.session(viewerOf('another'));
+  expect(known()).toEqual([false, false, undefined]);
+  answers.session(demo);
+  expect(known()).toEqual([true, true, '1001']);
+  expect(standing.isKnown).toBe(true);
+});
+
+test('no token has the standing of another', () => {
+  const { ledger, answers } = setUp();
+  answers.session(demo);
+  const standing = ledger.standing(demo.token);
+  expect(ledger.standing(demo.token, standing)).toBe(standing);
+  const forged = viewerOf('forged', { standing });
+  expect(ledger.standing(forged.token, standing).isProved).toBe(false);
+  expect(ledger.account(forged)).toBeNull();
 });

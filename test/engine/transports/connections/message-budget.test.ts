@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { messageBudget } from '../../../../engine/transports/connections/message-budget.ts';
 import type { RequestCaller } from '../../../../lib/caller.ts';
-import { addressClient } from '../../../../lib/limits/client.ts';
 import { Limiter } from '../../../../lib/limits/limiter.ts';
 import { limitTable } from '../../../../lib/limits/table.ts';
 import { createScriptedClock } from '../../../support/scripted-clock.ts';
@@ -16,8 +15,7 @@ const at = (address: string): RequestCaller => ({
 function budgetsOf(ratePerMinute: number) {
   const clock = createScriptedClock();
   const table = limitTable({ ...SETTINGS, rateLimitPerMinute: ratePerMinute });
-  const clientOf = ({ client }: RequestCaller) => addressClient(client?.address);
-  const count = messageBudget(new Limiter(table, clock), clientOf);
+  const count = messageBudget(new Limiter(table, clock));
   const take = (times: number, address = 'a') =>
     Array.from({ length: times }, () => count(at(address))).at(-1);
   return { clock, count, take };

@@ -5,7 +5,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createSendBuffers } from '../../../../engine/transports/connections/send-buffers.ts';
 import { systemClock } from '../../../../lib/clock.ts';
-import { addressClient } from '../../../../lib/limits/client.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { listenLocally } from '../../../support/local-server.ts';
 import { createScriptedClock, type ScriptedClock } from '../../../support/scripted-clock.ts';
@@ -44,7 +43,6 @@ function open({ maxBytes = MAX_BYTES, clock = createScriptedClock(), ...times }:
   const cuts: string[] = [];
   const buffers = createSendBuffers({
     maxBytes,
-    clientOf: ({ client }) => addressClient(client?.address),
     clock,
     ...times,
     onCut: (reason) => cuts.push(reason),
