@@ -20,7 +20,10 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
     input: {
       main: join(project, 'src', 'main.ts'),
       cli: join(project, 'src', 'cli', 'main.ts'),
-      ...(holdsGraphQL && { graphql: 'graphql' }),
+      // The image has no tests of extensions.
+      ...(holdsGraphQL
+        ? { graphql: 'graphql' }
+        : { testing: join(project, 'src', 'testing', 'start-graph.ts') }),
     },
     platform: 'node',
     external: [...external],

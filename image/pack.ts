@@ -18,6 +18,7 @@ const about = {
   bin: { [name]: 'dist/cli.js' },
   exports: {
     './extension': { types: './extension.d.ts' },
+    './testing': { types: './testing.d.ts', default: './dist/testing.js' },
     './schema.graphql': './schema.graphql',
     './package.json': './package.json',
   },
@@ -29,8 +30,13 @@ for (const file of ['LICENSE', 'CHANGELOG.md', 'schema.graphql']) {
   copyFileSync(join(project, file), join(folder, file));
 }
 copyFileSync(join(project, 'image', 'README.md'), join(folder, 'README.md'));
-// It has types alone.
+// They have types alone.
 copyFileSync(join(project, 'src/extensions/kit.ts'), join(folder, 'extension.d.ts'));
+const types = readFileSync(join(project, 'src/testing/test-graph.ts'), 'utf8');
+writeFileSync(
+  join(folder, 'testing.d.ts'),
+  `${types}\nexport declare const startGraph: StartGraph;\n`,
+);
 const { status, stdout, stderr } = spawnSync(
   'npm',
   ['pack', '--json', `--pack-destination=${target}`],

@@ -1,5 +1,5 @@
 // News and price alerts of another service, beside the contract's own fields: EXTENSIONS=examples/extension/graph.ts npm start
-import type { Extension } from '../../src/extensions/kit.ts';
+import type { Extension } from 'trading-graph/extension';
 
 interface Article {
   readonly id: string;

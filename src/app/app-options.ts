@@ -34,6 +34,8 @@ export interface AppOptions {
   readonly heartbeatMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
   readonly plugins?: readonly GivenPlugin[];
+  /** Addresses in place of those that extensions give their backends, by the backends' names. */
+  readonly backendUrls?: Readonly<Record<string, string>>;
 }
 
 /** Files of the order store, connections of Redis and of the admin port, the log, and what Node has for itself. */
@@ -53,12 +55,18 @@ export function withDefaults(config: Config, given: AppOptions, extensions: Exte
     ...given,
     log,
     schema,
-    extensions,
+    extensions: { ...extensions, backends: readdressed(extensions, given.backendUrls ?? {}) },
     plugins,
     directPath: directPath && plugins.because === null,
     cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },
     connections: { ...CONNECTIONS, most: mostConnections(config), ...given.connections },
   };
+}
+
+function readdressed({ backends }: Extensions, urls: Readonly<Record<string, string>>) {
+  const unknown = Object.keys(urls).find((name) => !backends.some((each) => each.name === name));
+  if (unknown !== undefined) throw new ConfigError([`No extension has a backend ${unknown}.`]);
+  return backends.map((each) => ({ ...each, url: urls[each.name] ?? each.url }));
 }
 
 /** The order store and the gateway are reached as long as anybody is connected. */

@@ -15,7 +15,7 @@ import { networkAddress } from './network-address.ts';
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 export const LAST_LINES_MS = 1_000;
 
-export interface RunOptions extends Pick<AppOptions, 'plugins'> {
+export interface RunOptions extends Pick<AppOptions, 'plugins' | 'backendUrls'> {
   /** Probable mistakes in the environment, for the log. */
   readonly warnings?: readonly string[];
   /** Called once all is closed, before the process exits. */
@@ -25,7 +25,7 @@ export interface RunOptions extends Pick<AppOptions, 'plugins'> {
 /** Runs the service as this process: shuts down gracefully on SIGTERM or SIGINT, and exits. */
 export async function runApp(
   config: Config,
-  { plugins = [], warnings = [], onClosed }: RunOptions = {},
+  { warnings = [], onClosed, ...options }: RunOptions = {},
 ): Promise<App> {
   const { log, output } = openAppLog(config);
   const { version: node } = process;
@@ -45,7 +45,7 @@ export async function runApp(
     log.fatal({ err: error, lastClient: serving?.lastClient() }, 'uncaught exception, exiting');
     void output.drain(LAST_LINES_MS).finally(() => process.exit(1));
   });
-  const app = await startApp(config, { log, logOutput: output, plugins }).finally(() => {
+  const app = await startApp(config, { ...options, log, logOutput: output }).finally(() => {
     // The log begins with who serves HTTP, and a start that fails has its warnings as well.
     for (const warning of warnings) log.warn({}, warning);
     for (const lost of [...lostOfNode(), ...lostOfWs()]) {

@@ -49,11 +49,23 @@ test('the package is installed in an empty folder, and serves with an extension 
     '--module',
     'nodenext',
     '--target',
-    'es2023',
+    'es2024',
     '--skipLibCheck',
+    '--allowImportingTsExtensions',
+    '--typeRoots',
+    join(ROOT, 'node_modules/@types'),
+    '--types',
+    'node',
   ];
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await run(process.execPath, [tsc, ...flags, 'graph.ts'], { cwd: path });
+  // The example is tested as it is in a checkout.
+  for (const name of ['graph.ts', 'graph.test.ts', 'service.ts']) {
+    const text = readFileSync(join(ROOT, 'examples/extension', name), 'utf8');
+    await writeFile(join(path, `example-${name}`), text.replaceAll("'./", "'./example-"));
+  }
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  await run(process.execPath, ['--test', 'example-graph.test.ts'], { cwd: path, env });
+  await run(process.execPath, [tsc, ...flags, 'graph.ts', 'example-graph.test.ts'], { cwd: path });
   await using sandbox = await startSandbox({ tickMs: 0 });
   const environment = {
     GATEWAY_URL: sandbox.url,

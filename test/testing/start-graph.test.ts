@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { startGraph } from '../../src/testing/start-graph.ts';
+import { eventually } from '../support/eventually.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const extensions = [join(ROOT, 'examples/extension/graph.ts')];
+const ALERTS = '{ priceAlerts { id } }';
+
+test('the example’s own test passes in a checkout', async () => {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const args = ['--test', 'examples/extension/graph.test.ts'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
+  expect(stdout).toMatch(/^\S+ pass 2$/m);
+});
+
+test('a stub sees its calls, and what it throws fails the request that came to it', async () => {
+  const seen: Request[] = [];
+  const alerts = (request: Request) => {
+    seen.push(request);
+    if (seen.length > 1) throw new Error('not twice');
+    return Response.json({ alerts: [{ id: 'a1' }] }, { headers: { 'x-more': 'a' } });
+  };
+  await using graph = await startGraph({ extensions, backends: { alerts } });
+  const { ask, token } = await graph.signIn('pro@example.com');
+  expect(await ask(ALERTS)).toEqual({ data: { priceAlerts: [{ id: 'a1' }] }, errors: [] });
+  expect(seen[0]?.headers.get('x-account-login')).toMatch(/^\d+$/);
+  const variables = { symbol: 'AAPL' };
+  const document = 'query ($symbol: ID!) { instrument(id: $symbol) { id } }';
+  expect((await ask(document, variables)).data).toEqual({ instrument: { id: 'AAPL' } });
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await graph.ask('{ session { id } }', {}, headers)).errors).toEqual([]);
+  await expect(ask(ALERTS)).rejects.toThrow('not twice');
+  await expect(graph.signIn('nobody@example.com')).rejects.toThrow('no user nobody@example.com');
+});
+
+test('a graph has its own settings, ends once, and a start that fails says why', async () => {
+  process.env.MAX_DEPTH = '1';
+  const graph = await startGraph({ extensions, environment: { MAX_ALIASES: '1' } });
+  delete process.env.MAX_DEPTH;
+  const codesOf = async (query: string) =>
+    (await graph.ask(query)).errors.map(({ extensions: { code } }) => code);
+  expect(await codesOf('{ a: __typename b: __typename }')).toEqual(['QUERY_TOO_COMPLEX']);
+  expect(await codesOf('{ session { id } }')).toEqual(['UNAUTHENTICATED']);
+  await eventually(() => graph.logged.some((line) => line.includes('serving')));
+  await graph.close();
+  await graph.close();
+  await expect(graph.ask('{ __typename }')).rejects.toThrow();
+  for (const [given, reason] of [
+    [{ extensions: ['no-such.ts'] }, 'there is no file'],
+    [
+      { extensions, backends: { newz: () => Response.error() } },
+      'No extension has a backend newz.',
+    ],
+    [{ extensions, environment: { PORT: 'none' } }, 'PORT'],
+  ] as const) {
+    await expect(startGraph(given)).rejects.toThrow(reason);
+  }
+});
