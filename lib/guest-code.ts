@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { basename, extname } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { basename, dirname, extname, isAbsolute, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /**
  * Code that others bring into this process, an extension's or a plugin's file. The process serves orders, so a fault that
@@ -8,8 +8,11 @@ import { pathToFileURL } from 'node:url';
  */
 const running = new AsyncLocalStorage<string | undefined>();
 
-/** The names of guests by the addresses of their files, as stacks have them. */
+/** The names of guests by the paths of their files. */
 const names = new Map<string, string>();
+/** The folder of the program's own files: the one above this file's, or in a bundle its own. */
+const OWN_FOLDER = `${resolve(import.meta.filename, import.meta.filename.endsWith('.ts') ? '../..' : '..')}/`;
+const PACKAGES = '/node_modules/';
 
 /** Runs a guest's code: what it throws, now or in what it starts, is attributed to it. Null is for code of the service. */
 export function asGuest<Result>(name: string | null, run: () => Result): Result {
@@ -27,24 +30,32 @@ export function guestName(path: string): string {
 }
 
 export function registerGuest(name: string, path: string): void {
-  names.set(pathToFileURL(path).href, name);
-  // Stacks have the path alone of a file of CommonJS.
   names.set(path, name);
 }
 
 /**
  * The guest whose fault an error is; undefined for one of the service's own. An event handler runs in the context of whoever
- * emits: there the innermost frame of the stack that is neither Node's nor a package's decides.
+ * emits: where that is the service, the stack decides.
  */
 export function guestAtFault(error: unknown): string | undefined {
   return running.getStore() ?? guestOfStack(error instanceof Error ? error.stack : undefined);
 }
 
-/** Packages are passed over: they are called by whoever uses them. */
-function guestOfStack(stack = ''): string | undefined {
-  const isPassedOver = (line: string) => /\(?node:|\/node_modules\//.test(line);
-  const frame = stack.split('\n').find((line) => /^ +at /.test(line) && !isPassedOver(line));
-  return [...names].find(([place]) => frame?.includes(place))?.[1];
+/** Whose code is innermost: the folder says it of files beside a guest's own. Packages are called by whoever uses them. */
+function guestOfStack(stack: unknown): string | undefined {
+  for (const [, place = ''] of String(stack).matchAll(/^ +at (?:.*\()?(.+?)(?::\d+)+\)?$/gm)) {
+    const file = place.startsWith('file:') ? fileURLToPath(place) : place;
+    if (!isAbsolute(file)) continue;
+    if (names.has(file)) return names.get(file);
+    const folders = [...names].map(([path, name]) => ({ name, folder: `${dirname(path)}/` }));
+    const [owner] = [{ name: undefined, folder: OWN_FOLDER }, ...folders]
+      .filter(
+        ({ folder }) => file.startsWith(folder) && !file.includes(PACKAGES, folder.length - 1),
+      )
+      .sort((one, other) => other.folder.length - one.folder.length);
+    if (owner) return owner.name;
+  }
+  return undefined;
 }
 
 /**

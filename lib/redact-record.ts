@@ -32,6 +32,9 @@ export function redactRecord(record: object): Record<string, unknown> {
     under.add(value);
     try {
       return redactedObject(value, isFromError);
+    } catch {
+      // A getter, a proxy or a message that is no text, of other people's code.
+      return '[unreadable]';
     } finally {
       under.delete(value);
     }

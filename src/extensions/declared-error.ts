@@ -8,6 +8,6 @@ export class DeclaredError extends StacklessError {
 
   constructor(code: string, retryable: boolean, message: string) {
     super(message);
-    this.described = { message, extensions: { code, retryable } };
+    this.described = { message: this.message, extensions: { code, retryable } };
   }
 }

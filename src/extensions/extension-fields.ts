@@ -3,7 +3,6 @@ import {
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
-  getNamedType,
   isAbstractType,
   isInterfaceType,
   isNonNullType,
@@ -14,8 +13,9 @@ import type { FieldTraits } from '../../engine/operation/field-traits.ts';
 import { asGuest } from '../../lib/guest-code.ts';
 import { plainJson } from '../../lib/plain-json.ts';
 import type { Context } from '../schema/context.ts';
-import { withinDeadline } from './field-deadline.ts';
+import { type FieldDeadline, withinDeadline } from './field-deadline.ts';
 import type { FieldOptions, Kit } from './kit.ts';
+import { createOutcomeBudgets, typesOfOutcomes } from './outcomes.ts';
 import { ResolverContext } from './resolver-context.ts';
 import { createSharedValues } from './shared-values.ts';
 
@@ -60,13 +60,13 @@ export function elementNames(schema: GraphQLSchema): ReadonlySet<string> {
  */
 export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: number): void {
   const sharedValue = createSharedValues();
-  const leftFor = createSharedTime(timeoutMs);
-  const ofOutcomes = typesOfOutcomes(schema, additions);
+  const outcomes = typesOfOutcomes(schema, additions);
+  const leftFor = createOutcomeBudgets(outcomes.own, timeoutMs);
   for (const [name, field, typeName] of fieldsOf(schema)) {
     const guest = additions.get(name);
     if (guest === undefined) continue;
     if (typeName === 'Subscription') throw new Error(`${name}: extensions add no subscriptions`);
-    if (ofOutcomes.has(typeName) && isNonNullType(field.type)) {
+    if (outcomes.all.has(typeName) && isNonNullType(field.type)) {
       throw new Error(`${name}: it must be nullable, or its failure hides what a write has done`);
     }
     const {
@@ -91,24 +91,21 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       ...(argument !== undefined && { sizeArgument: argument }),
     };
     const isWrite = typeName === 'Mutation';
-    const limits = {
-      guest,
-      operation: `${guest}.${field.name}`,
-      ms: Math.min(timeoutMs, extensionDeadlineMs),
-      isWrite,
-    };
+    const ms = Math.min(timeoutMs, extensionDeadlineMs);
+    const deadline = { guest, operation: `${guest}.${field.name}`, ms, isWrite };
     field.extensions = traits as typeof field.extensions;
     field.resolve = (source, args, context, info) => {
-      const given = new ResolverContext(context, seconds !== undefined);
-      const left =
-        info.operation.operation === 'mutation' && !isWrite ? leftFor(context.scope) : timeoutMs;
-      const bounds = left < limits.ms ? { ...limits, ms: left } : limits;
-      const abort = (reason: Error) => ResolverContext.abort(given, reason);
-      const run = () =>
-        withinDeadline(bounds, abort, () => resolve(source, args, given as never, info));
+      const leftMs = leftFor(context, info.path);
+      const bounded = leftMs < ms ? { ...deadline, ms: leftMs } : deadline;
+      const given = new ResolverContext(context, guest, seconds !== undefined);
+      const run = (within: FieldDeadline) =>
+        withinDeadline(within, given, () => resolve(source, args, given as never, info));
       // What is read for a write's result is read after it.
-      if (isWrite) return context.write(async () => run(), String(info.path.key));
-      return seconds === undefined ? run() : sharedValue(name, source, args, seconds, run);
+      if (isWrite) return context.write(async () => run(bounded), String(info.path.key));
+      if (seconds === undefined) return run(bounded);
+      const read = () => sharedValue(name, source, args, seconds, () => run(deadline));
+      // Those who wait for the same value have more time.
+      return bounded === deadline ? read() : withinDeadline(bounded, null, read);
     };
   }
   for (const type of Object.values(schema.getTypeMap())) {
@@ -117,24 +114,10 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
   }
 }
 
-/**
- * The time that is left for what is selected below one write, whose outcome waits for all of it: fields below each other
- * share it, from when the first of them began.
- */
-function createSharedTime(timeoutMs: number) {
-  const ends = new WeakMap<object, number>();
-  return (scope: object): number => {
-    const now = performance.now();
-    const end = ends.get(scope) ?? now + timeoutMs;
-    ends.set(scope, end);
-    return Math.max(1, end - now);
-  };
-}
-
 /** What a type of an extension decides, and how its scalars are written, is code of the extension as well. */
 function confineType(type: GraphQLNamedType, guest: string, ms: number): void {
   const limits = { guest, operation: `${guest}.${type.name}`, ms, isWrite: false };
-  const bounded = (run: () => unknown) => withinDeadline(limits, () => {}, run) as never;
+  const bounded = (run: () => unknown) => withinDeadline(limits, null, run) as never;
   if (isAbstractType(type) && type.resolveType) {
     const { resolveType } = type;
     type.resolveType = (...given) => bounded(() => resolveType.apply(type, given));
@@ -147,28 +130,6 @@ function confineType(type: GraphQLNamedType, guest: string, ms: number): void {
     const { coerceOutputValue } = type;
     type.coerceOutputValue = (value) => plainJson(asGuest(guest, () => coerceOutputValue(value)));
   }
-}
-
-/**
- * The contract's types whose objects a null takes along up to a field of `Mutation`: that type itself, the outcomes of
- * writes, and what these hold in fields that are not nullable.
- */
-function typesOfOutcomes(schema: GraphQLSchema, additions: Additions): ReadonlySet<string> {
-  const found = new Set(['Mutation']);
-  const add = (type: GraphQLNamedType) => {
-    const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
-    for (const each of types) {
-      if (!isObjectType(each) || found.has(each.name)) continue;
-      found.add(each.name);
-      for (const field of Object.values(each.getFields())) {
-        if (isNonNullType(field.type)) add(getNamedType(field.type));
-      }
-    }
-  };
-  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
-    if (!additions.has(`Mutation.${field.name}`)) add(getNamedType(field.type));
-  }
-  return found;
 }
 
 function givenOf({ extensions }: Field): Given {

@@ -1,4 +1,7 @@
+import { inspect } from 'node:util';
+import { GraphQLError } from 'graphql';
 import { asGuest } from '../../lib/guest-code.ts';
+import { plainJson } from '../../lib/plain-json.ts';
 import { DeadlineError, GatewayError } from '../gateway/errors.ts';
 
 export interface FieldDeadline {
@@ -11,31 +14,47 @@ export interface FieldDeadline {
   readonly isWrite: boolean;
 }
 
-// An endless list must end before the deadline does.
+interface Wait {
+  isOver: boolean;
+}
+
+// A list that never ends would fill the heap before the deadline.
 const MAX_ITEMS = 100_000;
 
 /**
  * Runs code of an extension for one field, and waits for what it returns as long as the deadline allows; what settles later
- * is dropped. `abort` is called where the deadline has passed, so that the code may stop.
+ * is dropped. `given.abort` is called where the deadline has passed, so that the code may stop.
  */
 export function withinDeadline(
   deadline: FieldDeadline,
-  abort: (reason: Error) => void,
+  given: Pick<AbortController, 'abort'> | null,
   run: () => unknown,
 ): unknown {
   const { guest, ms } = deadline;
-  const made = asGuest(guest, run);
-  if (!isPending(made)) return made;
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    const error = lateError(deadline);
-    reject(error);
-    abort(error);
-  }, ms);
-  // Nobody waits for it any more where the field was in time.
-  late.catch(() => {});
-  const settled = asGuest(guest, () => settledValue(made));
-  return Promise.race([settled, late]).finally(() => clearTimeout(timer));
+  const wait: Wait = { isOver: false };
+  let made: unknown;
+  try {
+    made = asGuest(guest, () => {
+      const value = run();
+      return isPending(value) ? settledValue(value, wait) : value;
+    });
+  } catch (error) {
+    throw readableError(error);
+  }
+  if (!(made instanceof Promise)) return made;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      wait.isOver = true;
+      const error = lateError(deadline);
+      reject(error);
+      given?.abort(error);
+    }, ms);
+    made
+      .finally(() => clearTimeout(timer))
+      .then(resolve, (error) => {
+        reject(readableError(error));
+      });
+  });
 }
 
 function lateError({ operation, ms, isWrite }: FieldDeadline): GatewayError {
@@ -47,28 +66,37 @@ function lateError({ operation, ms, isWrite }: FieldDeadline): GatewayError {
 function isPending(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(isPending);
-  return 'then' in value || Symbol.asyncIterator in value;
+  return typeof (value as { then?: unknown }).then === 'function' || Symbol.asyncIterator in value;
 }
 
 /** A list whose items fail one by one has their errors as items, which GraphQL reports as theirs. */
-async function settledValue(pending: unknown): Promise<unknown> {
+async function settledValue(pending: unknown, wait: Wait): Promise<unknown> {
   const value = await pending;
   if (!isPending(value)) return value;
-  const items = Array.isArray(value) ? value : await itemsOf(value as AsyncIterable<unknown>);
-  return Promise.all(items.map((item) => settledValue(item).catch(asError)));
+  const items = Array.isArray(value) ? value : await itemsOf(value as AsyncIterable<unknown>, wait);
+  return Promise.all(items.map((item) => settledValue(item, wait).catch(readableError)));
 }
 
-async function itemsOf(source: AsyncIterable<unknown>): Promise<readonly unknown[]> {
+async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<readonly unknown[]> {
   const items: unknown[] = [];
   for await (const item of source) {
     items.push(item);
     if (items.length > MAX_ITEMS) throw new RangeError(`a list of more than ${MAX_ITEMS} items`);
+    if (wait.isOver) break;
   }
   return items;
 }
 
-function asError(reason: unknown): Error {
-  return reason instanceof Error
-    ? reason
-    : new Error('an item of a list rejected', { cause: reason });
+/** What code has thrown, as an error that can be reported: its texts can be read, and JSON carries what clients are told. */
+function readableError(thrown: unknown): Error {
+  try {
+    if (thrown instanceof Error) {
+      const { message, stack = '' } = thrown;
+      if (thrown instanceof GraphQLError) plainJson(thrown.extensions);
+      if (typeof message === 'string' && typeof stack === 'string') return thrown;
+    }
+    return new Error(`no error was thrown, but ${inspect(thrown)}`);
+  } catch {
+    return new Error('what was thrown cannot be read');
+  }
 }

@@ -18,6 +18,8 @@ export interface Extensions {
   readonly codes: Readonly<Record<string, CodeTraits & { readonly advice: string }>>;
   /** The names of their files, without the ending. */
   readonly names: readonly string[];
+  /** Their fields, as errors name them: `alerts.priceAlerts`. */
+  readonly fields: readonly string[];
 }
 
 /** Stops the start: a file of an extension cannot be used. */
@@ -64,7 +66,10 @@ export async function loadExtensions(
       throw new ExtensionError(file, `${reasonOf(error)}, in ${placeOf(error, path)}`);
     }
   }
-  return { schema, backends: [...backends.values()], codes, names };
+  const fields = [...additions]
+    .filter(([element]) => element.includes('.'))
+    .map(([element, name]) => `${name}${element.slice(element.indexOf('.'))}`);
+  return { schema, backends: [...backends.values()], codes, names, fields };
 }
 
 async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {

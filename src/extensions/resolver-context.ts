@@ -1,4 +1,4 @@
-import { asHost, observed } from '../../lib/guest-code.ts';
+import { asGuest, asHost, observed } from '../../lib/guest-code.ts';
 import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Context } from '../schema/context.ts';
@@ -15,22 +15,17 @@ const sharedReads = new WeakMap<Scope, object>();
 /** The context of an extension's resolver: a few means of the request's own context, and no way to the others. */
 export class ResolverContext implements ExtensionContext {
   readonly #context: Context;
+  readonly #guest: string;
   readonly #isShared: boolean;
-  /** Null until it is asked for. */
-  #signal: AbortSignal | null = null;
+  /** Null until its signal is asked for. */
   #aborting: AbortController | null = null;
   #lateBy: Error | null = null;
 
   /** `isShared`: the value is for everybody, so nothing of the viewer may be read for it. */
-  constructor(context: Context, isShared: boolean) {
+  constructor(context: Context, guest: string, isShared: boolean) {
     this.#context = context;
+    this.#guest = guest;
     this.#isShared = isShared;
-  }
-
-  /** The deadline of the field has passed. */
-  static abort(given: ResolverContext, reason: Error): void {
-    given.#lateBy = reason;
-    given.#aborting?.abort(reason);
   }
 
   /** The request's own context, for what a backend does with it. */
@@ -64,8 +59,14 @@ export class ResolverContext implements ExtensionContext {
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= this.#createSignal();
-    return this.#signal;
+    this.#aborting ??= this.#createAborting();
+    return this.#aborting.signal;
+  }
+
+  /** The deadline of the field has passed. */
+  abort(reason: Error): void {
+    this.#lateBy = reason;
+    this.#abort(this.#aborting, reason);
   }
 
   header(name: string): string | null {
@@ -91,13 +92,20 @@ export class ResolverContext implements ExtensionContext {
     return handedOut(async () => this.#own().scope.positions());
   }
 
-  #createSignal(): AbortSignal {
-    if (this.#lateBy !== null) return AbortSignal.abort(this.#lateBy);
-    this.#aborting = new AbortController();
-    const { signal } = this.#aborting;
+  #createAborting(): AbortController {
+    const aborting = new AbortController();
     // The client whose request comes first must not be able to abort it for all.
     const leaving = this.#isShared ? undefined : this.#context.scope.caller.signal;
-    return leaving === undefined ? signal : AbortSignal.any([leaving, signal]);
+    const leave = () => this.#abort(aborting, leaving?.reason);
+    if (this.#lateBy !== null) aborting.abort(this.#lateBy);
+    else if (leaving?.aborted) leave();
+    else leaving?.addEventListener('abort', leave, { once: true });
+    return aborting;
+  }
+
+  /** What listens is code of the extension. */
+  #abort(aborting: AbortController | null, reason: unknown): void {
+    asGuest(this.#guest, () => aborting?.abort(reason));
   }
 
   #own(): Context {

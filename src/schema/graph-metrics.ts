@@ -33,11 +33,16 @@ export const LIMITS = [
 
 const CACHES = ['response', 'document'] as const;
 
+/** Past its deadline a field is one or the other. */
+const CODES_OF_DEADLINES = ['GATEWAY_TIMEOUT', 'OUTCOME_UNKNOWN'] as const satisfies Code[];
+
 interface ExtendedGraph {
   readonly backends: readonly Pick<BackendSettings, 'reads' | 'writes'>[];
   readonly codes: Readonly<Record<string, unknown>>;
   /** The files of extensions and plugins. */
   readonly names: readonly string[];
+  /** The fields of extensions, as errors name them. */
+  readonly fields: readonly string[];
 }
 
 /** The metrics of operations: errors, refusals, caches. */
@@ -79,9 +84,12 @@ export function createGraphMetrics(registry: Registry) {
       '1 while the manifest of trusted documents cannot be read, and the former one counts.',
     ),
     /** Adds the series of what extensions have declared. */
-    extend({ backends, codes, names }: ExtendedGraph): void {
+    extend({ backends, codes, names, fields }: ExtendedGraph): void {
       for (const name of names) {
         for (const kind of ['rejection', 'exception']) faults.register(name, kind);
+      }
+      for (const field of fields) {
+        for (const code of CODES_OF_DEADLINES) errors.register(code, field);
       }
       for (const { reads: ofBackend, writes } of backends) {
         for (const operation of Object.keys({ ...ofBackend, ...writes })) {

@@ -10,12 +10,17 @@ const { sandbox, service, facade, query, tokenOf } = useExtension('faulty-graph.
   NODE_ENV: 'production',
   RATE_LIMIT_PER_MINUTE: '1000000',
   ORDER_STORE: 'memory',
+  EXTENSION_TIMEOUT_MS: '1000',
 }));
 
 beforeEach(() => {
   service.answer = () => ({ status: 200, body: 'fine' });
 });
 
+const FAILURES = [
+  ...['throws', 'rejects', 'text', 'unreadable', 'details'],
+  ...['never', 'neverNext', 'neverThen'],
+];
 const VALUES = ['circle', 'bigint', 'getter', 'toJson', 'deep', 'nothing'];
 
 /** How often a fault of the extension was counted. */
@@ -73,15 +78,51 @@ test('a field that does not settle is null at its deadline, a shared one is aske
 
 test('nothing that is selected below the outcome of an order takes the outcome away', async () => {
   const token = tokenOf('fresh@example.com');
-  const kinds = [...VALUES, 'throws', 'rejects', 'never'];
+  const kinds = [...VALUES, ...FAILURES];
   for (const [at, kind] of kinds.entries()) {
     const selected = `... on OrderAccepted { orderId positions { id note(kind: "${kind}") } }`;
     const { data, errors } = await query(buying(`contained-${at}`, selected), { token });
     expect(data.placeOrder.orderId).toEqual(expect.any(String));
     expect(data.placeOrder.positions).toHaveLength(at + 1);
-    expect(errors.length).toBe(at + 1);
-    expect(errors.map(({ path }) => path)).toContainEqual(['placeOrder', 'positions', 0, 'note']);
+    const code = kind.startsWith('never') ? 'GATEWAY_TIMEOUT' : 'INTERNAL';
+    expect(errors).toHaveLength(at + 1);
+    for (const index of errors.keys()) {
+      const path = ['placeOrder', 'positions', index, 'note'];
+      const extensions = expect.objectContaining({ code });
+      expect(errors).toContainEqual(expect.objectContaining({ path, extensions }));
+    }
   }
+});
+
+test('a field that may not be null takes its list along, and no outcome', async () => {
+  const token = tokenOf('fresh@example.com');
+  const selected = '... on OrderAccepted { orderId positions { strict } session { id } }';
+  const { data, errors } = await query(buying('strict', selected), { token });
+  expect(data.placeOrder).toEqual({
+    orderId: expect.any(String),
+    positions: null,
+    session: { id: expect.any(String) },
+  });
+  expect(errors[0]).toMatchObject({ extensions: { code: 'INTERNAL' } });
+});
+
+test('an outcome waits no longer for what is nested, or shared, than for one field', async () => {
+  const token = tokenOf('pro@example.com');
+  const nested = 'slow { more { more { more { more { now } } } } }';
+  const selected = `... on OrderAccepted { orderId positions { ${nested} instrument { sharedSlow } } }`;
+  const { data, errors } = await query(buying('nested', selected), { token });
+  expect(data.placeOrder.orderId).toEqual(expect.any(String));
+  // Each takes 0.7 s, of the second that all have.
+  for (const { slow, instrument } of data.placeOrder.positions) {
+    expect(slow).toEqual({ more: null });
+    expect(instrument).toEqual({ sharedSlow: null });
+  }
+  for (const { extensions } of errors) expect(extensions.code).toBe('GATEWAY_TIMEOUT');
+  const later = `{ placedOrder(idempotencyKey: "nested") { ${selected} } }`;
+  expect((await query(later, { token })).data.placedOrder).toMatchObject({
+    orderId: data.placeOrder.orderId,
+    positions: expect.arrayContaining([{ slow: { more: null }, instrument: { sharedSlow: null } }]),
+  });
 });
 
 describe('a write', () => {
@@ -146,6 +187,19 @@ describe('a write', () => {
   });
 });
 
+test('a `then` that is no function is a value like any other', async () => {
+  expect(JSON.stringify((await query('{ thenable }')).data)).toBe(
+    '{"thenable":{"then":"no function"}}',
+  );
+});
+
+test('a field past its deadline counts by its name', async () => {
+  await query('{ never }');
+  expect(await readMetrics(facade.adminUrl)).toMatch(
+    /errors_total\{code="GATEWAY_TIMEOUT",operation="faulty-graph.never"\} [1-9]/,
+  );
+});
+
 test('whatever the code of an extension forgets ends nothing, and bystanders notice nothing', async () => {
   service.answer = ({ path }) => (path === '/news' ? 'reset' : { status: 200, body: 'fine' });
   const faults = ['awaitedLate', 'forgotten', 'rejected', 'timer', 'handler'];
@@ -178,4 +232,19 @@ test('whatever the code of an extension forgets ends nothing, and bystanders not
   }
   expect((await query('{ __typename }')).data).toEqual({ __typename: 'Query' });
   expect(sandbox.calls('openPosition')).toBeGreaterThan(0);
+});
+
+test('a promise that a leaving client rejects, and an event of ours that a file beside handles, end nothing', async () => {
+  const before = { rejection: await counted('rejection'), exception: await counted('exception') };
+  using socket = await openSocket(facade);
+  socket.say({ type: 'connection_init' });
+  socket.subscribe('left', '{ left }');
+  socket.subscribe('after', '{ helper }');
+  await socket.until('after', 'next');
+  socket.say({ id: 'left', type: 'complete' });
+  await query('{ __typename }');
+  await eventually(async () => {
+    expect((await counted('rejection')) - before.rejection).toBe(1);
+    expect((await counted('exception')) - before.exception).toBe(1);
+  });
 });

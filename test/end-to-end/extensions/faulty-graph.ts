@@ -1,5 +1,7 @@
 import { EventEmitter } from 'node:events';
+import { GraphQLError } from 'graphql';
 import type { Extension } from '../../../src/extensions/kit.ts';
+import { throwAtNextRequest } from './faulty-helper.ts';
 
 /** An extension with the mistakes that teams make. Each field makes one of them. */
 const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
@@ -45,6 +47,28 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
     }),
     deep,
     nothing: () => Symbol('nothing'),
+  };
+  const thenable = (then: unknown) => Object.fromEntries([['then', then]]);
+  const failures: Record<string, () => unknown> = {
+    throws: () => {
+      throw new Error('no note');
+    },
+    rejects: () => Promise.reject(new Error('no note')),
+    text: () => Promise.reject('no note'),
+    unreadable: () => {
+      throw Object.defineProperty(new Error(), 'message', {
+        get() {
+          throw new Error('no message');
+        },
+      });
+    },
+    details: () => {
+      const extensions = { code: 'BAD_USER_INPUT', argument: circle };
+      throw new GraphQLError('no note', { extensions });
+    },
+    never: () => new Promise(() => {}),
+    neverNext: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }),
+    neverThen: () => thenable(() => {}),
   };
   const text = { description: 'x', nullable: true } as const;
 
@@ -95,12 +119,29 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
         return 'fine';
       },
     }),
+    helper: t.string({
+      ...text,
+      resolve: () => {
+        throwAtNextRequest();
+        return 'fine';
+      },
+    }),
+    left: t.string({
+      ...text,
+      resolve: (_root, _args, { signal }) => {
+        void new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason)),
+        );
+        return new Promise<string>(() => {});
+      },
+    }),
     value: t.field({
       ...text,
       type: 'JSON',
       args: { kind: t.arg.string({ required: true }) },
       resolve: (_root, { kind }) => values[kind]?.(),
     }),
+    thenable: t.field({ ...text, type: 'JSON', resolve: () => thenable('no function') }),
     sharedValue: t.field({
       ...text,
       ...shared({ seconds: 60 }),
@@ -133,17 +174,33 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
       resolve: () => new Promise<string>(() => {}),
     }),
   }));
+  const Slow = builder.objectRef<object>('Slow');
+  Slow.implement({
+    description: 'x',
+    fields: (t) => ({
+      more: t.field({
+        ...text,
+        type: Slow,
+        resolve: () => new Promise<object>((resolve) => setTimeout(resolve, 700, {})),
+      }),
+      now: t.boolean({ ...text, resolve: () => true }),
+    }),
+  });
+  builder.objectField(refs.Instrument, 'sharedSlow', (t) =>
+    t.string({ ...text, ...shared({ seconds: 60 }), resolve: () => new Promise<string>(() => {}) }),
+  );
   builder.objectFields(refs.Position, (t) => ({
     note: t.field({
       ...text,
       type: 'JSON',
       args: { kind: t.arg.string({ required: true }) },
-      resolve: (_position, { kind }) => {
-        if (kind === 'throws') throw new Error('no note');
-        if (kind === 'rejects') return Promise.reject(new Error('no note'));
-        if (kind === 'never') return new Promise(() => {});
-        return values[kind]?.();
-      },
+      resolve: (_position, { kind }) => (values[kind] ?? failures[kind])?.(),
+    }),
+    strict: t.string({ description: 'x', nullable: false, resolve: () => null as never }),
+    slow: t.field({
+      ...text,
+      type: Slow,
+      resolve: () => new Promise((resolve) => setTimeout(resolve, 700, {})),
     }),
   }));
   const Renamed = builder.objectRef<{ readonly result: unknown }>('Renamed').implement({

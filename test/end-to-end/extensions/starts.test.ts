@@ -62,6 +62,16 @@ test.each([
     "export default ({ builder, listSize }) => builder.queryField('a', (t) => t.stringList({ ...listSize({ argument: 'limit', most: 5 }), description: 'x', resolve: () => [] }));",
     'Query.a: listSize names an argument limit that the field does not have',
   ],
+  [
+    'has a mutation whose null takes along the others’',
+    "export default ({ builder }) => builder.mutationField('a', (t) => t.string({ nullable: false, description: 'x', resolve: () => 'x' }));",
+    'Mutation.a: it must be nullable, or its failure hides what a write has done',
+  ],
+  [
+    'has a field whose null takes an outcome along',
+    "export default ({ builder }) => builder.objectField('OrderAccepted', 'a', (t) => t.string({ nullable: false, description: 'x', resolve: () => 'x' }));",
+    'OrderAccepted.a: it must be nullable',
+  ],
 ])('a file that %s stops the start by its name', async (_what, text, reason) => {
   // A relative path is one of the working directory.
   const path = text === null ? './no-such-graph.mjs' : await fileOf(text);
