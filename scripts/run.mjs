@@ -19,8 +19,8 @@ export const COMMANDS = {
     ...{ setUp: [], env: compileCache, kinds: { service: [['src/main.ts']] } },
   },
   dev: {
-    says: 'Runs the service, and restarts it on every change.',
-    ...{ setUp: [], env: compileCache, kinds: { service: [['--watch', 'src/main.ts']] } },
+    says: 'Runs the service, and restarts it on every change that it can start with.',
+    ...{ setUp: [], env: compileCache, kinds: { service: [['src/cli/main.ts', 'dev']] } },
   },
   sandbox: {
     says: 'Runs the sandbox gateway alone.',

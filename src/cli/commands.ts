@@ -6,6 +6,10 @@ export const COMMANDS: Commands = {
     summary: 'run the service',
     load: async () => (await import('./start.ts')).startCommand,
   },
+  dev: {
+    summary: 'run the service, and start it anew when an extension is saved',
+    load: async () => (await import('./dev.ts')).devCommand,
+  },
   sandbox: {
     summary: 'run the sandbox gateway alone',
     load: async () => (await import('./sandbox.ts')).sandboxCommand,
