@@ -11,7 +11,7 @@ import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
-import { changesArgs, FeedStatus, watching } from './live.ts';
+import { changesArgs, FeedStatus, ofTicks, PositionTickRef, watching } from './live.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 import { nonNull, perAccount } from './sharing.ts';
@@ -30,6 +30,7 @@ const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions
       ...nonNull(perAccount, 'Positions that are new or have changed; all of them on a snapshot.'),
       type: [PositionRef],
     }),
+    ticks: t.expose('ticks', { ...ofTicks, type: [PositionTickRef] }),
     ...exposed(t, perAccount, {
       '[ID!]!': {
         opened: 'Ids of those that were opened.',
@@ -107,9 +108,11 @@ builder.subscriptionField('accountChanges', (t) =>
     args: changesArgs,
     subscribe: async (_root, args, context): Promise<Stream> =>
       watching(context, args, async (hub, proof, viewer): Promise<Stream> => {
-        if (!context.planOf().has('snapshots')) return hub.watchChanges(proof, viewer, args);
+        const plan = context.planOf();
+        const how = { ...args, ticks: plan.has('ticks') };
+        if (!plan.has('snapshots')) return hub.watchChanges(proof, viewer, how);
         await context.services.catchUp(proof.account);
-        return hub.watchAccount(proof, viewer, args);
+        return hub.watchAccount(proof, viewer, how);
       }),
     resolve: (changes: Changes) => changes,
   }),

@@ -1,3 +1,4 @@
+import { traits } from '../../engine/operation/field-traits.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../domain/auth/proof.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
@@ -6,10 +7,12 @@ import type { PositionsHub, WatchOptions } from '../domain/positions/hub.ts';
 import { readHeartbeatMs, readIntervalMs } from '../domain/positions/subscription.ts';
 import { tokenEndBehind } from '../domain/positions/token-ended-error.ts';
 import type { Position } from '../gateway/model.ts';
+import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposed } from './exposed.ts';
 import { PositionRef } from './holding.ts';
+import { perPosition } from './list-sizes.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { nonNull, perAccount } from './sharing.ts';
 
@@ -27,6 +30,29 @@ export const FeedStatus = builder.enumType('FeedStatus', {
     },
   },
 });
+
+export const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
+  ...traits(perPosition),
+  description: 'The fields of a position that move with the market, as they are now.',
+  fields: (t) =>
+    exposed(t, perAccount, {
+      'ID!': { id: 'The gateway’s number of the position.' },
+      Float: {
+        priceCurrent: 'The price now.',
+        profit: 'Its profit or loss now.',
+        rateProfit: 'The rate that converts its profit into the account’s currency.',
+      },
+      DateTime: { updatedAt: 'When the position last changed.' },
+    }),
+});
+
+/** Its subscriptions are sent ticks apart from rows. */
+export const ofTicks = {
+  ...traits({ ...perAccount.extensions, ...reads('ticks').extensions }),
+  nullable: false,
+  description:
+    'Positions of which nothing but these fields has changed since your last event: where this is selected, they are not in `upserted`. A snapshot has none.',
+} as const;
 
 const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges').implement({
   description: 'What turns the list that the client holds into the present one.',
@@ -46,6 +72,7 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
       ...nonNull(perAccount, 'Positions that are new or have changed.'),
       type: [PositionRef],
     }),
+    ticks: t.expose('ticks', { ...ofTicks, type: [PositionTickRef] }),
     totals: t.expose('totals', {
       ...nonNull(perAccount, 'Sums over the present list.'),
       type: PositionTotalsRef,
@@ -102,7 +129,9 @@ builder.subscriptionFields((t) => ({
       'The open positions as a snapshot, then as what changed. An event comes every `heartbeatSeconds` at least, also when nothing changed.',
     args: changesArgs,
     subscribe: async (_root, args, context): Promise<PullStream<PositionChanges>> =>
-      watching(context, args, (hub, proof, viewer) => hub.watchChanges(proof, viewer, args)),
+      watching(context, args, (hub, proof, viewer) =>
+        hub.watchChanges(proof, viewer, { ...args, ticks: context.planOf().has('ticks') }),
+      ),
     resolve: (changes: PositionChanges) => changes,
   }),
 }));

@@ -32,9 +32,16 @@ export interface ReadRecord {
 
 /**
  * A read of the account that a field needs: a list, the snapshot, the `rows` of the snapshot's positions, which are not cached with
- * it, or for a feed its `snapshots`. A read that needs nothing but its viewer is called by its operation.
+ * it, or for a feed its `snapshots` and `ticks`. A read that needs nothing but its viewer is called by its operation.
  */
-export type AccountRead = 'positions' | 'orders' | 'session' | 'rows' | 'snapshots' | ReadName;
+export type AccountRead =
+  | 'positions'
+  | 'orders'
+  | 'session'
+  | 'rows'
+  | 'snapshots'
+  | 'ticks'
+  | ReadName;
 
 /** The reads of the account that the fields of a scope make for the values of their request, known before the first of them. */
 export interface Plan {

@@ -20,13 +20,22 @@ export interface FeedReader<Event> {
 export class ChangesReader<Event extends FeedEvent> implements FeedReader<Event> {
   readonly #viewOf: (state: FeedState) => FeedView<Event>;
   readonly #after: string | null;
+  readonly #ticks: boolean;
   #version = SNAPSHOT;
   /** The last event without its changes, so that no reader keeps lists. */
   #last: Event | null = null;
 
-  constructor(viewOf: (state: FeedState) => FeedView<Event>, after: string | null) {
+  /** `ticks`: whether rows of which only moving fields have changed are told apart. */
+  constructor(
+    viewOf: (state: FeedState) => FeedView<Event>,
+    {
+      after,
+      ticks = false,
+    }: { readonly after?: string | null | undefined; readonly ticks?: boolean },
+  ) {
     this.#viewOf = viewOf;
-    this.#after = after;
+    this.#after = after ?? null;
+    this.#ticks = ticks;
   }
 
   isWithheld(state: FeedState): boolean {
@@ -36,14 +45,18 @@ export class ChangesReader<Event extends FeedEvent> implements FeedReader<Event>
   next(state: FeedState, isBeat: boolean): Event | undefined {
     const view = this.#viewOf(state);
     if (this.#last === null) this.#version = view.versionOf(this.#after) ?? SNAPSHOT;
-    else if (!isBeat && this.#last.status === state.status && view.isEmptySince(this.#version)) {
+    else if (
+      !isBeat &&
+      this.#last.status === state.status &&
+      view.isEmptySince(this.#version, this.#ticks)
+    ) {
       // A position may have opened and closed between two reads: the next delta starts here.
       this.#version = view.version;
       return undefined;
     }
-    const event = view.since(this.#version);
+    const event = view.since(this.#version, this.#ticks);
     this.#version = view.version;
-    this.#last = view.since(this.#version);
+    this.#last = view.since(this.#version, this.#ticks);
     return event;
   }
 

@@ -21,7 +21,7 @@ export class State {
   /** The version that the state had when the snapshot was taken over. */
   readVersion = 0;
   status: FeedStatus = 'LIVE';
-  readonly #positions = new Timeline<Position>(samePosition);
+  readonly #positions = new Timeline<Position>(samePosition, sameBesidesPrices);
   readonly #orders = new Timeline<Order>(isDeepStrictEqual);
   #version = 0;
   #totals: PositionTotals | null = null;
@@ -29,17 +29,17 @@ export class State {
   #ordersFetchedAt: Date | null = null;
   /** The positions alone. */
   readonly positionChanges = new FeedView<PositionChanges>({
-    compute: (version, cursor) => {
-      const positions = changes(this.#positions, version);
+    compute: (version, cursor, ticks) => {
+      const positions = changes(this.#positions, version, ticks);
       return positions && { ...this.#event(cursor), snapshot: version === SNAPSHOT, ...positions };
     },
     isEmpty,
   });
   /** The positions with the orders and the figures of the account's snapshot. */
   readonly accountChanges = new FeedView<AccountChanges>({
-    compute: (version, cursor) => {
-      const positions = changes(this.#positions, version);
-      const changed = changes(this.#orders, version);
+    compute: (version, cursor, ticks) => {
+      const positions = changes(this.#positions, version, ticks);
+      const changed = changes(this.#orders, version, false);
       if (positions === null || changed === null) return null;
       const { upserted, closed } = changed;
       const fetchedAt = this.#ordersFetchedAt;
@@ -121,13 +121,18 @@ export class State {
 }
 
 /** Null where the version is too old. */
-function changes<T extends Item>(timeline: Timeline<T>, version: number): Delta<T> | null {
-  return version === SNAPSHOT ? { ...NOTHING, upserted: timeline.items } : timeline.since(version);
+function changes<T extends Item>(timeline: Timeline<T>, version: number, ticks: boolean) {
+  return version === SNAPSHOT
+    ? { ...NOTHING, upserted: timeline.items }
+    : timeline.since(version, ticks);
 }
 
-function isEmpty(event: Omit<Delta<unknown>, 'opened'> & { readonly snapshot: boolean }): boolean {
-  return !event.snapshot && event.upserted.length === 0 && event.closed.length === 0;
+function isEmpty(event: Changed & { readonly snapshot: boolean }): boolean {
+  const { snapshot, upserted, ticks = [], closed } = event;
+  return !snapshot && upserted.length === 0 && ticks.length === 0 && closed.length === 0;
 }
+
+type Changed = Pick<Delta<unknown>, 'upserted' | 'closed'> & Partial<Pick<Delta<unknown>, 'ticks'>>;
 
 type ListName = {
   [Name in keyof Session]: NonNullable<Session[Name]> extends readonly unknown[] | SnapshotPositions
@@ -154,23 +159,30 @@ export function samePosition(a: Position, b: Position): boolean {
       a.profit === b.profit &&
       a.updatedAt === b.updatedAt &&
       a.rateProfit === b.rateProfit &&
-      a.storage === b.storage &&
-      a.stopLoss === b.stopLoss &&
-      a.takeProfit === b.takeProfit &&
-      a.units === b.units &&
-      a.invested === b.invested &&
-      a.rateMargin === b.rateMargin &&
-      a.priceOpen === b.priceOpen &&
-      a.leverage === b.leverage &&
-      a.comment === b.comment &&
-      a.side === b.side &&
-      a.symbol === b.symbol &&
-      a.name === b.name &&
-      a.logo === b.logo &&
-      a.delayed === b.delayed &&
-      a.sharia === b.sharia &&
-      a.digits === b.digits &&
-      a.createdAt === b.createdAt &&
-      a.id === b.id)
+      sameBesidesPrices(a, b))
+  );
+}
+
+/** Whether two positions are equal but for the fields of a tick. */
+export function sameBesidesPrices(a: Position, b: Position): boolean {
+  return (
+    a.storage === b.storage &&
+    a.stopLoss === b.stopLoss &&
+    a.takeProfit === b.takeProfit &&
+    a.units === b.units &&
+    a.invested === b.invested &&
+    a.rateMargin === b.rateMargin &&
+    a.priceOpen === b.priceOpen &&
+    a.leverage === b.leverage &&
+    a.comment === b.comment &&
+    a.side === b.side &&
+    a.symbol === b.symbol &&
+    a.name === b.name &&
+    a.logo === b.logo &&
+    a.delayed === b.delayed &&
+    a.sharia === b.sharia &&
+    a.digits === b.digits &&
+    a.createdAt === b.createdAt &&
+    a.id === b.id
   );
 }

@@ -2,8 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 
 /** The functions by which one kind of event differs from another. */
 export interface FeedViewOptions<Event> {
-  /** The changes since a version; null where the version is too old. */
-  readonly compute: (version: number, cursor: string) => Event | null;
+  /** The changes since a version, where wanted with ticks apart; null where the version is too old. */
+  readonly compute: (version: number, cursor: string, ticks: boolean) => Event | null;
   /** Whether an event that starts at this version has nothing to say. */
   readonly isEmpty: (event: Event, version: number) => boolean;
 }
@@ -26,6 +26,8 @@ export class FeedView<Event> {
   readonly #secret = randomBytes(16).toString('hex');
   /** The events of the present state by the version each starts from, which is the same for nearly all readers. */
   readonly #events = new Map<number, Event>();
+  /** The same events with ticks apart. */
+  readonly #ticking = new Map<number, Event>();
   #version = 0;
   #cursor: string | null = null;
 
@@ -45,17 +47,19 @@ export class FeedView<Event> {
   }
 
   /** The changes since a version; everything where the version is too old. */
-  since(version: number): Event {
-    const known = this.#events.get(version);
+  since(version: number, ticks: boolean): Event {
+    const events = ticks ? this.#ticking : this.#events;
+    const known = events.get(version);
     if (known !== undefined) return known;
     this.#cursor ??= this.#cursorOf(this.#version.toString(36));
-    const event = this.#options.compute(version, this.#cursor) ?? this.since(SNAPSHOT);
-    this.#events.set(version, event);
+    const { compute } = this.#options;
+    const event = compute(version, this.#cursor, ticks) ?? this.since(SNAPSHOT, ticks);
+    events.set(version, event);
     return event;
   }
 
-  isEmptySince(version: number): boolean {
-    return this.#options.isEmpty(this.since(version), version);
+  isEmptySince(version: number, ticks: boolean): boolean {
+    return this.#options.isEmpty(this.since(version, ticks), version);
   }
 
   /** Called whenever the state has changed. */
@@ -64,6 +68,7 @@ export class FeedView<Event> {
     this.#version = version;
     // Clearing an empty map would allocate a new table each time.
     if (this.#events.size > 0) this.#events.clear();
+    if (this.#ticking.size > 0) this.#ticking.clear();
   }
 
   #cursorOf(name: string): string {

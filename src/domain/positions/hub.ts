@@ -28,6 +28,8 @@ export interface WatchOptions {
 export interface WatchChangesOptions extends WatchOptions {
   /** The cursor to resume from. */
   readonly after?: string | null | undefined;
+  /** Whether rows of which only prices have changed come apart. */
+  readonly ticks?: boolean;
 }
 
 export type PositionsHub = ReturnType<typeof createPositionsHub>;
@@ -99,12 +101,12 @@ export function createPositionsHub(options: PositionsHubOptions) {
       watch(proof, viewer, how, new ListReader()),
     /** Emits a snapshot, or resumes at `after`, then deltas. Polling starts with the first pull. */
     watchChanges(proof: AccountProof, viewer: Viewer, how: WatchChangesOptions = {}) {
-      const reader = new ChangesReader((state) => state.positionChanges, how.after ?? null);
+      const reader = new ChangesReader((state) => state.positionChanges, how);
       return watch(proof, viewer, how, reader);
     },
     /** The same with the orders and the figures of the account, for which op 10 is read now and then. */
     watchAccount(proof: AccountProof, viewer: Viewer, how: WatchChangesOptions = {}) {
-      const reader = new ChangesReader((state) => state.accountChanges, how.after ?? null);
+      const reader = new ChangesReader((state) => state.accountChanges, how);
       return watch(proof, viewer, how, reader, true);
     },
     /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */

@@ -2,6 +2,8 @@
 export interface Delta<T> {
   /** Opened or changed items, in the order of the list. */
   readonly upserted: readonly T[];
+  /** Those of which only moving fields have changed, where they are told apart. */
+  readonly ticks: readonly T[];
   readonly opened: readonly string[];
   readonly closed: readonly string[];
 }
@@ -16,6 +18,8 @@ interface Row<T> {
   item: T;
   readonly openedAt: number;
   changedAt: number;
+  /** When another field than a moving one last changed. */
+  changedBesidesAt: number;
 }
 
 /** An item that was in the list from one version until another. */
@@ -25,8 +29,10 @@ interface Closing {
   readonly closedAt: number;
 }
 
+type Compare<T> = (a: T, b: T) => boolean;
+
 export const CLOSINGS_KEPT = 256;
-export const NOTHING: Delta<never> = { upserted: [], opened: [], closed: [] };
+export const NOTHING: Delta<never> = { upserted: [], ticks: [], opened: [], closed: [] };
 
 /**
  * One list of a feed with the version at which each item was opened and last changed. No older list is
@@ -34,7 +40,8 @@ export const NOTHING: Delta<never> = { upserted: [], opened: [], closed: [] };
  * The versions are the feed's, which all of its lists share.
  */
 export class Timeline<T extends Item> {
-  readonly #isSame: (a: T, b: T) => boolean;
+  readonly #isSame: Compare<T>;
+  readonly #isSameBesides: Compare<T>;
   readonly #rows = new Map<string, Row<T>>();
   /** The latest closings, for the delta of a reader that was disconnected. */
   readonly #closings: Closing[] = [];
@@ -44,8 +51,10 @@ export class Timeline<T extends Item> {
   /** That of the last change of the list's content; 0 before the first list. */
   #version = 0;
 
-  constructor(isSame: (a: T, b: T) => boolean) {
+  /** `isSameBesides` compares all fields but the moving ones. */
+  constructor(isSame: Compare<T>, isSameBesides: Compare<T> = () => false) {
     this.#isSame = isSame;
+    this.#isSameBesides = isSameBesides;
   }
 
   /** In the gateway's own order; the same array as long as nothing has changed, not even the order. */
@@ -65,7 +74,8 @@ export class Timeline<T extends Item> {
     for (const [index, item] of items.entries()) {
       const row = this.#rows.get(item.id);
       if (row === undefined) {
-        this.#rows.set(item.id, { item, openedAt: version, changedAt: version });
+        const since = { openedAt: version, changedAt: version, changedBesidesAt: version };
+        this.#rows.set(item.id, { item, ...since });
         isMembers = true;
       } else if (this.#isSame(row.item, item)) {
         // An equal item keeps its object, so that readers can compare by identity.
@@ -73,6 +83,7 @@ export class Timeline<T extends Item> {
       } else {
         isMembers ||= row.item.units !== item.units;
         isContent = true;
+        if (!this.#isSameBesides(row.item, item)) row.changedBesidesAt = version;
         row.item = item;
         row.changedAt = version;
       }
@@ -88,8 +99,8 @@ export class Timeline<T extends Item> {
     return { isContent, isMembers };
   }
 
-  /** Null where the version is from before the first list, or too many items closed since. */
-  since(version: number): Delta<T> | null {
+  /** Null where the version is from before the first list, or too many items closed since. `ticks`: whether they are told apart. */
+  since(version: number, ticks: boolean): Delta<T> | null {
     if (version < this.#knownSince) return null;
     if (version >= this.#version) return NOTHING;
     // Those that were in the list at that version; some may be open again.
@@ -102,11 +113,13 @@ export class Timeline<T extends Item> {
       // An item that closed and opened again in between stayed open for this reader.
       if (openedAt > version && !closed.delete(id)) opened.push(id);
     }
-    const upserted = this.#items.filter((item) => {
+    const delta = { upserted: [] as T[], ticks: [] as T[], opened, closed: [...closed] };
+    for (const item of this.#items) {
       const row = this.#rows.get(item.id);
-      return row?.item === item && row.changedAt > version;
-    });
-    return { upserted, opened, closed: [...closed] };
+      if (row?.item !== item || row.changedAt <= version) continue;
+      (ticks && row.changedBesidesAt <= version ? delta.ticks : delta.upserted).push(item);
+    }
+    return delta;
   }
 
   #closeAllBut(items: readonly T[], version: number): void {

@@ -15,6 +15,7 @@ test('a snapshot is emitted first, then deltas', async () => {
       cursor: expect.any(String),
       snapshot: true,
       upserted: [position('a', { profit: 2, invested: 5 }), position('b')],
+      ticks: [],
       opened: [],
       closed: [],
       totals: { count: 2, invested: 15, profit: 2 },

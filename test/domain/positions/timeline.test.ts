@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { samePosition } from '../../../src/domain/positions/feed-state.ts';
+import { sameBesidesPrices, samePosition } from '../../../src/domain/positions/feed-state.ts';
 import { type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
 import type { Position } from '../../../src/gateway/model.ts';
 import { position } from './scripted-gateway.ts';
 
 /** A timeline whose lists have the versions 1, 3, 5, …; those between are other lists'. */
 function counted() {
-  const timeline = new Timeline(samePosition);
+  const timeline = new Timeline(samePosition, sameBesidesPrices);
   let version = -1;
   return {
     timeline,
@@ -31,14 +31,17 @@ test('a reader gets no row again that has not changed since its version', () => 
     advance([...list]);
   }
   // Version 1 changed a, 3 b, 5 a again.
-  expect(timeline.since(1)?.upserted.map(({ id }) => id)).toEqual(['a', 'b']);
+  expect(timeline.since(1, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'b']);
   advance([...list, position('c')]);
-  expect(timeline.since(3)?.upserted.map(({ id }) => id)).toEqual(['a', 'c']);
+  expect(timeline.since(3, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'c']);
 });
 
 test('every field counts in a comparison', () => {
   for (const field of Object.keys(a) as (keyof Position)[]) {
-    expect(samePosition(a, { ...a, [field]: 'another' }), field).toBe(false);
+    const other = { ...a, [field]: 'another' };
+    expect(samePosition(a, other), field).toBe(false);
+    const isMoving = ['priceCurrent', 'profit', 'rateProfit', 'updatedAt'].includes(field);
+    expect(sameBesidesPrices(a, other), field).toBe(isMoving);
   }
   expect(samePosition(a, { ...a })).toBe(true);
 });
@@ -46,9 +49,15 @@ test('every field counts in a comparison', () => {
 const listOfPositions = fc
   .uniqueArray(fc.integer({ min: 0, max: 9 }), { maxLength: 10 })
   .chain((ids) =>
-    fc.tuple(...ids.map((id) => fc.integer({ min: 0, max: 2 }).map((price) => ({ id, price })))),
+    fc.tuple(
+      ...ids.map((id) =>
+        fc.tuple(fc.nat(2), fc.nat(1)).map(([price, units]) => ({ id, price, units })),
+      ),
+    ),
   )
-  .map((rows) => rows.map(({ id, price }) => position(String(id), { priceCurrent: price })));
+  .map((rows) =>
+    rows.map(({ id, price, units }) => position(String(id), { priceCurrent: price, units })),
+  );
 
 test('the delta from any version to the last turns the one list into the other', () => {
   fc.assert(
@@ -57,8 +66,12 @@ test('the delta from any version to the last turns the one list into the other',
       const byVersion = new Map<number, readonly Position[]>();
       for (const list of lists) byVersion.set(advance(list), list);
       for (const [version, list] of byVersion) {
-        const delta = timeline.since(version) as Delta<Position>;
-        expect(timeline.since(version + 1)).toEqual(delta);
+        const delta = timeline.since(version, false) as Delta<Position>;
+        const parted = timeline.since(version, true) as Delta<Position>;
+        expect(timeline.since(version + 1, true)).toEqual(parted);
+        expect(delta.ticks).toEqual([]);
+        expect(sorted([...parted.upserted, ...parted.ticks])).toEqual(sorted(delta.upserted));
+        expect(sorted(fold(list, parted))).toEqual(sorted(timeline.items));
         const known = new Set(list.map(({ id }) => id));
         expect(delta.closed.every((id) => known.has(id))).toBe(true);
         expect(delta.opened.some((id) => known.has(id))).toBe(false);
@@ -69,10 +82,12 @@ test('the delta from any version to the last turns the one list into the other',
   );
 });
 
-function fold(list: readonly Position[], { upserted, closed }: Delta<Position>): Position[] {
+function fold(list: readonly Position[], { upserted, ticks, closed }: Delta<Position>): Position[] {
   const rows = new Map(list.map((row) => [row.id, row]));
   for (const id of closed) rows.delete(id);
   for (const row of upserted) rows.set(row.id, row);
+  for (const { id, priceCurrent } of ticks)
+    rows.set(id, { ...(rows.get(id) as Position), priceCurrent });
   return [...rows.values()];
 }
 

@@ -7,6 +7,8 @@ export interface ChangesEvent {
   readonly cursor: string;
   readonly snapshot: boolean;
   readonly upserted: readonly Row[];
+  /** Where they are selected. */
+  readonly ticks?: readonly Pick<Row, 'id' | 'profit' | 'priceCurrent'>[];
   readonly opened: readonly string[];
   readonly closed: readonly string[];
   readonly totals: { readonly count: number; readonly profit: number | null };
@@ -22,8 +24,9 @@ export interface Row {
 }
 
 /** An event of the whole account; it counts as one of the positions as well. */
-export interface AccountEvent extends Omit<ChangesEvent, 'upserted' | 'opened' | 'closed'> {
-  readonly positions: Pick<ChangesEvent, 'upserted' | 'opened' | 'closed'>;
+export interface AccountEvent
+  extends Omit<ChangesEvent, 'upserted' | 'ticks' | 'opened' | 'closed'> {
+  readonly positions: Pick<ChangesEvent, 'upserted' | 'ticks' | 'opened' | 'closed'>;
   readonly orders: {
     readonly upserted: readonly PendingOrder[];
     readonly closed: readonly string[];
@@ -52,7 +55,7 @@ export const CHANGES = `subscription ($after: String, $intervalMs: Int, $heartbe
 }`;
 export const ACCOUNT = `subscription ($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
   accountChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
-    cursor snapshot positions { upserted ${ROW} opened closed }
+    cursor snapshot positions { upserted ${ROW} ticks { id profit priceCurrent } opened closed }
     orders { upserted { id symbol priceOpen } closed fetchedAt }
     session { id balance equity fetchedAt }
     totals { count profit } status asOf
@@ -130,6 +133,9 @@ export class Watcher {
     if (event.snapshot) this.rows.clear();
     for (const id of event.closed) this.rows.delete(id);
     for (const row of event.upserted) this.rows.set(row.id, row);
+    // A tick of a row that is not there would show as one without a symbol.
+    for (const tick of event.ticks ?? [])
+      this.rows.set(tick.id, { ...(this.rows.get(tick.id) as Row), ...tick });
   }
 }
 
