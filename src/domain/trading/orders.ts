@@ -13,6 +13,7 @@ import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
+import { keyMadeProblem } from './key-made.ts';
 import { KeyForgottenError } from './order-errors.ts';
 import { isVoided, type Submission, unknownSince, VOIDED } from './outcome.ts';
 import { createRecorder } from './recorder.ts';
@@ -193,26 +194,39 @@ export class Orders {
     }
   }
 
-  /** A key that has a record is answered by it, whatever the moment that this request names. */
+  /** A key that has a record is answered by it, whatever the moments that this request names. */
   async #reserve(
     { account, tokenHash }: Viewer,
     ticket: Ticket,
     digest: string,
   ): Promise<ReserveAnswer> {
     const { clock } = this.#options;
-    const { idempotencyKey: key, sendBeforeMs } = ticket;
+    const { idempotencyKey: key } = ticket;
     const waiting = await this.#unwritten(account, key);
     if (waiting) return { reserved: false, record: waiting };
-    if (sendBeforeMs === null || sendBeforeMs - clock.date() <= RECORD_LIFE_MS) {
+    const problem = this.#momentProblem(ticket);
+    if (problem === null) {
       return this.#submitter.reserve({
         ...{ login: account, key, tokenHash, canonical: digest },
         ...{ reservedAtMs: clock.now(), pendingMs: this.#pendingMs },
         isTooLate: this.#submitter.isTooLate(ticket),
       });
     }
-    const record = await this.#recorder.find(account, key);
-    if (record === null) throw broken('input.sendBefore', 'must be at most 24 hours ahead');
+    const record = await this.#recorder.find(account, key).catch((error: unknown) => {
+      // Whatever the records may lack, no order is sent with such a moment.
+      if (error instanceof RecordsUnavailableError) return null;
+      throw error;
+    });
+    if (record === null) throw problem;
     return { reserved: false, record };
+  }
+
+  #momentProblem({ sendBeforeMs, keyMadeMs }: Ticket): InputError | null {
+    const { clock, gatewayAheadMs } = this.#options;
+    if (sendBeforeMs !== null && sendBeforeMs - clock.date() > RECORD_LIFE_MS) {
+      return broken('input.sendBefore', 'must be at most 24 hours ahead');
+    }
+    return keyMadeProblem(keyMadeMs, clock.date() + gatewayAheadMs());
   }
 
   /** The outcome that waits to be written. A key that comes free is waited for, as long as an order may be pending. */

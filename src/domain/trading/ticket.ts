@@ -13,7 +13,11 @@ import {
 } from './input-rules.ts';
 
 /** A validated order: the values to send, and the idempotency key to send it under. */
-export type Ticket = OrderCall & { readonly idempotencyKey: string };
+export type Ticket = OrderCall & {
+  readonly idempotencyKey: string;
+  /** When the key was made, by the word of its client; null where that does not say it. */
+  readonly keyMadeMs: number | null;
+};
 
 type MarketTicket = Extract<Ticket, { operation: 'openPosition' }>;
 type LimitTicket = Extract<Ticket, { operation: 'placeLimitOrder' }>;
@@ -25,6 +29,7 @@ interface OrderInput {
   readonly idempotencyKey: string;
   /** Milliseconds since the epoch. */
   readonly sendBefore?: number | null | undefined;
+  readonly keyMade?: number | null | undefined;
 }
 
 export interface PlaceOrderInput extends OrderInput {
@@ -83,6 +88,7 @@ function keyOf(input: OrderInput) {
     idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
     // A date that is none is null in JSON as well: sent without its limit it would be another order.
     sendBeforeMs: optional('input.sendBefore', input.sendBefore, (_, ms) => ms),
+    keyMadeMs: input.keyMade ?? null,
   };
 }
 
@@ -90,7 +96,7 @@ function keyOf(input: OrderInput) {
  * The digest that identifies a repeat: equal for two tickets that request the same order. Numbers compare
  * by value and absent is null already in the ticket; the list fixes the order of the fields. The kind is not
  * among them: the price says it, and a repeat may come from an app that was updated to send it. Nor is the
- * moment before which it is to be sent: each attempt may name its own.
+ * moment before which it is to be sent, since each attempt may name its own, nor when the key was made.
  */
 export function canonical(ticket: Ticket): string {
   const { operation, order } = ticket;

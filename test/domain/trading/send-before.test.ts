@@ -59,3 +59,18 @@ test('a moment more than a day ahead is refused for a new order, whose key stays
   await begin('k', demo, 'AAPL', orders, furthest);
   expect(calls).toHaveLength(1);
 });
+
+test('a key that was made more than 60 seconds ahead is refused by name, with the time here, unless it has a record', async () => {
+  const { orders, calls, clock, begin } = stage();
+  const keyMadeMs = clock.date() + 60_001;
+  const ahead = { ...ticketOf('k'), keyMadeMs };
+  await expect(orders.place(demo, demoProof, ahead)).rejects.toMatchObject({
+    argument: 'input.keyMade',
+    message: `input.keyMade must be at most 60 seconds ahead: it is ${new Date(clock.date()).toISOString()} here.`,
+  });
+  expect(await orders.placed(demoProof, 'k')).toBe(null);
+  const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() - 1);
+  expect(await placed).toEqual(expired);
+  expect(await orders.place(demo, demoProof, ahead)).toEqual({ ...expired, replayed: true });
+  expect(calls).toHaveLength(0);
+});
