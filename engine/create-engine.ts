@@ -1,7 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
-import type { Limiter } from '../lib/limits/limiter.ts';
 import type { Log } from '../lib/log.ts';
 import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
 import { onFirstUse } from '../lib/on-first-use.ts';
@@ -20,6 +19,7 @@ import { createExecution } from './execution/execution.ts';
 import { createResponseCache, type ResponseCache } from './execution/response-cache.ts';
 import { REQUEST_CODES } from './operation/codes.ts';
 import { ErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
+import type { EngineLimiter } from './operation/limits.ts';
 import { createGraph, type Graph, type GraphParts } from './plugins/graph.ts';
 import { openPlugins } from './plugins/open-plugins.ts';
 import { Readiness } from './transports/admin/readiness.ts';
@@ -73,7 +73,7 @@ interface Metrics {
 /** What has no default: the schema, and how much of it a client may ask for. */
 interface Required extends Pick<AdmissionParts, 'documents' | 'maxCost'> {
   readonly schema: GraphQLSchema;
-  readonly limiter: Limiter;
+  readonly limiter: EngineLimiter;
   readonly maxBodyBytes: number;
   readonly log: Log;
 }

@@ -1,15 +1,16 @@
 import type { GraphQLSchema } from 'graphql';
 import { clientOf, type RequestCaller } from '../../lib/caller.ts';
 import { type Client, singleClient } from '../../lib/limits/client.ts';
-import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
+import type { Taken } from '../../lib/limits/limiter.ts';
 import { traitOf } from '../operation/field-traits.ts';
+import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
 import { overLimit, tooManyMessages } from '../operation/over-limit-error.ts';
 import { type Refusal, withHeaders } from '../operation/refusal.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
 import type { Operation } from './operation.ts';
 
 export interface ClientLimitsOptions {
-  readonly limiter: Limiter;
+  readonly limiter: EngineLimiter;
   readonly schema: GraphQLSchema;
 }
 
@@ -52,7 +53,7 @@ export function createClientLimits({ limiter, schema }: ClientLimitsOptions) {
   /** Refuses a client that owes some of what is counted only once it was used. */
   function owing(name: 'fields' | 'documents', client: Client): Refusal | null {
     const taken = limiter.take(name, client, 0);
-    return taken.isOver ? overLimit(limiter.table[name].label, secondsOf(taken)) : null;
+    return taken.isOver ? overLimit(ENGINE_LIMITS[name].label, secondsOf(taken)) : null;
   }
 
   /** The client as it is known by now: what was counted for its address moves to the account that it has proved. */
@@ -82,7 +83,7 @@ export function createClientLimits({ limiter, schema }: ClientLimitsOptions) {
       const refusal = isOver
         ? tooManyMessages()
         : requests.isOver
-          ? overLimit(limiter.table.requests.label, secondsOf(requests))
+          ? overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests))
           : owing('fields', client);
       if (refusal !== null && client.kind === 'account') return withHeaders(refusal, headers);
       return { caller, client, sent, mayMutate, headers, overLimit: refusal };
@@ -128,7 +129,7 @@ function headersOf(taken: Taken): Readonly<Record<string, string>> {
   const left = Math.max(0, Math.floor(taken.left));
   return {
     ratelimit: `"default";r=${left};t=${secondsOf(taken)}`,
-    'ratelimit-policy': `"default";q=${taken.most};w=60`,
+    'ratelimit-policy': `"default";q=${taken.max};w=60`,
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { traitOf } from '../operation/field-traits.ts';
+import type { LimitLabel } from '../operation/limits.ts';
 import { located, requestError } from '../operation/request-error.ts';
 import { redactTexts } from './redact-literals.ts';
 import { repeatedPairs, SelectionMeasure, type SelectionSize } from './selection-size.ts';
@@ -27,7 +28,14 @@ const MAX_REPEATED_PAIRS = 10_000;
 
 const MAX_MUTATION_FIELDS = 5;
 
-export function tooComplex(limit: string, value: number, maximum: number): GraphQLError {
+/** A field of the root that an operation may select so often. */
+type OfField = `${string} fields`;
+
+export function tooComplex(
+  limit: LimitLabel | OfField,
+  value: number,
+  maximum: number,
+): GraphQLError {
   const shown = Math.min(value, Number.MAX_SAFE_INTEGER);
   const words = WORDS[limit];
   const message = words

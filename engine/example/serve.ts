@@ -1,13 +1,14 @@
 import SchemaBuilder from '@pothos/core';
 import { steadyClock } from '../../lib/clock.ts';
+import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
-import { limitTable } from '../../lib/limits/table.ts';
 import type { Log } from '../../lib/log.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import { createEngine } from '../create-engine.ts';
 import { Documents } from '../documents/documents.ts';
 import { createExecutors } from '../execution/compiling-executor.ts';
 import { traits } from '../operation/field-traits.ts';
+import { ENGINE_LIMITS } from '../operation/limits.ts';
 
 type Room = { readonly messages: readonly { readonly text: string }[] };
 let room: Room = { messages: [] };
@@ -55,7 +56,7 @@ export function serveExample(log: Log) {
   const [schema, maxCost] = [builder.toSchema(), 250];
   const perMinute = { rateLimitPerMinute: 600, costLimitPerMinute: 60_000 };
   const limits = { maxDepth: 8, maxAliases: 15, maxDirectives: 20, maxTokens: 1_000 };
-  const limiter = new Limiter(limitTable({ ...perMinute, maxCost }), steadyClock);
+  const limiter = new Limiter(limitsOf(ENGINE_LIMITS, { ...perMinute, maxCost }), steadyClock);
   const documents = new Documents({
     schema,
     limits,

@@ -1,6 +1,6 @@
 import { type Clock, pause } from '../../lib/clock.ts';
 import type { Client } from '../../lib/limits/client.ts';
-import type { Limiter } from '../../lib/limits/limiter.ts';
+import type { EngineLimiter } from '../operation/limits.ts';
 
 export type EventPace = ReturnType<typeof createEventPace>;
 
@@ -8,7 +8,7 @@ export type EventPace = ReturnType<typeof createEventPace>;
  * Limits the fields of a client's events in a minute. Beyond that an event waits until what was reserved before it is
  * earned, and later ones are merged behind it.
  */
-export function createEventPace(limiter: Limiter, clock: Clock) {
+export function createEventPace(limiter: EngineLimiter, clock: Clock) {
   /** An event waits in the line of its token first: before that it takes nothing from the other tokens of its account. */
   async function wait(client: Client, fields: number, ending?: AbortSignal): Promise<number> {
     const sinceMs = clock.now();

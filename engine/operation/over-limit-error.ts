@@ -1,12 +1,13 @@
 import { GraphQLError } from 'graphql';
 import { REQUEST_CODES } from './codes.ts';
+import type { LimitLabel } from './limits.ts';
 import { type Refusal, refused } from './refusal.ts';
 
 /** `RATE_LIMITED` by a limit of this service, whose name is for operators and no part of the answer. */
 export class OverLimitError extends GraphQLError {
-  readonly limit: string;
+  readonly limit: LimitLabel;
 
-  constructor(limit: string, retryAfter: number) {
+  constructor(limit: LimitLabel, retryAfter: number) {
     const { retryable } = REQUEST_CODES.RATE_LIMITED;
     super('Too many requests: wait a moment.', {
       extensions: { code: 'RATE_LIMITED', retryable, retryAfter },
@@ -23,7 +24,7 @@ export function tooManyMessages(): Refusal {
 }
 
 /** Refuses the whole request, with the seconds after which to retry. */
-export function overLimit(limit: string, seconds: number): Refusal {
+export function overLimit(limit: LimitLabel, seconds: number): Refusal {
   const error = new OverLimitError(limit, seconds);
   return refused([error], 429, { 'retry-after': String(seconds) });
 }

@@ -1,9 +1,16 @@
 import { networksOf } from '../address-key.ts';
-import { NETWORK_SHARES, TOKEN_SHARE, type Whom } from './table.ts';
+
+// A revocation is seen only when a token is used: until then the token must not use up its account.
+const TOKEN_SHARE = 1 / 2;
+/** The shares of the /64, /56 and /48 of an IPv6 address: providers give customers, or many of them, the larger ones. */
+const NETWORK_SHARES = [1, 4, 16];
+
+/** What limits are charged to; the owner of a limit may have kinds of its own. */
+export type ClientKind = 'account' | 'address' | 'token' | (string & {});
 
 /** The one that something is charged to. */
 export interface Client {
-  readonly kind: Whom;
+  readonly kind: ClientKind;
   readonly key: string;
   /** The key of a proved account. */
   readonly account?: string;
@@ -35,7 +42,7 @@ export function addressClient(address = ''): Client {
   return client;
 }
 
-export function singleClient(kind: Whom, name: string): Client {
+export function singleClient(kind: ClientKind, name: string): Client {
   const key = `${kind} ${name}`;
   return { kind, key, parts: [{ key, share: 1 }] };
 }

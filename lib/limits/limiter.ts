@@ -1,8 +1,8 @@
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { growingLru } from '../growing-lru.ts';
-import type { Client } from './client.ts';
-import type { LimitName, LimitTable, Whom } from './table.ts';
+import type { Client, ClientKind } from './client.ts';
+import type { Limits } from './limit.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** The rest of a client's budget, in the scarcest of its shares. */
@@ -10,7 +10,7 @@ export interface Taken {
   readonly isOver: boolean;
   /** Below 0: what it owes. */
   readonly left: number;
-  readonly most: number;
+  readonly max: number;
   /** The time until enough is there again, or where nothing was refused until all is. */
   readonly waitMs: number;
 }
@@ -40,27 +40,27 @@ const TOLERANCE = 1e-6;
  * The token buckets of all limits. Replicas that share a limit have one each, and bring them into line ten times a
  * second: nobody waits for the store, and what they have let through together beyond the limit is owed.
  */
-export class Limiter {
-  readonly table: LimitTable;
+export class Limiter<Name extends string> {
+  readonly table: Limits<Name>;
   readonly #clock: Clock;
   readonly #share: Share | undefined;
-  readonly #buckets = new Map<LimitName, Map<Whom, LRUCache<string, Bucket>>>();
+  readonly #buckets = new Map<string, Map<ClientKind, LRUCache<string, Bucket>>>();
   readonly #unshared = new Set<Bucket>();
 
   /** `clock` is a monotonic one. Without `share` this process counts for itself. */
-  constructor(table: LimitTable, clock: Clock, share?: Share) {
+  constructor(table: Limits<Name>, clock: Clock, share?: Share) {
     this.table = table;
     this.#clock = clock;
     this.#share = share;
   }
 
   get byteSize(): number {
-    const all = [...this.#buckets.values()].flatMap((byWhom) => [...byWhom.values()]);
+    const all = [...this.#buckets.values()].flatMap((byKind) => [...byKind.values()]);
     return all.reduce((sum, { calculatedSize }) => sum + calculatedSize, 0);
   }
 
   /** Takes so many from each of a client's shares, or where one has too little left from none. */
-  take(name: LimitName, client: Client, points = 1): Taken {
+  take(name: Name, client: Client, points = 1): Taken {
     const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
     const before = scarcest(buckets, nowMs);
@@ -70,12 +70,12 @@ export class Limiter {
   }
 
   /** Takes what was used already, or is given back where it is below 0. */
-  spend(name: LimitName, client: Client, points: number): Taken {
+  spend(name: Name, client: Client, points: number): Taken {
     const nowMs = this.#clock.now();
     return this.#spendOf(name, this.#bucketsOf(name, client, nowMs), points, nowMs);
   }
 
-  #spendOf(name: LimitName, buckets: readonly Bucket[], points: number, nowMs: number): Taken {
+  #spendOf(name: Name, buckets: readonly Bucket[], points: number, nowMs: number): Taken {
     const isShared = this.#share !== undefined && this.table[name].isShared;
     for (const bucket of buckets) {
       const wasEmpty = bucket.tokens.left(nowMs) < 0;
@@ -87,16 +87,16 @@ export class Limiter {
     return restOf(scarcest(buckets, nowMs), 0, nowMs);
   }
 
-  giveBack(name: LimitName, client: Client): void {
+  giveBack(name: Name, client: Client): void {
     this.spend(name, client, -1);
   }
 
   /** Charges another client in place of the first, unless that one has too little left. */
-  move(name: LimitName, from: Client, to: Client): void {
+  move(name: Name, from: Client, to: Client): void {
     if (!this.take(name, to).isOver) this.giveBack(name, from);
   }
 
-  #bucketsOf(name: LimitName, { kind, parts }: Client, nowMs: number): readonly Bucket[] {
+  #bucketsOf(name: Name, { kind, parts }: Client, nowMs: number): readonly Bucket[] {
     const known = this.#buckets.get(name)?.get(kind) ?? this.#addKind(name, kind);
     // Of its size from the start: one that grows has room for seventeen.
     const buckets = Array<Bucket>(parts.length);
@@ -104,9 +104,9 @@ export class Limiter {
     for (const { key, share } of parts) {
       let bucket = known.get(key);
       if (bucket === undefined) {
-        const { most: whole, refills, owed } = this.table[name];
-        const most = Math.max(1, Math.floor((whole[kind] ?? 0) * share));
-        const rule = { most, perMs: (most * refills) / MINUTE_MS, owed: most * owed };
+        const { max: whole, refills, maxDebt } = this.table[name];
+        const max = Math.max(1, Math.floor((whole[kind] ?? 0) * share));
+        const rule = { max, perMs: (max * refills) / MINUTE_MS, maxDebt: max * maxDebt };
         bucket = { key: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
         known.set(key, bucket);
       }
@@ -116,13 +116,13 @@ export class Limiter {
     return buckets;
   }
 
-  #addKind(name: LimitName, kind: Whom): LRUCache<string, Bucket> {
+  #addKind(name: Name, kind: ClientKind): LRUCache<string, Bucket> {
     const added = growingLru<string, Bucket>({
       maxEntries: MOST_BUCKETS,
       entryBytes: BUCKET_BYTES,
     });
-    const byWhom = this.#buckets.get(name) ?? new Map();
-    this.#buckets.set(name, byWhom.set(kind, added));
+    const byKind = this.#buckets.get(name) ?? new Map();
+    this.#buckets.set(name, byKind.set(kind, added));
     return added;
   }
 
@@ -137,7 +137,7 @@ export class Limiter {
     this.#unshared.clear();
     const keys = buckets.map(({ key }) => key);
     const figures = buckets.flatMap(({ tokens: { rule }, unshared }) => {
-      return [rule.most, rule.perMs, unshared];
+      return [rule.max, rule.perMs, unshared];
     });
     for (const bucket of buckets) bucket.unshared = 0;
     const levels = (await this.#share?.(keys, figures)) ?? null;
@@ -157,10 +157,10 @@ function scarcest(buckets: readonly Bucket[], nowMs: number): Bucket {
 }
 
 function restOf({ tokens }: Bucket, points: number, nowMs: number): Taken {
-  const { most, perMs } = tokens.rule;
+  const { max, perMs } = tokens.rule;
   const left = tokens.left(nowMs);
   const isOver = isBelow(left, points);
-  return { isOver, left, most, waitMs: ((isOver ? points : most) - left) / perMs };
+  return { isOver, left, max, waitMs: ((isOver ? points : max) - left) / perMs };
 }
 
 function isBelow(left: number, points: number): boolean {

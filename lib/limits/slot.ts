@@ -1,6 +1,5 @@
 import type { Client } from './client.ts';
 import type { Limiter } from './limiter.ts';
-import type { LimitName } from './table.ts';
 
 /** One of what clients may have so many of at a time, such as sockets. */
 export interface Slot {
@@ -13,7 +12,11 @@ export interface Slot {
 }
 
 /** Null where the client has none left. */
-export function takeSlot(limiter: Limiter, name: LimitName, owner: () => Client): Slot | null {
+export function takeSlot<Name extends string>(
+  limiter: Limiter<Name>,
+  name: Name,
+  owner: () => Client,
+): Slot | null {
   let client: Client | null = owner();
   if (limiter.take(name, client).isOver) return null;
   const slot: Slot = {

@@ -1,8 +1,8 @@
 export interface BucketRule {
-  readonly most: number;
+  readonly max: number;
   readonly perMs: number;
   /** Its debt has a bound, or it could last for hours. */
-  readonly owed: number;
+  readonly maxDebt: number;
 }
 
 export class TokenBucket {
@@ -12,14 +12,14 @@ export class TokenBucket {
 
   constructor(rule: BucketRule, nowMs: number) {
     this.rule = rule;
-    this.#level = rule.most;
+    this.#level = rule.max;
     this.#atMs = nowMs;
   }
 
   /** Below 0: what is owed. */
   left(nowMs: number): number {
     const earned = (nowMs - this.#atMs) * this.rule.perMs;
-    return Math.min(this.rule.most, this.#level + earned);
+    return Math.min(this.rule.max, this.#level + earned);
   }
 
   /** Takes so many, below 0 to give back, and returns what is left: below 0 where there were too few. */
@@ -28,7 +28,7 @@ export class TokenBucket {
   }
 
   set(level: number, nowMs: number): number {
-    this.#level = Math.max(-this.rule.owed, Math.min(this.rule.most, level));
+    this.#level = Math.max(-this.rule.maxDebt, Math.min(this.rule.max, level));
     this.#atMs = nowMs;
     return this.#level;
   }

@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { CONNECTIONS, type ConnectionBounds } from '../../engine/create-engine.ts';
+import type { EngineLimitName } from '../../engine/operation/limits.ts';
 import {
   type GivenPlugin,
   type OpenPlugins,
@@ -8,10 +9,11 @@ import {
 } from '../../engine/plugins/open-plugins.ts';
 import { guestName } from '../../lib/guest-code.ts';
 import { oldHeapLimit } from '../../lib/heap-limit.ts';
-import type { LimitTable } from '../../lib/limits/table.ts';
+import type { Limits } from '../../lib/limits/limit.ts';
 import { createLog, type Log, openLogOutput } from '../../lib/log.ts';
 import type { LogOutput } from '../../lib/log-output.ts';
 import { type Config, ConfigError } from '../config.ts';
+import type { TradingLimitName } from '../domain/auth/limits.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
 import { federated } from '../schema/federation.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
@@ -28,8 +30,8 @@ export interface AppOptions {
   /** The bytes of single caches, in place of their shares; tests lower them. */
   readonly cacheBytes?: Partial<CacheBudgets>;
   readonly connections?: ConnectionBounds;
-  /** Limits in place of those of the table; tests lower them. */
-  readonly limits?: Partial<LimitTable>;
+  /** Limits in place of those of the tables; tests lower them. */
+  readonly limits?: Partial<Limits<EngineLimitName | TradingLimitName>>;
   /** How long a subscription is silent at most; tests shorten it. */
   readonly heartbeatMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */

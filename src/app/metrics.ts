@@ -1,16 +1,30 @@
+import { ENGINE_LIMITS, FIXED_LIMITS } from '../../engine/operation/limits.ts';
 import type { Readiness } from '../../engine/transports/admin/readiness.ts';
 import { createServerMetrics } from '../../engine/transports/requests/server-metrics.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
+import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createDomainMetrics } from '../domain/domain-metrics.ts';
 import { createGatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { createGraphMetrics } from '../schema/graph-metrics.ts';
 import { createStoreMetrics } from '../store/store-metrics.ts';
 
+/** Those of the tables; `other` is a limit of a schema's own field, or of a plugin. */
+const LIMIT_LABELS = [
+  ...new Set([
+    ...[...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)].map(
+      ({ label }) => label,
+    ),
+    ...FIXED_LIMITS,
+    'ORDER_RECORDS_PER_ACCOUNT',
+    'other',
+  ]),
+];
+
 /** Every metric of the service, registered in the order of docs/metrics.md. */
 export class Metrics {
   readonly registry = new Registry();
   readonly server = createServerMetrics(this.registry);
-  readonly graph = createGraphMetrics(this.registry);
+  readonly graph = createGraphMetrics(this.registry, LIMIT_LABELS);
   readonly gateway = createGatewayMetrics(this.registry);
   readonly domain = createDomainMetrics(this.registry);
   readonly store = createStoreMetrics(this.registry);

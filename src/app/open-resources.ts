@@ -1,12 +1,14 @@
 import { Documents } from '../../engine/documents/documents.ts';
 import { createExecutors } from '../../engine/execution/compiling-executor.ts';
+import { ENGINE_LIMITS } from '../../engine/operation/limits.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { guestName } from '../../lib/guest-code.ts';
+import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
-import { limitTable } from '../../lib/limits/table.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
 import type { Config } from '../config.ts';
+import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createBackendClient } from '../gateway/backend-client.ts';
@@ -74,7 +76,8 @@ export async function openResources(
     maxBytes: cacheBytes.documents,
   });
   const { stores, trusted } = await openState(config, options, { metrics, documents }, started);
-  const table = { ...limitTable(config), ...options.limits };
+  const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };
+  const table = { ...limits, ...options.limits };
   const limiter = new Limiter(table, steadyClock, stores.limits?.share);
   const domain = createDomain({
     client: gateway.client,

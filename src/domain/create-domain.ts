@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { createKnownKeys } from '../../lib/limits/known-keys.ts';
-import { KNOWN_MS } from '../../lib/limits/table.ts';
 import type { AccountEvents } from './account/account-events.ts';
 import { createAccountServices } from './account/account-services.ts';
 import { createIdentity, createKnownTokens } from './auth/identity.ts';
+import { KNOWN_MS } from './auth/limits.ts';
 import { createProofLedger } from './auth/proof.ts';
 import { createProofTrials } from './auth/proof-trials.ts';
 import { createTokenRefusals } from './auth/token-refusals.ts';

@@ -1,9 +1,9 @@
 import type { LogicalClock } from '../../lib/clock.ts';
-import type { Limiter } from '../../lib/limits/limiter.ts';
 import type { Log } from '../../lib/log.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { ClockSkew } from '../gateway/clock-skew.ts';
 import type { Stores } from '../store/open-stores.ts';
+import type { TradingLimiter } from './auth/limits.ts';
 import type { Verify } from './auth/verifier.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 
@@ -27,7 +27,7 @@ export interface DomainParts {
   readonly client: GatewayClient;
   readonly logicalClock: LogicalClock;
   readonly stores: Stores;
-  readonly limiter: Limiter;
+  readonly limiter: TradingLimiter;
   readonly metrics: DomainMetrics;
   /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
   readonly clockSkew: Pick<ClockSkew, 'ms' | 'aheadMs'>;

@@ -4,33 +4,6 @@ import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
 
-/** Every limit whose refusals are counted; one that is missing here counts as `other`. */
-export const LIMITS = [
-  'RATE_LIMIT_PER_MINUTE',
-  'COST_LIMIT_PER_MINUTE',
-  'LOGIN_LIMIT_PER_MINUTE',
-  'forgotPassword',
-  'writes',
-  'orders',
-  'ORDER_RECORDS_PER_ACCOUNT',
-  'MAX_BODY_BYTES',
-  'MAX_COST',
-  'MAX_TOKENS',
-  'MAX_DEPTH',
-  'MAX_ALIASES',
-  'MAX_DIRECTIVES',
-  'messages',
-  'subscriptions',
-  'sockets',
-  'connections',
-  'operations of a socket',
-  'costly operations',
-  'refused tokens',
-  'unread answers',
-  'memory',
-  'other',
-] as const;
-
 const CACHES = ['response', 'document'] as const;
 
 /** Past its deadline a field is one or the other. */
@@ -45,8 +18,8 @@ interface ExtendedGraph {
   readonly fields: readonly string[];
 }
 
-/** The metrics of operations: errors, refusals, caches. */
-export function createGraphMetrics(registry: Registry) {
+/** The metrics of operations: errors, refusals, caches. `limits`: the names of all whose refusals are counted. */
+export function createGraphMetrics(registry: Registry, limits: readonly string[]) {
   const known = new Set<string>(Object.keys(ERROR_CODES));
   const errors = registry.counter(
     'errors_total',
@@ -61,7 +34,7 @@ export function createGraphMetrics(registry: Registry) {
   const refusals = registry.counter(
     'refusals_total',
     'Requests, fields and sockets that were over a limit here.',
-    { limit: LIMITS },
+    { limit: limits },
   );
   const reads = registry.counter('cache_reads_total', 'Look-ups in a cache.', {
     cache: CACHES,
@@ -107,6 +80,6 @@ export function createGraphMetrics(registry: Registry) {
       errors.add(name, name === 'other' ? 'none' : String(operation ?? 'none'));
     },
     extensionFault: (name: string, kind: string) => faults.add(name, kind),
-    refusal: (limit: unknown) => refusals.add(LIMITS.find((each) => each === limit) ?? 'other'),
+    refusal: (limit: unknown) => refusals.add(limits.find((each) => each === limit) ?? 'other'),
   };
 }

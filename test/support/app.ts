@@ -1,11 +1,10 @@
-import { limitTable } from '../../lib/limits/table.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Sandbox } from '../../sandbox/start.ts';
 import type { AppOptions } from '../../src/app/app-options.ts';
 import { startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
-import { withoutRefills } from './limits.ts';
+import { limitTable, withoutRefills } from './limits.ts';
 import { PATIENT } from './patient.ts';
 
 export interface GraphQLAnswer {

@@ -1,10 +1,27 @@
+import {
+  ENGINE_LIMITS,
+  type EngineLimitName,
+  type EngineLimitSettings,
+} from '../../engine/operation/limits.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { type Limit, type Limits, limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
-import { type Limit, type LimitName, type LimitTable, limitTable } from '../../lib/limits/table.ts';
+import {
+  TRADING_LIMITS,
+  type TradingLimitName,
+  type TradingLimitSettings,
+} from '../../src/domain/auth/limits.ts';
 import { createScriptedClock } from './scripted-clock.ts';
 
+export type LimitName = EngineLimitName | TradingLimitName;
+export type LimitTable = Limits<LimitName>;
+
+export function limitTable(settings: EngineLimitSettings & TradingLimitSettings): LimitTable {
+  return { ...limitsOf(ENGINE_LIMITS, settings), ...limitsOf(TRADING_LIMITS, settings) };
+}
+
 /** The limits of an installation that sets none. */
-export const DEFAULT_LIMITS: LimitTable = limitTable({
+export const DEFAULT_LIMITS = limitTable({
   rateLimitPerMinute: 1_200,
   costLimitPerMinute: 5_000_000,
   loginLimitPerMinute: 10,
@@ -12,16 +29,16 @@ export const DEFAULT_LIMITS: LimitTable = limitTable({
 });
 
 /** A limit of so many, whoever it is charged to. */
-export function limited<Name extends LimitName>(name: Name, most: number): Pick<LimitTable, Name> {
+export function limited<Name extends LimitName>(name: Name, max: number): Pick<LimitTable, Name> {
   const row = DEFAULT_LIMITS[name];
-  const numbers = Object.keys(row.most).map((whom) => [whom, most]);
-  const limit: Limit = { ...row, most: Object.fromEntries(numbers) };
+  const numbers = Object.keys(row.max).map((kind) => [kind, max]);
+  const limit: Limit = { ...row, max: Object.fromEntries(numbers) };
   return { [name]: limit } as Pick<LimitTable, Name>;
 }
 
 /** All limits, of which one is so many and none refills. */
-export function onlyLimited(name: LimitName, most: number): LimitTable {
-  return withoutRefills({ ...DEFAULT_LIMITS, ...limited(name, most) });
+export function onlyLimited(name: LimitName, max: number): LimitTable {
+  return withoutRefills({ ...DEFAULT_LIMITS, ...limited(name, max) });
 }
 
 /** The same limits, which refill so slowly that no test notices, however busy the machine is. */
@@ -35,6 +52,6 @@ export function withoutRefills<Table extends Partial<LimitTable>>(table: Table):
 export function createTestLimiter(
   limits: Partial<LimitTable> = {},
   clock: Clock = createScriptedClock(),
-): Limiter {
+): Limiter<LimitName> {
   return new Limiter({ ...DEFAULT_LIMITS, ...limits }, clock);
 }

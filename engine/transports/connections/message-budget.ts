@@ -1,6 +1,6 @@
 import { clientOf, type RequestCaller } from '../../../lib/caller.ts';
 import { regarding } from '../../../lib/limits/client.ts';
-import type { Limiter } from '../../../lib/limits/limiter.ts';
+import type { EngineLimiter } from '../../operation/limits.ts';
 
 /** `over`: is answered that it sends too much. `far over`: has gone on after so many of these answers. */
 export type Standing = 'within' | 'over' | 'far over';
@@ -25,12 +25,12 @@ const BYTES_PER_POINT = 16_384;
  * Counts everything that a client sends, whatever its answer: requests that are refused or not found,
  * pings, fragments, messages about unknown operations. None of them counts as an operation.
  */
-export function messageBudget(limiter: Limiter): CountMessage {
+export function messageBudget(limiter: EngineLimiter): CountMessage {
   return (caller, bytes = 0, apart = null) => {
     const points = 1 + Math.floor(bytes / BYTES_PER_POINT);
     const client = apart === null ? clientOf(caller) : regarding(clientOf(caller), apart);
-    const { left, most } = limiter.spend('messages', client, points);
+    const { left, max } = limiter.spend('messages', client, points);
     if (left >= 0) return 'within';
-    return left > -most ? 'over' : 'far over';
+    return left > -max ? 'over' : 'far over';
   };
 }

@@ -1,9 +1,9 @@
 import type { TokenStanding } from '../../../lib/caller.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import type { Limiter } from '../../../lib/limits/limiter.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
+import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
 import type { Graph } from '../../plugins/graph.ts';
 import type { LastingConnections } from '../connections/closing-in-slices.ts';
 import type { CountMessage } from '../connections/message-budget.ts';
@@ -25,8 +25,8 @@ export interface ServerSettings {
   readonly log: Log;
   readonly metrics: ServerMetrics;
   /** Counts what is over a limit here, and no operation yet. */
-  readonly refused: (limit: string) => void;
-  readonly limiter: Limiter;
+  readonly refused: (limit: LimitLabel) => void;
+  readonly limiter: EngineLimiter;
   /** Looks up what is known of the token of a request. */
   readonly standingOf: (token: Token | null) => TokenStanding | undefined;
   /** A steady one is best: only durations are measured. */

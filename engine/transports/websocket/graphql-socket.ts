@@ -27,7 +27,7 @@ const ON_TOKEN_END = 'ontokenend';
 const MAX_OPERATIONS = 100;
 const TOO_MANY_RETRY_SECONDS = 5;
 // The frames that open a socket and answer its pings do not count: thousands of sockets may share one address.
-const FREE_FRAMES = { most: 5, perMs: 10 / 60_000, owed: 5 };
+const FREE_FRAMES = { max: 5, perMs: 10 / 60_000, maxDebt: 5 };
 const LARGE_BYTES = 16_384;
 // Long enough for the close frame to be read.
 const LINGER_MS = 1_000;

@@ -1,3 +1,5 @@
+import type { TradingLimitLabel } from './limits.ts';
+
 /** The request is not authenticated: its token is missing, expired, unreadable, or was refused here. */
 export class UnauthenticatedError extends Error {
   override readonly name = 'UnauthenticatedError';
@@ -20,9 +22,9 @@ export class TooManyAttemptsError extends Error {
   override readonly name = 'TooManyAttemptsError';
   readonly retryAfterSeconds: number;
   /** The limit's name for operators. */
-  readonly limit: string;
+  readonly limit: TradingLimitLabel;
 
-  constructor(retryAfterSeconds: number, limit: string) {
+  constructor(retryAfterSeconds: number, limit: TradingLimitLabel) {
     super('too many attempts');
     this.limit = limit;
     this.retryAfterSeconds = retryAfterSeconds;

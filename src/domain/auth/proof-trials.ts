@@ -1,11 +1,10 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { addressClient, singleClient } from '../../../lib/limits/client.ts';
 import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
-import type { Limiter } from '../../../lib/limits/limiter.ts';
-import { REFUSED_TOKEN_CALLS } from '../../../lib/limits/table.ts';
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import type { OperationName } from '../../gateway/operations.ts';
 import { TooManyAttemptsError } from './errors.ts';
+import { REFUSED_TOKEN_CALLS, TRADING_LIMITS, type TradingLimiter } from './limits.ts';
 import type { ProofLedger } from './proof.ts';
 import { createQueue } from './queue.ts';
 import type { Viewer } from './viewer.ts';
@@ -25,7 +24,7 @@ export type ProofTrials = ReturnType<typeof createProofTrials>;
  */
 export function createProofTrials(
   clock: Clock,
-  limiter: Limiter,
+  limiter: TradingLimiter,
   known: KnownKeys,
   ledger: Pick<ProofLedger, 'isAccepted' | 'isTried' | 'refused'>,
 ) {
@@ -60,7 +59,7 @@ export function createProofTrials(
         const line = isOwnFull() ? own.key : from.key;
         // Only a call that ends makes room in such a time.
         const isIn = mayBegin() || (underWay > 0 && (await queue.wait(line, mayBegin, signal)));
-        if (!isIn) throw new TooManyAttemptsError(RETRY_SECONDS, limiter.table.trials.label);
+        if (!isIn) throw new TooManyAttemptsError(RETRY_SECONDS, TRADING_LIMITS.trials.label);
       }
       underWay += 1;
       try {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { MOST_WAITING } from '../../../lib/limits/table.ts';
+import { MAX_WAITING } from './limits.ts';
 
 /** Those who wait until they may go, for each key in the order of their arrival, for a bounded time. */
 export function createQueue(clock: Clock, patienceMs: number) {
@@ -10,7 +10,7 @@ export function createQueue(clock: Clock, patienceMs: number) {
     /** Resolves to false where too many wait, the turn has not come in time, or nobody waits for it any more. */
     wait(key: string, mayGo: () => boolean, signal?: AbortSignal): Promise<boolean> {
       const line = lines.get(key) ?? new Set();
-      const isFull = line.size >= MOST_WAITING.line || size >= MOST_WAITING.all;
+      const isFull = line.size >= MAX_WAITING.line || size >= MAX_WAITING.all;
       if (isFull || signal?.aborted) return Promise.resolve(false);
       lines.set(key, line);
       size += 1;

@@ -7,12 +7,12 @@ import {
   singleClient,
 } from '../../../lib/limits/client.ts';
 import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
-import type { Limiter } from '../../../lib/limits/limiter.ts';
 import { toToken } from '../../../lib/token.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { GatewayRefusal, LoginGrant } from '../../gateway/wire/bodies.ts';
 import { TooManyAttemptsError } from './errors.ts';
+import { TRADING_LIMITS, type TradingLimiter, type TradingLimitName } from './limits.ts';
 import type { AccountProof } from './proof.ts';
 import { keyApart } from './viewer.ts';
 
@@ -23,16 +23,13 @@ export type WriteLimits = ReturnType<typeof createWriteLimits>;
 
 /** Where a request comes from; the token may have expired. */
 type From = Pick<Caller, 'client' | 'token' | 'forwarded'>;
-type Charge = readonly [
-  name: 'login' | 'forgotPassword' | 'resets' | 'writes' | 'orders',
-  client: Client,
-];
+type Charge = readonly [name: TradingLimitName, client: Client];
 
 /**
  * Limits writes before they are sent: each has a share of its own. `signedIn` remembers the pairs of address and e-mail, and
  * of token and e-mail, that signed in lately, `tokens` what they were given.
  */
-export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens: KnownKeys) {
+export function createWriteLimits(limiter: TradingLimiter, signedIn: KnownKeys, tokens: KnownKeys) {
   /** A write that is refused here, or never sent, is given back. */
   async function limited<T>(charges: readonly Charge[], send: Send<T>): Promise<T> {
     const charged: Charge[] = [];
@@ -40,7 +37,7 @@ export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens:
       for (const charge of charges) {
         const { isOver, waitMs } = limiter.take(...charge);
         const seconds = Math.ceil(waitMs / 1000);
-        if (isOver) throw new TooManyAttemptsError(seconds, limiter.table[charge[0]].label);
+        if (isOver) throw new TooManyAttemptsError(seconds, TRADING_LIMITS[charge[0]].label);
         charged.push(charge);
       }
       return await send();

@@ -57,7 +57,7 @@ describe('an order that is not sent', () => {
   test.each<[string, Parameters<typeof open>[0], boolean]>([
     ['a refused token', { prover: refusal('unauthenticated') }, false],
     ['a fault of the facade', { prover: new TypeError('a mistake of ours') }, true],
-    ['a limit', { limits: new TooManyAttemptsError(1, 'ORDERS') }, false],
+    ['a limit', { limits: new TooManyAttemptsError(1, 'orders') }, false],
     ['an input that is refused late', { records: new InputError('input', 'is wrong') }, false],
     ['an account that has too many records', { records: full }, false],
     ['records that are away', { records: new RecordsUnavailableError('away') }, true],

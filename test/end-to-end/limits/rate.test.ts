@@ -136,7 +136,7 @@ const PROXIED = { TRUSTED_PROXIES: '127.0.0.1' };
 const FEW_REQUESTS = { RATE_LIMIT_PER_MINUTE: '40' };
 const SOCKETS = 16;
 const FEW_SOCKETS = {
-  connections: { ...DEFAULT_LIMITS.connections, most: { account: SOCKETS, address: 5_000 } },
+  connections: { ...DEFAULT_LIMITS.connections, max: { account: SOCKETS, address: 5_000 } },
 };
 
 /** The header of a proxy in front of the facade. */

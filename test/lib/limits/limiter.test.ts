@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { accountClient, addressClient, singleClient } from '../../../lib/limits/client.ts';
 import { Limiter, type Share } from '../../../lib/limits/limiter.ts';
-import type { LimitTable } from '../../../lib/limits/table.ts';
-import { createTestLimiter, DEFAULT_LIMITS, limited } from '../../support/limits.ts';
+import {
+  createTestLimiter,
+  DEFAULT_LIMITS,
+  type LimitTable,
+  limited,
+} from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const A = singleClient('address', 'a');
@@ -17,7 +21,7 @@ function stage(limits: Partial<LimitTable>) {
 describe('a limit', () => {
   test('is taken from down to nothing, each client has its own, and it refills evenly within a minute', async () => {
     const { clock, limiter } = stage(limited('requests', 3));
-    expect(limiter.take('requests', A, 2)).toMatchObject({ isOver: false, left: 1, most: 3 });
+    expect(limiter.take('requests', A, 2)).toMatchObject({ isOver: false, left: 1, max: 3 });
     expect(limiter.take('requests', A)).toMatchObject({ isOver: false, left: 0, waitMs: 60_000 });
     expect(limiter.take('requests', A)).toMatchObject({ isOver: true, left: 0, waitMs: 20_000 });
     expect(limiter.take('requests', B)).toMatchObject({ isOver: false, left: 2 });

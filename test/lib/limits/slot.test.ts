@@ -8,7 +8,7 @@ const ACCOUNT = accountClient('1', 'x');
 
 /** Two of each address, four of an account, so two of each token. */
 function stage() {
-  const connections = { ...DEFAULT_LIMITS.connections, most: { account: 4, address: 2 } };
+  const connections = { ...DEFAULT_LIMITS.connections, max: { account: 4, address: 2 } };
   const limiter = createTestLimiter({ connections });
   const owner: { is: Client } = { is: ADDRESS };
   return {

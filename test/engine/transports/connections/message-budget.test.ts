@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { messageBudget } from '../../../../engine/transports/connections/message-budget.ts';
 import type { RequestCaller } from '../../../../lib/caller.ts';
 import { Limiter } from '../../../../lib/limits/limiter.ts';
-import { limitTable } from '../../../../lib/limits/table.ts';
+import { limitTable } from '../../../support/limits.ts';
 import { createScriptedClock } from '../../../support/scripted-clock.ts';
 
 const SETTINGS = { costLimitPerMinute: 1, loginLimitPerMinute: 1, maxCost: 1 };

@@ -1,0 +1,97 @@
+import { perMinute, perProcess } from '../../lib/limits/limit.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
+
+export interface EngineLimitSettings {
+  readonly rateLimitPerMinute: number;
+  readonly costLimitPerMinute: number;
+  readonly maxCost: number;
+}
+
+/** The limits of any schema that a client is charged for. */
+export const ENGINE_LIMITS = {
+  requests: perMinute(
+    'RATE_LIMIT_PER_MINUTE',
+    'operations started in a minute',
+    ({ rateLimitPerMinute: rate }: EngineLimitSettings) => ({ account: rate, address: rate }),
+  ),
+  /** Beyond the requests of an address: sign-ins, and what a known token may prove itself by. */
+  reserve: perMinute(
+    'RATE_LIMIT_PER_MINUTE',
+    '… beyond those, and the messages, of the address',
+    () => ({ address: 60, token: 5 }),
+  ),
+  fields: perMinute(
+    'COST_LIMIT_PER_MINUTE',
+    'fields of answers in a minute',
+    ({ costLimitPerMinute: max }: EngineLimitSettings) => ({ account: max, address: max }),
+  ),
+  /** Each operation may come with a preflight, or end with a `complete`. */
+  messages: perProcess(
+    'messages',
+    '[messages](#what-clients-send)',
+    (settings: EngineLimitSettings) => both(2 * atLeast(settings)),
+    2.5,
+  ),
+  /** To parse and validate new documents is the work of the largest requests: sixty screens of a thousand tokens. */
+  documents: perProcess(
+    'new documents',
+    'tokens, or 64 characters, in a minute of documents that nobody has sent before',
+    (settings: EngineLimitSettings) => both(50 * atLeast(settings)),
+    1,
+  ),
+  /** One event of each subscription waits, however long. */
+  events: perProcess(
+    'events',
+    'fields of events in a minute',
+    ({ maxCost }: EngineLimitSettings) => both(5 * maxCost),
+    1,
+    Infinity,
+  ),
+  /** An account's are its WebSockets: a person has a few devices with a few windows each. */
+  connections: perProcess('connections', 'connections at a time', () => ({
+    account: 128,
+    address: 5_000,
+  })),
+  subscriptions: perProcess('subscriptions', 'subscriptions at a time', () => both(256)),
+  /** Each that is made or waits holds its document, which weighs forty times its text. */
+  largeAnswers: perProcess('costly operations', 'answers of more than 5000 fields at a time', () =>
+    both(66),
+  ),
+};
+
+/** The limits that are the same for all: of a document, a message, a connection or the process. */
+export const FIXED_LIMITS = [
+  'MAX_BODY_BYTES',
+  'MAX_COST',
+  'MAX_TOKENS',
+  'MAX_DEPTH',
+  'MAX_ALIASES',
+  'MAX_DIRECTIVES',
+  'mutation fields',
+  'variables',
+  'operations',
+  'selections',
+  'repeated fields',
+  'nesting',
+  'depth of variables',
+  'keys of variables',
+  'operations of a socket',
+  'characters of an id',
+  'sockets',
+  'unread answers',
+  'memory',
+] as const;
+
+export type EngineLimitName = keyof typeof ENGINE_LIMITS;
+export type EngineLimiter = Limiter<EngineLimitName>;
+export type LimitLabel =
+  | (typeof ENGINE_LIMITS)[EngineLimitName]['label']
+  | (typeof FIXED_LIMITS)[number];
+
+function atLeast({ rateLimitPerMinute }: EngineLimitSettings): number {
+  return Math.max(rateLimitPerMinute, 1_200);
+}
+
+function both(max: number) {
+  return { account: max, address: max };
+}

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ENGINE_LIMITS, FIXED_LIMITS } from '../../engine/operation/limits.ts';
+import { Metrics } from '../../src/app/metrics.ts';
+import { TRADING_LIMITS } from '../../src/domain/auth/limits.ts';
+
+const ROWS = [...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)];
+const documented = readFileSync(join(import.meta.dirname, '../../docs/limits.md'), 'utf8');
+
+test('every limit of a table has its row in the documentation, and its own series from the start', async () => {
+  expect(ROWS.filter(({ what }) => !documented.includes(`\n| ${what}`))).toEqual([]);
+  expect(FIXED_LIMITS.filter((label) => !documented.includes(`\`${label}\``))).toEqual([]);
+  const { registry, graph } = new Metrics();
+  const labels = [...ROWS.map(({ label }) => label), ...FIXED_LIMITS];
+  for (const label of labels) graph.refusal(label);
+  graph.refusal('a field’s own');
+  const counted = await registry.valuesOf('refusals_total');
+  const times = (label: string) => labels.filter((each) => each === label).length;
+  const expected = Object.fromEntries(labels.map((label) => [label, times(label)]));
+  expect(counted).toEqual({ ...expected, ORDER_RECORDS_PER_ACCOUNT: 0, other: 1 });
+});
