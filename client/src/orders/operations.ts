@@ -8,6 +8,8 @@ export type Keyed<Input> = {
     readonly idempotencyKey: string;
     /** Until when the server may send it, in ISO 8601. */
     readonly sendBefore?: string | undefined;
+    /** When the key was made, in ISO 8601. */
+    readonly keyMade?: string | undefined;
   };
 };
 

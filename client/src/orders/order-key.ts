@@ -30,6 +30,8 @@ export interface UsedKey extends NewKey {
   /** Null where it cannot be read: then no input is known to be the same. */
   readonly digest: string | null;
   readonly stamp: KeyStamp;
+  /** As it was sent; undefined where it was not. */
+  readonly keyMade: string | undefined;
 }
 
 /** The entry of a key in storage, which may be there or on its way there. */
@@ -55,6 +57,8 @@ export class OrderKey {
   #entry: Entry | null = null;
   /** Whether its own entry is in storage; null while nothing was stored. */
   #isStored: boolean | null = null;
+  /** Null before the first request with the key. */
+  #made: { readonly keyMade: string | undefined } | null = null;
 
   constructor(context: TicketContext, key: string, used: UsedKey | NewKey) {
     this.#context = context;
@@ -62,11 +66,12 @@ export class OrderKey {
     this.maxWaitMs = waitOf(used.maxWaitMs);
     if (!('stamp' in used)) return;
     const { keys } = context;
-    const { account, digest, stamp } = used;
+    const { account, digest, stamp, keyMade } = used;
     this.account = account;
     this.digest = digest ?? '';
     this.isInDoubt = true;
     this.#stamp = stamp;
+    this.#made = { keyMade };
     this.#entry = keys && { keys, account, key };
     this.#isStored = true;
   }
@@ -115,10 +120,30 @@ export class OrderKey {
     return momentOf(this.#stamp, Math.min(maxWaitMs, LONGEST_LIFE_MS));
   }
 
+  /**
+   * When the key was made, by the server's clock; undefined where that was not known. A key counts as made at the tap
+   * whose request is the first with it, since until then it exists in this app alone. So an order that was sent at T has a
+   * `keyMade` of T at the latest:
+   * - it is told once, before that request is sent, and none is added to a key that was sent without: neither a later tap
+   *   nor a clock that is known better by then moves it;
+   * - it is the server's time at the earliest, less the time since the tap by the clock that says more. Where both of the
+   *   device's clocks lost time in between, it is still no later than the server's time at this moment, before the request;
+   * - it is never the device's own time: where no answer has told the server's, there is none.
+   */
+  get keyMade(): string | undefined {
+    return this.#made?.keyMade;
+  }
+
+  /** For a server that refuses it: an order without it is taken as one of an earlier client, and not after a gap. */
+  leaveOutKeyMade(): void {
+    this.#made = { keyMade: undefined };
+  }
+
   /** Keeps the key before anything is sent: an order that nobody remembers must not exist. */
   async store(account: string, maxWait: number, attempt: Deadline): Promise<void> {
     const { core, keys, allowVolatile, underWay } = this.#context;
     this.#stamp = datedStamp(this.#stamp, core);
+    this.#made ??= { keyMade: momentOf(this.#stamp, 0) };
     if (keys === null || (allowVolatile && this.#isStored === false)) return;
     const { key, digest, maxWaitMs, usedAt } = this;
     const entry = { keys, account, key };
@@ -128,6 +153,7 @@ export class OrderKey {
       digest,
       at: usedAt,
       made: this.#stamp.made,
+      keyMade: this.keyMade,
       sendBefore: this.sendBefore(maxWait),
       maxWaitMs,
     });

@@ -80,7 +80,9 @@ export class OrderTicket implements Ticket {
       closingMs: ms / 2,
       onProgress,
       send: (own) => {
-        const sent = { ...copy, kind, idempotencyKey, sendBefore: key.sendBefore(maxWaitMs) };
+        const { keyMade } = key;
+        const sendBefore = key.sendBefore(maxWaitMs);
+        const sent = { ...copy, kind, idempotencyKey, sendBefore, keyMade };
         return this.#context.core.request(operation, { input: sent }, { ...own, repeats: false });
       },
     };

@@ -26,7 +26,7 @@ export interface OrderRejected {
 /**
  * The order may have been carried out or not: the gateway or a server that died left that open, or nobody could be
  * asked. Show the account's positions and orders, and ask again by placing the same ticket; another ticket would be
- * another order.
+ * another order. With `error.extensions.gap` the record of an earlier request may be among those that the server lost.
  */
 export interface OrderUnknown {
   readonly status: 'unknown';
@@ -40,7 +40,8 @@ export interface OrderUnknown {
 
 /**
  * The order was not carried out, and will not be unless the ticket is placed again. `error.code` is `EXPIRED` where it
- * came too late, and `VOIDED` where its key was closed before it came.
+ * came too late, and `VOIDED` where its key was closed before it came. With `error.extensions.gap` the server's records may lack
+ * orders from before `gap.until`, and it refuses this key for a day: the user may place the order by another ticket.
  */
 export interface OrderUnsent {
   readonly status: 'unsent';

@@ -32,7 +32,14 @@ export function isLasting(error: TradingGraphError): boolean {
 
 /** Whether the server's records do not reach back to when the key was made, and never will. */
 export function isForgotten(error: TradingGraphError): boolean {
-  return error.code === 'IDEMPOTENCY_UNAVAILABLE' && !error.retryable && !isFull(error);
+  const { code, retryable, extensions } = error;
+  if (code !== 'IDEMPOTENCY_UNAVAILABLE' || isFull(error)) return false;
+  return !retryable || extensions.gap !== undefined;
+}
+
+/** Whether the server takes the order without its `keyMade` alone: an earlier version, or a clock that differs by a minute. */
+export function refusesKeyMade({ code, message }: TradingGraphError): boolean {
+  return code === 'BAD_USER_INPUT' && message.includes('keyMade');
 }
 
 /** Whether the account has had its orders of a day; keys can be closed all the same. */

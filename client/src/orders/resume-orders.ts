@@ -55,7 +55,7 @@ interface Resuming {
 async function resumeOne(context: TicketContext, resuming: Resuming): Promise<ResumedOrder> {
   const { core } = context;
   const { keys, account, stored } = resuming;
-  const { key, digest, at, made, maxWaitMs } = stored;
+  const { key, digest, at, made, keyMade, maxWaitMs } = stored;
   const stamp = stampStored(core, made);
   const placedAt = made ?? at;
   const outcome = await outcomeOf(core, resuming, stamp);
@@ -67,7 +67,7 @@ async function resumeOne(context: TicketContext, resuming: Resuming): Promise<Re
     placedAt: placedAt === null ? null : new Date(placedAt).toISOString(),
     age: ageOf(stamp, core),
     outcome,
-    ticket: new OrderTicket(context, key, { account, digest, maxWaitMs, stamp }),
+    ticket: new OrderTicket(context, key, { account, digest, maxWaitMs, stamp, keyMade }),
     forget: () => keys.delete(account, key),
   };
 }

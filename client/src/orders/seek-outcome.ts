@@ -11,7 +11,7 @@ import { freshSocket } from './fresh-socket.ts';
 import { PING } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
 import { isUnsentAs, type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
-import { isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
+import { isLasting, mayClose, mayHaveTraded, pauseMs, refusesKeyMade } from './repeat-rules.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
 import { watched } from './watched.ts';
@@ -96,7 +96,9 @@ async function attempt(search: Search): Promise<OrderOutcome> {
     const account = await checkAccount(core, key.account, time, exchange);
     key.account = account;
     // After a sleep the server would be named a moment that is over. A WebSocket tells no date, and the order none then.
-    if (!exchange && key.since === undefined && core.serverClock.isBehind) {
+    const { serverClock } = core;
+    const isUntold = serverClock.now() === null || serverClock.isBehind;
+    if (!exchange && key.since === undefined && isUntold) {
       await time.race(core.request(PING, {}, { repeats: false, signal: time.signal }));
     }
     await key.store(account, maxWaitMs, time);
@@ -125,6 +127,11 @@ async function send(
     return outcome;
   } catch (thrown) {
     const error = asError(thrown);
+    if (key.keyMade !== undefined && refusesKeyMade(error)) {
+      key.leaveOutKeyMade();
+      key.isInDoubt = wasInDoubt;
+      return send(search, time, options);
+    }
     // An earlier request that was lost may still arrive, so that its doubt stays.
     if (!mayHaveTraded(error)) key.isInDoubt = wasInDoubt;
     throw error;

@@ -14,6 +14,8 @@ export interface StoredKey {
   readonly at: number | null;
   /** The same by the server's clock, at the earliest; null where that was not known, as before versions that store it. */
   readonly made: number | null;
+  /** The same as it is sent, in ISO 8601; left out where that was not known, as before versions that send it. */
+  readonly keyMade?: string | undefined;
   /** Until when the order may be sent, by the server's clock, in ISO 8601; left out where that was not known. */
   readonly sendBefore?: string | undefined;
   /** How long it may be sent, where that is not the default. */
@@ -74,7 +76,9 @@ export class StoredKeys {
 }
 
 function parse(key: string, text: string): StoredKey {
-  const { digest, at, made, sendBefore, maxWaitMs }: Partial<StoredKey> = Object(parseJson(text));
+  const { digest, at, made, keyMade, sendBefore, maxWaitMs }: Partial<StoredKey> = Object(
+    parseJson(text),
+  );
   // Text of another form was not written by this version.
   if (typeof digest !== 'string' || !isDate(at)) return { key, digest: null, at: null, made: null };
   return {
@@ -82,6 +86,7 @@ function parse(key: string, text: string): StoredKey {
     digest,
     at,
     made: isDate(made) ? made : null,
+    keyMade: typeof keyMade === 'string' ? keyMade : undefined,
     sendBefore: typeof sendBefore === 'string' ? sendBefore : undefined,
     maxWaitMs: typeof maxWaitMs === 'number' ? maxWaitMs : undefined,
   };

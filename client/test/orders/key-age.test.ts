@@ -179,6 +179,29 @@ test('a key that is called fresh is less than 24 hours old when the server has j
   );
 });
 
+test('a key is never told to be made later than at its first request, whatever the clocks of the device do', () => {
+  const span = fc.record({ awake: minutes, asleep: minutes, clockSet: setBy });
+  fc.assert(
+    fc.property(
+      fc.array(span, { maxLength: 6 }),
+      fc.array(span, { maxLength: 3 }),
+      (past, wait) => {
+        const phone = phoneClock();
+        for (const one of past) {
+          phone.hear();
+          phone.live(one);
+        }
+        const tapped = stampNow(phone.clocks);
+        for (const one of wait) phone.live(one);
+        const { made } = datedStamp(tapped, phone.clocks);
+        // A date has no milliseconds, of which none is missing here.
+        expect(Number(made)).toBeLessThanOrEqual(Date.UTC(2026, 0) + phone.ageMs());
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
 test('without the server’s time a key is fresh by this run’s clocks alone', () => {
   const span = fc.record({ awake: minutes, asleep: fc.constant(0), clockSet: setBy });
   fc.assert(

@@ -346,7 +346,7 @@ class RehearsalDevice {
     const sent = (text: string) => {
       if (/order: place(?!d)/.test(text)) this.lastOrderMs = clock.now();
       return text.replace(
-        /"(sendBefore|since)":"([^"]+)"/g,
+        /"(sendBefore|since|keyMade)":"([^"]+)"/g,
         (_, name, date) => `"${name}":"${realDate(Date.parse(date)).toISOString()}"`,
       );
     };

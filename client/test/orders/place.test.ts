@@ -180,6 +180,7 @@ test('nothing is stored but digest and times under account and key', async () =>
     digest: expect.any(String),
     at: expect.any(Number),
     made: expect.any(Number),
+    keyMade: expect.stringMatching(/Z$/),
     sendBefore: expect.stringMatching(/Z$/),
   });
 });
