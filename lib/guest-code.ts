@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,9 +15,9 @@ const names = new Map<string, string>();
 const OWN_FOLDER = `${resolve(import.meta.filename, import.meta.filename.endsWith('.ts') ? '../..' : '..')}/`;
 const PACKAGES = '/node_modules/';
 
-/** Runs a guest's code: what it throws, now or in what it starts, is attributed to it. Null is for code of the service. */
-export function asGuest<Result>(name: string | null, run: () => Result): Result {
-  return name === null ? run() : running.run(name, run);
+/** Runs a guest's code: what it throws, now or in what it starts, is attributed to it. */
+export function asGuest<Result>(name: string, run: () => Result): Result {
+  return running.run(name, run);
 }
 
 /** Runs code of the service that a guest has called, such as a connection that outlives the call. */
@@ -29,8 +30,9 @@ export function guestName(path: string): string {
   return basename(path, extname(path));
 }
 
+/** Stacks name a file by where its links lead. */
 export function registerGuest(name: string, path: string): void {
-  names.set(path, name);
+  names.set(realpathSync(path), name);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Log } from '../../lib/log.ts';
+import { isPlainJson } from '../../lib/plain-json.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import type { Attribution, CodeTraits, RequestCode } from './codes.ts';
@@ -86,7 +87,9 @@ export class ErrorCodes {
     const list: readonly unknown[] = isList ? thrown.errors : [thrown];
     const https = list.map((each) => (isGraphQLError(each) ? httpOf(each) : FAULT));
     const errors = list.map((each) =>
-      isGraphQLError(each) ? this.#ofPlugin(each, code) : masked(each),
+      isGraphQLError(each) && isPlainJson(each.extensions)
+        ? this.#ofPlugin(each, code)
+        : masked(each),
     );
     this.refused(errors, record);
     return {
@@ -114,7 +117,12 @@ export class ErrorCodes {
     if (isPublic(error)) return error;
     // The library's own have no code: they may quote the value that a field cannot have.
     if (isGraphQLError(cause) && typeof cause.extensions.code === 'string') {
-      return this.#ofPlugin(cause, 'INTERNAL');
+      if (isPlainJson(cause.extensions)) return this.#ofPlugin(cause, 'INTERNAL');
+      return this.#publicCause(
+        error,
+        new TypeError('details that JSON cannot carry', { cause }),
+        requestId,
+      );
     }
     const described = this.#options.describe(cause);
     const { extensions } = described;

@@ -8,7 +8,7 @@ import {
   validate,
 } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
-import { asHost } from '../../lib/guest-code.ts';
+import { asGuest, asHost } from '../../lib/guest-code.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { Subscribed } from '../execution/begin-events.ts';
 import type { Execution, OpenedOperation } from '../execution/execution.ts';
@@ -51,6 +51,7 @@ export function envelopOperations(parts: EnvelopedParts, pluginErrors: PluginErr
   const all = [useSchema(schema), useExecution(execution), pluginErrors.useOutcomes()];
   const enveloped = envelop({ plugins: [...(all as Plugin[]), ...plugins.hooks] });
   const getEnveloped = enveloped as unknown as (view: object) => Enveloped;
+  const asTheirs = <Result>(run: () => Result) => asGuest(plugins.guest, run);
 
   return (context: OperationContext, view: PluginView): Eventually<OpenedOperation | Refusal> => {
     const { operation } = context;
@@ -58,20 +59,20 @@ export function envelopOperations(parts: EnvelopedParts, pluginErrors: PluginErr
     const failed = (error: unknown, fallback?: Fallback) =>
       withHeaders(codes.refusal(error, transport.record, fallback), headers);
     try {
-      const enveloped = getEnveloped(admittedView(view, context));
-      const document = enveloped.parse(params.query);
-      const errors = enveloped.validate(schema, document);
+      const enveloped = asTheirs(() => getEnveloped(admittedView(view, context)));
+      const document = asTheirs(() => enveloped.parse(params.query));
+      const errors = asTheirs(() => enveloped.validate(schema, document));
       if (errors.length > 0) return failed(new AggregateError(errors), OF_DOCUMENT);
       const ready = (contextValue: unknown) => {
         const { variables, operationName } = params;
         const args = { schema, document, contextValue, variableValues: variables, operationName };
         const start = () =>
           prepared.node.operation === 'subscription'
-            ? pluginErrors.subscribe(context, () => enveloped.subscribe(args))
-            : pluginErrors.execute(context, () => enveloped.execute(args));
+            ? pluginErrors.subscribe(context, () => asTheirs(() => enveloped.subscribe(args)))
+            : pluginErrors.execute(context, () => asTheirs(() => enveloped.execute(args)));
         return { operation, start };
       };
-      const building = enveloped.contextFactory();
+      const building = asTheirs(() => enveloped.contextFactory());
       return building instanceof Promise ? building.then(ready).catch(failed) : ready(building);
     } catch (error) {
       return failed(error);
@@ -89,20 +90,21 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
       setValidationFn(validateFurther);
     },
     onExecute({ args, setExecuteFn }) {
-      beginTrace(args.contextValue[GRAPH].operation);
+      asHost(() => beginTrace(args.contextValue[GRAPH].operation));
       setExecuteFn((given) => asHost(() => execution.execute(admittedContext(given))));
       return {
         onExecuteDone: ({ result, setResult }) =>
-          setResult(execution.ended(args.contextValue[GRAPH], result)),
+          setResult(asHost(() => execution.ended(args.contextValue[GRAPH], result))),
       };
     },
     onSubscribe({ args, setSubscribeFn }) {
-      beginTrace(args.contextValue[GRAPH].operation);
+      asHost(() => beginTrace(args.contextValue[GRAPH].operation));
       setSubscribeFn((given) =>
         asHost(() => execution.subscribe(admittedContext(given), eventContexts)),
       );
       return {
-        onSubscribeResult: ({ result }) => void execution.ended(args.contextValue[GRAPH], result),
+        onSubscribeResult: ({ result }) =>
+          void asHost(() => execution.ended(args.contextValue[GRAPH], result)),
       };
     },
   };

@@ -1,6 +1,7 @@
 import type { Plugin } from '@envelop/core';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
+import { isPlainJson } from '../../lib/plain-json.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
@@ -117,6 +118,10 @@ export class PluginErrorBoundary {
   checked(record: OperationRecord, result: ExecutionResult, fallback: Fallback = OF_OPERATION) {
     if (typeof result !== 'object' || result === null || Symbol.asyncIterator in result) {
       return this.failed(record, new TypeError('no result'));
+    }
+    const executed = this.#executed.get(record);
+    if (executed !== undefined && result !== executed.result && !isPlainJson(result)) {
+      return this.failed(record, new TypeError('a result that JSON cannot carry'));
     }
     const { errors } = result;
     if (errors === undefined || errors.every(isOurs)) return result;

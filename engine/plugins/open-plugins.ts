@@ -45,6 +45,8 @@ interface Named {
 
 /** Other people's plugins once they are initialized. */
 export interface OpenPlugins {
+  /** The name by which faults that none of them catches are logged and counted. */
+  readonly guest: string;
   /** Their hooks of envelop, for every transport. */
   readonly hooks: readonly Plugin[];
   /** Their hooks of yoga's HTTP. */
@@ -61,7 +63,7 @@ export function openPlugins(
   schema: GraphQLSchema,
   given: readonly GivenPlugin[],
   log: Log,
-  guest: string | null = null,
+  guest = 'plugins',
 ): OpenPlugins {
   const wrappable = createWrappableSchema(schema, log, guest);
   const handlers: unknown[] = [];
@@ -77,8 +79,8 @@ export function openPlugins(
     );
   }
   return {
-    hooks:
-      all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log, guest))],
+    guest,
+    hooks: all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log))],
     http: [...new Set(http.map(({ plugin }) => plugin))].map((plugin) =>
       Object.fromEntries(
         picked(plugin, [...OF_HTTP, 'instrumentation']).map(([name, hook]) => [
@@ -91,7 +93,7 @@ export function openPlugins(
     ),
     wrappable,
     because: http[0] ? `${http[0].name} has ${http[0].hook}` : null,
-    dispose: () => disposed(all, log),
+    dispose: () => asGuest(guest, () => disposed(all, log)),
   };
 }
 
@@ -171,12 +173,11 @@ function picked(plugin: Hooks, names: readonly string[]): [string, unknown][] {
   return names.filter((name) => plugin[name] != null).map((name) => [name, plugin[name]]);
 }
 
-function hooksOf({ plugin, name }: Named, log: Log, guest: string | null): Plugin {
+function hooksOf({ plugin, name }: Named, log: Log): Plugin {
   const hooks = picked(plugin, OF_ENVELOP).map(([hook, run]) => {
     const fault = (error: unknown) =>
       log.error({ plugin: name, hook, err: error }, 'a plugin failed');
-    const hosted: Hook = (...given) => asGuest(guest, () => (run as Hook)(...given));
-    return [hook, guarded(hook, hosted, fault)];
+    return [hook, guarded(hook, run as Hook, fault)];
   });
   return { ...Object.fromEntries(hooks), instrumentation: plugin.instrumentation };
 }

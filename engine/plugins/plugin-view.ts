@@ -1,4 +1,5 @@
 import type { RequestCaller } from '../../lib/caller.ts';
+import { asHost } from '../../lib/guest-code.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext, ReadingContext } from '../admission/operation-context.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
@@ -29,7 +30,7 @@ export class PluginView {
 
   /** The request over HTTP; undefined for an operation of a socket. */
   get request(): Request | undefined {
-    const request = this[REQUEST].transport.toRequest?.();
+    const request = asHost(() => this[REQUEST].transport.toRequest?.());
     this.request = request;
     return request;
   }

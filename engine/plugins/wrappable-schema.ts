@@ -34,11 +34,7 @@ export type WrappableSchema = ReturnType<typeof createWrappableSchema>;
  * service's own with the one that they need. What a plugin replaced counts as the viewer's own from then on: it is shared
  * with nobody, cached nowhere and, having four parameters, never compiled.
  */
-export function createWrappableSchema(
-  schema: GraphQLSchema,
-  log: Log,
-  guest: string | null = null,
-) {
+export function createWrappableSchema(schema: GraphQLSchema, log: Log, guest: string) {
   let endings: readonly (() => Wrappable | null)[] = [];
   const writesOf = new WeakMap<object, Writes>();
   const failed = new WeakSet<object>();

@@ -51,7 +51,7 @@ export function withDefaults(config: Config, given: AppOptions, extensions: Exte
   const own = given.schema ?? extensions.schema;
   const schema = config.federation ? federated(own) : own;
   const log = given.log ?? openAppLog(config).log;
-  const guest = config.plugins === null ? null : guestName(config.plugins);
+  const guest = config.plugins === null ? undefined : guestName(config.plugins);
   const plugins = openGiven(schema, given.plugins ?? [], directPath, log, guest);
   return {
     ...given,
@@ -83,7 +83,7 @@ function openGiven(
   given: readonly GivenPlugin[],
   directPath: boolean,
   log: Log,
-  guest: string | null,
+  guest?: string,
 ): OpenPlugins {
   try {
     const plugins = openPlugins(schema, given, log, guest);

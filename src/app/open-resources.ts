@@ -3,7 +3,6 @@ import { createExecutors } from '../../engine/execution/compiling-executor.ts';
 import { ENGINE_LIMITS } from '../../engine/operation/limits.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
-import { guestName } from '../../lib/guest-code.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
@@ -39,7 +38,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes, heartbeatMs, extensions } = options;
+  const { log, schema, cacheBytes, heartbeatMs, extensions, plugins } = options;
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
@@ -62,11 +61,8 @@ export async function openResources(
     extensions.backends.map((each) => [each.name, createBackendClient(each, wire)]),
   );
   for (const backend of backends.values()) started.defer(() => backend.close());
-  const names = [
-    ...extensions.names,
-    ...(config.plugins === null ? [] : [guestName(config.plugins)]),
-  ];
-  metrics.graph.extend({ ...extensions, names });
+  const ofPlugins = plugins.hooks.length > 0 ? [plugins.guest] : [];
+  metrics.graph.extend({ ...extensions, names: [...extensions.names, ...ofPlugins] });
   const documents = new Documents({
     schema,
     limits: config,

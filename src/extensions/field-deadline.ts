@@ -1,7 +1,5 @@
 import { inspect } from 'node:util';
-import { GraphQLError } from 'graphql';
 import { asGuest } from '../../lib/guest-code.ts';
-import { plainJson } from '../../lib/plain-json.ts';
 import { DeadlineError, GatewayError } from '../gateway/errors.ts';
 
 export interface FieldDeadline {
@@ -87,12 +85,11 @@ async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<read
   return items;
 }
 
-/** What code has thrown, as an error that can be reported: its texts can be read, and JSON carries what clients are told. */
+/** What code has thrown, as an error whose texts can be read. */
 function readableError(thrown: unknown): Error {
   try {
     if (thrown instanceof Error) {
       const { message, stack = '' } = thrown;
-      if (thrown instanceof GraphQLError) plainJson(thrown.extensions);
       if (typeof message === 'string' && typeof stack === 'string') return thrown;
     }
     return new Error(`no error was thrown, but ${inspect(thrown)}`);

@@ -174,22 +174,27 @@ test.each<[string, Environment, RegExp[]]>([
 });
 
 test.each([
-  ['an error', 'throw new Error("outside of any hook")'],
-  ['a rejection', 'void Promise.reject(new Error("outside of any hook"))'],
+  ['an error', 'throw new Error("of our own")'],
+  ['a rejection', 'void Promise.reject(new Error("of our own"))'],
 ])('%s that nothing handles leaves one line with its client, and exits', async (_what, fault) => {
-  const file = join(folder.path, 'plugins.mjs');
-  await writeFile(file, `export default [{ onParse() { setImmediate(() => { ${fault}; }); } }];`);
+  const file = join(folder.path, 'fault.mjs');
+  await writeFile(
+    file,
+    `import { subscribe } from 'node:diagnostics_channel';
+    subscribe('http.server.request.start', () => setImmediate(() => { ${fault}; }));`,
+  );
   await using sandbox = await startSandbox({ tickMs: 0 });
-  await using facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url, PLUGINS: file });
+  const flags = ['--import', file];
+  await using facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url }, flags);
   await postQuery(`${facade.url}/graphql`, '{ __typename }', {}).catch(() => {});
   expect(await facade.ended()).toBe(1);
   const fatal = facade.logged.filter((line) => line.includes('"fatal"'));
   expect(fatal.map((line) => JSON.parse(line))).toEqual([
     {
       ...{ level: 'fatal', time: expect.any(String) },
-      err: expect.objectContaining({ message: 'outside of any hook', stack: expect.any(String) }),
+      err: expect.objectContaining({ message: 'of our own', stack: expect.any(String) }),
       lastClient: expect.stringMatching(/^[0-9a-f]{16}$/),
-      msg: 'an error that nothing handles ends the process',
+      msg: 'uncaught exception, exiting',
     },
   ]);
   // Not a second time as plain text.

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { readMetrics } from '../../support/leaks.ts';
+import { startedOnce } from '../../support/started.ts';
+
+const SERVING = [
+  ['the direct path', ''],
+  ['yoga', '1'],
+] as const;
+
+describe.each(SERVING)('where %s serves HTTP', (_server, hooks) => {
+  const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
+  const facade = startedOnce(() =>
+    startFacadeProcess({
+      GATEWAY_URL: sandbox.url,
+      PLUGINS: join(import.meta.dirname, 'faulty-plugins.ts'),
+      HTTP_HOOKS: hooks,
+      NODE_ENV: 'production',
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      ORDER_STORE: 'memory',
+    }),
+  );
+
+  async function counted(): Promise<readonly string[]> {
+    const metrics = await readMetrics(facade.adminUrl);
+    const series = metrics.matchAll(
+      /extension_faults_total\{extension="(.+)",kind="(.+)"\} (\d+)/g,
+    );
+    return [...series].map(([, ...values]) => values.join(' '));
+  }
+
+  test('what a plugin forgets ends nothing, and is counted by its file', async () => {
+    const token = sandbox.token({ email: 'demo@example.com' });
+    const names = ['Begun', 'Wrapped', 'Done', 'Resolved'];
+    const times = 50;
+    const answers = await Promise.all(
+      Array.from({ length: times }, () =>
+        Promise.all(
+          names.map((name) => facade.query(`query ${name} { session { id } }`, { token })),
+        ),
+      ),
+    );
+    for (const { data, errors } of answers.flat()) {
+      expect(errors).toEqual([]);
+      expect(data.session.id).toEqual(expect.any(String));
+    }
+    const headers = { 'x-request-id': 'forget' };
+    await facade.query('{ __typename }', { headers });
+    const faults = names.length * times + (hooks === '' ? 0 : 1);
+    await eventually(async () =>
+      expect(await counted()).toEqual([
+        `faulty-plugins rejection ${faults}`,
+        `faulty-plugins exception ${faults}`,
+      ]),
+    );
+  });
+
+  test.each(['Circular', 'Refused', 'Plain'])(
+    'what a plugin adds and JSON cannot carry takes no outcome away: %s',
+    async (name) => {
+      const token = sandbox.token({ email: 'demo@example.com' });
+      const input = `symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "${name}"`;
+      const selected = '... on OrderAccepted { orderId orders { id } }';
+      const { data, errors } = await facade.query(
+        `mutation ${name} { placeOrder(input: { ${input} }) { ${selected} } }`,
+        { token },
+      );
+      expect(data).toEqual({ placeOrder: { orderId: expect.any(String), orders: null } });
+      expect(errors[0]?.extensions).toMatchObject({ code: 'INTERNAL' });
+    },
+  );
+
+  test('a query whose answer a plugin spoils fails alone', async () => {
+    const answers = [
+      await facade.query('query Circular { __typename }'),
+      await facade.query('query Refused { __typename }'),
+      await facade.query('query Unparsed { __typename }'),
+    ];
+    for (const { errors } of answers) {
+      expect(errors[0]?.extensions).toMatchObject({ code: 'INTERNAL' });
+    }
+    expect((await facade.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+  });
+});
