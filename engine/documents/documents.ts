@@ -20,6 +20,7 @@ import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import { located, requestError } from '../operation/request-error.ts';
+import { type DeferredFragment, splitQuery, withoutIncremental } from './deferred-parts.ts';
 import { createListSizes, type ListSizes } from './list-sizes.ts';
 import type { Meter } from './meter.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
@@ -30,7 +31,6 @@ import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.
 import { Selections } from './selections.ts';
 import { type SharedUse, sharedUseOf } from './sharing-marks.ts';
 import { type StructureLimits, structureErrors } from './structure.ts';
-import { withoutIncremental } from './without-incremental.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -60,6 +60,19 @@ export interface Executors {
   create(selections: Selections, operation: OperationDefinitionNode): OperationExecutor;
 }
 
+/** What is executed by itself: an operation, or a part of one. */
+export interface Executable {
+  readonly args: OperationArguments;
+  readonly executor: OperationExecutor;
+}
+
+/** A query whose answer may come in parts. */
+export interface Deferral {
+  /** Null where all of it is deferred. */
+  readonly rest: Executable | null;
+  readonly fragments: readonly (Executable & DeferredFragment)[];
+}
+
 /** A document that passed every check that does not depend on variables. */
 export interface PreparedDocument {
   /** The lexical tokens, as many as were read. */
@@ -68,10 +81,10 @@ export interface PreparedDocument {
   readonly operations: ReadonlyMap<string | null, PreparedOperation>;
 }
 
-export interface PreparedOperation extends OperationFacts {
+export interface PreparedOperation extends OperationFacts, Executable {
   readonly node: OperationDefinitionNode;
-  readonly args: OperationArguments;
-  readonly executor: OperationExecutor;
+  /** Null where it has no fragments that may be deferred. */
+  readonly deferral: Deferral | null;
   /** Null where it reads more than what others may be sent too. */
   readonly sharedUse: SharedUse | null;
   /** Identifies the document and the operation within this process. */
@@ -117,7 +130,11 @@ export class Documents {
       },
       dispose: (result) => {
         if ('errors' in result) return;
-        for (const { executor } of result.operations.values()) executor.release();
+        for (const { executor, deferral } of result.operations.values()) {
+          executor.release();
+          deferral?.rest?.executor.release();
+          for (const fragment of deferral?.fragments ?? []) fragment.executor.release();
+        }
       },
     });
   }
@@ -157,9 +174,10 @@ export class Documents {
     }
     const inexact = inexactLiteralError(schema, document);
     if (inexact) return { errors: [inexact] };
-    const plain = withoutIncremental(document, text);
+    const isIncremental = /@\s*(?:defer|stream)\b/.test(text);
+    const plain = isIncremental ? withoutIncremental(document) : document;
     freeTokens(plain);
-    const operations = this.#operationsOf(plain, text);
+    const operations = this.#operationsOf(plain, text, document);
     const misplaced = [...operations.values()].flatMap((each) => each.notInSubscriptions);
     if (misplaced.length > 0) return { errors: misplaced.slice(0, MAX_ERRORS).map(misplacedError) };
     return { document: plain, operations };
@@ -172,19 +190,35 @@ export class Documents {
     return withoutStack(() => validate(schema, document, rules, options));
   }
 
-  #operationsOf(document: DocumentNode, text: string): Map<string | null, PreparedOperation> {
+  /** `original` is the document with its `@defer` directives. */
+  #operationsOf(
+    document: DocumentNode,
+    text: string,
+    original: DocumentNode,
+  ): Map<string | null, PreparedOperation> {
     const { schema, introspection } = this.#options;
     const digest = hash('sha256', text, 'base64url');
     const ofDocument = documentArguments(schema, document, !introspection);
     const selections = new Selections(schema, document);
     const operations = new Map<string | null, PreparedOperation>();
-    for (const node of document.definitions) {
+    const executable = (node: OperationDefinitionNode): Executable => ({
+      args: new OperationArguments(ofDocument, node),
+      executor: this.executors.create(selections, node),
+    });
+    for (const [at, node] of document.definitions.entries()) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
+      const split =
+        document === original
+          ? null
+          : splitQuery(original.definitions[at] as OperationDefinitionNode, node);
       const facts = factsOf(selections, node, this.#sizes);
       operations.set(node.name?.value ?? null, {
         node,
-        args: new OperationArguments(ofDocument, node),
-        executor: this.executors.create(selections, node),
+        ...executable(node),
+        deferral: split && {
+          rest: split.rest && executable(split.rest),
+          fragments: split.fragments.map((each) => ({ ...each, ...executable(each.node) })),
+        },
         sharedUse: sharedUseOf(facts.marks, document, node),
         ...facts,
         name: `${digest} ${node.name?.value ?? ''}`,

@@ -57,6 +57,13 @@ export class Meter {
     this.#signal = signal;
   }
 
+  /** The meter of a part of the answer; its fields are counted here once it is made. */
+  part(): Meter {
+    const { maxFields, scheduler, client } = this;
+    const signal = this.#signal;
+    return new Meter({ maxFields, scheduler, client, estimate: this.#estimate, signal });
+  }
+
   get isOver(): boolean {
     return this.#isOver;
   }

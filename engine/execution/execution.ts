@@ -1,15 +1,24 @@
 import type { ExecutionResult } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { Client } from '../../lib/limits/client.ts';
+import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import type { ErrorCodes } from '../operation/error-codes.ts';
+import { deferredNow } from '../documents/deferred-parts.ts';
+import type { Deferral, Executable } from '../documents/documents.ts';
+import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
 import type { Refusal } from '../operation/refusal.ts';
+import type { EventText } from '../operation/result-sink.ts';
+import type { PartsFormat } from '../operation/transport-context.ts';
 import { beginEvents, type EventContexts, type Subscribed } from './begin-events.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
+import { DeferredAnswer } from './deferred-answer.ts';
+import { packResult } from './delivery.ts';
 import type { EventResults } from './event-results.ts';
-import { beginTrace, endTrace } from './operation-traces.ts';
+import { jsonText } from './json-text.ts';
+import { beginTrace, endSpan, endTrace } from './operation-traces.ts';
 import { CachedResult } from './response-cache.ts';
 
 const CROWDED_RETRY_SECONDS = 5;
@@ -43,12 +52,89 @@ export function createExecution(parts: ExecutionParts) {
   function start(context: OperationContext): Eventually<Subscribed> {
     beginTrace(context.operation);
     if (isSubscription(context)) return subscribe(context).then((begun) => ended(context, begun));
+    const { deferral } = context.operation.prepared;
+    const { partsFormat } = context.operation.transport;
+    if (deferral !== null && partsFormat !== null) {
+      const fragments = deferredNow(deferral.fragments, context.operation.values);
+      if (fragments.length > 0) return defer(context, partsFormat, deferral.rest, fragments);
+    }
     return after(answered(context), (result) => ended(context, masked(context, result)));
   }
 
   /** The result of a query or a mutation, with its errors masked. */
   function execute(context: OperationContext): Eventually<ExecutionResult> {
     return after(answered(context), (result) => masked(context, result));
+  }
+
+  /** All parts begin at once, with one context: what several of them read is read once. */
+  function defer(
+    context: OperationContext,
+    format: PartsFormat,
+    rest: Executable | null,
+    fragments: Deferral['fragments'],
+  ): Subscribed {
+    const { operation } = context;
+    const { meter, transport } = operation;
+    const client = limits.currentClient(operation);
+    const refusal = limits.overFields(operation) ?? overCostly(operation, client);
+    if (refusal !== null) return ended(context, masked(context, { errors: refusal.errors }));
+    let waiting = fragments.length + (rest === null ? 0 : 1);
+    const run = async (part: Executable, span: TraceSpan | null) => {
+      const result = await partOf(context, part, client, span);
+      transport.record.partMade();
+      waiting -= 1;
+      if (waiting === 0) {
+        if (meter.isCostly) limiter.giveBack('largeAnswers', client);
+        limits.chargeFields(operation);
+      }
+      return result;
+    };
+    const first = rest === null ? Promise.resolve({ data: {} }) : run(rest, null);
+    const parts = fragments.map((fragment) => {
+      const { label } = fragment;
+      const span = operation.trace?.part({ name: 'defer', attributes: { label: label ?? '' } });
+      return { label, result: run(fragment, span ?? null) };
+    });
+    const answer = new DeferredAnswer(format, first, parts, write, () => {
+      const { extensions } = ended(context, { extensions: undefined }) as ExecutionResult;
+      return extensions === undefined ? {} : { extensions };
+    });
+    operation.events = answer;
+    return answer;
+
+    function write(message: object, isPacked: boolean): Eventually<EventText> {
+      return after(jsonText(message, meter), (text) =>
+        isPacked ? packResult(text, scheduler, client.key) : text,
+      );
+    }
+  }
+
+  /** The result of a part. It never rejects: a part that fails carries its errors. */
+  async function partOf(
+    context: OperationContext,
+    { args, executor }: Executable,
+    client: Client,
+    span: TraceSpan | null,
+  ): Promise<ExecutionResult> {
+    const { meter, values, params } = context.operation;
+    const own = meter.part();
+    const execute = () => executor.execute(args.of(context, values, params.variables), own);
+    let result: ExecutionResult;
+    try {
+      result = await (own.isCostly ? scheduler.run(client.key, execute) : execute());
+      if (!meter.count(own.fields)) result = { data: null, errors: [meter.error()] };
+    } catch (error) {
+      result = { data: null, errors: [asGraphQLError(error)] };
+    }
+    const shown = masked(context, result);
+    if (span !== null) endSpan(span, shown, codes);
+    return shown;
+  }
+
+  /** Refuses a costly operation whose client has enough of them under way; else it counts until it is given back. */
+  function overCostly({ meter }: Operation, client: Client) {
+    if (!meter.isCostly || !limiter.take('largeAnswers', client).isOver) return null;
+    return overLimit('costly operations', CROWDED_RETRY_SECONDS);
   }
 
   /** A cached response waits for no turn. */
@@ -88,9 +174,8 @@ export function createExecution(parts: ExecutionParts) {
     if (!operation.meter.isCostly) return charged(context);
     // Its account may have been proved meanwhile, to look into a cache.
     const client = limits.currentClient(operation);
-    if (limiter.take('largeAnswers', client).isOver) {
-      return { errors: overLimit('costly operations', CROWDED_RETRY_SECONDS).errors };
-    }
+    const refusal = overCostly(operation, client);
+    if (refusal !== null) return { errors: refusal.errors };
     const release = () => limiter.giveBack('largeAnswers', client);
     return scheduler.run(client.key, () => charged(context)).finally(release);
   }

@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql';
+import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 
@@ -18,11 +19,14 @@ export function beginTrace(operation: Operation): void {
   operation.trace = record.trace.operation(start);
 }
 
-/** The span tells the first error that is a fault; other errors are an answer like any other. */
 export function endTrace({ trace }: Operation, result: object, codes: ErrorCodes): void {
-  if (trace === null) return;
+  if (trace !== null) endSpan(trace, result, codes);
+}
+
+/** The span tells the first error that is a fault; other errors are an answer like any other. */
+export function endSpan(span: TraceSpan, result: object, codes: ErrorCodes): void {
   const { errors = [] } = result as ExecutionResult;
   const fault = errors.find(({ extensions }) => codes.isFault(extensions?.code));
   const code = fault?.extensions?.code;
-  trace.end({ errorType: typeof code === 'string' ? code : null });
+  span.end({ errorType: typeof code === 'string' ? code : null });
 }

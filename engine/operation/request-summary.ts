@@ -78,6 +78,8 @@ export class RequestSummary {
   // Lists are made with their first entry, of its size: most requests have one at most.
   codes: readonly string[] = NONE;
   calls: readonly BackendCall[] = NONE;
+  /** When each part of an answer in parts was made, from the beginning of the request. */
+  partsMs: readonly number[] = NONE;
   #waiting: BusyTime | null = null;
 
   constructor({ requestId, transport, method, client, bytesIn, trace }: RequestOrigin) {
@@ -102,6 +104,10 @@ export class RequestSummary {
     const endMs = performance.now();
     this.#waiting ??= new BusyTime();
     this.#waiting.add(Math.max(this.startedAtMs, endMs - ms), endMs);
+  }
+
+  partMade(): void {
+    this.partsMs = this.partsMs.concat(performance.now() - this.startedAtMs);
   }
 
   failed(code: string, outcome: Attribution, reason: string | null = null): void {

@@ -12,7 +12,11 @@ export type OperationRecord = Pick<
   | 'claimedAccount'
   | 'called'
   | 'failed'
+  | 'partMade'
 >;
+
+/** How the parts of an answer are written: by the proposal of 2022 (`deferSpec=20220824`), or the present one (`incrementalSpec=v0.2`). */
+export type PartsFormat = 'deferSpec' | 'incrementalSpec';
 
 /** The facts about an operation that a transport gives before its document is read. */
 export interface TransportContext {
@@ -23,6 +27,8 @@ export interface TransportContext {
   readonly mayMutate: boolean;
   /** Whether the client accepts the events of a subscription. */
   readonly takesEvents: boolean;
+  /** How the client reads an answer in parts; null where it reads one piece. */
+  readonly partsFormat: PartsFormat | null;
   /** Whether a response may be sent as bytes that are cached. */
   readonly takesBytes: boolean;
   /** Whether its client has sent more messages than it may: only the reserve lets it pass. */

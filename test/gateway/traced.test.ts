@@ -60,7 +60,7 @@ test.each([
     const end = () => {
       throw new Error('no end');
     };
-    await using open = await openTraced(() => ({ headers: [], end }));
+    await using open = await openTraced(() => ({ headers: [], end, part: end }));
     expect(await wordFor(OPERATION_CASES[name].call(open.client, anyCaller))).toBe(word);
     await eventually(() => open.gateway.openConnections === 0);
     expect(open.lines).toEqual([expect.stringContaining('no end')]);

@@ -11,7 +11,7 @@ import type { HttpReply } from './reply.ts';
 // Some proxies close a connection that was quiet for a minute; more pings than that would wake a phone's radio between its events.
 const QUIET_PINGS = 2.5;
 
-/** The body of a subscription's response. */
+/** The body of a subscription's response, or of an answer in parts. */
 export class EventStream implements ResultSink {
   readonly takesPacked: boolean;
   readonly #framing: Framing;
@@ -35,7 +35,8 @@ export class EventStream implements ResultSink {
     this.#gzip = this.takesPacked ? new GzipSegments() : null;
     if (this.#gzip !== null) this.#write(this.#gzip.begin());
     // Some browsers hand the response to the page with its first bytes only.
-    this.#piece(Buffer.concat([this.#framing.begin, this.#framing.ping]));
+    const first = Buffer.concat([this.#framing.begin, this.#framing.ping]);
+    if (first.length > 0) this.#piece(first);
     this.#quietMs = QUIET_PINGS * pingMs;
     this.#pings = setInterval(() => this.#ping(), pingMs);
   }
@@ -74,6 +75,7 @@ export class EventStream implements ResultSink {
 
   /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone; each event does as well. */
   #ping(): void {
+    if (this.#framing.ping.length === 0) return;
     if (performance.now() - this.#lastWriteAtMs < this.#quietMs) return;
     if (!this.#response.writableNeedDrain && this.#unread.hasRoom())
       this.#piece(this.#framing.ping);

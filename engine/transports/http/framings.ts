@@ -1,4 +1,11 @@
-import { EVENT_STREAM, type MediaType, MULTIPART, type StreamType } from './negotiation.ts';
+import {
+  DEFERRED,
+  EVENT_STREAM,
+  INCREMENTAL,
+  type MediaType,
+  MULTIPART,
+  type StreamType,
+} from './negotiation.ts';
 
 /** The bytes around the results of a stream. */
 export interface Framing {
@@ -13,6 +20,18 @@ export interface Framing {
 
 const BOUNDARY = '\r\n--graphql';
 const PART = '\r\ncontent-type: application/json\r\n\r\n';
+
+/** The parts of one answer: clients read a part when the boundary behind it has come. */
+function ofParts(spec: string): Framing {
+  return {
+    contentType: `multipart/mixed;boundary="graphql";${spec}`,
+    begin: Buffer.from(BOUNDARY),
+    head: Buffer.from(PART),
+    end: Buffer.from(BOUNDARY),
+    complete: Buffer.from('--\r\n'),
+    ping: Buffer.alloc(0),
+  };
+}
 
 export const FRAMINGS: Readonly<Record<StreamType, Framing>> = {
   // By graphql-sse's protocol in its distinct connections mode; a ping is a comment.
@@ -33,8 +52,10 @@ export const FRAMINGS: Readonly<Record<StreamType, Framing>> = {
     complete: Buffer.from('--\r\n'),
     ping: Buffer.from(`${PART}{}${BOUNDARY}`),
   },
+  [DEFERRED]: ofParts('deferSpec=20220824'),
+  [INCREMENTAL]: ofParts('incrementalSpec=v0.2'),
 };
 
 export function isStream(media: MediaType): media is StreamType {
-  return media === EVENT_STREAM || media === MULTIPART;
+  return media in FRAMINGS;
 }

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import { type ExecutionResult, OperationTypeNode } from 'graphql';
 import { after, type Eventually } from '../../../lib/eventually.ts';
 import type { Operation } from '../../admission/operation.ts';
 import type { RequestCode } from '../../operation/codes.ts';
@@ -18,6 +18,7 @@ import { refuseFlood } from './flood-guard.ts';
 import { isStream } from './framings.ts';
 import {
   type Accepted,
+  DEFERRED,
   EVENT_STREAM,
   isJsonType,
   type MediaType,
@@ -71,7 +72,7 @@ export function createGraphQLEndpoint(
     const { method, headers } = request;
     const accepted = negotiated(headers.accept);
     if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
-    const { single, events } = accepted;
+    const { single, events, parts } = accepted;
     if (body !== null && isList(body)) return refuseBatch(reply, body, single);
     const ordinary = directPath ? readOrdinary(request, body) : null;
     if (ordinary !== null && 'fault' in ordinary) return refuse(reply, 400, ordinary.fault, single);
@@ -83,6 +84,8 @@ export function createGraphQLEndpoint(
       record: summary,
       mayMutate: method === 'POST',
       takesEvents: events !== null,
+      // Yoga's hooks of HTTP see one result.
+      partsFormat: ordinary === null ? null : (parts?.format ?? null),
       takesBytes: true,
       isOver: reply.isOver,
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
@@ -104,13 +107,22 @@ export function createGraphQLEndpoint(
     reply: HttpReply,
     outcome: object,
     operation: Operation | null,
-    { single, events }: Accepted,
+    { single, events, parts }: Accepted,
   ): Eventually<void> {
     if (tokens.cookie !== null) setCookie(reply, tokens.cookie, outcome, operation, clearsCookie);
     if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
-    return operation === null || operation.events === null
-      ? sendAnswer(reply, outcome as ExecutionResult, operation, single)
-      : sendEvents(reply, operation.events, outcome as AsyncIterable<never>, events);
+    if (operation === null || operation.events === null) {
+      return sendAnswer(reply, outcome as ExecutionResult, operation, single);
+    }
+    return operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION
+      ? sendEvents(reply, operation.events, outcome as AsyncIterable<never>, events)
+      : sendParts(reply, operation.events, parts?.type ?? DEFERRED);
+  }
+
+  /** A shutdown waits for the last part, as for any answer. */
+  function sendParts(reply: HttpReply, parts: OperationEvents, type: StreamType): Promise<void> {
+    const summary = reply.summary as RequestSummary;
+    return new EventStream(reply, summary, pingMs, type).carry(parts);
   }
 
   /** Answers a subscription by an event stream, which may last for hours. `outcome`: as other plugins hand it on. */
@@ -232,7 +244,7 @@ const CODES: Readonly<Record<number, RequestCode>> = {
   413: 'PAYLOAD_TOO_LARGE',
 };
 const NOT_ACCEPTABLE =
-  'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0".';
+  'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0", deferSpec=20220824 or incrementalSpec=v0.2.';
 const BATCHED = 'Batches are not supported: send each operation by itself, with HttpLink.';
 /** As batching links make them; the refusal of a longer one must not be larger than itself. */
 const LONGEST_BATCH = 10;

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { PartsFormat } from '../../operation/transport-context.ts';
 
 export const PLAIN_JSON = 'application/json';
 export const RESPONSE_JSON = 'application/graphql-response+json';
@@ -6,7 +7,15 @@ export const EVENT_STREAM = 'text/event-stream';
 /** Apollo's protocol for subscriptions over HTTP. */
 export const MULTIPART = 'multipart/mixed;subscriptionSpec="1.0"';
 
-export type StreamType = typeof EVENT_STREAM | typeof MULTIPART;
+/** Answers in parts, by the proposal of 2022 and by the present one. */
+export const DEFERRED = 'multipart/mixed;deferSpec=20220824';
+export const INCREMENTAL = 'multipart/mixed;incrementalSpec=v0.2';
+
+export type StreamType =
+  | typeof EVENT_STREAM
+  | typeof MULTIPART
+  | typeof DEFERRED
+  | typeof INCREMENTAL;
 export type MediaType = typeof PLAIN_JSON | typeof RESPONSE_JSON | StreamType;
 
 /** The media types that an `Accept` header allows for a response. */
@@ -15,6 +24,8 @@ export interface Accepted {
   readonly single: MediaType;
   /** The type of a subscription's events; null where none is acceptable. */
   readonly events: StreamType | null;
+  /** How an answer in parts is sent; null where one piece is liked better, or no other is acceptable. */
+  readonly parts: { readonly type: StreamType; readonly format: PartsFormat } | null;
 }
 
 // Clients send a handful of headers. The caches of hostile ones stay within some 130 kB.
@@ -42,11 +53,13 @@ export function isJsonType(contentType: string | undefined): boolean {
 }
 
 // Plain JSON, as GraphQL over HTTP wants it for clients that do not name the newer type.
-const ANYTHING: Accepted = { single: PLAIN_JSON, events: EVENT_STREAM };
+const ANYTHING: Accepted = { single: PLAIN_JSON, events: EVENT_STREAM, parts: null };
 
 /** One element of the header. */
 interface MediaRange {
   readonly type: string;
+  /** The format of parts that an event stream is asked to have. */
+  readonly format: PartsFormat | null;
   /** The higher, the more exactly it names a type; of two that match, the more specific one counts. */
   readonly specificity: number;
   readonly weight: number;
@@ -56,6 +69,11 @@ interface MediaRange {
 // The parts of a list, whose separators may stand in quoted strings as well.
 const ELEMENTS = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g;
 const PARAMETERS = /(?:[^;"]|"(?:\\.|[^"\\])*"?)+/g;
+
+const FORMATS: ReadonlyMap<string, PartsFormat> = new Map([
+  ['deferspec=20220824', 'deferSpec'],
+  ['incrementalspec=v0.2', 'incrementalSpec'],
+]);
 
 const ANY_TYPE = 0;
 const ANY_SUBTYPE = 2;
@@ -70,21 +88,38 @@ function acceptedBy(header: string): Accepted | null {
   const response = matchFor(RESPONSE_JSON, ranges);
   const stream = matchFor(EVENT_STREAM, ranges);
   // Only whoever names its protocol can read it.
-  const parts = matchFor(
+  const multipart = matchFor(
     MULTIPART,
     ranges.filter(({ type }) => type === MULTIPART),
   );
-  const areParts = parts !== null && (stream === null || isBetter(parts, stream));
-  const streamed = areParts ? parts : stream;
-  const events = areParts ? MULTIPART : stream && EVENT_STREAM;
+  const isMultipart = multipart !== null && (stream === null || isBetter(multipart, stream));
+  const streamed = isMultipart ? multipart : stream;
+  const events = isMultipart ? MULTIPART : stream && EVENT_STREAM;
   const isPlainBetter = plain !== null && (response === null || !isBetter(response, plain));
   const json = isPlainBetter ? plain : response;
+  const parts = partsBy(ranges, json, stream);
   // A single result is JSON unless the client says by a weight that it likes a stream better.
   if (events !== null && streamed !== null && (json === null || streamed.weight > json.weight)) {
-    return { single: events, events };
+    return { single: events, events, parts };
   }
-  if (json === null) return null;
-  return { single: isPlainBetter ? PLAIN_JSON : RESPONSE_JSON, events };
+  if (json === null) return parts && { single: parts.type, events, parts };
+  return { single: isPlainBetter ? PLAIN_JSON : RESPONSE_JSON, events, parts };
+}
+
+/** Parts are for those that name a type of them, and do not like JSON better. */
+function partsBy(
+  ranges: readonly MediaRange[],
+  json: MediaRange | null,
+  stream: MediaRange | null,
+): Accepted['parts'] {
+  const named = ranges.filter(
+    ({ type, weight }) => weight > 0 && (type === DEFERRED || type === INCREMENTAL),
+  );
+  if (stream !== null && stream.specificity >= NAMED) named.push(stream);
+  const [best] = named.sort((one, other) => (isBetter(one, other) ? -1 : 1));
+  if (best === undefined || (json !== null && json.weight > best.weight)) return null;
+  const type = best.type as StreamType;
+  return { type, format: type === INCREMENTAL ? 'incrementalSpec' : (best.format ?? 'deferSpec') };
 }
 
 /** The range that decides about a type; null where the type is not acceptable. */
@@ -118,19 +153,30 @@ function readRange(element: string, at: number): MediaRange | null {
   let type = written === '*' ? '*/*' : written;
   let specificity = type === '*/*' ? ANY_TYPE : type.endsWith('/*') ? ANY_SUBTYPE : NAMED;
   let weight = 1;
+  let format: PartsFormat | null = null;
+  let isOfAnother = false;
   for (const parameter of parameters) {
     const equals = parameter.indexOf('=');
     const value = unquoted(parameter.slice(equals + 1).trim());
     const key = parameter.slice(0, Math.max(0, equals)).trim().toLowerCase();
     if (key === 'q') weight = readWeight(value);
-    if (key === 'subscriptionspec' && written === 'multipart/mixed' && value === '1.0') {
-      type = MULTIPART;
+    if (key === 'subscriptionspec' && written === 'multipart/mixed') {
+      if (value === '1.0') type = MULTIPART;
+      else isOfAnother = true;
+    }
+    if (key === 'deferspec' || key === 'incrementalspec') {
+      format = FORMATS.get(`${key}=${value}`) ?? null;
+      isOfAnother ||= format === null;
     }
     if (key !== 'charset') continue;
     if (!/^utf-?8$/i.test(value)) return null;
     specificity += 1;
   }
-  return { type, specificity, weight, at };
+  // Without a version it is the one that most clients read.
+  if (type === 'multipart/mixed' && !isOfAnother) {
+    type = format === 'incrementalSpec' ? INCREMENTAL : DEFERRED;
+  }
+  return { type, format, specificity, weight, at };
 }
 
 /** A weight that is none counts as left out, which is 1. */

@@ -59,6 +59,8 @@ export function createAccessLog(options: AccessLogOptions) {
     if (callCount > 0) members += `,"${callsMember}":${tenths(summary.callsMs)}`;
     if (callCount > 0) members += `,"calls":[${callTexts(calls)}]`;
     if (callCount > calls.length) members += `,"callCount":${callCount}`;
+    const { partsMs } = summary;
+    if (partsMs.length > 0) members += `,"partsMs":[${partsMs.map(tenths).join(',')}]`;
     if (summary.hasStarted) members += `,"events":${summary.results}`;
     members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
     return members + accountOf(summary, end.isAccepted);

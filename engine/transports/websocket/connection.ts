@@ -6,6 +6,7 @@ import type { Slot } from '../../../lib/limits/slot.ts';
 import { toToken } from '../../../lib/token.ts';
 import type { Trace, TraceHeaders } from '../../../lib/tracing/tracing.ts';
 import type { ClientNaming } from '../../operation/request-summary.ts';
+import type { PartsFormat } from '../../operation/transport-context.ts';
 import { CLOSINGS, type Closing } from '../connections/closings.ts';
 import type { Recipient, SendBuffer } from '../connections/send-buffer.ts';
 import { bearerText } from '../requests/bearer.ts';
@@ -41,6 +42,8 @@ export class Connection implements Recipient, PingTarget {
   caller: RequestCaller;
   /** The sign by which its client wants to learn that its token has ended. */
   onTokenEnd: 'close' | 'error' = 'close';
+  /** How its client reads answers in parts. */
+  partsFormat: PartsFormat = 'deferSpec';
   /** Those that `connectionParams` give, in place of a request's. */
   headers: Readonly<Record<string, string>> = NO_HEADERS;
   /** The token of its page's visitor, for a client that sends none. */

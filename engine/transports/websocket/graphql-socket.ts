@@ -23,6 +23,7 @@ const HEADER_NAME = /^[\w-]{1,64}$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]{0,1024}$/;
 /** A member of `connectionParams`, in lower case. */
 const ON_TOKEN_END = 'ontokenend';
+const INCREMENTAL_SPEC = 'incrementalspec';
 /** The limit of in-flight operations on one socket, subscriptions included. */
 const MAX_OPERATIONS = 100;
 const TOO_MANY_RETRY_SECONDS = 5;
@@ -158,6 +159,7 @@ export class GraphQLSocket implements FrameWatcher {
     }
     connection.initialize(authorization, headers);
     if (textIn(params, ON_TOKEN_END) === 'error') connection.onTokenEnd = 'error';
+    if (textIn(params, INCREMENTAL_SPEC) === 'v0.2') connection.partsFormat = 'incrementalSpec';
     connection.client ??= this.#settings.clientNames.of(
       textIn(params, CLIENT_NAME),
       textIn(params, CLIENT_VERSION),

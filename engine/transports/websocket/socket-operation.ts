@@ -88,7 +88,8 @@ export class SocketOperation implements ResultSink {
     }
     const { events, meter } = opened.operation;
     if (Symbol.asyncIterator in outcome) {
-      if (this.summary.outcome === 'ok') accessLog.subscribed(this.summary, connection.caller);
+      const isFollowed = this.summary.type === 'subscription' && this.summary.outcome === 'ok';
+      if (isFollowed) accessLog.subscribed(this.summary, connection.caller);
       return events === null ? (outcome as Results) : events.deliver(this, outcome);
     }
     await this.#send(await jsonText(outcome, meter));
@@ -165,6 +166,7 @@ export class SocketOperation implements ResultSink {
         record: summary,
         mayMutate: true,
         takesEvents: true,
+        partsFormat: connection.partsFormat,
         takesBytes: false,
         isOver: false,
         ifNoneMatch: undefined,

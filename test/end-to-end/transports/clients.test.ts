@@ -94,7 +94,7 @@ describe.each([
     const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
     for (const [accept, document] of [
       ['image/png', write],
-      ['application/json;q=0, multipart/mixed', write],
+      ['application/json;q=0, multipart/mixed;deferSpec=20990101', write],
       ['text/html', write],
       ['application/json', WATCH],
     ] as const) {

@@ -3,6 +3,7 @@ import { isJsonType, negotiated } from '../../../../engine/transports/http/negot
 
 const PLAIN = 'application/json';
 const RESPONSE = 'application/graphql-response+json';
+const DEFERRED = 'multipart/mixed;deferSpec=20220824';
 const EVENTS = 'text/event-stream';
 const PARTS = 'multipart/mixed;subscriptionSpec="1.0"';
 
@@ -23,8 +24,10 @@ describe('a header', () => {
     ['text/*', EVENTS],
     ['image/*', 'none'],
     ['application/json;q=0', 'none'],
-    ['multipart/mixed', 'none'],
-    ['multipart/mixed;deferSpec=20220824', 'none'],
+    ['multipart/mixed', DEFERRED],
+    [`${DEFERRED}, ${PLAIN};q=0`, DEFERRED],
+    ['multipart/mixed;deferSpec=20990101', 'none'],
+    [`${DEFERRED}, ${PLAIN}`, PLAIN],
     [PARTS, PARTS],
     [`multipart/mixed; boundary="-"; subscriptionSpec=1.0, ${PLAIN}`, `${PLAIN}, or parts`],
     [`${PLAIN}, ${PARTS}, ${EVENTS}`, `${PLAIN}, or parts`],
@@ -84,4 +87,24 @@ test.each([
   ...['', undefined],
 ])('a body of the type %j is none', (contentType) => {
   expect(isJsonType(contentType)).toBe(false);
+});
+
+test.each([
+  [undefined, null],
+  ['*/*', null],
+  ['multipart/*', null],
+  [PLAIN, null],
+  [`${PLAIN}, ${DEFERRED};q=0.9`, null],
+  [`${DEFERRED};q=0, ${PLAIN}`, null],
+  [`${PARTS}, ${PLAIN}`, null],
+  [`multipart/mixed;deferSpec=20990101, ${PLAIN}`, null],
+  ['multipart/mixed', 'deferSpec'],
+  [`${DEFERRED},${RESPONSE},${PLAIN};q=0.9`, 'deferSpec'],
+  [`multipart/mixed; incrementalSpec="v0.2", ${PLAIN}`, 'incrementalSpec'],
+  [`${DEFERRED};q=0.5, multipart/mixed;incrementalSpec=v0.2, ${PLAIN};q=0.5`, 'incrementalSpec'],
+  [`${RESPONSE}, ${EVENTS}, multipart/mixed`, 'deferSpec'],
+  [EVENTS, 'deferSpec'],
+  [`${EVENTS};incrementalSpec=v0.2, ${PLAIN};q=0.9`, 'incrementalSpec'],
+])('%s reads an answer in parts by %s', (accept, format) => {
+  expect(negotiated(accept)?.parts?.format ?? null).toBe(format);
 });

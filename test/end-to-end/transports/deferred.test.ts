@@ -1,0 +1,196 @@
+import { createClient } from 'graphql-ws';
+import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startHeldGateway } from '../../support/held-gateway.ts';
+import { startedOnce } from '../../support/started.ts';
+
+const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
+const gateway = startedOnce(() => startHeldGateway(sandbox));
+const app = startedOnce(() =>
+  startTestApp({ GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '20000' }, { gateway: sandbox }),
+);
+afterEach(() => gateway.release());
+
+const PAYMENTS = /withdrawal|customer/;
+const SCREEN = `query Screen($now: Boolean = false, $later: Boolean = true) {
+  session { id }
+  ...Payout @defer(label: "payout", if: $later)
+  ... @defer { positions { id } }
+  ... @defer @skip(if: $now) { customerId }
+}
+fragment Payout on Query { withdrawalMethods { id } session { id balance } }`;
+const FORMATS = ['deferSpec=20220824', 'incrementalSpec=v0.2'] as const;
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever its own query asked for
+type Message = any;
+
+/** The parts of an answer, as they come. */
+async function* partsOf(response: Response): AsyncGenerator<Message> {
+  const boundary = /boundary="([^"]+)"/.exec(response.headers.get('content-type') ?? '')?.[1];
+  let text = '';
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    const pieces = text.split(boundary ? `\r\n--${boundary}` : '\n\n');
+    text = pieces.pop() ?? '';
+    for (const piece of pieces) {
+      const json = piece.slice(piece.indexOf('{'), piece.lastIndexOf('}') + 1);
+      if (json !== '') yield JSON.parse(json);
+    }
+  }
+}
+
+function ask(accept: string, query = SCREEN, variables = {}, signal?: AbortSignal) {
+  return fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept,
+      authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}`,
+    },
+    body: JSON.stringify({ query, variables }),
+    ...(signal && { signal }),
+  });
+}
+
+async function next(parts: AsyncGenerator<Message>): Promise<Message> {
+  return (await parts.next()).value;
+}
+
+describe.each(FORMATS)('an answer in parts by %s', (spec) => {
+  const accept = `multipart/mixed;${spec}, application/json;q=0.9`;
+
+  test('is begun before a slow backend answers, and each fragment follows when it is whole', async () => {
+    gateway.hold(PAYMENTS);
+    sandbox.clearCalls();
+    const response = await ask(accept);
+    expect(response.headers.get('content-type')).toBe(`multipart/mixed;boundary="graphql";${spec}`);
+    const parts = partsOf(response);
+    const first = await next(parts);
+    expect(first).toMatchObject({ data: { session: { id: '700001' } }, hasNext: true });
+    const second = await next(parts);
+    expect(second.incremental[0].data.positions.length).toBeGreaterThan(0);
+    await eventually(() => gateway.waiting === 2);
+    gateway.release();
+    const rest = [await next(parts), await next(parts)];
+    expect(await next(parts)).toBeUndefined();
+    expect(rest.map(({ hasNext }) => hasNext)).toEqual([true, false]);
+    const payout = rest.find(({ incremental: [{ data }] }) => 'withdrawalMethods' in data);
+    const { data, ...where } = payout.incremental[0];
+    expect(data.session).toEqual({ id: '700001', balance: expect.any(Number) });
+    if (spec === 'deferSpec=20220824') {
+      expect(where).toEqual({ path: [], label: 'payout' });
+    } else {
+      expect(first.pending).toEqual([
+        { id: '0', path: [], label: 'payout' },
+        { id: '1', path: [] },
+        { id: '2', path: [] },
+      ]);
+      expect(where).toEqual({ id: '0' });
+      expect(payout.completed).toEqual([{ id: '0' }]);
+    }
+    // The session is read once, whoever selects it.
+    expect(sandbox.calls('getSession')).toBe(1);
+    const line = app.logged.findLast((each) => each.includes('"partsMs"'));
+    expect(JSON.parse(line ?? '{}').partsMs).toHaveLength(4);
+  });
+
+  test('has the errors of a fragment in its part', async () => {
+    sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 9 });
+    const query = '{ session { id } ... @defer { customerId } }';
+    const messages: Message[] = [];
+    for await (const part of partsOf(await ask(accept, query))) messages.push(part);
+    sandbox.clearFaults();
+    expect(messages).toHaveLength(2);
+    const [first, second] = messages;
+    expect(first).not.toHaveProperty('errors');
+    expect(second.incremental[0]).toMatchObject({
+      data: { customerId: null },
+      errors: [{ path: ['customerId'], extensions: { code: 'GATEWAY_UNAVAILABLE' } }],
+    });
+  });
+
+  test('is one piece where nothing is deferred after all', async () => {
+    const response = await ask(accept, SCREEN, { later: false });
+    expect(response.headers.get('content-type')).toContain('application/json');
+    expect(Object.keys((await response.json()).data)).toHaveLength(4);
+    const skipped = await ask(
+      accept,
+      '{ session { id } ... @defer @skip(if: true) { customerId } }',
+    );
+    expect((await skipped.json()).data).toEqual({ session: { id: '700001' } });
+  });
+
+  test('stops what nobody waits for when its client leaves', async () => {
+    gateway.hold(PAYMENTS);
+    const leaving = new AbortController();
+    const parts = partsOf(await ask(accept, SCREEN, {}, leaving.signal));
+    await next(parts);
+    await eventually(() => gateway.waiting === 2);
+    leaving.abort();
+    await eventually(() => gateway.left === 2);
+  });
+});
+
+test('one who takes JSON alone, or likes it better, gets one piece, as does a mutation', async () => {
+  for (const accept of ['application/json', '*/*', 'application/json, multipart/mixed;q=0.5']) {
+    const response = await ask(accept);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    const { data } = await response.json();
+    expect(Object.keys(data)).toEqual(['session', 'withdrawalMethods', 'positions', 'customerId']);
+  }
+  const mutation =
+    'mutation { ... @defer { setValue(input: { key: "a", value: 1 }) { __typename } } }';
+  const response = await ask('multipart/mixed;deferSpec=20220824, application/json', mutation);
+  expect(response.headers.get('content-type')).toContain('application/json');
+  const none = await ask('multipart/mixed;deferSpec=20990101');
+  expect(none.status).toBe(406);
+});
+
+test('multipart without a version is the one that most clients read, and all that is acceptable may be parts', async () => {
+  const plain = await ask('application/json, text/event-stream;q=0.1, multipart/mixed');
+  expect(plain.headers.get('content-type')).toContain('deferSpec=20220824');
+  await plain.body?.cancel();
+  const alone = await ask('multipart/mixed;deferSpec=20220824', '{ session { id } }');
+  const messages: Message[] = [];
+  for await (const part of partsOf(alone)) messages.push(part);
+  expect(messages).toMatchObject([{ data: { session: { id: '700001' } } }]);
+});
+
+test.each([
+  ['text/event-stream', 'path'],
+  ['text/event-stream;incrementalSpec=v0.2', 'id'],
+])('an event stream has a part in each event: %s', async (accept, member) => {
+  const messages: Message[] = [];
+  for await (const part of partsOf(await ask(accept))) messages.push(part);
+  expect(messages).toHaveLength(4);
+  expect(messages.at(-1).hasNext).toBe(false);
+  for (const { incremental } of messages.slice(1)) expect(incremental[0]).toHaveProperty(member);
+});
+
+test.each([
+  [{}, 'path'],
+  [{ incrementalSpec: 'v0.2' }, 'id'],
+])('a socket has a part in each message: %o', async (params, member) => {
+  const client = createClient({
+    url: app.webSocketUrl,
+    webSocketImpl: WebSocket,
+    connectionParams: {
+      authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}`,
+      ...params,
+    },
+  });
+  gateway.hold(PAYMENTS);
+  const parts = client
+    .iterate({ query: SCREEN })
+    [Symbol.asyncIterator]() as AsyncGenerator<Message>;
+  expect(await next(parts)).toMatchObject({ data: { session: { id: '700001' } }, hasNext: true });
+  expect((await next(parts)).incremental[0]).toHaveProperty(member);
+  gateway.release();
+  await next(parts);
+  expect(await next(parts)).toMatchObject({ hasNext: false });
+  expect((await parts.next()).done).toBe(true);
+  await client.dispose();
+});

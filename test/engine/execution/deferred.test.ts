@@ -1,0 +1,169 @@
+import {
+  type ExecutionResult,
+  GraphQLDeferDirective,
+  GraphQLSchema,
+  Kind,
+  parse,
+  print,
+  specifiedDirectives,
+  validate,
+} from 'graphql';
+import { expect, test } from 'vitest';
+import { deferredNow } from '../../../engine/documents/deferred-parts.ts';
+import { Documents, type Executable } from '../../../engine/documents/documents.ts';
+import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
+import { DeferredAnswer } from '../../../engine/execution/deferred-answer.ts';
+import type { PartsFormat } from '../../../engine/operation/transport-context.ts';
+import { createRandom, type Random } from '../../../sandbox/random.ts';
+import { inFull } from '../../support/in-full.ts';
+import { randomDocument } from '../../support/random-documents.ts';
+import { meterFor } from './both-executors.ts';
+import { createStage, hostileSchema } from './hostile-schema.ts';
+
+const DOCUMENTS = inFull(2_000, 300);
+const schema = new GraphQLSchema({
+  ...hostileSchema.toConfig(),
+  directives: [...specifiedDirectives, GraphQLDeferDirective],
+});
+const limits = { maxTokens: 40_000, maxDepth: 50, maxAliases: 500, maxDirectives: 200 };
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer has whatever its random document asked for
+type Data = any;
+
+test.each([
+  ['deferSpec', 0],
+  ['incrementalSpec', 0],
+  ['deferSpec', 0.02],
+] as const)(
+  'the parts of %s are together the answer in one piece, where %d of the values are wrong',
+  { timeout: 600_000 },
+  async (format, hostility) => {
+    const executors = createExecutors(schema);
+    const documents = new Documents({ schema, limits, introspection: true, executors });
+    const random = createRandom(`deferred ${format} ${hostility}`);
+    const seen = { split: 0, whole: 0 };
+    for (let at = 0; at < DOCUMENTS; at += 1) {
+      const { text: plain, variables } = randomDocument(schema, random, {
+        operation: 'query',
+      });
+      const text = withDeferred(plain, random);
+      if (text === null || validate(schema, parse(text)).length > 0) continue;
+      const prepared = documents.prepare(text);
+      if ('errors' in prepared) continue;
+      const [operation] = prepared.operations.values();
+      if (!operation?.deferral) continue;
+      const read = operation.args.read(variables);
+      if ('errors' in read) continue;
+      const { rest, fragments } = operation.deferral;
+      const context = createStage(random, hostility);
+      const answer = async ({ args, executor }: Executable): Promise<ExecutionResult> =>
+        executor.execute(args.of(context, read.values, variables), meterFor());
+      const expected = await answer(operation);
+      const parts = deferredNow(fragments, read.values).map((each) => ({
+        label: each.label,
+        result: answer(each),
+      }));
+      const first = rest === null ? Promise.resolve({ data: {} }) : answer(rest);
+      const found = await folded(
+        format,
+        new DeferredAnswer(
+          format,
+          first,
+          parts,
+          (message) => JSON.stringify(message),
+          () => ({}),
+        ),
+      );
+      seen.split += 1;
+      if (expected.errors) {
+        expect(found.errors.length, text).toBeGreaterThan(0);
+        continue;
+      }
+      seen.whole += 1;
+      expect(found.errors, text).toEqual([]);
+      expect(sorted(found.data), text).toBe(
+        sorted(JSON.parse(JSON.stringify(expected.data ?? null))),
+      );
+    }
+    expect(seen.split).toBeGreaterThan(DOCUMENTS * 0.4);
+    expect(seen.whole).toBeGreaterThan(DOCUMENTS * 0.2);
+  },
+);
+
+/** The document with some fields of its root in fragments that are deferred; null where the root has one field. */
+function withDeferred(text: string, random: Random): string | null {
+  const document = parse(text);
+  const definitions = document.definitions.map((definition) => {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) return print(definition);
+    const { selections } = definition.selectionSet;
+    const shownSelections = selections.map((selection) => {
+      const inner = print(selection);
+      if (random() < 0.4) return inner;
+      const label = random() < 0.5 ? '' : `(label: "${inner.length} ${random()}")`;
+      return `... @defer${label} { ${inner} }`;
+    });
+    const whole = print({
+      ...definition,
+      selectionSet: {
+        ...definition.selectionSet,
+        selections: [{ kind: Kind.FIELD, name: { kind: Kind.NAME, value: 'HERE' } }],
+      },
+    });
+    return whole.replace('HERE', shownSelections.join('\n'));
+  });
+  return definitions.join('\n');
+}
+
+/** The messages of an answer, folded as its format says. */
+async function folded(format: PartsFormat, answer: DeferredAnswer) {
+  const messages: Data[] = [];
+  const sink = {
+    takesPacked: false,
+    hasRoom: () => true,
+    send(text: unknown, left: () => void) {
+      messages.push(JSON.parse(String(text)));
+      left();
+    },
+  };
+  await answer.deliver(sink).next();
+  const [first, ...later] = messages;
+  let data: Data = first.data;
+  const errors: unknown[] = [...(first.errors ?? [])];
+  const pending = new Set((first.pending ?? []).map(({ id }: Data) => id));
+  expect(messages.map(({ hasNext }) => hasNext)).toEqual(
+    messages.map((_, at) => at < messages.length - 1),
+  );
+  for (const { incremental = [], completed = [] } of later) {
+    for (const part of incremental) {
+      if (format === 'deferSpec') expect(part.path).toEqual([]);
+      else expect(pending.has(part.id)).toBe(true);
+      data = merged(data, part.data);
+      errors.push(...(part.errors ?? []));
+    }
+    for (const { id, errors: failed = [] } of completed) {
+      expect(pending.delete(id)).toBe(true);
+      errors.push(...failed);
+    }
+  }
+  expect(pending.size).toBe(0);
+  return { data, errors };
+}
+
+function merged(one: Data, other: Data): Data {
+  if (one === undefined) return other;
+  if (other === undefined) return one;
+  if (typeof one !== 'object' || one === null || other === null) return other;
+  if (Array.isArray(one)) return one.map((each, at) => merged(each, other[at]));
+  const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
+  const own = (from: Data, key: string) => (Object.hasOwn(from, key) ? from[key] : undefined);
+  return Object.fromEntries([...keys].map((key) => [key, merged(own(one, key), own(other, key))]));
+}
+
+/** JSON without regard to the order of properties, which is that of the parts. */
+function sorted(value: Data): string {
+  return JSON.stringify(value, (_key, each) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+}
