@@ -33,83 +33,95 @@ interface Described {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Describes an error for clients. Only messages listed here are passed on: an unrecognised error is
- * INTERNAL, and its own message stays in the log.
- */
-export function describe(error: unknown): Described {
-  if (error instanceof InputError) {
-    const more = { argument: error.argument };
-    return { code: 'BAD_USER_INPUT', message: error.message, more };
-  }
-  if (error instanceof UnauthenticatedError) {
-    return { code: 'UNAUTHENTICATED', message: `Sign in: ${error.message}.` };
-  }
-  if (error instanceof TokenEndedError) {
+const EARLIER_UNKNOWN =
+  'This request was not sent. Whether an earlier one with its key was is not known: ask `placedOrder`, do not use another key.';
+const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
+const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
+
+type ErrorClass<E> = abstract new (...given: never[]) => E;
+type Row = readonly [of: unknown, describe: (error: never) => Described];
+
+/** Only messages listed here are passed on. */
+const DESCRIPTIONS = new Map<unknown, Row[1]>([
+  row(InputError, ({ argument, message }) => ({
+    code: 'BAD_USER_INPUT',
+    message,
+    more: { argument },
+  })),
+  row(UnauthenticatedError, ({ message }) => ({
+    code: 'UNAUTHENTICATED',
+    message: `Sign in: ${message}.`,
+  })),
+  row(TokenEndedError, ({ code, cause }) =>
     // The gateway may have given a reason: a user must learn that the account is restricted.
-    if (error.cause instanceof GatewayError) return describeGateway(error.cause);
-    const message =
-      error.code === 'FORBIDDEN' ? 'The gateway does not allow this.' : 'Sign in again.';
-    return { code: error.code, message };
-  }
-  if (error instanceof NotInEventsError) {
-    const message = 'This subscription does not have that: ask for it in a query.';
-    return { code: 'BAD_USER_INPUT', message };
-  }
-  if (error instanceof TooManyAttemptsError) {
-    const more = { retryAfter: error.retryAfterSeconds };
-    return { code: 'RATE_LIMITED', message: 'Too many attempts: wait a moment.', more };
-  }
-  if (error instanceof KeyNotVoidedError) {
-    const { code, more = {} } = describe(error.cause);
+    cause instanceof GatewayError
+      ? describeGateway(cause)
+      : {
+          code,
+          message: code === 'FORBIDDEN' ? 'The gateway does not allow this.' : 'Sign in again.',
+        },
+  ),
+  row(NotInEventsError, () => ({
+    code: 'BAD_USER_INPUT',
+    message: 'This subscription does not have that: ask for it in a query.',
+  })),
+  row(TooManyAttemptsError, ({ retryAfterSeconds }) => ({
+    code: 'RATE_LIMITED',
+    message: 'Too many attempts: wait a moment.',
+    more: { retryAfter: retryAfterSeconds },
+  })),
+  row(KeyNotVoidedError, ({ cause }) => {
+    const { code, more = {} } = describe(cause);
     const message = 'It cannot be said that the key is closed.';
     // One that may not be repeated would mean that it is closed.
     return { code, message, more: { ...more, retryable: true, earlierUnknown: true } };
-  }
-  if (error instanceof KeyForgottenError) {
-    return {
-      code: 'IDEMPOTENCY_UNAVAILABLE',
-      message: 'The key is closed. Whether an order had it before is not known any more.',
-      // The records of that time do not come back.
-      more: { retryable: false, earlierUnknown: true },
-    };
-  }
-  if (error instanceof AccountRecordsFullError) {
-    return {
-      code: 'IDEMPOTENCY_UNAVAILABLE',
-      message: `This request was not sent: this ${error.whose === 'token' ? 'sign-in' : 'account'} has placed too many orders in a day.`,
-      more: {
-        ...{ limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: error.retryAfterSeconds },
-        // Hours are no moment to wait for.
-        retryable: false,
-      },
-    };
-  }
-  if (error instanceof RecordsUnavailableError) {
-    const code = 'IDEMPOTENCY_UNAVAILABLE';
-    return error.earlierUnknown
-      ? { code, message: EARLIER_UNKNOWN, more: { earlierUnknown: true } }
-      : {
-          code,
-          message: 'This request was not sent, and no earlier one with its key is recorded.',
-        };
-  }
-  if (error instanceof NoGroupError) {
-    return { code: 'FORBIDDEN', message: 'This account has no catalog.' };
-  }
-  if (error instanceof UnsafePathError) return describePath(error);
-  if (error instanceof GatewayError) return describeGateway(error);
-  if (error instanceof GraphQLError && error.nodes?.some(isValueNode)) {
+  }),
+  row(KeyForgottenError, () => ({
+    code: 'IDEMPOTENCY_UNAVAILABLE',
+    message: 'The key is closed. Whether an order had it before is not known any more.',
+    // The records of that time do not come back.
+    more: { retryable: false, earlierUnknown: true },
+  })),
+  row(AccountRecordsFullError, ({ whose, retryAfterSeconds }) => ({
+    code: 'IDEMPOTENCY_UNAVAILABLE',
+    message: `This request was not sent: this ${whose === 'token' ? 'sign-in' : 'account'} has placed too many orders in a day.`,
+    // Hours are no moment to wait for.
+    more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: retryAfterSeconds, retryable: false },
+  })),
+  row(RecordsUnavailableError, ({ earlierUnknown }) => ({
+    code: 'IDEMPOTENCY_UNAVAILABLE',
+    message: earlierUnknown ? EARLIER_UNKNOWN : NEVER_SENT,
+    ...(earlierUnknown && { more: { earlierUnknown } }),
+  })),
+  row(NoGroupError, () => ({ code: 'FORBIDDEN', message: 'This account has no catalog.' })),
+  row(UnsafePathError, describePath),
+  row(UnprovedOrderError, (error) => {
+    const { more, ...described } = describeGateway(error);
+    return { ...described, more: { ...more, earlierUnknown: true } };
+  }),
+  row(GatewayError, describeGateway),
+  row(GraphQLError, ({ nodes }) =>
     // Validation lets a nullable variable pass where it has a default; a null then fails its field.
-    return { code: 'BAD_USER_INPUT', message: 'A variable is null where a value is needed.' };
+    nodes?.some(isValueNode)
+      ? { code: 'BAD_USER_INPUT', message: 'A variable is null where a value is needed.' }
+      : INTERNAL,
+  ),
+]);
+
+/** A description of errors of a class, and of those that extend it and have none of their own. */
+function row<E>(of: ErrorClass<E>, describe: (error: E) => Described): Row {
+  return [of, describe];
+}
+
+/** Describes an error for clients: one of no class in the table is INTERNAL, and its own message stays in the log. */
+export function describe(error: unknown): Described {
+  if (!(error instanceof Error)) return INTERNAL;
+  for (let is = Object.getPrototypeOf(error); is !== null; is = Object.getPrototypeOf(is)) {
+    const description = DESCRIPTIONS.get(is.constructor);
+    if (description) return description(error as never);
   }
   return INTERNAL;
 }
-
-const EARLIER_UNKNOWN =
-  'This request was not sent. Whether an earlier one with its key was is not known: ask `placedOrder`, do not use another key.';
-
-const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
 
 export function publicExtensions({ code, more }: Described): PublicExtensions {
   return { code, retryable: ERROR_CODES[code].retryable, ...more };
@@ -165,7 +177,6 @@ function describeGateway(error: GatewayError): Described {
     message,
     more: {
       operation: error.operation,
-      ...(error instanceof UnprovedOrderError && { earlierUnknown: true }),
       ...(code === 'OUTCOME_UNKNOWN' && {
         retryable: isOperation(error.operation) && OPERATIONS[error.operation].isIdempotent,
       }),
