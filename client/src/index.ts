@@ -17,7 +17,8 @@ export type { AccountFigures, FoldOptions, PositionTotals } from './live/live-so
 export type { Positions, PositionsListener, PositionsOptions } from './live/positions.ts';
 export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';
 export type { AccountState, PositionsState } from './live/states.ts';
-export type { Device, Notifications } from './notifications/notifications.ts';
+export type { Notifications } from './notifications/notifications.ts';
+export type { Device } from './notifications/operations.ts';
 export type { Operation, TrustedDocument, TypedDocument, TypedText } from './operation.ts';
 export type { Orders } from './orders/create-orders.ts';
 export type { LimitOrderInput, OrderInput, OrderSize, Protection } from './orders/order-input.ts';

@@ -2,15 +2,12 @@ import type { Core, RequestOptions } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
 import type { TypedText } from '../operation.ts';
 import { signedOutError } from '../request/failures.ts';
-import { type Acknowledged, MARK_NOTIFICATIONS_READ, REGISTER_DEVICE } from './operations.ts';
-
-export interface Device {
-  /** The same for as long as the app is installed. */
-  readonly deviceId: string;
-  readonly platform?: 'ANDROID' | 'IOS' | 'MACOS' | 'WEB' | 'WINDOWS';
-  /** The token by which the platform's push service reaches it. */
-  readonly token?: string;
-}
+import {
+  type Acknowledged,
+  type Device,
+  MARK_NOTIFICATIONS_READ,
+  REGISTER_DEVICE,
+} from './operations.ts';
 
 type Options = Pick<RequestOptions, 'signal' | 'timeoutMs'>;
 

@@ -1,5 +1,12 @@
 import type { TypedText } from '../operation.ts';
-import type { Device } from './notifications.ts';
+
+export interface Device {
+  /** The same for as long as the app is installed. */
+  readonly deviceId: string;
+  readonly platform?: 'ANDROID' | 'IOS' | 'MACOS' | 'WEB' | 'WINDOWS';
+  /** The token by which the platform's push service reaches it. */
+  readonly token?: string;
+}
 
 export interface Acknowledged {
   readonly done: {

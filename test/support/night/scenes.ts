@@ -3,10 +3,10 @@ import type { CatalogChange } from '../../../sandbox/catalog.ts';
 import { createRandom } from '../../../sandbox/random.ts';
 import type { Environment } from '../../../src/config.ts';
 import type { TestRedis } from '../redis.ts';
-import type { Stage } from './stage.ts';
+import type { Needs, Stage } from './stage.ts';
 
 /** A fault of the night, and all that has to tell of it. */
-export interface Scene {
+export interface Scene extends Needs {
   readonly title: string;
   /** The alerts that have to fire: the page, where there is one, and the tickets that name the cause. */
   readonly alerts: readonly string[];
@@ -14,8 +14,6 @@ export interface Scene {
   readonly lines?: readonly (readonly string[])[];
   /** Of readiness, or where no replica is degraded what the lines name: `reasonsIn`. */
   readonly reasons?: readonly string[];
-  readonly environment?: Environment;
-  readonly needs?: 'small disk' | 'TLS';
   /** Begins it; the function that it resolves with ends it. */
   act(stage: Stage): Promise<() => unknown>;
 }

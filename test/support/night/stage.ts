@@ -7,9 +7,14 @@ import { startTestRedis } from '../redis.ts';
 import { startReplicas } from '../replicas.ts';
 import { startTlsFront } from '../tls-front.ts';
 import { startAlertmanager, startPrometheus } from './monitoring.ts';
-import type { Scene } from './scenes.ts';
 import { mountSmallDisk } from './small-disk.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
+
+/** What a fault needs of its stage. */
+export interface Needs {
+  readonly environment?: Environment;
+  readonly needs?: 'small disk' | 'TLS';
+}
 
 export interface StageOptions extends Traffic {
   readonly prometheusPath: string;
@@ -27,9 +32,8 @@ const NOTICED_MS = 1_500;
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Replicas behind haproxy, their gateway, a Redis or a disk, a Prometheus, and traffic that goes on. */
-export async function openStage(scene: Scene, options: StageOptions) {
+export async function openStage({ needs, environment = {} }: Needs, options: StageOptions) {
   const { hastenedBy } = options;
-  const { needs, environment = {} } = scene;
   await using started = new AsyncDisposableStack();
   const disk = needs === 'small disk' ? started.use(await mountSmallDisk()) : null;
   const redis = disk === null ? started.use(await startTestRedis(options.redisServerPath)) : null;
