@@ -88,7 +88,7 @@ export async function openResources(
     settings: config,
     heartbeatMs,
   });
-  started.defer(() => domain.hub.close());
+  started.defer(() => domain.hub.feeds.close());
   return {
     sandbox,
     metrics,

@@ -3,13 +3,13 @@ import { Readiness } from '../../engine/transports/admin/readiness.ts';
 import type { Site } from '../../engine/transports/http/site.ts';
 import { DocsSite } from '../../graphiql/server/docs-site.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
+import { MAX_HEARTBEAT_SECONDS } from '../../lib/live/live-lists.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
 import type { Config } from '../config.ts';
 import { expiryOf } from '../domain/auth/claims.ts';
-import { LONGEST_HEARTBEAT_MS } from '../domain/positions/subscription.ts';
-import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
+import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
 import { DeclaredError } from '../extensions/declared-error.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
 import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
@@ -47,7 +47,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     callsMember: 'gatewayMs',
     trustedOnly: config.persistedDocumentsOnly,
     origins: config.corsOrigins,
-    longestHeartbeatMs: LONGEST_HEARTBEAT_MS,
+    longestHeartbeatMs: MAX_HEARTBEAT_SECONDS * 1_000,
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
     authCookie:
       config.authCookie === null

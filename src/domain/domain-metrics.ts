@@ -1,10 +1,10 @@
+import type { PollScheduler } from '../../lib/live/poll-scheduler.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { ListAgreement } from './account/list-agreement.ts';
 import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { PositionsHub } from './positions/hub.ts';
-import type { PollScheduler } from './positions/poll-scheduler.ts';
 import type { Orders } from './trading/orders.ts';
 
 export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
@@ -53,13 +53,13 @@ const GAUGES: Readonly<Record<string, readonly [help: string, measure: Measure]>
     'Values of instruments that are null because an enum here lacks them.',
     ({ catalogs }) => catalogs.figures.reduce((sum, { unknownValues }) => sum + unknownValues, 0),
   ],
-  feeds: ['Accounts that are polled.', ({ hub }) => hub.feeds],
-  feeds_delayed: ['Feeds whose last poll failed.', ({ hub }) => hub.delayed],
+  feeds: ['Accounts that are polled.', ({ hub }) => hub.feeds.polled],
+  feeds_delayed: ['Feeds whose last poll failed.', ({ hub }) => hub.feeds.delayed],
   feed_oldest_seconds: [
     'Time since the gateway confirmed the oldest list that subscribers see; 0: there is none.',
-    ({ hub }) => hub.oldestSeconds,
+    ({ hub }) => hub.feeds.oldestSeconds,
   ],
-  subscriptions: ['Live subscriptions.', ({ hub }) => hub.subscriptions],
+  subscriptions: ['Live subscriptions.', ({ hub }) => hub.feeds.subscriptions],
   feed_polls_waiting: [
     'Polls that are due and wait for the ceiling.',
     ({ scheduler }) => scheduler.waiting,

@@ -1,11 +1,11 @@
 import { traits } from '../../engine/operation/field-traits.ts';
+import type { Delta } from '../../lib/live/timeline.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type {
   AccountChanges,
   ChangedOrders,
   PositionChanges,
 } from '../domain/positions/feed-events.ts';
-import type { Delta } from '../domain/positions/timeline.ts';
 import type { Position } from '../gateway/model.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';

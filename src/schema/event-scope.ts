@@ -19,7 +19,7 @@ export class EventScope extends Scope {
   }
 
   override async positions(): Promise<readonly Position[]> {
-    return this.#shown(await this.viewer()).positions;
+    return this.#shown(await this.viewer()).rows;
   }
 
   override positionsOf(): Promise<readonly Position[]> {

@@ -1,11 +1,12 @@
 import { traits } from '../../engine/operation/field-traits.ts';
+import type { WatchOptions } from '../../lib/live/live-lists.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../domain/auth/proof.ts';
+import { tokenEndBehind } from '../domain/auth/token-ended-error.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
+import { checkTimes } from '../domain/live-arguments.ts';
 import type { PositionChanges } from '../domain/positions/feed-events.ts';
-import type { PositionsHub, WatchOptions } from '../domain/positions/hub.ts';
-import { readHeartbeatMs, readIntervalMs } from '../domain/positions/subscription.ts';
-import { tokenEndBehind } from '../domain/positions/token-ended-error.ts';
+import type { PositionsHub } from '../domain/positions/hub.ts';
 import type { Position } from '../gateway/model.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
@@ -138,12 +139,11 @@ builder.subscriptionFields((t) => ({
 
 export async function watching<Stream>(
   { scope, services }: Context,
-  { intervalMs, heartbeatSeconds }: WatchOptions,
+  times: WatchOptions,
   watch: (hub: PositionsHub, proof: AccountProof, viewer: Viewer) => Stream | Promise<Stream>,
 ): Promise<Stream> {
   // The arguments are checked before any call of the gateway.
-  readIntervalMs(intervalMs);
-  readHeartbeatMs(heartbeatSeconds);
+  checkTimes(times);
   try {
     const viewer = await scope.viewer();
     return await watch(services.hub, await services.prover.account(viewer), viewer);

@@ -2,10 +2,10 @@ import { GraphQLError, isValueNode } from 'graphql';
 import type { Attribution } from '../../engine/operation/codes.ts';
 import type { PublicCause } from '../../engine/operation/error-codes.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
+import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
 import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';
 import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
-import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import {
   KeyForgottenError,
   KeyNotVoidedError,

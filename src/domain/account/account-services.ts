@@ -1,4 +1,5 @@
 import { steadyClock, systemClock } from '../../../lib/clock.ts';
+import { createPollScheduler } from '../../../lib/live/poll-scheduler.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -6,11 +7,11 @@ import type { DomainParts } from '../domain-parts.ts';
 import { createPositionsHub } from '../positions/hub.ts';
 import { createSettlePair } from '../positions/list-pairs.ts';
 import { createOpenPositions } from '../positions/open-positions.ts';
-import { createPollScheduler } from '../positions/poll-scheduler.ts';
 import { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountEvents } from './account-events.ts';
 import { createAccountFreshness } from './account-freshness.ts';
 import { createListAgreement } from './list-agreement.ts';
+import { liveTokens, retryAfterSeconds } from './live-tokens.ts';
 import { createProver } from './prover.ts';
 import { Sessions } from './sessions.ts';
 
@@ -47,7 +48,8 @@ export function createAccountServices(
     board,
     freshness,
     ledger,
-    prover,
+    tokens: liveTokens(ledger, prover),
+    retryAfterSeconds,
     clock,
     random: Math.random,
     pollMs: settings.positionsPollMs,
@@ -55,7 +57,7 @@ export function createAccountServices(
     logicalClock,
     sessionMaxAgeMs: settings.sessionMaxAgeSeconds * 1000,
     heartbeatMs,
-    gatewayTimeoutMs: settings.gatewayTimeoutMs,
+    firstListMs: settings.gatewayTimeoutMs,
     onEvent(merged) {
       metrics.events.delivered.add();
       metrics.events.merged.add(merged);

@@ -1,3 +1,7 @@
+import type { PollTurn } from '../../../lib/live/poll-scheduler.ts';
+import type { Poller } from '../../../lib/live/poller.ts';
+import { RetryPause } from '../../../lib/live/retry-pause.ts';
+import type { RingMember, TokenRing } from '../../../lib/live/token-ring.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import {
   type Awaited,
@@ -9,11 +13,7 @@ import {
 import type { Viewer } from '../auth/viewer.ts';
 import { EventHold } from './event-hold.ts';
 import type { FeedOptions } from './feed-options.ts';
-import type { FeedState } from './feed-state.ts';
-import type { PollTurn } from './poll-scheduler.ts';
-import type { Poller } from './poller.ts';
-import { Rest } from './rest.ts';
-import type { RingMember, TokenRing } from './token-ring.ts';
+import { AccountReader, type State } from './feed-state.ts';
 
 /**
  * Decides when a feed reads op 10, and which snapshot it shows beside its list: one that was taken while the
@@ -21,11 +21,11 @@ import type { RingMember, TokenRing } from './token-ring.ts';
  */
 export class AccountReads {
   readonly #options: FeedOptions;
-  readonly #state: FeedState;
-  readonly #ring: TokenRing;
-  readonly #poller: Poller;
+  readonly #state: State;
+  readonly #ring: TokenRing<Viewer>;
+  readonly #poller: Poller<Viewer>;
   readonly #turn: PollTurn;
-  readonly #rest: Rest;
+  readonly #retry: RetryPause;
   readonly #hold: EventHold;
   #followers = 0;
   #isReading = false;
@@ -39,27 +39,27 @@ export class AccountReads {
   /** How often op 10 has differed from a list although nothing had changed in between, and when it is asked again. */
   #dispute = UNDISPUTED;
 
-  constructor(options: FeedOptions, state: FeedState, ring: TokenRing, poller: Poller) {
+  constructor(options: FeedOptions, state: State, ring: TokenRing<Viewer>, poller: Poller<Viewer>) {
     this.#options = options;
     this.#state = state;
     this.#ring = ring;
     this.#poller = poller;
     this.#turn = options.scheduler.join(() => this.#start());
-    this.#rest = new Rest(options);
+    this.#retry = new RetryPause(options);
     this.#hold = new EventHold(options, state, () => this.#wake());
   }
 
   /** `isLate` where a client resumes from before the snapshot that is shown. */
   join(viewer: Viewer, isLate: boolean): void {
-    const { sessions, clock, pollMs, gatewayTimeoutMs } = this.#options;
+    const { sessions, clock, pollMs, firstListMs } = this.#options;
     this.#followers += 1;
     const isFirst = this.#followers === 1;
     const cached = isFirst && !this.#isYoung ? sessions.cached(viewer) : null;
     if (cached !== null) this.#received(cached);
     // Where all that is known is too old, the first event waits for the one read.
     const isFresh = this.#isYoung && this.#after === null && !this.#isReading;
-    if (!isFresh && !this.#rest.hasFailed && !this.#hold.isOn) {
-      this.#hold.withhold(isFirst ? gatewayTimeoutMs : pollMs);
+    if (!isFresh && !this.#retry.hasFailed && !this.#hold.isOn) {
+      this.#hold.withhold(isFirst ? firstListMs : pollMs);
     }
     // Many clients that reconnect together share one read.
     if (isLate && clock.now() - this.#startedAtMs >= pollMs) this.#want();
@@ -85,11 +85,11 @@ export class AccountReads {
     if (this.#followers === 0) return;
     if (this.#candidate !== null) this.#judge(this.#candidate);
     const isUnsettled = this.#isUnsettled();
-    if (isUnsettled && this.#rest.isOver && !this.#hold.isOn) this.#hold.withholdMembers();
+    if (isUnsettled && this.#retry.isOver && !this.#hold.isOn) this.#hold.withholdMembers();
     const isDue =
       isUnsettled || !this.#isYoung || this.#options.clock.now() >= this.#dispute.retryAtMs;
     if (isDue && !this.#isReading && this.#candidate === null) this.#want();
-    if (this.#after !== null && !this.#isReading && this.#rest.isOver) this.#turn.soon();
+    if (this.#after !== null && !this.#isReading && this.#retry.isOver) this.#turn.soon();
   }
 
   #want(): void {
@@ -109,7 +109,7 @@ export class AccountReads {
       .then(
         (answer) => {
           this.#isReading = false;
-          this.#rest.succeeded();
+          this.#retry.succeeded();
           this.#received(answer);
           this.#ring.accepted(member);
         },
@@ -119,11 +119,11 @@ export class AccountReads {
   }
 
   /** A refusal is about the token alone: the next token reads immediately. */
-  #failed(member: RingMember, error: unknown, after: number): void {
+  #failed(member: RingMember<Viewer>, error: unknown, after: number): void {
     this.#isReading = false;
     this.#after ??= after;
     if (this.#ring.isRefused(member, error)) return;
-    this.#rest.failed(error);
+    this.#retry.failed(error);
     this.#hold.release();
   }
 
@@ -165,7 +165,7 @@ export class AccountReads {
 
   #wake(): void {
     for (const subscription of this.#ring.subscriptions)
-      if (subscription.options.followsAccount) subscription.wake();
+      if (subscription.options.reader instanceof AccountReader) subscription.wake();
   }
 
   /** Null before the first list. */

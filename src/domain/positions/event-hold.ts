@@ -1,5 +1,5 @@
 import type { FeedOptions } from './feed-options.ts';
-import type { FeedState } from './feed-state.ts';
+import type { State } from './feed-state.ts';
 
 // However often the members change meanwhile, an event is withheld no longer than so many intervals.
 const MOST_INTERVALS = 4;
@@ -10,14 +10,14 @@ const MOST_INTERVALS = 4;
  */
 export class EventHold {
   readonly #options: FeedOptions;
-  readonly #state: FeedState;
+  readonly #state: State;
   readonly #wake: () => void;
   #held: { readonly sinceMs: number; readonly cancel: () => void } | null = null;
   /** The members whose event waits no longer. */
   #releasedTime = -1;
 
   /** `wake` is called when the events may be shown again. */
-  constructor(options: FeedOptions, state: FeedState, wake: () => void) {
+  constructor(options: FeedOptions, state: State, wake: () => void) {
     this.#options = options;
     this.#state = state;
     this.#wake = wake;
@@ -32,7 +32,7 @@ export class EventHold {
     const sinceMs = this.#held?.sinceMs ?? clock.now();
     this.#held?.cancel();
     this.#held = { sinceMs, cancel: clock.after(ms, () => this.release()) };
-    this.#state.accountChanges.isWithheld = true;
+    this.#state.isWithheld = true;
   }
 
   /** Withholds the event of the present members for an interval, once. */
@@ -48,7 +48,7 @@ export class EventHold {
     this.#held.cancel();
     this.#held = null;
     this.#releasedTime = this.#state.membersTime;
-    this.#state.accountChanges.isWithheld = false;
+    this.#state.isWithheld = false;
     this.#wake();
   }
 }

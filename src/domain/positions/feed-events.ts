@@ -1,26 +1,14 @@
+import type { ListChanges, LiveEvent } from '../../../lib/live/list-state.ts';
+import type { Delta } from '../../../lib/live/timeline.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position } from '../../gateway/model.ts';
-import type { Delta } from './timeline.ts';
 import type { PositionTotals } from './totals.ts';
 
-export type FeedStatus = 'LIVE' | 'DELAYED';
-
-/** The fields that every event of changes has, whatever its reader received before. */
-export interface FeedEvent {
-  readonly cursor: string;
-  readonly totals: PositionTotals;
-  readonly status: FeedStatus;
-  /** When the call was sent that last confirmed the list. */
-  readonly asOf: Date;
-}
-
-/** One event of the positions: a whole list, or the delta from the last emitted list to the present one. */
-export interface PositionChanges extends FeedEvent, Delta<Position> {
-  readonly snapshot: boolean;
-}
+/** One event of the positions. */
+export type PositionChanges = ListChanges<Position, PositionTotals>;
 
 /** One event of the whole account. */
-export interface AccountChanges extends FeedEvent {
+export interface AccountChanges extends LiveEvent<PositionTotals> {
   readonly snapshot: boolean;
   readonly positions: Delta<Position>;
   /** Null until a snapshot has had a list of orders. */

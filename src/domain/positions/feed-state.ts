@@ -1,95 +1,68 @@
 import { isDeepStrictEqual } from 'node:util';
+import { EventView, SNAPSHOT } from '../../../lib/live/event-view.ts';
+import { isEmpty, ListState } from '../../../lib/live/list-state.ts';
+import { ChangesReader } from '../../../lib/live/readers.ts';
+import { Timeline } from '../../../lib/live/timeline.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position, Session } from '../../gateway/model.ts';
 import type { SnapshotPositions } from '../../gateway/wire/session.ts';
-import type { AccountChanges, FeedEvent, FeedStatus, PositionChanges } from './feed-events.ts';
-import { FeedView, SNAPSHOT } from './feed-view.ts';
-import { type Delta, type Item, NOTHING, Timeline } from './timeline.ts';
+import type { AccountChanges } from './feed-events.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
 
 /** Its own methods alone change it. */
 export type FeedState = Readonly<State>;
 
-/** The feed's present state: its lists, which share one version, and what its readers see of them. */
-export class State {
-  /** The newest list received; null before the first. */
-  list: PositionsAnswer | null = null;
-  /** The logical time of the list that first had the present members. */
-  membersTime = 0;
+/** The positions of an account, and beside them, where they are followed, the orders and figures of its snapshot. */
+export class State extends ListState<Position, PositionsAnswer, PositionTotals> {
   /** The snapshot that is shown; null before the first. */
   session: SessionAnswer | null = null;
   /** The version that the state had when the snapshot was taken over. */
   readVersion = 0;
-  status: FeedStatus = 'LIVE';
-  readonly #positions = new Timeline<Position>(samePosition, sameBesidesPrices);
-  readonly #orders = new Timeline<Order>(isDeepStrictEqual);
-  #version = 0;
-  #totals: PositionTotals | null = null;
+  /** While true the account is not to be shown: what belongs together has not arrived whole. */
+  isWithheld = false;
+  readonly #orders = new Timeline<Order>({ keyOf: ({ id }) => id, isSame: isDeepStrictEqual });
   #sessionVersion = 0;
   #ordersFetchedAt: Date | null = null;
-  /** The positions alone. */
-  readonly positionChanges = new FeedView<PositionChanges>({
+  readonly accountChanges = new EventView<AccountChanges>({
     compute: (version, cursor, ticks) => {
-      const positions = changes(this.#positions, version, ticks);
-      return positions && { ...this.#event(cursor), snapshot: version === SNAPSHOT, ...positions };
-    },
-    isEmpty,
-  });
-  /** The positions with the orders and the figures of the account's snapshot. */
-  readonly accountChanges = new FeedView<AccountChanges>({
-    compute: (version, cursor, ticks) => {
-      const positions = changes(this.#positions, version, ticks);
-      const changed = changes(this.#orders, version, false);
+      const positions = this.timeline.changes(version, ticks);
+      const changed = this.#orders.changes(version, false);
       if (positions === null || changed === null) return null;
       const { upserted, closed } = changed;
       const fetchedAt = this.#ordersFetchedAt;
       const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
       const { session } = this;
       const snapshot = version === SNAPSHOT;
-      return { ...this.#event(cursor), snapshot, positions, orders, session };
+      return { ...this.event(cursor), snapshot, positions, orders, session };
     },
     isEmpty: ({ snapshot, positions, orders }, version) =>
-      isEmpty({ snapshot, ...positions }) &&
-      (orders === null || isEmpty({ snapshot, ...orders })) &&
+      !snapshot &&
+      isEmpty(positions) &&
+      (orders === null || isEmpty({ ...orders, ticks: [] })) &&
       this.#sessionVersion <= version,
   });
 
-  /** The same array as long as the list has not changed by members, order or values. */
-  get positions(): readonly Position[] {
-    return this.#positions.items;
+  constructor() {
+    super({
+      keyOf: ({ id }) => id,
+      isSame: samePosition,
+      isSameBesides: sameBesidesPrices,
+      // A partial close keeps the id, and changes the account's figures.
+      isResized: (a, b) => a.units !== b.units,
+      rowsOf: ({ positions }) => positions,
+      totalsOf,
+    });
   }
 
   /** As far as they are shown. */
   get orders(): readonly Order[] {
-    return this.#orders.items;
-  }
-
-  /** Takes a status, and a list unless a newer one is shown; returns whether the status or the positions have changed. */
-  take(status: FeedStatus, list: PositionsAnswer | null): boolean {
-    const { positions, status: statusBefore } = this;
-    this.status = status;
-    if (list !== null && list.logicalTime > (this.list?.logicalTime ?? 0)) this.#takeList(list);
-    this.#changed();
-    return this.positions !== positions || status !== statusBefore;
-  }
-
-  #takeList(list: PositionsAnswer): void {
-    const before = this.list;
-    this.list = list;
-    // Equal bytes are mapped to the same array, which needs no comparison.
-    if (list.positions === before?.positions) return;
-    const { isContent, isMembers } = this.#positions.advance(list.positions, this.#version + 1);
-    if (isContent) {
-      this.#version += 1;
-      this.#totals = null;
-    }
-    if (isMembers) this.membersTime = list.logicalTime;
+    return this.#orders.rows;
   }
 
   /** Takes a snapshot of the account; returns whether an order or a figure has changed. */
   takeSession(answer: SessionAnswer): boolean {
     const { session, sentAtMs } = answer;
-    const version = this.#version + 1;
+    const version = this.version + 1;
     let isContent = false;
     // Without a list the orders known before stand, as of when they were known.
     if (session.orders !== null) {
@@ -100,39 +73,25 @@ export class State {
       isContent = true;
       this.#sessionVersion = version;
     }
-    if (isContent) this.#version = version;
+    if (isContent) this.version = version;
     this.session = answer;
-    this.readVersion = this.#version;
-    this.#changed();
+    this.readVersion = this.version;
+    this.changed();
     return isContent;
   }
 
-  #event(cursor: string): FeedEvent {
-    this.#totals ??= totalsOf(this.#positions.items);
-    // The list may have been made right then, however long it was on its way.
-    const asOf = new Date(this.list?.sentAtMs ?? 0);
-    return { cursor, totals: this.#totals, status: this.status, asOf };
-  }
-
-  #changed(): void {
-    this.positionChanges.changed(this.#version);
-    this.accountChanges.changed(this.#version);
+  protected override changed(): void {
+    super.changed();
+    this.accountChanges.changed(this.version);
   }
 }
 
-/** Null where the version is too old. */
-function changes<T extends Item>(timeline: Timeline<T>, version: number, ticks: boolean) {
-  return version === SNAPSHOT
-    ? { ...NOTHING, upserted: timeline.items }
-    : timeline.since(version, ticks);
+/** Emits the changes of the whole account: its feed reads the snapshot for it. */
+export class AccountReader extends ChangesReader<FeedState, AccountChanges> {
+  isWithheld({ isWithheld }: FeedState): boolean {
+    return isWithheld;
+  }
 }
-
-function isEmpty(event: Changed & { readonly snapshot: boolean }): boolean {
-  const { snapshot, upserted, ticks = [], closed } = event;
-  return !snapshot && upserted.length === 0 && ticks.length === 0 && closed.length === 0;
-}
-
-type Changed = Pick<Delta<unknown>, 'upserted' | 'closed'> & Partial<Pick<Delta<unknown>, 'ticks'>>;
 
 type ListName = {
   [Name in keyof Session]: NonNullable<Session[Name]> extends readonly unknown[] | SnapshotPositions

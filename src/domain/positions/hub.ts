@@ -1,36 +1,22 @@
+import { LiveLists, type WatchOptions } from '../../../lib/live/live-lists.ts';
+import {
+  type ChangesOptions,
+  ChangesReader,
+  ListReader,
+  type LiveReader,
+} from '../../../lib/live/readers.ts';
 import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
+import { checkTimes } from '../live-arguments.ts';
 import { Feed } from './feed.ts';
+import type { PositionChanges } from './feed-events.ts';
 import type { FeedOptions } from './feed-options.ts';
-import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
-import type { FeedState } from './feed-state.ts';
-import {
-  readHeartbeatMs,
-  readIntervalMs,
-  SHORTEST_HEARTBEAT_MS,
-  Subscription,
-} from './subscription.ts';
+import { AccountReader, type FeedState, type State } from './feed-state.ts';
 
-export interface PositionsHubOptions extends FeedOptions {
-  /** Of subscriptions that request none. */
-  readonly heartbeatMs?: number | undefined;
-  /** Called with each event, and with the number of changes that are merged into it. */
-  readonly onEvent?: (merged: number) => void;
-}
-
-export interface WatchOptions {
-  readonly intervalMs?: number | null | undefined;
-  readonly heartbeatSeconds?: number | null | undefined;
-}
-
-export interface WatchChangesOptions extends WatchOptions {
-  /** The cursor to resume from. */
-  readonly after?: string | null | undefined;
-  /** Whether rows of which only prices have changed come apart. */
-  readonly ticks?: boolean;
-}
+export interface WatchChangesOptions extends WatchOptions, ChangesOptions {}
 
 export type PositionsHub = ReturnType<typeof createPositionsHub>;
 
@@ -39,43 +25,21 @@ export type PositionsHub = ReturnType<typeof createPositionsHub>;
  * Subscribing requires proof; a token that only claims the account learns nothing, not even whether a feed
  * exists.
  */
-export function createPositionsHub(options: PositionsHubOptions) {
-  const {
-    freshness,
-    ledger,
-    clock,
-    pollMs,
-    heartbeatMs = SHORTEST_HEARTBEAT_MS,
-    onEvent,
-  } = options;
-  const feeds = new Map<string, Feed>();
-  let isClosed = false;
+export function createPositionsHub(options: FeedOptions) {
+  const { freshness, ledger, clock, pollMs } = options;
+  const feeds = new LiveLists<Viewer, PositionsAnswer, State, Feed>(options);
 
   function watch<Event>(
     proof: AccountProof,
     viewer: Viewer,
-    { after = null, intervalMs, heartbeatSeconds }: WatchChangesOptions,
-    reader: FeedReader<Event>,
-    followsAccount = false,
+    how: WatchChangesOptions,
+    reader: LiveReader<FeedState, Event>,
   ): PullStream<Event> {
     const { account } = proof;
     if (account !== viewer.account) throw new Error('the proof is of another account');
-    const subscription = new Subscription<Event>({
-      ...{ reader, followsAccount, after, onEvent },
-      viewer: lasting(viewer),
-      timers: clock,
-      intervalMs: readIntervalMs(intervalMs),
-      heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? heartbeatMs,
-      join: (joining) => {
-        if (isClosed) return null;
-        const onClosed = () => feeds.delete(account);
-        const feed = feeds.get(account) ?? new Feed(proof, options, onClosed);
-        feeds.set(account, feed);
-        feed.join(joining);
-        return feed;
-      },
-    });
-    return subscription.events;
+    checkTimes(how);
+    const create = (onClosed: () => void) => new Feed(proof, options, onClosed);
+    return feeds.watch({ key: account, viewer: lasting(viewer), reader, ...how, create });
   }
 
   /** Nothing without proof. */
@@ -90,24 +54,18 @@ export function createPositionsHub(options: PositionsHubOptions) {
     return state?.list ? state : null;
   }
 
-  /** The other feeds are kept for clients that reconnect. */
-  function polling(): readonly Feed[] {
-    return [...feeds.values()].filter(({ ring }) => !ring.isEmpty);
-  }
-
   return {
     /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
     watchPositions: (proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) =>
-      watch(proof, viewer, how, new ListReader()),
+      watch(proof, viewer, how, new ListReader<Position>()),
     /** Emits a snapshot, or resumes at `after`, then deltas. Polling starts with the first pull. */
     watchChanges(proof: AccountProof, viewer: Viewer, how: WatchChangesOptions = {}) {
-      const reader = new ChangesReader((state) => state.positionChanges, how);
+      const reader = new ChangesReader<FeedState, PositionChanges>((state) => state.changes, how);
       return watch(proof, viewer, how, reader);
     },
     /** The same with the orders and the figures of the account, for which op 10 is read now and then. */
     watchAccount(proof: AccountProof, viewer: Viewer, how: WatchChangesOptions = {}) {
-      const reader = new ChangesReader((state) => state.accountChanges, how);
-      return watch(proof, viewer, how, reader, true);
+      return watch(proof, viewer, how, new AccountReader((state) => state.accountChanges, how));
     },
     /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
     current(viewer: Viewer): PositionsAnswer | null {
@@ -127,28 +85,7 @@ export function createPositionsHub(options: PositionsHubOptions) {
     /** Called with each snapshot of the viewer's account. */
     snapshotAnswered: ({ account }: Viewer, answer: SessionAnswer) =>
       feeds.get(account)?.snapshotAnswered(answer),
-    /** The accounts that are polled. */
-    get feeds(): number {
-      return polling().length;
-    },
-    /** Those whose last poll failed. */
-    get delayed(): number {
-      return polling().filter(({ state }) => state.status === 'DELAYED').length;
-    },
-    get subscriptions(): number {
-      return polling().reduce((sum, { ring }) => sum + ring.subscriptions.length, 0);
-    },
-    /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
-    get oldestSeconds(): number {
-      const nowMs = clock.now();
-      const ages = polling().map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
-      return ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0);
-    },
-    /** Ends every subscription without an error, for the shutdown of the server. */
-    close(): void {
-      isClosed = true;
-      for (const feed of feeds.values()) feed.close();
-      feeds.clear();
-    },
+    /** All of them, for metrics and the shutdown of the server. */
+    feeds,
   };
 }

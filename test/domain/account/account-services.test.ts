@@ -36,7 +36,7 @@ async function open() {
     },
     settings: {
       ...{ sessionMaxAgeSeconds: 60, positionsPollMs: 60_000, positionsPollMaxMs: 60_000 },
-      ...{ gatewayPollsPerSecond: 100, gatewayTimeoutMs: 5_000 },
+      ...{ gatewayPollsPerSecond: 100, firstListMs: 5_000 },
     },
     cacheBytes: { catalogs: 1e6, sessions: 1e6, positions: 1e6 },
   } as unknown as DomainParts;

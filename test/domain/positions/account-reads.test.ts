@@ -22,7 +22,7 @@ function trigger({ gateway }: Pick<Awaited<ReturnType<typeof followed>>, 'gatewa
 }
 
 test('a first subscriber waits for a read until the deadline, and not at all for one that fails', async () => {
-  const { clock, gateway, viewer, followAccount } = createLiveBench({ gatewayTimeoutMs: 5_000 });
+  const { clock, gateway, viewer, followAccount } = createLiveBench({ firstListMs: 5_000 });
   gateway.sessionLatencyMs = 100_000;
   const phone = followAccount(viewer('phone'));
   await clock.advance(4_999);

@@ -12,20 +12,20 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   await clock.advance(1_000);
   gateway.set(LOGIN, [position('a')]);
   await clock.advance(2_000);
-  expect(hub).toMatchObject({ feeds: 1, subscriptions: 2 });
+  expect(hub.feeds).toMatchObject({ polled: 1, subscriptions: 2 });
   await phone.leave();
   await clock.advance(3_000);
   expect(gateway.polls.length).toBeGreaterThanOrEqual(6);
   const polled = gateway.polls.length;
   await tablet.leave();
-  expect(hub).toMatchObject({ feeds: 0 });
+  expect(hub.feeds).toMatchObject({ polled: 0 });
   // The end of the linger alone: no poll is planned, which would slow the polls of others.
   expect(clock.pending).toBe(1);
   expect(hub.sizeFor(LOGIN)).toBe(1);
   await clock.advance(10_000);
   expect(hub.sizeFor(LOGIN)).toBeNull();
   expect(gateway.polls.length).toBe(polled);
-  expect(hub).toMatchObject({ feeds: 0 });
+  expect(hub.feeds).toMatchObject({ polled: 0 });
   expect(clock.pending).toBe(0);
 });
 
@@ -160,10 +160,10 @@ test('closing ends every subscription without an error and leaves no timer', asy
   expect(watch.events).toHaveLength(1);
   // One whose feed lingers.
   await followChanges(viewer('gone', { login: '2002' })).leave();
-  hub.close();
+  hub.feeds.close();
   expect(hub.sizeFor(LOGIN)).toBeNull();
   expect(hub.shown(viewer('watch'))).toBeNull();
-  expect(hub).toMatchObject({ feeds: 0 });
+  expect(hub.feeds).toMatchObject({ polled: 0 });
   await clock.advance(1_000);
   const late = followChanges(viewer('late'));
   await clock.advance(60_000);

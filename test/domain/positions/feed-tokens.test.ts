@@ -20,7 +20,7 @@ test('a subscription that is not being read ends the moment its token is refused
   await clock.advance(2_000);
   expect(stream.ending.aborted).toBe(true);
   await expect(stalled.next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
-  expect(hub).toMatchObject({ feeds: 0, subscriptions: 0 });
+  expect(hub.feeds).toMatchObject({ polled: 0, subscriptions: 0 });
   prove(tablet);
   expect(hub.shown(tablet)).not.toBeNull();
   await clock.advance(10_000);

@@ -1,13 +1,14 @@
 import { LogicalClock } from '../../../lib/clock.ts';
+import { createPollScheduler } from '../../../lib/live/poll-scheduler.ts';
+import { liveTokens, retryAfterSeconds } from '../../../src/domain/account/live-tokens.ts';
 import { type AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import type { FeedOptions } from '../../../src/domain/positions/feed-options.ts';
 import {
   createPositionsHub,
   type PositionsHub,
-  type PositionsHubOptions,
   type WatchChangesOptions,
 } from '../../../src/domain/positions/hub.ts';
-import { createPollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -25,7 +26,7 @@ export function createLiveBench({
   proofMs = 300_000,
   pollsPerSecond = 500,
   ...hubOptions
-}: Partial<PositionsHubOptions> & {
+}: Partial<FeedOptions> & {
   readonly proofMs?: number;
   readonly pollsPerSecond?: number;
 } = {}) {
@@ -41,12 +42,13 @@ export function createLiveBench({
     board,
     freshness: { catchUp: () => true, changedAt: () => Number.NEGATIVE_INFINITY },
     ledger,
-    prover: {
+    tokens: liveTokens(ledger, {
       async account(viewer) {
         await gateway.getSession(viewer);
         return ledger.account(viewer) as AccountProof;
       },
-    },
+    }),
+    retryAfterSeconds,
     clock,
     random,
     scheduler: createPollScheduler(clock, pollsPerSecond, random),
@@ -54,8 +56,7 @@ export function createLiveBench({
     sessionMaxAgeMs: 60_000,
     pollMs: 1_000,
     pollMaxMs: 30_000,
-    gatewayTimeoutMs: 5_000,
-    onPoll: () => {},
+    firstListMs: 5_000,
     ...hubOptions,
   });
 

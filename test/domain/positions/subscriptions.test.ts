@@ -139,5 +139,5 @@ test('a cursor resumes without a gap after a pause shorter than the linger, but 
   expect(late.last).toMatchObject({ upserted: [position('c')], opened: ['c'], closed: ['a'] });
   expect(late.events[0]).toMatchObject({ snapshot: true, closed: [] });
   await clock.advance(10_000);
-  expect(hub).toMatchObject({ feeds: 1, subscriptions: 2 });
+  expect(hub.feeds).toMatchObject({ polled: 1, subscriptions: 2 });
 });

@@ -1,17 +1,17 @@
-import type { FeedOptions, PollOutcome } from './feed-options.ts';
+import type { LiveOptions, LiveViewer, PollOutcome } from './live-options.ts';
 import type { PollTurn } from './poll-scheduler.ts';
-import { Rest } from './rest.ts';
+import { RetryPause } from './retry-pause.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 
-type Poll = (member: RingMember) => Promise<PollOutcome>;
+type Poll<Viewer> = (member: RingMember<Viewer>) => Promise<PollOutcome>;
 
-/** Decides when a feed polls, and with which of its tokens: in round robin, one call at a time. */
-export class Poller {
-  readonly #options: FeedOptions;
-  readonly #ring: TokenRing;
-  readonly #poll: Poll;
+/** Decides when a list is polled, and with which of its tokens: in round robin, one call at a time. */
+export class Poller<Viewer extends LiveViewer> {
+  readonly #options: LiveOptions<Viewer>;
+  readonly #ring: TokenRing<Viewer>;
+  readonly #poll: Poll<Viewer>;
   readonly #turn: PollTurn;
-  readonly #rest: Rest;
+  readonly #retry: RetryPause;
   /** The call under way; it is outdated once a poll was requested after it was sent. */
   #inFlight: { isOutdated: boolean } | null = null;
   /** False until the first answer: the interval has no phase yet. */
@@ -19,11 +19,11 @@ export class Poller {
   #startedAtMs = Number.NEGATIVE_INFINITY;
 
   /** `poll` makes one call; it must not reject. */
-  constructor(options: FeedOptions, ring: TokenRing, poll: Poll) {
+  constructor(options: LiveOptions<Viewer>, ring: TokenRing<Viewer>, poll: Poll<Viewer>) {
     this.#options = options;
     this.#ring = ring;
     this.#poll = poll;
-    this.#rest = new Rest(options);
+    this.#retry = new RetryPause(options);
     this.#turn = options.scheduler.join(() => this.#start());
   }
 
@@ -33,7 +33,7 @@ export class Poller {
    */
   resume(sinceMs = this.#startedAtMs): void {
     if (this.#inFlight) return;
-    const dueMs = Math.max(sinceMs + this.#options.pollMs, this.#rest.untilMs);
+    const dueMs = Math.max(sinceMs + this.#options.pollMs, this.#retry.untilMs);
     if (dueMs <= this.#options.clock.now()) this.#turn.soon();
     else this.#turn.at(dueMs);
   }
@@ -42,9 +42,9 @@ export class Poller {
     this.#turn.leave();
   }
 
-  /** The list has surely changed. A gateway that asked for a pause is not polled before its end. */
+  /** The list has surely changed. A backend that asked for a pause is not polled before its end. */
   pollNow(): void {
-    if (this.#ring.isEmpty || this.#rest.hasFailed) return;
+    if (this.#ring.isEmpty || this.#retry.hasFailed) return;
     if (this.#inFlight) this.#inFlight.isOutdated = true;
     else this.#turn.soon();
   }
@@ -62,20 +62,20 @@ export class Poller {
   #polled(outcome: PollOutcome, isOutdated: boolean): void {
     const { kind, error } = outcome;
     this.#inFlight = null;
-    this.#options.onPoll(outcome);
-    if (kind === 'failed') this.#rest.failed(error);
-    else if (kind !== 'refused') this.#rest.succeeded();
+    this.#options.onPoll?.(outcome);
+    if (kind === 'failed') this.#retry.failed(error);
+    else if (kind !== 'refused') this.#retry.succeeded();
     if (this.#ring.isEmpty) return;
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
     if (kind === 'refused') this.#turn.soon();
-    else if (kind === 'failed') this.#turn.at(this.#rest.untilMs);
+    else if (kind === 'failed') this.#turn.at(this.#retry.untilMs);
     else if (isOutdated || this.#ring.unproved(this.#options.clock.now())) this.#turn.soon();
     else this.#planSteady();
   }
 
   #planSteady(): void {
     const { pollMs, random } = this.#options;
-    // Jitter: a random phase keeps feeds that began together from polling together.
+    // Jitter: a random phase keeps lists that began together from polling together.
     const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
     this.#hasPhase = true;
     this.#turn.every(pollMs, this.#startedAtMs + phaseMs);

@@ -1,37 +1,34 @@
-import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
-import type { Viewer } from '../auth/viewer.ts';
-import type { FeedOptions } from './feed-options.ts';
-import { Rest } from './rest.ts';
+import type { LiveOptions, LiveViewer } from './live-options.ts';
+import { RetryPause } from './retry-pause.ts';
 import type { Subscription } from './subscription.ts';
-import { TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 
-/** One token with subscriptions to a feed. */
-export class RingMember {
+/** One token with subscriptions to a list. */
+export class RingMember<Viewer> {
   readonly viewer: Viewer;
-  readonly subscriptions = new Set<Subscription>();
+  readonly subscriptions = new Set<Subscription<Viewer>>();
   polledAtMs = Number.NEGATIVE_INFINITY;
   /** Its proof is being renewed. */
   isRenewing = false;
   /** The pause between renewals that fail. */
-  readonly rest: Rest;
+  readonly retry: RetryPause;
   /** An event was withheld from one of its subscriptions for lack of proof. */
   hasWithheldEvent = false;
   cancelExpiry: (() => void) | null = null;
 
-  constructor(viewer: Viewer, options: FeedOptions) {
+  constructor(viewer: Viewer, options: LiveOptions<Viewer>) {
     this.viewer = viewer;
-    this.rest = new Rest(options);
+    this.retry = new RetryPause(options);
   }
 }
 
-/** The tokens of one feed's subscriptions in round robin, the next one to poll first. */
-export class TokenRing {
-  readonly #members = new Map<string, RingMember>();
-  readonly #options: FeedOptions;
+/** The tokens of one list's subscriptions in round robin, the next one to poll first. */
+export class TokenRing<Viewer extends LiveViewer> {
+  readonly #members = new Map<string, RingMember<Viewer>>();
+  readonly #options: LiveOptions<Viewer>;
   readonly #onEmpty: () => void;
 
   /** `onEmpty` is called when the last token has left. */
-  constructor(options: FeedOptions, onEmpty: () => void) {
+  constructor(options: LiveOptions<Viewer>, onEmpty: () => void) {
     this.#options = options;
     this.#onEmpty = onEmpty;
   }
@@ -40,17 +37,17 @@ export class TokenRing {
     return this.#members.size === 0;
   }
 
-  get subscriptions(): readonly Subscription[] {
+  get subscriptions(): readonly Subscription<Viewer>[] {
     return [...this.#members.values()].flatMap(({ subscriptions }) => [...subscriptions]);
   }
 
-  join(subscription: Subscription): void {
+  join(subscription: Subscription<Viewer>): void {
     const { viewer } = subscription.options;
     const member = this.#members.get(viewer.tokenHash) ?? this.#admit(viewer);
     member.subscriptions.add(subscription);
   }
 
-  leave(subscription: Subscription): void {
+  leave(subscription: Subscription<Viewer>): void {
     const member = this.#members.get(subscription.options.viewer.tokenHash);
     if (member?.subscriptions.delete(subscription) && member.subscriptions.size === 0)
       this.#dismiss(member, null);
@@ -69,7 +66,7 @@ export class TokenRing {
   }
 
   /** The next token to poll: one whose proof has lapsed, else the one that has waited longest. */
-  next(nowMs: number): RingMember | null {
+  next(nowMs: number): RingMember<Viewer> | null {
     const [first = null] = this.#members.values();
     const member = this.unproved(nowMs) ?? first;
     if (member === null) return null;
@@ -81,23 +78,23 @@ export class TokenRing {
   }
 
   /** A token without proof, which must poll before its subscriptions may get new events, but not more often than every `pollMs`. */
-  unproved(nowMs: number): RingMember | null {
+  unproved(nowMs: number): RingMember<Viewer> | null {
     for (const member of this.#members.values()) {
-      const dueMs = Math.max(member.polledAtMs + this.#options.pollMs, member.rest.untilMs);
+      const dueMs = Math.max(member.polledAtMs + this.#options.pollMs, member.retry.untilMs);
       if (!member.isRenewing && nowMs >= dueMs && !this.#isProved(member.viewer)) return member;
     }
     return null;
   }
 
-  /** The gateway has answered a call with this token. */
-  accepted(member: RingMember): void {
+  /** The backend has answered a call with this token. */
+  accepted(member: RingMember<Viewer>): void {
     if (!this.#isProved(member.viewer)) void this.#renew(member);
     this.#wakeWithheld();
   }
 
-  /** Ends the token's subscriptions where a failure is the gateway's refusal of the token; returns whether it is. */
-  isRefused(member: RingMember, error: unknown): boolean {
-    const refusal = tokenEndBehind(error);
+  /** Ends the token's subscriptions where a failure is a refusal of the token; returns whether it is. */
+  isRefused(member: RingMember<Viewer>, error: unknown): boolean {
+    const refusal = this.#options.tokens?.endBehind(error) ?? null;
     if (refusal !== null) this.#dismiss(member, refusal);
     return refusal !== null;
   }
@@ -106,14 +103,14 @@ export class TokenRing {
    * Renews the proof of a token whose call succeeded and which still has none, as after a refusal by another
    * operation.
    */
-  async #renew(member: RingMember): Promise<void> {
-    if (member.isRenewing || !member.rest.isOver) return;
+  async #renew(member: RingMember<Viewer>): Promise<void> {
+    if (member.isRenewing || !member.retry.isOver) return;
     member.isRenewing = true;
     try {
-      await this.#options.prover.account(member.viewer);
-      member.rest.succeeded();
+      await this.#options.tokens?.prove(member.viewer);
+      member.retry.succeeded();
     } catch (error) {
-      member.rest.failed(error);
+      member.retry.failed(error);
       this.isRefused(member, error);
     } finally {
       member.isRenewing = false;
@@ -130,26 +127,26 @@ export class TokenRing {
   }
 
   #isProved(viewer: Viewer): boolean {
-    return this.#options.ledger.account(viewer) !== null;
+    return this.#options.tokens?.isProved(viewer) ?? true;
   }
 
-  #admit(viewer: Viewer): RingMember {
-    const { clock } = this.#options;
+  #admit(viewer: Viewer): RingMember<Viewer> {
+    const { clock, tokens } = this.#options;
     const member = new RingMember(viewer, this.#options);
     this.#members.set(viewer.tokenHash, member);
     const { expiresAtMs } = viewer;
-    if (expiresAtMs !== null) {
+    if (tokens && expiresAtMs !== null) {
       const nowMs = clock.date();
       // A token accepted past its expiry, within the leeway for clock skew, ends with the leeway.
-      const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + EXPIRY_LEEWAY_MS;
+      const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + tokens.leewayMs;
       member.cancelExpiry = clock.after(endsAtMs - nowMs, () =>
-        this.#dismiss(member, new TokenEndedError('UNAUTHENTICATED', 'the token has expired')),
+        this.#dismiss(member, tokens.expired()),
       );
     }
     return member;
   }
 
-  #dismiss(member: RingMember, reason: TokenEndedError | null): void {
+  #dismiss(member: RingMember<Viewer>, reason: Error | null): void {
     const { viewer, subscriptions, cancelExpiry } = member;
     if (this.#members.get(viewer.tokenHash) !== member) return;
     cancelExpiry?.();

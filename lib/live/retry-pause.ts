@@ -1,14 +1,18 @@
-import { backoffMs } from '../../../lib/backoff.ts';
-import { GatewayError } from '../../gateway/errors.ts';
-import type { FeedOptions } from './feed-options.ts';
+import { backoffMs } from '../backoff.ts';
+import type { LiveOptions } from './live-options.ts';
 
-/** The pause in calls of one kind that grows with each failure: what the gateway asks for too, up to the ceiling. */
-export class Rest {
-  readonly #options: FeedOptions;
+type Options = Pick<
+  LiveOptions<never>,
+  'clock' | 'random' | 'pollMs' | 'pollMaxMs' | 'retryAfterSeconds'
+>;
+
+/** The pause in calls of one kind that grows with each failure: what the backend asks for too, up to the ceiling. */
+export class RetryPause {
+  readonly #options: Options;
   #failures = 0;
   #untilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: FeedOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 
@@ -26,11 +30,10 @@ export class Rest {
   }
 
   failed(error: unknown): void {
-    const { clock, random, pollMs, pollMaxMs } = this.#options;
+    const { clock, random, pollMs, pollMaxMs, retryAfterSeconds } = this.#options;
     this.#failures += 1;
     const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
-    const retryAfterSeconds = error instanceof GatewayError ? error.retryAfterSeconds : null;
-    const pauseMs = backoffMs(this.#failures, options, retryAfterSeconds);
+    const pauseMs = backoffMs(this.#failures, options, retryAfterSeconds?.(error));
     this.#untilMs = clock.now() + Math.min(pollMaxMs, pauseMs);
   }
 

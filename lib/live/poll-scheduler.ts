@@ -1,6 +1,6 @@
-import type { Clock } from '../../../lib/clock.ts';
+import type { Clock } from '../clock.ts';
 
-/** One feed's slot in the schedule; at most one poll of it is planned at a time. */
+/** One list's slot in the schedule; at most one poll of it is planned at a time. */
 export type PollTurn = ReturnType<PollScheduler['join']>;
 
 // The rest of the ceiling is for first polls and for those after an order, which would otherwise wait
@@ -16,16 +16,16 @@ const SLOT_SLACK = 0.4;
 export type PollScheduler = ReturnType<typeof createPollScheduler>;
 
 /**
- * Starts the polls of all feeds, never more per second than the ceiling. Where the feeds demand more, each
+ * Starts the polls of all lists, never more per second than the ceiling. Where the lists demand more, each
  * one's interval grows by the same factor.
  */
 export function createPollScheduler(clock: Clock, pollsPerSecond: number, random: () => number) {
   type Poll = () => void;
   const steady = new Set<Poll>();
   const urgent = new Set<Poll>();
-  // Of the slots of this process: else all replicas would call the gateway in the same millisecond.
+  // Of the slots of this process: else all replicas would call a backend in the same millisecond.
   const phase = random();
-  /** The steady polls of all feeds per second. */
+  /** The steady polls of all lists per second. */
   let demand = 0;
   let freeAtMs = Number.NEGATIVE_INFINITY;
   let isWaiting = false;
@@ -46,7 +46,7 @@ export function createPollScheduler(clock: Clock, pollsPerSecond: number, random
     }
   }
 
-  /** Alternates between both queues, so that neither a burst of new feeds nor the steady polls starve the other. */
+  /** Alternates between both queues, so that neither a burst of new lists nor the steady polls starve the other. */
   function takeNext(): Poll {
     urgentWasLast = urgent.size > 0 && (steady.size === 0 || !urgentWasLast);
     const queue = urgentWasLast ? urgent : steady;
@@ -74,7 +74,7 @@ export function createPollScheduler(clock: Clock, pollsPerSecond: number, random
     get waiting(): number {
       return steady.size + urgent.size;
     },
-    /** `poll` is a function of this feed alone. */
+    /** `poll` is a function of this list alone. */
     join(poll: Poll) {
       let own = 0;
       let cancel = () => {};

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createPollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
+import { createPollScheduler } from '../../../lib/live/poll-scheduler.ts';
+import { createLiveBench } from '../../domain/positions/live-bench.ts';
 import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { createLiveBench } from './live-bench.ts';
 
 function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
   const clock = createScriptedClock();

@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type Delta, Timeline } from '../../../lib/live/timeline.ts';
 import { sameBesidesPrices, samePosition } from '../../../src/domain/positions/feed-state.ts';
-import { type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
 import type { Position } from '../../../src/gateway/model.ts';
-import { position } from './scripted-gateway.ts';
+import { position } from '../../domain/positions/scripted-gateway.ts';
 
 /** A timeline whose lists have the versions 1, 3, 5, …; those between are other lists'. */
 function counted() {
-  const timeline = new Timeline(samePosition, sameBesidesPrices);
+  const timeline = new Timeline<Position>({
+    keyOf: ({ id }) => id,
+    isSame: samePosition,
+    isSameBesides: sameBesidesPrices,
+  });
   let version = -1;
   return {
     timeline,
@@ -31,9 +35,9 @@ test('a reader gets no row again that has not changed since its version', () => 
     advance([...list]);
   }
   // Version 1 changed a, 3 b, 5 a again.
-  expect(timeline.since(1, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'b']);
+  expect(timeline.changes(1, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'b']);
   advance([...list, position('c')]);
-  expect(timeline.since(3, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'c']);
+  expect(timeline.changes(3, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'c']);
 });
 
 test('every field counts in a comparison', () => {
@@ -66,16 +70,16 @@ test('the delta from any version to the last turns the one list into the other',
       const byVersion = new Map<number, readonly Position[]>();
       for (const list of lists) byVersion.set(advance(list), list);
       for (const [version, list] of byVersion) {
-        const delta = timeline.since(version, false) as Delta<Position>;
-        const parted = timeline.since(version, true) as Delta<Position>;
-        expect(timeline.since(version + 1, true)).toEqual(parted);
+        const delta = timeline.changes(version, false) as Delta<Position>;
+        const parted = timeline.changes(version, true) as Delta<Position>;
+        expect(timeline.changes(version + 1, true)).toEqual(parted);
         expect(delta.ticks).toEqual([]);
         expect(sorted([...parted.upserted, ...parted.ticks])).toEqual(sorted(delta.upserted));
-        expect(sorted(fold(list, parted))).toEqual(sorted(timeline.items));
+        expect(sorted(fold(list, parted))).toEqual(sorted(timeline.rows));
         const known = new Set(list.map(({ id }) => id));
         expect(delta.closed.every((id) => known.has(id))).toBe(true);
         expect(delta.opened.some((id) => known.has(id))).toBe(false);
-        expect(sorted(fold(list, delta))).toEqual(sorted(timeline.items));
+        expect(sorted(fold(list, delta))).toEqual(sorted(timeline.rows));
       }
     }),
     { numRuns: 300 },

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../gateway/errors.ts';
-import { UnauthenticatedError } from '../auth/errors.ts';
+import { UnauthenticatedError } from './errors.ts';
 
 /** The token of a subscription is no longer valid: it expired, or the gateway refused it. */
 export class TokenEndedError extends Error {

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 
 /** The functions by which one kind of event differs from another. */
-export interface FeedViewOptions<Event> {
+export interface EventViewOptions<Event> {
   /** The changes since a version, where wanted with ticks apart; null where the version is too old. */
   readonly compute: (version: number, cursor: string, ticks: boolean) => Event | null;
   /** Whether an event that starts at this version has nothing to say. */
@@ -13,16 +13,14 @@ export const SNAPSHOT = 0;
 const SEAL_LENGTH = 16;
 
 /**
- * One kind of event over a feed's state. All readers at the same version get the very same event object, so
+ * One kind of event over a list's state. All readers at the same version get the very same event object, so
  * that the fan-out computes and serialises it once.
  *
- * Its cursors are signed with a secret of this view, so that a cursor of another feed or view, or a forged one,
- * reads as unknown, and none reveals whose feed it is from or whether that one still runs.
+ * Its cursors are signed with a secret of this view, so that a cursor of another list or view, or a forged one,
+ * reads as unknown, and none reveals whose list it is from or whether that one still runs.
  */
-export class FeedView<Event> {
-  /** While true the state is not to be shown: what belongs together has not arrived whole. */
-  isWithheld = false;
-  readonly #options: FeedViewOptions<Event>;
+export class EventView<Event> {
+  readonly #options: EventViewOptions<Event>;
   readonly #secret = randomBytes(16).toString('hex');
   /** The events of the present state by the version each starts from, which is the same for nearly all readers. */
   readonly #events = new Map<number, Event>();
@@ -31,7 +29,7 @@ export class FeedView<Event> {
   #version = 0;
   #cursor: string | null = null;
 
-  constructor(options: FeedViewOptions<Event>) {
+  constructor(options: EventViewOptions<Event>) {
     this.#options = options;
   }
 

@@ -1,0 +1,97 @@
+import { EventView, SNAPSHOT } from './event-view.ts';
+import type { LiveStatus } from './live-options.ts';
+import { type Delta, type RowRules, Timeline } from './timeline.ts';
+
+/** A list as a call has brought it, each call with its place in the order of all. */
+export interface ListAnswer {
+  readonly logicalTime: number;
+  readonly sentAtMs: number;
+}
+
+/** The fields that every event of changes has, whatever its reader received before. */
+export interface LiveEvent<Totals> {
+  readonly cursor: string;
+  readonly totals: Totals;
+  readonly status: LiveStatus;
+  /** When the call was sent that last confirmed the list. */
+  readonly asOf: Date;
+}
+
+/** A whole list, or the delta from the last emitted list to the present one. */
+export interface ListChanges<Row, Totals> extends LiveEvent<Totals>, Delta<Row> {
+  readonly snapshot: boolean;
+}
+
+export interface ListRules<Row, Answer, Totals> extends RowRules<Row> {
+  /** The rows of an answer: the same array for an answer that is known to be equal. */
+  readonly rowsOf: (answer: Answer) => readonly Row[];
+  readonly totalsOf: (rows: readonly Row[]) => Totals;
+}
+
+/** A list's present state, and what its readers see of it. Its own methods alone change it. */
+export class ListState<Row, Answer extends ListAnswer, Totals = null> {
+  /** The newest list received; null before the first. */
+  list: Answer | null = null;
+  /** The logical time of the list that first had the present members. */
+  membersTime = 0;
+  status: LiveStatus = 'LIVE';
+  /** That of the last change of any content; the state's lists share it. */
+  protected version = 0;
+  protected readonly timeline: Timeline<Row>;
+  readonly #rules: ListRules<Row, Answer, Totals>;
+  #totals: { readonly now: Totals } | null = null;
+  readonly changes = new EventView<ListChanges<Row, Totals>>({
+    compute: (version, cursor, ticks) => {
+      const delta = this.timeline.changes(version, ticks);
+      return delta && { ...this.event(cursor), snapshot: version === SNAPSHOT, ...delta };
+    },
+    isEmpty: (event) => !event.snapshot && isEmpty(event),
+  });
+
+  constructor(rules: ListRules<Row, Answer, Totals>) {
+    this.#rules = rules;
+    this.timeline = new Timeline(rules);
+  }
+
+  /** The same array as long as the list has not changed by members, order or values. */
+  get rows(): readonly Row[] {
+    return this.timeline.rows;
+  }
+
+  /** Takes a status, and a list unless a newer one is shown; returns whether the status or the rows have changed. */
+  take(status: LiveStatus, list: Answer | null): boolean {
+    const { rows, status: statusBefore } = this;
+    this.status = status;
+    if (list !== null && list.logicalTime > (this.list?.logicalTime ?? 0)) this.#takeList(list);
+    this.changed();
+    return this.rows !== rows || status !== statusBefore;
+  }
+
+  #takeList(list: Answer): void {
+    const { rowsOf } = this.#rules;
+    const [rows, before] = [rowsOf(list), this.list];
+    this.list = list;
+    if (before !== null && rowsOf(before) === rows) return;
+    const { isContent, isMembers } = this.timeline.advance(rows, this.version + 1);
+    if (isContent) {
+      this.version += 1;
+      this.#totals = null;
+    }
+    if (isMembers) this.membersTime = list.logicalTime;
+  }
+
+  protected event(cursor: string): LiveEvent<Totals> {
+    this.#totals ??= { now: this.#rules.totalsOf(this.rows) };
+    // The list may have been made right then, however long it was on its way.
+    const asOf = new Date(this.list?.sentAtMs ?? 0);
+    return { cursor, totals: this.#totals.now, status: this.status, asOf };
+  }
+
+  protected changed(): void {
+    this.changes.changed(this.version);
+  }
+}
+
+export function isEmpty({ upserted, ticks, closed }: Omit<Delta<unknown>, 'opened'>): boolean {
+  return upserted.length === 0 && ticks.length === 0 && closed.length === 0;
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../clock.ts';
+import type { PollScheduler } from './poll-scheduler.ts';
+
+export type LiveStatus = 'LIVE' | 'DELAYED';
+
+/** The reader of a live list, as far as its token is concerned. */
+export interface LiveViewer {
+  readonly tokenHash: string;
+  readonly expiresAtMs: number | null;
+}
+
+/** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the backend. */
+export interface PollOutcome {
+  readonly kind: 'changed' | 'unchanged' | 'failed' | 'refused';
+  /** The cause of a failure. */
+  readonly error?: unknown;
+}
+
+/** The judgement of tokens: lists that are everybody's leave it out. */
+export interface TokenRules<Viewer> {
+  /** How long past its expiry a token is accepted, for clocks that differ. */
+  readonly leewayMs: number;
+  /** Whether the token may be shown what another one's poll has brought. */
+  isProved(viewer: Viewer): boolean;
+  /** Proves the token by a call; rejects where that fails. */
+  prove(viewer: Viewer): Promise<unknown>;
+  /** The error that ends the token's subscriptions; null where a failure is not about the token. */
+  endBehind(error: unknown): Error | null;
+  /** The error that ends the subscriptions of a token whose time is over. */
+  expired(): Error;
+}
+
+/** The settings that the live lists of one kind, and their parts, are made with. */
+export interface LiveOptions<Viewer> {
+  readonly tokens?: TokenRules<Viewer>;
+  readonly scheduler: PollScheduler;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** The interval of polls, and the pause after the first failure. */
+  readonly pollMs: number;
+  /** The longest pause. */
+  readonly pollMaxMs: number;
+  /** The pause that a failed backend asks for. */
+  readonly retryAfterSeconds?: (error: unknown) => number | null;
+  /** How long a subscription waits for the first list. */
+  readonly firstListMs: number;
+  /** The longest silence of subscriptions that request none. */
+  readonly heartbeatMs?: number | undefined;
+  readonly onPoll?: (outcome: PollOutcome) => void;
+  /** Called with each event, and with the number of changes that are merged into it. */
+  readonly onEvent?: (merged: number) => void;
+}

@@ -1,0 +1,93 @@
+import { type EventView, SNAPSHOT } from './event-view.ts';
+import type { LiveStatus } from './live-options.ts';
+
+interface Shown {
+  readonly status: LiveStatus;
+}
+
+/**
+ * Computes one subscriber's events. `isBeat`: one is due although nothing has changed, which distinguishes a quiet market from a
+ * dead connection.
+ */
+export interface LiveReader<State, Event> {
+  /** Whether nothing may be shown just now, not even again. Left out, nothing ever is withheld. */
+  isWithheld?(state: State): boolean;
+  /** The next event, or undefined where nothing has changed. The first one is always the list. */
+  next(state: State, isBeat: boolean): Event | undefined;
+  /** The last event again, marked as delayed, where one is due or the list has become delayed since; undefined before the first. */
+  stale(state: State, isBeat: boolean): Event | undefined;
+}
+
+export interface ChangesOptions {
+  /** The cursor to resume from. */
+  readonly after?: string | null | undefined;
+  /** Whether rows of which only moving fields have changed come apart. */
+  readonly ticks?: boolean;
+}
+
+/** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the list. */
+export class ChangesReader<State extends Shown, Event extends Shown>
+  implements LiveReader<State, Event>
+{
+  readonly #viewOf: (state: State) => EventView<Event>;
+  readonly after: string | null;
+  readonly #ticks: boolean;
+  #version = SNAPSHOT;
+  /** The last event without its changes, so that no reader keeps lists. */
+  #last: Event | null = null;
+
+  /** `ticks`: whether rows of which only moving fields have changed are told apart. */
+  constructor(
+    viewOf: (state: State) => EventView<Event>,
+    {
+      after,
+      ticks = false,
+    }: { readonly after?: string | null | undefined; readonly ticks?: boolean },
+  ) {
+    this.#viewOf = viewOf;
+    this.after = after ?? null;
+    this.#ticks = ticks;
+  }
+
+  next(state: State, isBeat: boolean): Event | undefined {
+    const view = this.#viewOf(state);
+    if (this.#last === null) this.#version = view.versionOf(this.after) ?? SNAPSHOT;
+    else if (
+      !isBeat &&
+      this.#last.status === state.status &&
+      view.isEmptySince(this.#version, this.#ticks)
+    ) {
+      // A position may have opened and closed between two reads: the next delta starts here.
+      this.#version = view.version;
+      return undefined;
+    }
+    const event = view.since(this.#version, this.#ticks);
+    this.#version = view.version;
+    this.#last = view.since(this.#version, this.#ticks);
+    return event;
+  }
+
+  stale({ status }: State, isBeat: boolean): Event | undefined {
+    const isOutdated = this.#last?.status === 'LIVE' && status === 'DELAYED';
+    if (this.#last === null || !(isBeat || isOutdated)) return undefined;
+    this.#last = { ...this.#last, status: 'DELAYED' };
+    return this.#last;
+  }
+}
+
+/** Emits the whole list, in the backend's order, whenever it has changed. */
+export class ListReader<Row>
+  implements LiveReader<{ readonly rows: readonly Row[] }, readonly Row[]>
+{
+  #lastSent: readonly Row[] | undefined;
+
+  next({ rows }: { readonly rows: readonly Row[] }, isBeat: boolean): readonly Row[] | undefined {
+    if (!isBeat && this.#lastSent === rows) return undefined;
+    this.#lastSent = rows;
+    return rows;
+  }
+
+  stale(_state: unknown, isBeat: boolean): readonly Row[] | undefined {
+    return isBeat ? this.#lastSent : undefined;
+  }
+}
