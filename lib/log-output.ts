@@ -47,7 +47,9 @@ export function createLogOutput({ fd, maxBytes = MAX_BYTES, droppedLine }: LogOu
     droppedLines += lines.split('\n').length - 1;
   });
   // The lines are kept: a disk may have room again, and a named pipe a reader.
-  boom.on('error', () => void setTimeout(() => hand(''), RETRY_MS).unref());
+  boom.on('error', () => {
+    setTimeout(() => hand(''), RETRY_MS).unref();
+  });
   boom.on('drain', () => {
     const lost = droppedLines - reportedLines;
     reportedLines += lost;

@@ -53,7 +53,9 @@ export function redactSyntax(message: string): string {
 
 export function literalsOf(document: DocumentNode): Set<string> {
   const texts = new Set<string>();
-  const add = ({ value }: { readonly value: string }) => void texts.add(value);
+  const add = ({ value }: { readonly value: string }) => {
+    texts.add(value);
+  };
   // A password without its quotation marks parses as an enum value.
   visit(document, { StringValue: add, IntValue: add, FloatValue: add, EnumValue: add });
   return texts;

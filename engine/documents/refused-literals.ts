@@ -141,8 +141,12 @@ function placeOf(variable: string, document: DocumentNode): string {
 class ArgumentTrail {
   readonly names: string[] = [];
   readonly #named = {
-    enter: ({ name }: { readonly name: NameNode }) => void this.names.push(name.value),
-    leave: () => void this.names.pop(),
+    enter: ({ name }: { readonly name: NameNode }) => {
+      this.names.push(name.value);
+    },
+    leave: () => {
+      this.names.pop();
+    },
   };
   readonly visitor = { Argument: this.#named, ObjectField: this.#named };
 }

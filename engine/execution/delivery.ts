@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { bodyBytes, PACK_FROM_BYTES } from '../../lib/pack.ts';
 import { PackedText } from '../../lib/packed-text.ts';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
@@ -134,8 +135,9 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   #finish(error: unknown): void {
     this.#isBusy = true;
     const last = error === null ? null : this.#source.failure(error);
-    if (last !== null) this.#reader.send(JSON.stringify(last), () => void this.return());
-    else void this.return();
+    const end = () => fireAndForget('response', this.return());
+    if (last === null) end();
+    else this.#reader.send(JSON.stringify(last), end);
   }
 
   get #reader(): ResultSink {

@@ -104,7 +104,9 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
       );
       return {
         onSubscribeResult: ({ result }) =>
-          void asHost(() => execution.ended(args.contextValue[GRAPH], result)),
+          asHost(() => {
+            execution.ended(args.contextValue[GRAPH], result);
+          }),
       };
     },
   };

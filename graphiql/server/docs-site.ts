@@ -49,7 +49,7 @@ export class DocsSite implements Site {
       reply.set('location', place);
       return reply.sendNothing(302);
     }
-    if (html === null) return void sendNotFound(reply);
+    if (html === null) return sendNotFound(reply);
     await sendPage(reply, html, { forms: "'self'" });
   }
 }

@@ -1,5 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
 import { growingLru } from '../growing-lru.ts';
 import type { Client, ClientKind } from './client.ts';
 import type { Limits } from './limit.ts';
@@ -128,7 +129,8 @@ export class Limiter<Name extends string> {
 
   #shareSoon(bucket: Bucket, points: number): void {
     bucket.unshared += points;
-    if (this.#unshared.size === 0) this.#clock.after(SHARE_MS, () => void this.#shareAll());
+    if (this.#unshared.size === 0)
+      this.#clock.after(SHARE_MS, () => fireAndForget('shared limits', this.#shareAll()));
     this.#unshared.add(bucket);
   }
 

@@ -1,3 +1,4 @@
+import { fireAndForget } from '../fire-and-forget.ts';
 import type { LiveOptions, LiveViewer, PollOutcome } from './live-options.ts';
 import type { PollTurn } from './poll-scheduler.ts';
 import { RetryPause } from './retry-pause.ts';
@@ -56,7 +57,12 @@ export class Poller<Viewer extends LiveViewer> {
     const call = { isOutdated: false };
     this.#inFlight = call;
     this.#startedAtMs = clock.now();
-    void this.#poll(member).then((outcome) => this.#polled(outcome, call.isOutdated));
+    // One that fails by itself has failed as well, or the list would stand still for good.
+    const failed = (error: unknown): PollOutcome => ({ kind: 'failed', error });
+    const polling = this.#poll(member)
+      .catch(failed)
+      .then((outcome) => this.#polled(outcome, call.isOutdated));
+    fireAndForget('live feed', polling);
   }
 
   #polled(outcome: PollOutcome, isOutdated: boolean): void {

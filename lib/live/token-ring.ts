@@ -1,3 +1,4 @@
+import { fireAndForget } from '../fire-and-forget.ts';
 import type { LiveOptions, LiveViewer } from './live-options.ts';
 import { RetryPause } from './retry-pause.ts';
 import type { Subscription } from './subscription.ts';
@@ -88,7 +89,7 @@ export class TokenRing<Viewer extends LiveViewer> {
 
   /** The backend has answered a call with this token. */
   accepted(member: RingMember<Viewer>): void {
-    if (!this.#isProved(member.viewer)) void this.#renew(member);
+    if (!this.#isProved(member.viewer)) fireAndForget('live feed', this.#renew(member));
     this.#wakeWithheld();
   }
 

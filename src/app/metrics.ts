@@ -1,6 +1,7 @@
 import { ENGINE_LIMITS, FIXED_LIMITS } from '../../engine/operation/limits.ts';
 import type { Readiness } from '../../engine/transports/admin/readiness.ts';
 import { createServerMetrics } from '../../engine/transports/requests/server-metrics.ts';
+import { BACKGROUND_TASKS } from '../../lib/fire-and-forget.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createDomainMetrics } from '../domain/domain-metrics.ts';
@@ -41,6 +42,11 @@ export class Metrics {
   readonly logLinesDropped = this.registry.tally(
     'log_lines_dropped_total',
     'Lines of the log that were dropped: what reads it, or its disk, did not take them.',
+  );
+  readonly backgroundFailures = this.registry.counter(
+    'background_failures_total',
+    'Work that nobody waits for, such as telling other replicas, and that failed; the log has the error.',
+    { task: BACKGROUND_TASKS },
   );
   readonly memoryHeldShare = this.registry.gauge(
     'memory_held_share',

@@ -3,6 +3,7 @@ import { createExecutors } from '../../engine/execution/compiling-executor.ts';
 import { ENGINE_LIMITS } from '../../engine/operation/limits.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
+import { onBackgroundFailure } from '../../lib/fire-and-forget.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
@@ -16,6 +17,7 @@ import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { Metrics } from './metrics.ts';
+import { createRepeatedErrors } from './repeated-errors.ts';
 import {
   openAll,
   openConfiguredDocuments,
@@ -42,6 +44,13 @@ export async function openResources(
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
+  const repeated = createRepeatedErrors(steadyClock.now);
+  const forget = onBackgroundFailure(({ task, error }) => {
+    metrics.backgroundFailures.add(task);
+    const told = repeated(task);
+    if (told !== null) log.error({ task, err: error, ...told }, 'background work failed');
+  });
+  started.defer(forget);
   const memory = started.adopt(watchMemory(log, steadyClock), (each) => each.close());
   // OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on.
   const sdk = config.tracing ? await import('../../lib/tracing/sdk-tracing.ts') : null;

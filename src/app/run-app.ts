@@ -9,8 +9,8 @@ import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
 import type { Config } from '../config.ts';
 import { type AppOptions, openAppLog } from './app-options.ts';
-import { createFaultLog } from './guest-faults.ts';
 import { networkAddress } from './network-address.ts';
+import { createRepeatedErrors } from './repeated-errors.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 export const LAST_LINES_MS = 1_000;
@@ -31,19 +31,25 @@ export async function runApp(
   const { version: node } = process;
   let serving: App | null = null;
   let isEnding = false;
-  const logFault = createFaultLog(log, systemClock.now);
+  const repeated = createRepeatedErrors(systemClock.now);
   process.on('uncaughtException', (error, origin) => {
     const guest = guestAtFault(error);
     if (guest !== undefined) {
       // The file's name says whose code it was; the process serves everybody else's requests.
       const kind = origin === 'unhandledRejection' ? 'rejection' : 'exception';
       serving?.countFault(guest, kind);
-      return logFault(guest, kind, error);
+      const told = repeated(`${kind} ${guest}`);
+      if (told !== null) {
+        const fields = { extension: guest, kind, err: error, ...told };
+        log.error(fields, 'uncaught error of an extension or a plugin');
+      }
+      return;
     }
     if (isEnding) return;
     isEnding = true;
     log.fatal({ err: error, lastClient: serving?.lastClient() }, 'uncaught exception, exiting');
-    void output.drain(LAST_LINES_MS).finally(() => process.exit(1));
+    const exit = () => process.exit(1);
+    output.drain(LAST_LINES_MS).then(exit, exit);
   });
   const app = await startApp(config, { ...options, log, logOutput: output }).finally(() => {
     // The log begins with who serves HTTP, and a start that fails has its warnings as well.

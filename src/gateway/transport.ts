@@ -228,7 +228,10 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     const packed = packedAnswer(exchange);
     if (packed === null) this.#arrived(exchange);
-    else void unpacked(packed, this.#call.maxBytes).then((whole) => this.#arrived(whole));
+    else {
+      const failed = (cause: unknown) => this.#arrived(this.#noAnswer('encoding', cause));
+      unpacked(packed, this.#call.maxBytes).then((whole) => this.#arrived(whole), failed);
+    }
   }
 
   #arrived(whole: Exchange): void {

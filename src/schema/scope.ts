@@ -157,7 +157,7 @@ export class Scope implements OwnReads {
   }
 
   #readPositions(): Promise<readonly Position[]> {
-    if (this.#plan.has('orders')) void this.#readPair().catch(() => {});
+    if (this.#plan.has('orders')) this.#readPair().catch(() => {});
     return this.#readList().then((list) => {
       // One that others have asked for meanwhile counts as well.
       const pairing = this.#pair?.catch(() => null);

@@ -168,7 +168,10 @@ export class ReceiveBuffer {
     if (this.isStopped) return false;
     if (bytes === null) {
       if (this.#held === null) push(null);
-      else this.#end = () => void push(null);
+      else
+        this.#end = () => {
+          push(null);
+        };
       return false;
     }
     // Nothing is read while there is something held, but for what was on its way.

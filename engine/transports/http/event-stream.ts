@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { type Body, isChunks } from '../../../lib/pack.ts';
 import { GzipSegments, PackedText } from '../../../lib/packed-text.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
@@ -45,7 +46,7 @@ export class EventStream implements ResultSink {
   async carry(followed: OperationEvents, outcome?: AsyncIterable<never>): Promise<void> {
     const delivery = followed.deliver(this, outcome);
     // A quiet feed would be followed until its next event.
-    const leave = () => void delivery.return();
+    const leave = () => fireAndForget('response', delivery.return());
     this.#response.once('close', leave);
     try {
       // The client may have disconnected before the listener was added.

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../../lib/eventually.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
 import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
 import { stopListening } from '../../../lib/private-node.ts';
@@ -141,7 +142,7 @@ export function createHttpServer(settings: HttpServerSettings) {
     }
     const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];
     try {
-      void reply.sendJson(500, { errors });
+      fireAndForget('response', reply.sendJson(500, { errors }));
     } catch {
       reply.abort();
     }

@@ -1,4 +1,5 @@
 import type { Eventually } from '../../../lib/eventually.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { pack } from '../../../lib/pack.ts';
 import type { HttpReply } from './reply.ts';
 
@@ -26,7 +27,7 @@ export function sendFile(reply: HttpReply, file: StaticFile): void {
   reply.set('cache-control', 'public, max-age=31536000, immutable');
   reply.set('vary', 'accept-encoding');
   const encoding = reply.encodingFor(file.bytes.length);
-  if (encoding === null) void reply.send(200, file.bytes);
+  if (encoding === null) fireAndForget('response', reply.send(200, file.bytes));
   else reply.sendPacked(200, file[encoding], encoding);
 }
 

@@ -25,7 +25,9 @@ export function createQueue(clock: Clock, patienceMs: number) {
         return hasGone;
       };
       const next = () => mayGo() && end(true);
-      const leave = () => void end(false);
+      const leave = () => {
+        end(false);
+      };
       // Time alone may have made room.
       const cancel = clock.after(patienceMs, () => next() || leave());
       signal?.addEventListener('abort', leave);

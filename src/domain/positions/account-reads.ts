@@ -1,3 +1,4 @@
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { PollTurn } from '../../../lib/live/poll-scheduler.ts';
 import type { Poller } from '../../../lib/live/poller.ts';
 import { RetryPause } from '../../../lib/live/retry-pause.ts';
@@ -104,7 +105,7 @@ export class AccountReads {
     this.#isReading = true;
     this.#after = null;
     this.#startedAtMs = clock.now();
-    void sessions
+    const reading = sessions
       .poll(member.viewer, after)
       .then(
         (answer) => {
@@ -116,6 +117,7 @@ export class AccountReads {
         (error: unknown) => this.#failed(member, error, after),
       )
       .finally(() => this.changed());
+    fireAndForget('live feed', reading);
   }
 
   /** A refusal is about the token alone: the next token reads immediately. */

@@ -1,3 +1,4 @@
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { LiveList } from '../../../lib/live/live-list.ts';
 import type { Subscription } from '../../../lib/live/subscription.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
@@ -60,7 +61,7 @@ export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
   protected override async read(viewer: Viewer): Promise<PositionsAnswer | null> {
     const { gateway, board, freshness } = this.#options;
     // Not awaited: where another replica's order has changed the account, it is polled once more.
-    void freshness.catchUp(viewer.account);
+    fireAndForget('other replicas', freshness.catchUp(viewer.account));
     // An answer with the bytes of the list that is shown need not be parsed.
     const answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
     return board.offer(viewer, answer, this.#proof);

@@ -1,4 +1,5 @@
 import { within } from '../../../lib/clock.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
@@ -107,7 +108,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     if (submission.kind === 'unknown') return;
     report(viewer.account, submission);
     options.onSettledLate?.(submission.kind);
-    void recorder.settle(of, submission);
+    fireAndForget('order record', recorder.settle(of, submission));
   }
 
   /** Whoever is told that an order was or may have been carried out reads no older account afterwards. */

@@ -128,7 +128,8 @@ export function withBulkheads(
     if (!hasRoom) {
       // A call that rejects has not reached the wire.
       const failed = (cause: unknown) => end({ sent: false, cause });
-      return void sendInTurn(call, wanted, key).then(end, failed);
+      sendInTurn(call, wanted, key).then(end, failed);
+      return;
     }
     for (const bulkhead of wanted) bulkhead.enter(key, 0, undefined);
     send(call, (exchange) => {

@@ -59,7 +59,7 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
     send(call, (exchange) => {
       if (!wasNotAttempted(exchange)) budget.called();
       if (!isWorthRepeating(call, exchange)) end(exchange);
-      else void repeated(call, exchange, budget, endsAtMs).then(end, () => end(exchange));
+      else repeated(call, exchange, budget, endsAtMs).then(end, () => end(exchange));
     });
   };
 }

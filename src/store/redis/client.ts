@@ -58,7 +58,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   const ready = async () => {
     // Without the right to INFO it is taken for what is asked for.
     const info = await redis.info('cluster').catch(() => '');
-    if (!info.includes('cluster_enabled:1')) return;
+    if (!String(info).includes('cluster_enabled:1')) return;
     failed(new Error(CLUSTER), CLUSTER);
     redis.disconnect(true);
   };

@@ -60,7 +60,7 @@ export async function connectRedis({
       }
     },
     /** One section of INFO; null where Redis refuses it. */
-    info: (section: string) => redis.info(section).catch(() => null),
+    info: (section: string): Promise<string | null> => redis.info(section).then(String, () => null),
     isReady: () => redis.status === 'ready',
     /** Calls it at each (re)connection that can take commands. */
     onReady(task: () => void) {

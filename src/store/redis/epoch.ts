@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../../lib/reason-of.ts';
 import type { RedisConnection } from './connection.ts';
 import type { OrderScripts } from './order-scripts.ts';
 import { INCOMPLETE } from './record-answers.ts';
+import { figureIn, textIn } from './replies.ts';
 import { BEAT, JOIN, LEAVE, RESTORED } from './scripts.ts';
 
 export type RedisTiming = Readonly<Record<keyof typeof REDIS_TIMING, number>>;
@@ -101,10 +103,10 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     over = { epoch: '', byMs: 0 };
     if (epoch === current) return;
     if (current !== null) onWarn('Redis may have lost order records: they are written back');
-    await restore(String(epoch));
-    await scripts.run(RESTORED, [member, String(epoch)]);
+    await restore(textIn(epoch));
+    await scripts.run(RESTORED, [member, textIn(epoch)]);
     // Where that is over by now, the next script says so.
-    current = String(epoch);
+    current = textIn(epoch);
     await beat();
   }
 
@@ -123,11 +125,11 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     // Where the clock is set back during a new epoch, its opening is as far away again.
     if (status === 'open' || status === 'recovering') {
       remember(epoch, {
-        ...{ redisMs: Number(nowMs), sentMs, answeredMs: uptimeMs() },
-        ...{ writes: Number(writes), gone: Number(gone) },
+        ...{ redisMs: figureIn(nowMs), sentMs, answeredMs: uptimeMs() },
+        ...{ writes: figureIn(writes), gone: figureIn(gone) },
       });
     }
-    options.onBeat(status === 'open' ? Number(held) : null);
+    options.onBeat(status === 'open' ? figureIn(held) : null);
   }
 
   function remember(epoch: string, now: Heartbeat): void {
@@ -159,7 +161,7 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     });
   }
 
-  options.redis.onReady(() => void joinOrLater());
+  options.redis.onReady(() => fireAndForget('redis', joinOrLater()));
   beatLater();
   return {
     member,

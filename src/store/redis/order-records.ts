@@ -1,4 +1,5 @@
 import { type Clock, pause } from '../../../lib/clock.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../../lib/reason-of.ts';
 import {
   createRecordTable,
@@ -33,6 +34,7 @@ import { assertDurable, type Durability, watchDurability } from './durability.ts
 import { createRedisEpoch, REDIS_TIMING, type RedisTiming } from './epoch.ts';
 import { orderScripts } from './order-scripts.ts';
 import { ageOf, mergeArguments, readRecord, refusalIn } from './record-answers.ts';
+import { figureIn } from './replies.ts';
 import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
 import { isUnwritable } from './trouble.ts';
 
@@ -109,7 +111,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       if (answer[0] === 'reserved') {
         // Before any later script is answered: an epoch that begins next gets it written back.
         ownTable.add(reservation);
-        heldInRedis = Number(answer[1]);
+        heldInRedis = figureIn(answer[1]);
       }
       return answer;
     } catch (error) {
@@ -192,7 +194,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     const args = records.flatMap((record) => mergeArguments(record, ownTable));
     const all = [epoch, timing.leaseMs, epochs.member, ...args];
     const [, conflicts] = await scripts.run(MERGE, all, keys);
-    if (Number(conflicts) > 0) {
+    if (figureIn(conflicts) > 0) {
       onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
     }
   }
@@ -251,6 +253,6 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   };
   // Before the first order, so that the replicas there are know of this one.
   await epochs.joinOrLater();
-  void warnOfSettings(redis, onWarn);
+  fireAndForget('redis', warnOfSettings(redis, onWarn));
   return { ...records, versions, redisIsUp: redis.isReady };
 }

@@ -1,5 +1,6 @@
 import { isOfNeverSent, type Reservation, recordId } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
+import { answerIn } from './replies.ts';
 
 export type OrderScripts = ReturnType<typeof orderScripts>;
 
@@ -30,7 +31,7 @@ export function orderScripts(redis: RedisConnection, keyPrefix: string) {
       keys: readonly string[] = [],
     ): Promise<readonly unknown[]> {
       const reply = await redis.run(script, [marker, members, expected, index, ...keys], args);
-      return Array.isArray(reply) ? reply : [];
+      return answerIn(script, reply);
     },
     sharesOf,
     /** The keys of the record, of its account's records of the same kind, and of its account's version. */

@@ -3,6 +3,7 @@ import { connectRedis, type RedisConnectionOptions } from './connection.ts';
 import { type Durability, forgetfulness } from './durability.ts';
 import { type OrderScripts, orderScripts } from './order-scripts.ts';
 import { INCOMPLETE } from './record-answers.ts';
+import { figureIn } from './replies.ts';
 import { COMMON } from './scripts.ts';
 
 export type RedisAddress = RedisConnectionOptions & { readonly prefix: string };
@@ -36,19 +37,19 @@ export function readRedisOrderStatus({
       [],
       [probe],
     );
-    const isFull = Number(held) >= max;
+    const isFull = figureIn(held) >= max;
     const reasons = [
       refusal ? `Redis refuses to write: ${refusal}` : null,
       REFUSALS[String(status)] ?? null,
       durability === 'required' ? forgetfulness(durable) : null,
       missing === 1 ? INCOMPLETE : null,
       isFull ? `all ${max} order records are in use` : null,
-      Number(replicas) === 0 ? 'no replica is connected to Redis' : null,
+      figureIn(replicas) === 0 ? 'no replica is connected to Redis' : null,
     ];
     return {
-      held: Number(held),
+      held: figureIn(held),
       /** The number of replicas that have sent a heartbeat lately. */
-      replicas: Number(replicas),
+      replicas: figureIn(replicas),
       /** The reason for which orders are refused; null while they are taken. */
       refusedFor: reasons.find((reason) => reason !== null) ?? null,
     };
@@ -59,7 +60,7 @@ export function readRedisOrderStatus({
 export function freeInRedis(connection: RedisAddress, login: string): Promise<number | null> {
   return asked(connection, async (scripts) => {
     const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(login)));
-    return Number(freed);
+    return figureIn(freed);
   });
 }
 

@@ -13,6 +13,7 @@ import {
   toOrderRecord,
 } from '../order-records.ts';
 import { forgetfulness } from './durability.ts';
+import { figureIn, outcomeIn, textIn } from './replies.ts';
 
 export const INCOMPLETE =
   'the order records in Redis may be incomplete (trading-graph orders --help)';
@@ -20,13 +21,17 @@ export const INCOMPLETE =
 /** The record that a script has answered with. */
 export function readRecord(answer: readonly unknown[]): OrderRecord {
   const [, id, canonical, reservedAtMs, pendingMs, outcome] = answer;
-  const of = { id: String(id), canonical: String(canonical), reservedAtMs: Number(reservedAtMs) };
-  return toOrderRecord(of, JSON.parse(String(outcome)), Number(pendingMs));
+  const of = {
+    id: textIn(id),
+    canonical: textIn(canonical),
+    reservedAtMs: figureIn(reservedAtMs),
+  };
+  return toOrderRecord(of, outcomeIn(outcome), figureIn(pendingMs));
 }
 
 /** By the rest of its life in Redis: the clock of the replica that made it may be another. */
 export function ageOf(answer: readonly unknown[]): number {
-  return Math.max(0, RECORD_LIFE_MS - Number(answer[6]));
+  return Math.max(0, RECORD_LIFE_MS - figureIn(answer[6]));
 }
 
 /** Turns the answer of a script that found no record into an error. */
@@ -36,7 +41,7 @@ export function refusalIn(
   id: string,
 ): RecordsUnavailableError {
   if (status === 'account' || status === 'token') {
-    return new AccountRecordsFullError(bounds, id, status, Number(detail));
+    return new AccountRecordsFullError(bounds, id, status, figureIn(detail));
   }
   if (status === 'incomplete') return new RecordsUnavailableError(INCOMPLETE);
   // One that forgets may have forgotten this key.

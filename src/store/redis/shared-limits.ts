@@ -1,8 +1,10 @@
 import type { Clock } from '../../../lib/clock.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { SharedKeys } from '../../../lib/limits/known-keys.ts';
 import type { Share } from '../../../lib/limits/limiter.ts';
 import { openRedisClient } from './client.ts';
 import { REDIS_PREFIX, REDIS_TIMEOUT_MS, type RedisConnectionOptions } from './connection.ts';
+import { figureIn, unreadable } from './replies.ts';
 import { createRedisTrouble } from './trouble.ts';
 
 export interface SharedLimitsOptions extends RedisConnectionOptions {
@@ -83,9 +85,11 @@ export async function openSharedLimits({
     for (let at = 0; at < buckets.length; at += MOST_AT_ONCE) {
       const keys = buckets.slice(at, at + MOST_AT_ONCE).map((key) => `${prefix}limit:${key}`);
       const args = [...keys, ...figures.slice(3 * at, 3 * (at + MOST_AT_ONCE))];
-      const answer = await ask(() => redis.eval(SPEND, keys.length, ...args));
+      const answer = await ask(async () =>
+        levelsIn(await redis.eval(SPEND, keys.length, ...args), keys.length),
+      );
       if (answer === null) return null;
-      levels.push(...(answer as string[]).map(Number));
+      levels.push(...answer);
     }
     return levels;
   };
@@ -96,10 +100,24 @@ export async function openSharedLimits({
     keys(name: string): SharedKeys {
       const set = `${prefix}known:${name}`;
       return {
-        add: (key, untilMs) =>
-          void ask(() => redis.eval(REMEMBER, 1, set, key, untilMs, clock.date(), MOST_KEYS)),
-        delete: (key) => void ask(() => redis.zrem(set, key)),
-        has: async (key) => Number(await ask(() => redis.zscore(set, key))) > clock.date(),
+        add(key, untilMs) {
+          const remember = () =>
+            redis.eval(REMEMBER, 1, set, key, untilMs, clock.date(), MOST_KEYS);
+          fireAndForget('known keys', ask(remember));
+        },
+        delete(key) {
+          fireAndForget(
+            'known keys',
+            ask(() => redis.zrem(set, key)),
+          );
+        },
+        async has(key) {
+          const untilMs = await ask(async () => {
+            const score: unknown = await redis.zscore(set, key);
+            return score === null ? null : figureIn(score);
+          });
+          return untilMs !== null && untilMs > clock.date();
+        },
       };
     },
     degradedReason(): string | null {
@@ -109,4 +127,10 @@ export async function openSharedLimits({
     },
     close: () => redis.disconnect(),
   };
+}
+
+/** What is left in each bucket; a reply of another shape is no answer. */
+function levelsIn(reply: unknown, length: number): readonly number[] {
+  if (!Array.isArray(reply) || reply.length !== length) throw unreadable();
+  return reply.map(figureIn);
 }

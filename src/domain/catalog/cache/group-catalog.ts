@@ -1,5 +1,6 @@
 import { backoffMs } from '../../../../lib/backoff.ts';
 import type { Eventually } from '../../../../lib/eventually.ts';
+import { fireAndForget } from '../../../../lib/fire-and-forget.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
 import { contractError } from '../../../gateway/judge.ts';
@@ -119,7 +120,7 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       const { version, before } = await buildVersion(answer.instruments, previous);
       if (version !== previous) {
         if (previous) history.add(previous, version, before);
-        void archive?.remember(version);
+        if (archive) fireAndForget('catalog archive', archive.remember(version));
       }
       // Searches use the present version until the new one is indexed.
       if (served()) await version.index;

@@ -1,0 +1,47 @@
+import type { RecordedOutcome } from '../order-records.ts';
+import { RedisSilentError } from './connection.ts';
+
+/** What each script can say as the first word of its answer: the words that stand in its text. */
+const words = new Map<string, ReadonlySet<string>>();
+
+function wordsOf(script: string): ReadonlySet<string> {
+  const known = words.get(script);
+  if (known !== undefined) return known;
+  const found = new Set([...script.matchAll(/'(\w+)'/g)].map(([, word = '']) => word));
+  words.set(script, found);
+  return found;
+}
+
+/** The answer of a script of the order records. Any other reply says nothing: the script may have run. */
+export function answerIn(script: string, reply: unknown): readonly unknown[] {
+  if (Array.isArray(reply) && wordsOf(script).has(reply[0])) return reply;
+  throw unreadable();
+}
+
+export function figureIn(value: unknown): number {
+  const isFigure = typeof value === 'number' || (typeof value === 'string' && value !== '');
+  if (isFigure && Number.isFinite(Number(value))) return Number(value);
+  throw unreadable();
+}
+
+export function textIn(value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw unreadable();
+}
+
+/** Null for an order whose outcome is not recorded yet. */
+export function outcomeIn(value: unknown): RecordedOutcome | null {
+  let outcome: unknown;
+  try {
+    outcome = JSON.parse(textIn(value));
+  } catch {
+    throw unreadable();
+  }
+  if (outcome === null) return null;
+  if (typeof outcome === 'object' && 'kind' in outcome) return outcome as RecordedOutcome;
+  throw unreadable();
+}
+
+export function unreadable(): RedisSilentError {
+  return new RedisSilentError('Redis gave an answer that cannot be read');
+}
