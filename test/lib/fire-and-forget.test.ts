@@ -1,0 +1,23 @@
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import {
+  type BackgroundFailure,
+  fireAndForget,
+  onBackgroundFailure,
+} from '../../lib/fire-and-forget.ts';
+
+test('a failure of work that nobody waits for is told to whoever listens, and ends no process', async () => {
+  const told: BackgroundFailure[] = [];
+  const forget = onBackgroundFailure((failure) => told.push(failure));
+  const error = new Error('no');
+  fireAndForget('known keys', Promise.reject(error));
+  fireAndForget('known keys', Promise.resolve());
+  fireAndForget('known keys', undefined);
+  await new Promise(setImmediate);
+  expect(told).toEqual([{ task: 'known keys', error }]);
+  forget();
+  const warning = once(process, 'warning');
+  fireAndForget('known keys', Promise.reject(error));
+  expect(await warning).toEqual([error]);
+  expect(told).toHaveLength(1);
+});
