@@ -58,6 +58,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     readiness: new Readiness({
       gateway: () => gateway.degradedReason(),
       'order-store': () => stores.records.degradedReason(),
+      'order-gap': () => stores.records.gapReason(),
       redis: () => stores.limits?.degradedReason() ?? null,
       memory: () => memory.degradedReason(),
     }),

@@ -89,8 +89,8 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   if (word === 'free') return reportFreed(database.free(account), terminal);
   if (word === 'complete') database.declareComplete();
   if (word === 'incomplete') database.declareIncomplete();
-  const { held, degradedReason } = database.run([]);
-  const state = config.redisUrl === null ? (degradedReason ?? TAKEN) : UNUSED;
+  const { held, degradedReason, gapReason } = database.run([]);
+  const state = config.redisUrl === null ? (degradedReason ?? gapReason ?? TAKEN) : UNUSED;
   terminal.out(`${path}: ${held} order records; ${state}`);
   return EXIT_OK;
 }

@@ -92,6 +92,7 @@ export function createDomain(parts: DomainParts) {
     orderTimeoutMs: settings.orderTimeoutMs,
     onAccountChanged: (login) => accounts.emit('changed', login),
     gatewayAheadMs: () => clockSkew.aheadMs,
+    gatewaySkewMs: () => clockSkew.earlyMs,
     onNumberTwice: () => metrics.numbersTwice.add(),
     onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
   });

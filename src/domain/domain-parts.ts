@@ -30,7 +30,7 @@ export interface DomainParts {
   readonly limiter: TradingLimiter;
   readonly metrics: DomainMetrics;
   /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
-  readonly clockSkew: Pick<ClockSkew, 'ms' | 'aheadMs'>;
+  readonly clockSkew: Pick<ClockSkew, 'ms' | 'earlyMs' | 'aheadMs'>;
   readonly log: Log;
   /** Null where no key is configured. */
   readonly verify: Verify | null;

@@ -15,18 +15,30 @@ export type ClockSkew = ReturnType<typeof createClockSkew>;
  * How far the gateway's clock is ahead of this machine's, by the `Date` of its answers. Either clock may be
  * the wrong one; tokens that one of them takes for expired or not yet valid tell nothing of that.
  */
-export function createClockSkew(clock: Pick<Clock, 'now' | 'date'>) {
+export function createClockSkew(
+  clock: Pick<Clock, 'now' | 'date'>,
+  steady: Pick<Clock, 'now'> = clock,
+) {
+  /** By the steady clock, so that they stay true where the date of this machine is set. */
   const samples = new Float64Array(SAMPLES);
   let taken = 0;
   let nextAtMs = 0;
-  let ms: number | null = null;
+  /** The gateway's time when the steady clock was at 0. */
+  let gatewayMs: number | null = null;
+  const aheadOf = (sample: number) => sample + steady.now() - clock.date();
   return {
     /** The median of ten answers; null before there were ten. */
     get ms(): number | null {
-      return ms;
+      return gatewayMs === null ? null : aheadOf(gatewayMs);
+    },
+    /** Before there were ten answers, by the one that is furthest ahead; null before the first. */
+    get earlyMs(): number | null {
+      if (gatewayMs === null && taken === 0) return null;
+      return aheadOf(gatewayMs ?? Math.max(...samples.subarray(0, taken)));
     },
     /** How much later it is by the gateway's clock; 0 where it is not. */
     get aheadMs(): number {
+      const { ms } = this;
       return ms !== null && ms > RESOLUTION_MS ? ms : 0;
     },
     /**
@@ -34,6 +46,7 @@ export function createClockSkew(clock: Pick<Clock, 'now' | 'date'>) {
      * replicas would go at once.
      */
     degradedReason(): string | null {
+      const { ms } = this;
       if (ms === null || Math.abs(ms) <= WRONG_MS) return null;
       const seconds = Math.round(Math.abs(ms) / 1_000);
       return `the gateway's clock is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} this machine's`;
@@ -45,14 +58,14 @@ export function createClockSkew(clock: Pick<Clock, 'now' | 'date'>) {
       if (operation === 'getAllTickers' || exchange.headers.age !== undefined) return;
       const nowMs = clock.now();
       if (taken >= SAMPLES && nowMs < nextAtMs) return;
-      const gatewayMs = Date.parse(exchange.headers.date ?? '');
-      if (Number.isNaN(gatewayMs)) return;
+      const answeredMs = Date.parse(exchange.headers.date ?? '');
+      if (Number.isNaN(answeredMs)) return;
       nextAtMs = nowMs + REST_MS;
-      const halfWayMs = clock.date() - (nowMs - exchange.sentAtMs) / 2;
-      samples[taken % SAMPLES] = gatewayMs + HALF_A_SECOND_MS - halfWayMs;
+      const halfWayMs = steady.now() - (nowMs - exchange.sentAtMs) / 2;
+      samples[taken % SAMPLES] = answeredMs + HALF_A_SECOND_MS - halfWayMs;
       taken += 1;
       // The lower of two: their mean would be a difference that no answer had, while a clock has just been set.
-      if (taken >= SAMPLES) ms = samples.toSorted()[SAMPLES / 2 - 1] as number;
+      if (taken >= SAMPLES) gatewayMs = samples.toSorted()[SAMPLES / 2 - 1] as number;
     },
   };
 }

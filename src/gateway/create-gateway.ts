@@ -1,4 +1,4 @@
-import { systemClock } from '../../lib/clock.ts';
+import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { createGatewayClient, type GatewayClientOptions } from './client.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';
@@ -18,7 +18,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** Wires the client of the gateway. */
 export function createGateway(options: GatewayOptions) {
   const { metrics } = options;
-  const clockSkew = createClockSkew(systemClock);
+  const clockSkew = createClockSkew(systemClock, steadyClock);
   const { send, resilience, degradedReason, close } = createWire({
     ...options,
     operations: OPERATIONS,

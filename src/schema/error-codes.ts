@@ -118,7 +118,7 @@ export const ERROR_CODES = {
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The store of order records is full or out of reach; this request was refused before sending. With `extensions.earlierUnknown` the records could not be read either: whether an earlier request with the key was sent is not known. With `extensions.limit` this account alone, or this token of it, has placed too many orders in a day, or closed too many keys. Of `voidOrder` and `placedOrder`: the records cannot say what became of the key; it is closed, and that stays unknown, where `extensions.retryable` is false.',
+      'The store of order records is full or out of reach; this request was refused before sending. With `extensions.earlierUnknown` the records could not be read either: whether an earlier request with the key was sent is not known. With `extensions.gap` records may be missing: unknown keys made no later than 60 seconds after its `until` are refused for a day, others are taken. With `extensions.limit` this account alone, or this token of it, has placed too many orders in a day, or closed too many keys. Of `voidOrder` and `placedOrder`: the records cannot say what became of the key; it is closed, and that stays unknown, where `extensions.retryable` is false.',
     retryable: true,
     advice:
       'Repeat with the same idempotency key; where `extensions.retryable` is false after `extensions.retryAfter` seconds, which may be hours, or after signing in again. Do not take a key for unused that is answered with `extensions.earlierUnknown`, and use no other one.',

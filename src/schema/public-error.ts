@@ -19,7 +19,11 @@ import {
 } from '../gateway/errors.ts';
 import { isOperation, OPERATIONS } from '../gateway/operations.ts';
 import { refusalWords } from '../gateway/wire/bodies.ts';
-import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
+import {
+  AccountRecordsFullError,
+  RecordsGapError,
+  RecordsUnavailableError,
+} from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 
 interface PublicExtensions extends Record<string, unknown> {
@@ -88,6 +92,15 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
     // Hours are no moment to wait for.
     more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: retryAfterSeconds, retryable: false },
   })),
+  row(RecordsGapError, ({ untilMs, isWaiting }) => {
+    const until = untilMs === null ? null : new Date(untilMs).toISOString();
+    return {
+      code: 'IDEMPOTENCY_UNAVAILABLE',
+      message: EARLIER_UNKNOWN,
+      // No waiting makes a key younger.
+      more: { earlierUnknown: true, gap: { until }, ...(isWaiting && { retryAfter: 1 }) },
+    };
+  }),
   row(RecordsUnavailableError, ({ earlierUnknown }) => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
     message: earlierUnknown ? EARLIER_UNKNOWN : NEVER_SENT,

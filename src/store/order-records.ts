@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { gapReason, type KeyTime } from './order-gap.ts';
 
 /**
  * The port of the order records, which make "at most once per key" true. Each of the three stores
@@ -23,8 +24,10 @@ export interface OrderRecords {
   voidKey(request: VoidRequest): Promise<VoidAnswer>;
   /** The number of records, as far as this process knows. */
   held(): number;
-  /** The degraded reason for which new orders are refused; null while they are taken. */
+  /** The degraded reason for which all new orders are refused; null while they are taken. */
   degradedReason(): string | null;
+  /** The reason for which orders are refused whose keys were made before a gap of the records; null where there is none. */
+  gapReason(): string | null;
   close(): Promise<void>;
 }
 
@@ -49,10 +52,12 @@ export interface ReserveRequest {
   readonly reservedAtMs: number;
   /** The longest time the order may be in flight; past it a pending record means that its outcome is unknown. */
   readonly pendingMs: number;
+  /** Left out, the key is taken for one that was made before any gap. */
+  readonly keyTime?: KeyTime;
 }
 
 /** Its id is a fencing token: only its own reservation can be settled or released. */
-export interface Reservation extends Omit<ReserveRequest, 'tokenHash' | 'isTooLate'> {
+export interface Reservation extends Omit<ReserveRequest, 'tokenHash' | 'isTooLate' | 'keyTime'> {
   readonly id: string;
 }
 
@@ -140,6 +145,7 @@ export function closingOf({ outcome }: Pick<OrderRecord, 'outcome'>): KeyClosing
 export function toReservation({
   tokenHash,
   isTooLate = false,
+  keyTime: _,
   ...of
 }: ReserveRequest): Reservation {
   return { ...of, id: newId(tokenHash, isTooLate) };
@@ -202,6 +208,22 @@ export class RecordsUnavailableError extends Error {
 
 interface RecordsErrorOptions extends ErrorOptions {
   readonly earlierUnknown?: boolean;
+}
+
+/** Records may be missing, and the key may be among them: nobody knows whether an order had it before. */
+export class RecordsGapError extends RecordsUnavailableError {
+  override readonly name = 'RecordsGapError';
+  /** Keys made more than KEY_AHEAD_MS later are taken; null before the gateway's clock was measured. */
+  readonly untilMs: number | null;
+
+  /** Whether this very key may be taken once that is known. */
+  readonly isWaiting: boolean;
+
+  constructor(untilMs: number | null, madeMs: number | null = null) {
+    super(gapReason('the order records', untilMs));
+    this.untilMs = untilMs;
+    this.isWaiting = untilMs === null && madeMs !== null;
+  }
 }
 
 export function recordsFullError(max: number): RecordsUnavailableError {

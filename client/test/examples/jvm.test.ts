@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CLOCKS_DIFFER_MS } from '../../../src/domain/trading/orders.ts';
+import { CLOCKS_DIFFER_MS } from '../../../src/store/order-gap.ts';
 import { describeWithJdk } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { ownApp } from '../../../test/support/shared-app.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { CLOCKS_DIFFER_MS } from '../../../src/domain/trading/orders.ts';
+import { CLOCKS_DIFFER_MS } from '../../../src/store/order-gap.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import {
   ageOf,

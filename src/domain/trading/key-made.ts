@@ -1,15 +1,35 @@
+import type { Clock } from '../../../lib/clock.ts';
+import { KEY_AHEAD_MS, type KeyTime } from '../../store/order-gap.ts';
 import type { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 
-/**
- * The furthest that a client's clock may be ahead. An order is sent only if its key was made, by the client's word, at most so
- * long after it: a key that was made so long after a gap has no order before it.
- */
-export const KEY_AHEAD_MS = 60_000;
+/** Two clocks that are further apart say nothing of each other: one of them is absurd, and nobody knows which. */
+const MAX_APART_MS = 10 * 60_000;
+/** Below it they may be the same: the gateway's dates are whole seconds. */
+const RESOLUTION_MS = 2_000;
 
-/** Refuses the time of a key that no clock of the service says yet. `laterMs`: by the later of ours and the gateway's. */
-export function keyMadeProblem(keyMadeMs: number | null, laterMs: number): InputError | null {
-  if (keyMadeMs === null || keyMadeMs - laterMs <= KEY_AHEAD_MS) return null;
+export interface KeyClocks {
+  readonly clock: Pick<Clock, 'date'>;
+  /** How far the gateway's clock is ahead of this machine's; null before that was measured once. */
+  readonly gatewaySkewMs: () => number | null;
+}
+
+/** What the order records need to know of a key, to judge whether it was made after a gap of theirs. */
+export function keyTime(madeMs: number | null, clocks: KeyClocks): KeyTime {
+  const skewMs = clocks.gatewaySkewMs();
+  const apartMs = Math.abs(skewMs ?? 0);
+  const isKnown = skewMs !== null && apartMs <= MAX_APART_MS;
+  return {
+    madeMs,
+    laterMs: isKnown ? clocks.clock.date() + Math.max(0, skewMs) : null,
+    differMs: apartMs > RESOLUTION_MS ? Math.ceil(Math.min(apartMs, MAX_APART_MS)) : 0,
+  };
+}
+
+/** Refuses the time of a key that neither our clock nor the gateway's says yet. */
+export function keyMadeProblem(madeMs: number | null, clocks: KeyClocks): InputError | null {
+  const laterMs = keyTime(madeMs, clocks).laterMs ?? clocks.clock.date();
+  if (madeMs === null || madeMs - laterMs <= KEY_AHEAD_MS) return null;
   const now = new Date(laterMs).toISOString();
   return broken('input.keyMade', `must be at most 60 seconds ahead: it is ${now} here`);
 }

@@ -1,5 +1,6 @@
 import { pause } from '../../../lib/clock.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
+import { CLOCKS_DIFFER_MS } from '../../store/order-gap.ts';
 import {
   closingOf,
   type KeyClosing,
@@ -13,7 +14,7 @@ import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
-import { keyMadeProblem } from './key-made.ts';
+import { keyMadeProblem, keyTime } from './key-made.ts';
 import { KeyForgottenError } from './order-errors.ts';
 import { isVoided, type Submission, unknownSince, VOIDED } from './outcome.ts';
 import { createRecorder } from './recorder.ts';
@@ -40,8 +41,6 @@ const RECORDING_MS = 2_000;
 const FOLLOW_POLL_MS = 100;
 /** Each waits for an order to end in an error; more than a few in a row are no accident. */
 const VOID_ATTEMPTS = 10;
-/** Between the replicas of one service, and between a server and a client that knows its dates. */
-export const CLOCKS_DIFFER_MS = 2_000;
 
 /** Places orders, each at most once per key, and returns their outcomes. */
 export class Orders {
@@ -210,6 +209,7 @@ export class Orders {
         ...{ login: account, key, tokenHash, canonical: digest },
         ...{ reservedAtMs: clock.now(), pendingMs: this.#pendingMs },
         isTooLate: this.#submitter.isTooLate(ticket),
+        keyTime: keyTime(ticket.keyMadeMs, this.#options),
       });
     }
     const record = await this.#recorder.find(account, key).catch((error: unknown) => {
@@ -222,11 +222,11 @@ export class Orders {
   }
 
   #momentProblem({ sendBeforeMs, keyMadeMs }: Ticket): InputError | null {
-    const { clock, gatewayAheadMs } = this.#options;
+    const { clock } = this.#options;
     if (sendBeforeMs !== null && sendBeforeMs - clock.date() > RECORD_LIFE_MS) {
       return broken('input.sendBefore', 'must be at most 24 hours ahead');
     }
-    return keyMadeProblem(keyMadeMs, clock.date() + gatewayAheadMs());
+    return keyMadeProblem(keyMadeMs, this.#options);
   }
 
   /** The outcome that waits to be written. A key that comes free is waited for, as long as an order may be pending. */

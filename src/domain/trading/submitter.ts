@@ -13,11 +13,12 @@ import {
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import type { KeyClocks } from './key-made.ts';
 import { EXPIRED, judgeOrder, namedTwice, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
 
-export interface SubmitterOptions extends RecorderOptions {
+export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gatewaySkewMs'> {
   /** A call of it ends by its own deadline and never rejects. */
   readonly gateway: Pick<ViewerGateway, 'order'>;
   readonly orderTimeoutMs: number;

@@ -33,6 +33,7 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
     },
     held: () => table.size(),
     degradedReason: () => (table.size() >= options.max ? 'all order records are in use' : null),
+    gapReason: () => null,
     async close() {},
   };
 }

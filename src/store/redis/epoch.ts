@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../../lib/reason-of.ts';
+import { CLOCKS_DIFFER_MS, gapReason, type KeyTime } from '../order-gap.ts';
 import type { RedisConnection } from './connection.ts';
 import type { OrderScripts } from './order-scripts.ts';
-import { INCOMPLETE } from './record-answers.ts';
+import { momentIn } from './record-answers.ts';
 import { figureIn, textIn } from './replies.ts';
 import { BEAT, JOIN, LEAVE, RESTORED } from './scripts.ts';
 
@@ -46,6 +47,12 @@ interface Heartbeat {
   readonly gone: number;
 }
 
+interface Gap {
+  readonly name: string;
+  readonly seenMs: number;
+  readonly untilMs: number | null;
+}
+
 /** Beyond it a clock was set; two machines' clocks may differ by less. */
 const STEP_MS = 60_000;
 
@@ -74,7 +81,8 @@ export function createRedisEpoch(options: RedisEpochOptions) {
   };
   /** The epoch in which Redis was found to have gone back, or its clock to have been set, by so much. */
   let over = { epoch: '', byMs: 0 };
-  let isIncomplete = false;
+  /** The gap of the records by its name, empty where there is none, since when this replica knows of it, and its end. */
+  let gap: Gap = { name: '', seenMs: 0, untilMs: null };
 
   /** Called with what a script answered about the epoch, or why it failed. */
   function observe(status: string): void {
@@ -115,11 +123,13 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     const epoch = current ?? '';
     const surelyMs = Math.floor(last.redisMs + sentMs - last.answeredMs);
     const answer = await scripts.run(BEAT, [member, epoch, timing.leaseMs, surelyMs]);
-    const [status, durable, held, nowMs, writes, gone, incomplete, ...members] = answer;
+    const [status, durable, held, nowMs, writes, gone, gapName, until, ...members] = answer;
     observe(String(status));
     if (status === 'open') {
       peers = members.map(String);
-      isIncomplete = incomplete === 1;
+      const name = textIn(gapName);
+      const seenMs = name === gap.name ? gap.seenMs : uptimeMs();
+      gap = { name, seenMs, untilMs: momentIn(until) };
       options.onDurable(durable);
     }
     // Where the clock is set back during a new epoch, its opening is as far away again.
@@ -173,8 +183,22 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     },
     /** The degraded reason that keeps reservations from being made; null while there is none. */
     get degradedReason(): string | null {
-      if (state !== 'open') return `the order records in Redis: ${state}`;
-      return isIncomplete ? INCOMPLETE : null;
+      return state === 'open' ? null : `the order records in Redis: ${state}`;
+    },
+    /** Why keys are refused that were made before it; null where there is no gap. */
+    get gapReason(): string | null {
+      return gap.name === '' ? null : gapReason('the order records in Redis', gap.untilMs);
+    },
+    /**
+     * What a script needs to judge a key's time: that, the gap that is known here, when it ended by the later of the clocks, and how
+     * far they are apart. Clocks that were read, at `askedMs`, before the gap was seen here say nothing of it.
+     */
+    keyArguments({ madeMs, laterMs, differMs }: KeyTime, askedMs: number): (string | number)[] {
+      const { name, seenMs } = gap;
+      const isKnown = laterMs !== null && askedMs >= seenMs;
+      const foundMs = isKnown ? laterMs - (askedMs - seenMs) : 0;
+      const untilMs = isKnown ? Math.ceil(foundMs + differMs + CLOCKS_DIFFER_MS) : '';
+      return [madeMs ?? '', name, untilMs, differMs];
     },
     async close(): Promise<void> {
       isClosed = true;

@@ -6,6 +6,7 @@ import {
   type RecordTableOptions,
   type TableRecord,
 } from '../memory/record-table.ts';
+import type { KeyTime } from '../order-gap.ts';
 import {
   closedBy,
   closedReservation,
@@ -44,6 +45,17 @@ export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConne
   readonly durability?: Durability;
 }
 
+/** How one of the two scripts that make a record is asked for it. */
+interface Asked {
+  readonly keyTime?: KeyTime | undefined;
+  /** When the clocks were read, by the steady one. */
+  readonly askedMs?: number;
+  /** Of a key that is closed. */
+  readonly outcome?: string;
+}
+
+/** Of a client that does not say it, asked of a replica that does not know the gateway's. */
+const UNKNOWN_TIME: KeyTime = { madeMs: null, laterMs: null, differMs: 0 };
 const MERGE_RECORDS = 200;
 const POLL_MS = 50;
 
@@ -105,9 +117,9 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     return answer[0] === 'none' ? null : recordIn(answer, { login, key, id: '' });
   }
 
-  async function reserveOnce(reservation: Reservation, epoch: string) {
+  async function reserveOnce(reservation: Reservation, epoch: string, asked: Asked) {
     try {
-      const answer = await add(RESERVE, reservation, epoch);
+      const answer = await add(RESERVE, reservation, epoch, asked);
       if (answer[0] === 'reserved') {
         // Before any later script is answered: an epoch that begins next gets it written back.
         ownTable.add(reservation);
@@ -125,14 +137,18 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     script: typeof RESERVE | typeof VOID,
     reservation: Reservation,
     epoch: string,
-    more: readonly (string | number)[] = [],
+    { keyTime = UNKNOWN_TIME, askedMs = 0, outcome }: Asked,
   ): Promise<readonly unknown[]> {
     const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
     const most = mostOf(bounds, id);
     const args = [
       ...[epoch, recordId(login, key), epochs.member, id, canonical, reservedAtMs],
       ...[pendingMs, RECORD_LIFE_MS, max, durability, shareOf(id), most.account, most.token],
-      ...[NEARLY, ...more],
+      ...[
+        NEARLY,
+        ...epochs.keyArguments(keyTime, askedMs),
+        ...(outcome === undefined ? [] : [outcome]),
+      ],
     ];
     const answer = await scripts.run(script, args, scripts.keysOf(reservation));
     const [status, detail, isNearlyFull] = answer;
@@ -146,8 +162,9 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   function recordIn(
     answer: readonly unknown[],
     { login, key, id }: Pick<Reservation, 'login' | 'key' | 'id'>,
+    keyTime?: KeyTime,
   ): OrderRecord {
-    if (answer[0] !== 'held') throw refusalIn(answer, bounds, id);
+    if (answer[0] !== 'held') throw refusalIn(answer, bounds, id, keyTime?.madeMs);
     const record = readRecord(answer);
     if (closingOf(record)) {
       // Whoever says of a key that it is closed gives that back to a Redis which has lost it.
@@ -214,15 +231,16 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       const own = ownTable.get(request.login, request.key);
       if (own) return { reserved: false, record: own };
       const reservation = toReservation(request);
+      const asked = { keyTime: request.keyTime, askedMs: uptimeMs() };
       let answer: readonly unknown[];
       try {
-        answer = await inOpenEpoch((epoch) => reserveOnce(reservation, epoch));
+        answer = await inOpenEpoch((epoch) => reserveOnce(reservation, epoch, asked));
       } catch (error) {
         return { reserved: false, record: await recordInstead(request, error) };
       }
       const [status] = answer;
       if (status === 'reserved') return { reserved: true, reservation };
-      return { reserved: false, record: recordIn(answer, reservation) };
+      return { reserved: false, record: recordIn(answer, reservation, request.keyTime) };
     },
     async settle(reservation, outcome) {
       ownTable.settle(reservation, outcome);
@@ -237,7 +255,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       const reservation = closedReservation(request);
       // The script knows how far Redis remembers.
       const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
-      const answer = await inOpenEpoch((epoch) => add(VOID, reservation, epoch, [outcome]));
+      const answer = await inOpenEpoch((epoch) => add(VOID, reservation, epoch, { outcome }));
       const record = recordIn(answer, reservation);
       return { voided: record.id === reservation.id, record };
     },
@@ -246,6 +264,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       epochs.degradedReason ??
       watchedDurability.refusal() ??
       (heldInRedis >= max ? 'all order records are in use' : null),
+    gapReason: () => epochs.gapReason,
     async close() {
       await epochs.close();
       redis.close();

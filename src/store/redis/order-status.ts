@@ -1,8 +1,9 @@
+import { gapReason } from '../order-gap.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import { connectRedis, type RedisConnectionOptions } from './connection.ts';
 import { type Durability, forgetfulness } from './durability.ts';
 import { type OrderScripts, orderScripts } from './order-scripts.ts';
-import { INCOMPLETE } from './record-answers.ts';
+import { momentIn } from './record-answers.ts';
 import { figureIn } from './replies.ts';
 import { COMMON } from './scripts.ts';
 
@@ -32,7 +33,7 @@ export function readRedisOrderStatus({
   return asked(connection, async (scripts) => {
     if (declared !== null) await scripts.run(DECLARE, [declared === 'complete' ? 0 : 2]);
     const probe = `${scripts.marker}:probe`;
-    const [status, held, replicas, refusal, durable, missing] = await scripts.run(
+    const [status, held, replicas, refusal, durable, missing, until] = await scripts.run(
       STATUS,
       [],
       [probe],
@@ -42,7 +43,7 @@ export function readRedisOrderStatus({
       refusal ? `Redis refuses to write: ${refusal}` : null,
       REFUSALS[String(status)] ?? null,
       durability === 'required' ? forgetfulness(durable) : null,
-      missing === 1 ? INCOMPLETE : null,
+      missing === 1 ? gapReason('the order records in Redis', momentIn(until)) : null,
       isFull ? `all ${max} order records are in use` : null,
       figureIn(replicas) === 0 ? 'no replica is connected to Redis' : null,
     ];
@@ -89,7 +90,7 @@ local state = current == '' and 'lost' or recovering() and 'recovering' or 'open
 local probe = redis.pcall('SET', KEYS[5], '1')
 if not probe.err then redis.call('DEL', KEYS[5]) end
 return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
-  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or '', durable(), incomplete() and 1 or 0}
+  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or '', durable(), incomplete() and 1 or 0, missingUntil() or ''}
 `;
 
 /** ARGV: 2 where an operator says that records are missing, 0 where that none are. */

@@ -5,6 +5,7 @@ import {
   type OrderRecord,
   RECORD_LIFE_MS,
   type RecordBounds,
+  RecordsGapError,
   RecordsUnavailableError,
   rank,
   recordId,
@@ -15,8 +16,10 @@ import {
 import { forgetfulness } from './durability.ts';
 import { figureIn, outcomeIn, textIn } from './replies.ts';
 
-export const INCOMPLETE =
-  'the order records in Redis may be incomplete (trading-graph orders --help)';
+/** Scripts answer an empty text where a moment is not known. */
+export function momentIn(answer: unknown): number | null {
+  return answer === '' ? null : figureIn(answer);
+}
 
 /** The record that a script has answered with. */
 export function readRecord(answer: readonly unknown[]): OrderRecord {
@@ -39,11 +42,12 @@ export function refusalIn(
   [status, detail]: readonly unknown[],
   bounds: RecordBounds,
   id: string,
+  madeMs: number | null = null,
 ): RecordsUnavailableError {
   if (status === 'account' || status === 'token') {
     return new AccountRecordsFullError(bounds, id, status, figureIn(detail));
   }
-  if (status === 'incomplete') return new RecordsUnavailableError(INCOMPLETE);
+  if (status === 'incomplete') return new RecordsGapError(momentIn(detail), madeMs);
   // One that forgets may have forgotten this key.
   if (status === 'forgets') return new RecordsUnavailableError(String(forgetfulness(detail)));
   if (status === 'full') return recordsFullError(bounds.max);

@@ -22,7 +22,7 @@ local function run()
   return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
 end
 ${DURABLE_FUNCTION}local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt',
-  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt')
+  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt', 'until', 'untilOf', 'differ')
 local function number(at) return tonumber(mark[at] or 0) end
 local dayMs = 86400000
 -- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
@@ -37,6 +37,9 @@ local function incomplete()
   local isAbandoned = mark[11] == '1' or redis.call('ZCOUNT', expected, 1, 1) > 0
   return mark[9] == '2' or mark[9] == '1' and isAbandoned
 end
+-- A gap is known by the epoch and the moment in which it was found: what either of them begins anew is another one.
+local function missingName() return incomplete() and (mark[1] or '') .. ':' .. number(10) or '' end
+local function missingUntil() return mark[15] == missingName() and number(14) or nil end
 -- All writes so far may be of a replica that is gone.
 local function departed()
   redis.call('HSET', marker, 'gone', number(5), 'goneAt', now)
@@ -79,7 +82,8 @@ end
 const MEMORY = `
 local memory = redis.call('HMGET', marker, 'memoryOf', 'begunAt', 'since', 'durable', 'gap')
 local function rememberedSince()
-  if incomplete() then return number(10) end
+  -- After a gap a key counts as old until it is too young for any client's clock.
+  if incomplete() then return number(10) + 60000 end
   -- Begun by a replica of an earlier version, which does not say what it found.
   if memory[1] ~= mark[1] then return tonumber(mark[3]) end
   local isWhole = memory[4] == '1' and memory[5] == '0' and redis.call('ZCOUNT', expected, 1, 1) == 0
@@ -115,7 +119,7 @@ end
 local isBehind = number(5) < known
 local had = number(memory[1] == mark[1] and 6 or 5)
 local missing = had < gone and (isBehind or recovering()) and 2 or isBehind and 1 or 0
-if missing > 0 and missing >= number(9) then redis.call('HSET', marker, 'missing', missing, 'missingAt', now) end
+if missing > 0 then redis.call('HSET', marker, 'missing', math.max(missing, number(9)), 'missingAt', now) end
 if isBehind then redis.call('HSET', marker, 'writes', known) end
 if gone > number(7) then redis.call('HSET', marker, 'gone', gone, 'goneAt', now) end
 if recovering() then
@@ -138,7 +142,8 @@ export const DURABLE = `${DURABLE_FUNCTION}return durable()`;
 
 /**
  * ARGV: member, epoch, lease, the time by this clock that has surely come. Returns how durable Redis is, the records, the time, how many
- * writes there were, how many of them may be of replicas that are gone, whether records are missing, and the other living replicas.
+ * writes there were, how many of them may be of replicas that are gone, the gap of the records and when it ended ('' where neither is
+ * known), and the other living replicas.
  */
 export const BEAT = `${COMMON}
 local no = refusal(ARGV[2])
@@ -149,7 +154,7 @@ if redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3]) > 0 then depar
 redis.call('ZREMRANGEBYSCORE', index, '-inf', math.min(now, tonumber(ARGV[4])) - lateness(0))
 if no and no[1] ~= 'recovering' then return no end
 local gone = now < number(8) + dayMs and number(7) or 0
-return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, number(5), gone, incomplete() and 1 or 0,
+return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, number(5), gone, missingName(), missingUntil() or '',
   unpack(redis.call('ZRANGE', members, 0, 999))}
 `;
 
@@ -167,14 +172,24 @@ return {'left'}
  * The beginning of RESERVE and VOID: it answers where the key is not free or there is no room, and defines how it is taken.
  * KEYS 5: the record, 6: its account's records of the same kind, 7: its account's version; likewise in FIND and RELEASE.
  * ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, `required` where a Redis that
- * forgets takes none, share, max of an account, max of a token, which part of these is nearly all.
+ * forgets takes none, share, max of an account, max of a token, which part of these is nearly all, when the key was made, the gap that
+ * the replica has seen, when that ended at the latest by its clocks ('' each where it is not known), how far these are apart.
  */
 const ADD = `
 local key, set, id, share = KEYS[5], KEYS[6], ARGV[2], ARGV[11]
 local no = refusal(ARGV[1]) or taken(key, id, KEYS[7])
 if no then return no end
 -- Before all that says of a key that no earlier order had it; a key is closed nevertheless.
-if not ARGV[15] and incomplete() then return {'incomplete'} end
+if incomplete() then
+  local untilMs = missingUntil()
+  -- Of a gap that was found since the replica read its clocks they say nothing.
+  if not untilMs and ARGV[16] == missingName() and ARGV[17] ~= '' then
+    untilMs = math.max(number(14), tonumber(ARGV[17]) + number(16))
+    redis.call('HSET', marker, 'until', untilMs, 'untilOf', ARGV[16])
+  end
+  local isYoung = untilMs and tonumber(ARGV[15] or '') and tonumber(ARGV[15]) > untilMs + 60000
+  if not ARGV[19] and not isYoung then return {'incomplete', untilMs or ''} end
+end
 if ARGV[10] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
 -- No write before the last of these: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
@@ -194,6 +209,7 @@ if own >= nearly * mostOfToken then
   if own >= nearly * mostOfAccount or ofToken >= nearly * mostOfToken then isNearlyFull = 1 end
 end
 local function record(rank, outcome)
+  if tonumber(ARGV[18]) > number(16) then redis.call('HSET', marker, 'differ', ARGV[18]) end
   redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
     'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', rank, 'outcome', outcome)
   redis.call('PEXPIREAT', key, now + ARGV[8])
@@ -213,14 +229,14 @@ return {'reserved', count + 1, isNearlyFull}
 /** ARGV: as in RESERVE, then the outcome but for how far Redis remembers. */
 export const VOID = `${COMMON}${MEMORY}${ADD}
 local remembered = math.max(0, math.min(tonumber(ARGV[8]), now - rememberedSince()))
-local outcome = string.gsub(ARGV[15], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
+local outcome = string.gsub(ARGV[19], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
 record(2, outcome)
 return taken(key, id, KEYS[7])
 `;
 
 /** ARGV: epoch, id. */
 export const FIND = `${COMMON}
-return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2], KEYS[7]) or incomplete() and {'incomplete'} or {'none'}
+return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2], KEYS[7]) or incomplete() and {'incomplete', missingUntil() or ''} or {'none'}
 `;
 
 /** ARGV: id, reservation, share. */

@@ -1,8 +1,10 @@
 import type { SQLOutputValue } from 'node:sqlite';
+import { CLOCKS_DIFFER_MS, gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../order-gap.ts';
 import {
   closedBy,
   type OrderRecord,
   type RecordBounds,
+  RecordsGapError,
   RecordsUnavailableError,
   rank,
   recordId,
@@ -11,13 +13,14 @@ import {
 import { shareRefusal } from './account-share.ts';
 import { ageMs, machineMoment } from './machine-clock.ts';
 import {
+  type GapMoment,
   incompleteSince,
   type OrderFileOptions,
   openOrderFile,
   rememberedSince,
 } from './order-file.ts';
 import * as rows from './order-rows.ts';
-import type { Task, TaskAnswer, TaskRefusal } from './order-task.ts';
+import type { AskedTime, Task, TaskAnswer, TaskRefusal } from './order-task.ts';
 import { scanRows } from './scan-rows.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
 
@@ -29,7 +32,6 @@ const READ_PATIENCE_MS = 500;
 const FORGOTTEN_AT_ONCE = 10;
 /** The `pendingMs` of a record with an outcome that counts for no account: with one nothing is pending. */
 const FREED = -1;
-const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
 
 export type OrderDatabase = ReturnType<typeof openOrderDatabase>;
 
@@ -76,7 +78,13 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       failure = problem;
       answers = answersUnwritten(tasks, `the file of the order records ${problem.message}`);
     }
-    return { answers, held: file.state.rows, degradedReason: degradedReason() };
+    const found = gap();
+    return {
+      answers,
+      held: file.state.rows,
+      degradedReason: degradedReason(),
+      gapReason: found && gapReason('the order records', found.untilMs ?? null),
+    };
   }
 
   /** Where nothing can be written, the records that can be read answer for their keys. */
@@ -143,7 +151,6 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
 
   function degradedReason(): string | null {
     if (failure) return `the file of the order records ${failure.message}`;
-    if (isIncomplete()) return INCOMPLETE;
     if (file.state.rows >= max) return 'all order records are in use';
     return isDamaged ? 'order records are damaged' : null;
   }
@@ -154,8 +161,12 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       if (task.do === 'find') return recordOf(task);
       if (task.do === 'void') return voidKey(task);
       if (task.do === 'reserve') {
-        const { reservation } = task;
-        return recordOf(reservation) ?? insert(rows.toContent(reservation, clock));
+        const { reservation, keyTime } = task;
+        const record = recordOf(reservation, keyTime);
+        if (record) return record;
+        const refusal = insert(rows.toContent(reservation, clock));
+        if (keyTime && refusal === null) file.rememberClocks(keyTime.differMs);
+        return refusal;
       }
       const row = rowOf(task.reservation);
       if (row?.reservation !== task.reservation.id) return null;
@@ -171,6 +182,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       return null;
     } catch (error) {
       if (!(error instanceof RecordsUnavailableError)) throw error;
+      if (error instanceof RecordsGapError) return { gapUntilMs: error.untilMs };
       // The outcome of a damaged record has nowhere to go, however often it is retried.
       return task.do === 'settle' || task.do === 'release' ? null : error.message;
     }
@@ -205,14 +217,33 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   function rememberedMs(): number {
     const since = rememberedSince(file.state) ?? machineMoment(clock);
     file.rememberFrom(since);
-    return ageMs(since, clock);
+    // After a gap a key counts as old until it is too young for any client's clock.
+    return Math.max(0, ageMs(since, clock) - (gap() ? KEY_AHEAD_MS : 0));
   }
 
-  function recordOf(of: { login: string; key: string }): OrderRecord | null {
+  function recordOf(of: { login: string; key: string }, keyTime?: AskedTime): OrderRecord | null {
     const row = rowOf(of);
     if (row && !rows.isOver(row, clock)) return rows.toRecord(row, clock);
-    if (!row && isIncomplete()) throw new RecordsUnavailableError(INCOMPLETE);
-    return null;
+    const found = row ? null : gap();
+    if (found === null) return null;
+    const untilMs = found.untilMs ?? endOf(found, keyTime);
+    if (isMadeAfterGap(keyTime?.madeMs ?? null, untilMs)) return null;
+    throw new RecordsGapError(untilMs);
+  }
+
+  /**
+   * Fixes when a gap ended: by the later of two clocks, no earlier than any process that took orders may have said, and only where
+   * they were read after the gap was found. The time between the two is measured within one boot of the machine.
+   */
+  function endOf(found: GapMoment, keyTime: AskedTime | undefined): number | null {
+    if (keyTime === undefined || keyTime.laterMs === null) return null;
+    const passedMs = found.boot === clock.boot ? keyTime.uptimeMs - found.uptimeMs : 0;
+    if (passedMs < 0) return null;
+    const { differMs = 0 } = rememberedSince(file.state) ?? {};
+    const untilMs = Math.ceil(keyTime.laterMs - passedMs + differMs + CLOCKS_DIFFER_MS);
+    file.state.incompleteFrom = JSON.stringify({ ...found, untilMs });
+    file.state.writes += 1;
+    return untilMs;
   }
 
   /** Both indexes must lead to one row that fits: an entry alone is left of a record that was damaged. */
@@ -259,9 +290,10 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     file.state.writes += 1;
   }
 
-  function isIncomplete(): boolean {
-    const since = incompleteSince(file.state);
-    return since !== null && !rows.isOver(since, clock);
+  /** Null where no record may be missing. */
+  function gap(): GapMoment | null {
+    const found = incompleteSince(file.state);
+    return found !== null && !rows.isOver(found, clock) ? found : null;
   }
 
   return { run, declareIncomplete, declareComplete, free, close: file.close };

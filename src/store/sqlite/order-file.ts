@@ -32,10 +32,10 @@ export interface FileState {
   rows: number;
   /**
    * The file's inode and birth time, which a copy does not share; behind them, where earlier versions neither look
-   * nor keep it, the moment as JSON since which no row has been lost.
+   * nor keep it, the moment as JSON since which no row has been lost, with how far clocks have been apart.
    */
   file: string;
-  /** The moment, as JSON, since which rows may be missing; null where none are. */
+  /** The moment, as JSON, at which rows were found to be missing; null where none are. */
   incompleteFrom: string | null;
 }
 
@@ -147,13 +147,20 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
     const isCopy =
       marked.writes >= state.writes || !isSameFile(file, state.file) || isRewritten(found, knownNs);
     if (isCopy) {
-      onWarn(`${path} is a copy, perhaps an older one: what it does not know counts as unknown`);
+      onWarn(
+        `${path} ${howChanged(marked.writes, file, state)} while nothing ran: keys that it does not know are refused, but for those made from now on`,
+      );
       state.incompleteFrom = JSON.stringify(machineMoment(clock));
     }
     // A new file begins here; what an earlier version did to an older one cannot be known.
-    const since = isCopy ? null : rememberedSince(state);
-    state.file = withMemory(file, since ?? machineMoment(clock));
+    state.file = withMemory(file, rememberedSince(state) ?? machineMoment(clock));
+    if (isCopy) remember(machineMoment(clock));
     state.writes = Math.max(marked.writes + 1, state.writes);
+  }
+
+  /** How far clocks were apart stays, since orders that were lost may have been taken by them. */
+  function remember(moment: MachineMoment): void {
+    state.file = withMemory(state.file, { ...rememberedSince(state), ...moment });
   }
 
   function writeMark(): void {
@@ -185,24 +192,40 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
       }
     },
     /** Within a transaction that counts a write: rows from before this moment may be missing. */
-    rememberFrom(moment: MachineMoment): void {
-      state.file = withMemory(state.file, moment);
+    rememberFrom: remember,
+    /** Within a transaction that counts a write. */
+    rememberClocks(differMs: number): void {
+      const since: Memory = rememberedSince(state) ?? machineMoment(clock);
+      if (differMs > (since.differMs ?? 0)) {
+        state.file = withMemory(state.file, { ...since, differMs });
+      }
     },
     close: () => resources.dispose(),
   };
 }
 
-export function incompleteSince({ incompleteFrom }: FileState): MachineMoment | null {
+/** When a gap was found. */
+export interface GapMoment extends MachineMoment {
+  /** When it ended, by the later of our clock and the gateway's; absent until the gateway's was measured. */
+  readonly untilMs?: number;
+}
+
+export function incompleteSince({ incompleteFrom }: FileState): GapMoment | null {
   return JSON.parse(incompleteFrom ?? 'null');
 }
 
 /** Null where a process of an earlier version has begun since. */
-export function rememberedSince({ file }: FileState): MachineMoment | null {
+export function rememberedSince({ file }: FileState): Memory | null {
   const at = file.indexOf('{');
   return at < 0 ? null : JSON.parse(file.slice(at));
 }
 
-function withMemory(file: string, since: MachineMoment): string {
+interface Memory extends MachineMoment {
+  /** The furthest that the clock of a process that took orders was from the gateway's. */
+  readonly differMs?: number;
+}
+
+function withMemory(file: string, since: Memory): string {
   const [inode, born = '0'] = file.split(' ');
   return `${inode} ${born} ${JSON.stringify(since)}`;
 }
@@ -214,6 +237,12 @@ function checkDisk(folder: string, onWarn: (message: string) => void): void {
     throw new SqliteFileError(`is on ${network.name}, a network: use a disk of this machine`);
   }
   if (network) onWarn(`${folder} is on ${network.name}: a network's locks cannot be relied on`);
+}
+
+/** In an operator's words. */
+function howChanged(markedWrites: number, file: string, state: FileState): string {
+  if (markedWrites >= state.writes) return 'is an older copy, which was put back';
+  return isSameFile(file, state.file) ? 'was changed' : 'is a copy, or was moved,';
 }
 
 function fill(database: DatabaseSync, draft: string): void {

@@ -6,9 +6,11 @@ import {
   closedReservation,
   type OrderRecords,
   type RecordBounds,
+  RecordsGapError,
   RecordsUnavailableError,
   toReservation,
 } from '../order-records.ts';
+import { machineClock } from './machine-clock.ts';
 import type { Task, TaskAnswer } from './order-task.ts';
 import { SqliteFileError } from './sqlite-errors.ts';
 import type { FromThread } from './thread.ts';
@@ -44,6 +46,7 @@ export async function openSqliteOrderRecords({
 }: SqliteOrderRecordsOptions): Promise<OrderRecords> {
   let held = 0;
   let degradedReason: string | null = null;
+  let gapReason: string | null = null;
   let state: 'open' | 'closing' | 'ended' = 'open';
   /** Tasks that are queued during one batch form the next. */
   const queue: Waiting[] = [];
@@ -55,7 +58,7 @@ export async function openSqliteOrderRecords({
     if ('warning' in message) return onWarn(message.warning);
     if ('isNearlyFull' in message) return onNearlyFull?.();
     if ('refusal' in message) return opening.reject(new SqliteFileError(message.refusal));
-    ({ held, degradedReason } = message);
+    ({ held, degradedReason, gapReason } = message);
     opening.resolve();
     for (const [n, { resolve }] of underWay.entries()) resolve(message.answers[n] ?? null);
     post();
@@ -83,6 +86,10 @@ export async function openSqliteOrderRecords({
     if (typeof answer === 'string') throw new RecordsUnavailableError(answer);
     if (answer && 'unused' in answer) {
       throw new RecordsUnavailableError(answer.unused, { earlierUnknown: false });
+    }
+    if (answer && 'gapUntilMs' in answer) {
+      const madeMs = 'keyTime' in task ? task.keyTime?.madeMs : null;
+      throw new RecordsGapError(answer.gapUntilMs, madeMs);
     }
     if (answer && 'whose' in answer) {
       const id = 'reservation' in task ? task.reservation.id : '';
@@ -114,7 +121,9 @@ export async function openSqliteOrderRecords({
   return {
     async reserve(request) {
       const reservation = toReservation(request);
-      const record = await ask({ do: 'reserve', reservation });
+      const uptimeMs = machineClock.uptimeMs();
+      const keyTime = request.keyTime && { ...request.keyTime, uptimeMs };
+      const record = await ask({ do: 'reserve', reservation, keyTime });
       return record ? { reserved: false, record } : { reserved: true, reservation };
     },
     settle: async (reservation, outcome) => {
@@ -132,6 +141,7 @@ export async function openSqliteOrderRecords({
     },
     held: () => held,
     degradedReason: () => degradedReason,
+    gapReason: () => gapReason,
     /** Tasks that were queued before are still answered. */
     async close() {
       cancelCheck();

@@ -1,8 +1,18 @@
+import type { KeyTime } from '../order-gap.ts';
 import type { OrderRecord, RecordedOutcome, Reservation, VoidRequest } from '../order-records.ts';
+import type { MachineMoment } from './machine-clock.ts';
+
+/** With the machine's uptime at which the clocks were read. */
+export type AskedTime = KeyTime & Pick<MachineMoment, 'uptimeMs'>;
 
 /** Plain data, since it is cloned to the worker thread and back. */
 export type Task =
-  | { readonly do: 'reserve' | 'release'; readonly reservation: Reservation }
+  | {
+      readonly do: 'reserve';
+      readonly reservation: Reservation;
+      readonly keyTime?: AskedTime | undefined;
+    }
+  | { readonly do: 'release'; readonly reservation: Reservation }
   | { readonly do: 'settle'; readonly reservation: Reservation; readonly outcome: RecordedOutcome }
   | { readonly do: 'find'; readonly login: string; readonly key: string }
   /** The record of a key that is closed has this reservation. */
@@ -19,4 +29,5 @@ export type TaskAnswer = OrderRecord | null | TaskRefusal;
 export type TaskRefusal =
   | string
   | { readonly unused: string }
+  | { readonly gapUntilMs: number | null }
   | { readonly whose: 'account' | 'token'; readonly freeInMs: number };

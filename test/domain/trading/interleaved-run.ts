@@ -151,6 +151,7 @@ export function beginRun(scenario: Scenario): Run {
       orderTimeoutMs: ORDER_TIMEOUT_MS,
       onAccountChanged() {},
       gatewayAheadMs: () => 0,
+      gatewaySkewMs: () => 0,
     };
     return new Orders({ ...options, gateway: gatewayOf(replica), records: portOf(replica) });
   });

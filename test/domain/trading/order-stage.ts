@@ -99,6 +99,7 @@ export function stage(
       onAccountChanged,
       log,
       gatewayAheadMs: () => 0,
+      gatewaySkewMs: () => 0,
       onNumberTwice: () => void counted.push('number twice'),
       onSettledLate: (outcome) => void counted.push(`${outcome} late`),
       ...more,

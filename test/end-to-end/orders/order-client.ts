@@ -1,7 +1,7 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../../lib/clock.ts';
-import { CLOCKS_DIFFER_MS } from '../../../src/domain/trading/orders.ts';
+import { CLOCKS_DIFFER_MS } from '../../../src/store/order-gap.ts';
 import {
   asking,
   type GraphQLBody,

@@ -101,7 +101,7 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
         await order(how === 'has left' ? old : next, 'lost');
         await end(redis, old);
       });
-      await eventually(() => next.records.degradedReason()?.includes(INCOMPLETE) === true);
+      await eventually(() => next.records.gapReason()?.includes(INCOMPLETE) === true);
       await using late = await open(redis.url, 'required');
       for (const { records } of [next, late]) {
         await expect(records.reserve(request('1', 'unknown'))).rejects.toThrow(INCOMPLETE);
@@ -119,7 +119,7 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
       }
       await redis.command('EVAL', DECLARE, 4, ...KEYS, 0);
       expect(await next.records.reserve(request('1', 'unknown'))).toMatchObject({ reserved: true });
-      await eventually(() => next.records.degradedReason() === null);
+      await eventually(() => next.records.gapReason() === null);
     },
   );
 
@@ -187,5 +187,63 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
     await eventually(() => one.warnings.some((warning) => /was set by -9\d{4} s/.test(warning)));
     expect(await one.records.reserve(request('1', 'newer'))).toMatchObject({ reserved: true });
     await eventually(async () => (await redis.command('ZSCORE', INDEX, '1:lost')) === null);
+  });
+});
+
+/** As a replica asks whose clocks are right: a key that was made so long ago. */
+function made(key: string, agoMs: number) {
+  const laterMs = Date.now();
+  return { ...request('1', key), keyTime: { madeMs: laterMs - agoMs, laterMs, differMs: 0 } };
+}
+
+describeWithRedis('an older state of Redis', (serverPath) => {
+  test.each<[string, (redis: TestRedis, leave: () => Promise<void>) => Promise<void>]>([
+    ['from its files, after a replica has left', setBack],
+    [
+      'that is empty, after a replica has left',
+      async (redis, leave) => {
+        await leave();
+        await twoBeats(redis);
+        await redis.command('FLUSHALL');
+      },
+    ],
+    [
+      'that nothing shows, and an operator says it',
+      async (redis, leave) => {
+        await leave();
+        await redis.command('DEL', `${PREFIX}:record:1:lost`);
+        await redis.command('ZREM', INDEX, '1:lost');
+        await redis.command('EVAL', DECLARE, 4, ...KEYS, 2);
+      },
+    ],
+  ])('takes young keys alone, on every replica: %s', async (_, lose) => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await using old = await open(redis.url, 'required');
+    await using next = await open(redis.url, 'required');
+    await using other = await open(redis.url, 'required');
+    await lose(redis, async () => {
+      expect(await old.records.reserve(made('lost', -59_000))).toMatchObject({ reserved: true });
+      await old.records.close();
+    });
+    const replicas = [next, other];
+    const refused = ({ records }: Replica, key: string, agoMs: number) =>
+      records.reserve(made(key, agoMs)).then(String, (error: Error) => error.name);
+    for (const replica of replicas) {
+      await eventually(() => replica.records.gapReason()?.includes(INCOMPLETE) === true);
+      // Clocks that were never compared with the gateway's say nothing.
+      const unmeasured = {
+        ...request('1', 'k'),
+        keyTime: { ...made('k', -59_000).keyTime, laterMs: null },
+      };
+      await expect(replica.records.reserve(unmeasured)).rejects.toThrow(INCOMPLETE);
+    }
+    for (const replica of replicas)
+      expect(await refused(replica, 'lost', -55_000)).toBe('RecordsGapError');
+    await eventually(() => next.records.gapReason()?.includes('others are taken') === true);
+    const young = () => made('young', -59_000);
+    await eventually(async () => expect((await next.records.reserve(young())).reserved).toBe(true));
+    expect(await other.records.reserve(young())).toMatchObject({ reserved: false });
+    for (const replica of replicas)
+      expect(await refused(replica, 'old', 0)).toBe('RecordsGapError');
   });
 });

@@ -256,8 +256,8 @@ describe('a hot rollback journal', AMPLE, () => {
       // As `cp -a` does.
       if (isCopy) utimesSync(crash.path, new Date(0), new Date(0));
       using database = openDatabase(crash.path);
-      const { degradedReason } = database.run([]);
-      expect(degradedReason?.includes('may be incomplete') ?? false).toBe(isCopy);
+      const { gapReason } = database.run([]);
+      expect(gapReason?.includes('may be incomplete') ?? false).toBe(isCopy);
     }
   });
 

@@ -1,0 +1,31 @@
+/** By the word of its client, and by the clocks of the replica that was asked. */
+export interface KeyTime {
+  /** When the key was made; null where the client does not say it. */
+  readonly madeMs: number | null;
+  /** The later of our date and the gateway's; null before that was measured, or where it is absurd. */
+  readonly laterMs: number | null;
+  /** How far the two clocks are apart, whichever is ahead. */
+  readonly differMs: number;
+}
+
+/**
+ * The furthest that a client's clock may be ahead. An order is sent only where its key was made, by the client's word, at most
+ * so long after it: a key that was made later than this after a gap of the records has no order before the gap.
+ */
+export const KEY_AHEAD_MS = 60_000;
+/** Between the replicas of one service, and between a server and a client that knows its dates. */
+export const CLOCKS_DIFFER_MS = 2_000;
+
+/** `untilMs`: when the gap ended, by the later of the clocks; null where that is not known yet. */
+export function isMadeAfterGap(madeMs: number | null, untilMs: number | null): boolean {
+  return madeMs !== null && untilMs !== null && madeMs > untilMs + KEY_AHEAD_MS;
+}
+
+/** In an operator's words. */
+export function gapReason(what: string, untilMs: number | null): string {
+  const keys =
+    untilMs === null
+      ? 'keys that they do not know are refused until the gateway has answered once'
+      : `keys made before ${new Date(untilMs + KEY_AHEAD_MS).toISOString()} that they do not know are refused, others are taken`;
+  return `${what} may be incomplete: ${keys} (trading-graph orders --help)`;
+}

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, linkSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
+import { readinessOf } from '../../support/readiness.ts';
+import { startOrderFacade } from './order-facade.ts';
+import { buying, type GraphQLBody, placing } from './order-request.ts';
+
+const shell = (script: string) => (folder: string) =>
+  void execFileSync('sh', ['-ec', script], { cwd: folder });
+
+/** What is done to the folder of the file between two starts, when nothing is lost by it. */
+const WHOLE: Readonly<Record<string, (folder: string) => void>> = {
+  nothing: () => {},
+  'chmod -R g+rwX': shell('chmod -R g+rwX data'),
+  'chown -R to the owner that it has': shell('chown -R "$(id -u):$(id -g)" data'),
+  touch: (folder) => utimesSync(join(folder, 'data/orders.db'), new Date(), new Date()),
+  'the folder moved and back': shell('mv data away && mv away data'),
+  'the file moved and back': shell('cd data && mv orders.db away && mv away orders.db'),
+  'a hard link made and removed': (folder) => {
+    linkSync(join(folder, 'data/orders.db'), join(folder, 'link'));
+    rmSync(join(folder, 'link'));
+  },
+  'the folder copied to another disk': shell('cp -a data copy && rm -r data && mv copy data'),
+  'tar out and in': shell('tar cf all.tar data && rm -r data && tar xf all.tar'),
+  'a backup that reads': shell('cat data/orders.db > backup'),
+};
+
+/** An older state in `older`, put back in the place of `data`. */
+const OLDER: Readonly<Record<string, (folder: string) => void>> = {
+  'over the file': shell('cat older/orders.db > data/orders.db'),
+  'over the file, with its times': shell('cp -a older/orders.db data/orders.db'),
+  'in its place': (folder) =>
+    renameSync(join(folder, 'older/orders.db'), join(folder, 'data/orders.db')),
+  'after it was removed, without its mark': shell('rm data/* && cp older/orders.db data/'),
+  'with its whole folder': shell('rm -r data && mv older data'),
+  'as no file at all, with its mark': shell('rm data/orders.db'),
+};
+
+/** Taken as soon as a gap ends: a client's clock may be ahead by 60 seconds. */
+const young = () => new Date(Date.now() + 59_000).toISOString();
+
+async function sendAround(act: (folder: string) => void) {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-'));
+  await using sandbox = await startSandbox({ seed: 'moved', instruments: 5, tickMs: 0 });
+  const environment = { ORDER_STORE: join(folder.path, 'data/orders.db') };
+  const made = new Date().toISOString();
+  const withTime = (key: string, keyMade: string | undefined) => {
+    const order = buying(key);
+    return { ...order, input: { ...order.input, keyMade } };
+  };
+  const sent = ['kept', 'last'];
+  for (const key of sent) {
+    await using facade = await startOrderFacade(environment, sandbox);
+    const reply = await facade.client().place(withTime(key, made));
+    expect(reply).toMatchObject({ type: 'OrderAccepted', replayed: false });
+    await facade.close();
+    if (key === 'kept')
+      cpSync(join(folder.path, 'data'), join(folder.path, 'older'), {
+        recursive: true,
+        preserveTimestamps: true,
+      });
+  }
+  act(folder.path);
+  await using facade = await startOrderFacade(environment, sandbox);
+  const client = facade.client();
+  const repeats = await Promise.all(sent.map((key) => client.place(withTime(key, made))));
+  const old = (await client.send(placing(buying('old client')))) as GraphQLBody;
+  const isTaken = async () => {
+    const reply = await client.place(withTime('young', young()));
+    expect(reply).toMatchObject({ type: 'OrderAccepted' });
+  };
+  await eventually(isTaken, { withinMs: 20_000 });
+  for (const key of sent) await client.place(withTime(key, made));
+  const readiness = await readinessOf(facade.url);
+  return { repeats, old, readiness, orders: sandbox.orders().length };
+}
+
+const REPLAYED = { type: 'OrderAccepted', replayed: true };
+const REFUSED = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true };
+
+describe('a store of order records', () => {
+  test.each(Object.entries(WHOLE))(
+    'takes young keys, sends nothing twice and knows all it knew: %s',
+    async (_, act) => {
+      const { repeats, old, orders } = await sendAround(act);
+      expect(repeats).toMatchObject([REPLAYED, REPLAYED]);
+      expect(orders).toBe(old.data?.answer == null ? 3 : 4);
+    },
+  );
+
+  test.each(Object.entries(OLDER))(
+    'takes young keys, and sends nothing twice, though an older state was put back %s',
+    async (_, act) => {
+      const { repeats, old, readiness, orders } = await sendAround(act);
+      expect(repeats.at(-1)).toMatchObject(REFUSED);
+      expect(old.errors?.[0]?.extensions).toMatchObject({
+        code: 'IDEMPOTENCY_UNAVAILABLE',
+        earlierUnknown: true,
+        gap: { until: expect.stringMatching(/^20.*Z$/) },
+      });
+      expect(old.errors?.[0]?.extensions).not.toHaveProperty('retryAfter');
+      expect(readiness).toMatchObject({ status: 'degraded', reasons: ['order-gap'] });
+      expect(orders).toBe(3);
+    },
+  );
+});
