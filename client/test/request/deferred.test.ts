@@ -1,0 +1,166 @@
+import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
+import {
+  ApolloClient as ApolloClient3,
+  HttpLink as HttpLink3,
+  InMemoryCache as InMemoryCache3,
+} from 'apollo-client-3/core/index.js';
+import { createClient } from 'graphql-ws';
+import {
+  type ConcreteRequest,
+  createOperationDescriptor,
+  Environment,
+  Network,
+  RecordSource,
+  Store,
+} from 'relay-runtime';
+import { fetchExchange, Client as UrqlClient } from 'urql';
+import { afterEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { relayFetch } from '../../../examples/guides/relay/src/deferred.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { startTestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { startHeldGateway } from '../../../test/support/held-gateway.ts';
+import { startedOnce } from '../../../test/support/started.ts';
+
+const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
+const gateway = startedOnce(() => startHeldGateway(sandbox));
+const app = startedOnce(() =>
+  startTestApp({ GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '60000' }, { gateway: sandbox }),
+);
+afterEach(() => gateway.release());
+
+const SCREEN = `query Screen {
+  session { id balance }
+  ...Payout @defer(label: "payout")
+}
+fragment Payout on Query { customerId withdrawalMethods { id } }`;
+
+// biome-ignore lint/suspicious/noExplicitAny: each library has a type of its own for a result
+type Drawn = any;
+
+interface Given {
+  readonly url: string;
+  readonly headers: { readonly authorization: string };
+}
+
+/** Calls `draw` with the data that the library shows, as often as it shows some. */
+type Show = (given: Given, draw: (data: Drawn) => void) => void;
+
+const apollo =
+  (handler: unknown): Show =>
+  ({ url, headers }, draw) => {
+    const client = new ApolloClient({
+      link: new HttpLink({ uri: url, headers }),
+      cache: new InMemoryCache(),
+      // The types of the library's own handlers differ from its own option.
+      incrementalHandler: handler as never,
+    });
+    client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && draw(data));
+  };
+
+const apollo3: Show = ({ url, headers }, draw) => {
+  const client = new ApolloClient3({
+    link: new HttpLink3({ uri: url, headers }),
+    cache: new InMemoryCache3(),
+  });
+  client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && draw(data));
+};
+
+const urql: Show = ({ url, headers }, draw) => {
+  const client = new UrqlClient({ url, exchanges: [fetchExchange], fetchOptions: { headers } });
+  client.query(SCREEN, {}).subscribe(({ data }) => data && draw(data));
+};
+
+const overSocket: Show = ({ url, headers }, draw) => {
+  const client = createClient({
+    url: url.replace('http', 'ws'),
+    webSocketImpl: WebSocket,
+    connectionParams: headers,
+  });
+  let data: Drawn = {};
+  client.subscribe<Drawn>(
+    { query: SCREEN },
+    {
+      next(message: Drawn) {
+        for (const part of message.incremental ?? [message]) data = { ...data, ...part.data };
+        draw(data);
+      },
+      error() {},
+      complete: () => void client.dispose(),
+    },
+  );
+};
+
+/** As Relay's compiler writes it. */
+function relayRequest(): ConcreteRequest {
+  const scalar = (name: string) => ({
+    ...{ alias: null, args: null, kind: 'ScalarField', name, storageKey: null },
+  });
+  const linked = (name: string, concreteType: string, plural: boolean, ...fields: string[]) => ({
+    ...{ alias: null, args: null, concreteType, kind: 'LinkedField', name, plural },
+    selections: fields.map(scalar),
+    storageKey: null,
+  });
+  const session = linked('session', 'Session', false, 'id', 'balance');
+  const label = 'Screen$defer$payout';
+  const payout = [
+    scalar('customerId'),
+    linked('withdrawalMethods', 'WithdrawalMethod', true, 'id'),
+  ];
+  const fragment = {
+    ...{ argumentDefinitions: [], kind: 'Fragment', metadata: null, name: 'Screen', type: 'Query' },
+    selections: [session, { kind: 'Defer', selections: payout }],
+    abstractKey: null,
+  };
+  const operation = {
+    ...{ argumentDefinitions: [], kind: 'Operation', name: 'Screen' },
+    selections: [session, { if: null, kind: 'Defer', label, selections: payout }],
+  };
+  const text = SCREEN.replace('"payout"', `"${label}"`);
+  const params = { cacheID: 'screen', id: null, metadata: {}, name: 'Screen' };
+  return {
+    ...{ fragment, kind: 'Request', operation },
+    params: { ...params, operationKind: 'query', text },
+  } as unknown as ConcreteRequest;
+}
+
+const relay: Show = ({ url, headers }, draw) => {
+  const environment = new Environment({
+    network: Network.create((request, variables) => relayFetch(url, headers, request, variables)),
+    store: new Store(new RecordSource()),
+  });
+  const operation = createOperationDescriptor(relayRequest(), {});
+  environment.execute({ operation }).subscribe({
+    next: () => {
+      const { data } = environment.lookup(operation.fragment) as Drawn;
+      draw(JSON.parse(JSON.stringify(data)));
+    },
+  });
+};
+
+test.each<[string, Show]>([
+  ['Apollo Client 4, by the format of 2022', apollo(new Defer20220824Handler())],
+  ['Apollo Client 4, by the present one', apollo(new GraphQL17Alpha9Handler())],
+  ['Apollo Client 3', apollo3],
+  ['urql', urql],
+  ['Relay, by the guide’s network', relay],
+  ['graphql-ws', overSocket],
+])('%s draws the account while another backend is waited for', async (_name, show) => {
+  gateway.hold(/withdrawal|customer/);
+  const drawn: Drawn[] = [];
+  const authorization = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;
+  show({ url: `${app.url}/graphql`, headers: { authorization } }, (data) => drawn.push(data));
+  await eventually(() => drawn.length > 0 && gateway.waiting > 0);
+  expect(drawn.at(-1)).toMatchObject({ session: { id: '700001' } });
+  expect(drawn.at(-1)).not.toHaveProperty('customerId');
+  gateway.release();
+  await eventually(() => {
+    expect(drawn.at(-1)).toMatchObject({
+      session: { id: '700001', balance: expect.any(Number) },
+      customerId: 'cus_700001',
+      withdrawalMethods: expect.any(Array),
+    });
+  });
+});
