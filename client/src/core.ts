@@ -9,7 +9,7 @@ import type { ClientStorage } from './storage.ts';
 
 export type { Result };
 
-export interface RequestOptions {
+export interface RequestOptions<Data = unknown> {
   readonly signal?: Signal;
   /**
    * False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not; true
@@ -25,10 +25,15 @@ export interface RequestOptions {
   readonly anonymous?: boolean;
   /** The silence after which each attempt is given up: 30 s for what is repeated, 60 s for what is not. An answer that flows is not cut. */
   readonly timeoutMs?: number;
+  /**
+   * Called with the answer so far whenever a part of it has come: fragments with `@defer` on the root of a query follow when
+   * they are whole. The promise resolves with all of it.
+   */
+  readonly onPart?: (soFar: Result<Data>) => void;
 }
 
 /** Options that only the client's own parts use. */
-export interface OwnRequestOptions extends RequestOptions {
+export interface OwnRequestOptions<Data = unknown> extends RequestOptions<Data> {
   /** Whether an answer that was lost on its way is not asked for again, though others are. */
   readonly endsOnLoss?: boolean;
   /** Called right before anything of the operation leaves, after all waiting; what it throws keeps it from leaving. */
@@ -62,7 +67,7 @@ export interface Core {
   request<Data, Variables>(
     operation: Operation<Data, Variables>,
     variables: Variables,
-    options?: OwnRequestOptions,
+    options?: OwnRequestOptions<Data>,
   ): Promise<Result<Data>>;
   /**
    * Subscribes over the one shared WebSocket, or an event stream where WebSockets are blocked. After a lost line it

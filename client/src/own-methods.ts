@@ -8,12 +8,12 @@ export interface RequestsClient {
   /** Answers a query. It never rejects: what failed is in `errors`, beside the data that came. */
   query<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
-    ...rest: Rest<Variables>
+    ...rest: Rest<Variables, Data>
   ): Promise<Result<Data>>;
   /** Carries out a mutation, which is not repeated after it may have been carried out, unless `repeats` says so of a harmless one. It never rejects. */
   mutate<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
-    ...rest: Rest<Variables>
+    ...rest: Rest<Variables, Data>
   ): Promise<Result<Data>>;
   /** Push notifications to this device. */
   readonly notifications: Notifications;
@@ -31,11 +31,11 @@ export interface RequestsClient {
 }
 
 /** Variables may be left out where the operation has none. */
-type Rest<Variables> = unknown extends Variables
-  ? [variables?: Variables, options?: RequestOptions]
+type Rest<Variables, Data> = unknown extends Variables
+  ? [variables?: Variables, options?: RequestOptions<Data>]
   : Record<string, never> extends Variables
-    ? [variables?: Variables, options?: RequestOptions]
-    : [variables: Variables, options?: RequestOptions];
+    ? [variables?: Variables, options?: RequestOptions<Data>]
+    : [variables: Variables, options?: RequestOptions<Data>];
 
 /** The methods that every client has, whatever else it does. */
 export function ownMethods(core: BaseCore): RequestsClient {

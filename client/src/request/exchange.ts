@@ -1,6 +1,7 @@
 import type { DatedEnvironment } from '../environment.ts';
 import type { Signal } from '../platform.ts';
 import type { Result } from '../result.ts';
+import { boundaryOf, PARTS, readParts } from './answer-parts.ts';
 import type { RequestedDocument } from './document.ts';
 import { isObject, networkError, protocolError, serverError } from './failures.ts';
 import { parseJson, resultOf } from './wire-result.ts';
@@ -23,6 +24,8 @@ export interface Exchange {
   readonly signal: Signal;
   /** For an exchanger that has to open a line first: called right before the request leaves, which it stops by throwing. */
   readonly leaving?: (() => void) | undefined;
+  /** Where it is there, the answer may come in parts. */
+  readonly onPart?: ((soFar: Result<unknown>) => void) | undefined;
 }
 
 // Whatever drips has an end as well.
@@ -34,7 +37,7 @@ const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 /** Over HTTP, on whichever connection the platform chooses. */
 export async function exchange(
   environment: DatedEnvironment,
-  { url, document, variables, token, method, timeoutMs, signal }: Exchange,
+  { url, document, variables, token, method, timeoutMs, signal, onPart }: Exchange,
 ): Promise<Result<unknown>> {
   const abort = new AbortController();
   const leave = () => abort.abort();
@@ -51,7 +54,8 @@ export async function exchange(
   wait();
   signal.addEventListener('abort', leave);
   if (signal.aborted) leave();
-  const headers: Record<string, string> = { accept: ACCEPT };
+  const accept = onPart ? `${PARTS}, ${ACCEPT}` : ACCEPT;
+  const headers: Record<string, string> = { accept };
   if (token !== null) headers.authorization = `Bearer ${token}`;
   try {
     const getUrl = method === 'GET' ? urlWithParameters(url, document, variables) : null;
@@ -66,12 +70,13 @@ export async function exchange(
         })
       : await environment.fetch(getUrl, { headers, signal: abort.signal });
     const cameUp = environment.uptime();
-    const text = await textOf(response, () => {
+    const onHeard = () => {
       hasHeard = true;
-    });
+    };
+    const body = await bodyOf(response, onHeard, onPart);
     // A cache may answer a GET, with the date of long ago.
     const dated = (date: string) => isPost && environment.onDate?.(date, sentUp, cameUp);
-    return readAnswer(response, text, dated);
+    return readAnswer(response, body, dated);
   } catch (thrown) {
     const message = abort.signal.aborted
       ? 'No answer came in time.'
@@ -81,6 +86,20 @@ export async function exchange(
     cancel();
     signal.removeEventListener('abort', leave);
   }
+}
+
+async function bodyOf(
+  response: Response,
+  onHeard: () => void,
+  onPart: Exchange['onPart'],
+): Promise<unknown> {
+  const boundary = onPart ? boundaryOf(response) : null;
+  if (boundary === null) return parseJson(await textOf(response, onHeard));
+  const requestId = response.headers.get('x-request-id');
+  return readParts(response, boundary, (soFar) => {
+    onHeard();
+    onPart?.(resultOf(soFar, requestId));
+  });
 }
 
 /** Reads the body, and says when something of it comes. */
@@ -115,12 +134,11 @@ function urlWithParameters(url: string, document: RequestedDocument, variables: 
 
 function readAnswer(
   { status, headers }: Response,
-  text: string,
+  body: unknown,
   dated: (date: string) => void,
 ): Result<unknown> {
   const requestId = headers.get('x-request-id');
   const retryAfter = secondsOf(headers.get('retry-after'));
-  const body = parseJson(text);
   if (!isObject(body) || !('data' in body || Array.isArray(body.errors))) {
     return failed(notGraphQL(status, requestId, retryAfter));
   }

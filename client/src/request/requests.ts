@@ -45,8 +45,10 @@ export class Requests {
   async request<Data, Variables>(
     operation: Operation<Data, Variables>,
     variables: Variables,
-    options: OwnRequestOptions = {},
+    own: OwnRequestOptions<Data> = {},
   ): Promise<Result<Data>> {
+    // The type of the data follows from the operation; it cannot be checked here.
+    const options = own as OwnRequestOptions;
     if (this.#isDisposed) return failed(disposedError());
     if (options.signal?.aborted) return failed(abortedError());
     const abort = new AbortController();
@@ -72,7 +74,6 @@ export class Requests {
       } as const;
       const result = await this.#untilSettled(request);
       if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
-      // The type of the data follows from the operation; it cannot be checked here.
       return result as Result<Data>;
     } catch (thrown) {
       if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
@@ -149,6 +150,7 @@ export class Requests {
       timeoutMs,
       signal,
       leaving: options.leaving,
+      onPart: options.onPart,
     });
   }
 }

@@ -23,6 +23,7 @@ import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startHeldGateway } from '../../../test/support/held-gateway.ts';
 import { startedOnce } from '../../../test/support/started.ts';
+import { createClientWith } from '../../src/core-client.ts';
 
 const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
 const gateway = startedOnce(() => startHeldGateway(sandbox));
@@ -163,4 +164,28 @@ test.each<[string, Show]>([
       withdrawalMethods: expect.any(Array),
     });
   });
+});
+
+test('the client gives the answer so far to who asks for parts, and one piece to everybody else', async () => {
+  gateway.hold(/withdrawal|customer/);
+  const token = sandbox.token({ email: 'demo@example.com' });
+  const client = createClientWith({ url: `${app.url}/graphql`, token: () => token });
+  const drawn: Drawn[] = [];
+  const whole = client.query<Drawn>(SCREEN, undefined, { onPart: (soFar) => drawn.push(soFar) });
+  await eventually(() => drawn.length === 1 && gateway.waiting > 0);
+  expect(drawn[0]).toEqual({
+    data: { session: { id: '700001', balance: expect.any(Number) } },
+    errors: [],
+  });
+  gateway.release();
+  const { data, errors } = await whole;
+  expect(errors).toEqual([]);
+  expect(data).toMatchObject({ session: { id: '700001' }, customerId: 'cus_700001' });
+  expect(await client.query(SCREEN)).toEqual({ data, errors });
+  sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 500 });
+  const failed = await client.query<Drawn>(SCREEN, undefined, { onPart: () => {} });
+  sandbox.clearFaults();
+  expect(failed.data).toMatchObject({ customerId: null, withdrawalMethods: expect.any(Array) });
+  expect(failed.errors).toMatchObject([{ code: 'GATEWAY_UNAVAILABLE', path: ['customerId'] }]);
+  client.dispose();
 });

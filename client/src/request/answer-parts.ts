@@ -1,0 +1,77 @@
+import { isObject } from './failures.ts';
+import { parseJson } from './wire-result.ts';
+
+/** By the proposal of 2022, in which each part has its path. */
+export const PARTS = 'multipart/mixed;deferSpec=20220824';
+
+/** The answer so far, as the body of an answer in one piece. */
+export interface AnswerSoFar {
+  readonly data: unknown;
+  readonly errors: readonly unknown[];
+}
+
+/** The boundary of an answer in parts; null for one in one piece. */
+export function boundaryOf({ headers }: Response): string | null {
+  const type = headers.get('content-type') ?? '';
+  return type.startsWith('multipart/mixed')
+    ? (/boundary="?([^";]+)/.exec(type)?.[1] ?? null)
+    : null;
+}
+
+/** Reads an answer in parts, each of which completes what came before it. Rejects where the last one is missing. */
+export async function readParts(
+  response: Response,
+  boundary: string,
+  onPart: (soFar: AnswerSoFar) => void,
+): Promise<AnswerSoFar> {
+  let soFar: AnswerSoFar = { data: undefined, errors: [] };
+  let isWhole = false;
+  let rest = '';
+  for await (const text of textsOf(response)) {
+    const pieces = (rest + text).split(`\r\n--${boundary}`);
+    rest = pieces.pop() ?? '';
+    for (const piece of pieces) {
+      const message = parseJson(piece.slice(piece.indexOf('\r\n\r\n')));
+      if (!isObject(message)) continue;
+      soFar = joined(soFar, message);
+      // An answer that is whole at once says nothing of more.
+      isWhole = message.hasNext !== true;
+      if (!isWhole) onPart(soFar);
+    }
+  }
+  if (!isWhole) throw new Error('The last part of the answer is missing.');
+  return soFar;
+}
+
+/** React Native gives the body as a whole only. */
+async function* textsOf(response: Response): AsyncGenerator<string> {
+  const reader = response.body?.getReader?.();
+  if (reader === undefined) return yield await response.text();
+  const decoder = new TextDecoder();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    yield decoder.decode(read.value, { stream: true });
+  }
+}
+
+function joined(before: AnswerSoFar, message: Record<string, unknown>): AnswerSoFar {
+  const parts = Array.isArray(message.incremental) ? message.incremental : [message];
+  return parts.reduce<AnswerSoFar>(
+    ({ data, errors }, part) => ({
+      data: merged(data, part.data),
+      errors: errors.concat(part.errors ?? []),
+    }),
+    before,
+  );
+}
+
+/** A field that two parts select has the fields of both. */
+function merged(one: unknown, other: unknown): unknown {
+  if (other === undefined) return one;
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return other.map((each, at) => merged(one[at], each));
+  }
+  if (!isObject(one) || !isObject(other) || Array.isArray(other)) return other;
+  const whole: Record<string, unknown> = { ...one };
+  for (const [name, value] of Object.entries(other)) whole[name] = merged(one[name], value);
+  return whole;
+}
