@@ -23,7 +23,7 @@ export const ordersCommand: Command = {
     '  status      says how many order records there are, and what is wrong with them',
     '  complete    takes orders again: what is missing or damaged may be sent a second time;',
     '              drops damaged records; restart the service afterwards',
-    '  incomplete  refuses unknown keys for 24 hours: for a file that was restored with its disk, or a Redis',
+    '  incomplete  refuses unknown keys made before now for 24 hours: for a file that was restored with its disk, or a Redis',
     '              while no replica lived, which nothing else shows',
     '  free        gives an account, by its trading login, its whole share of records again; no key can be sent',
     '              a second time by that, and no restart is needed',
@@ -118,8 +118,8 @@ async function reportRedis(
     terminal.out(`${address}: nothing is known of the order records, and no order is taken`);
     return EXIT_FAILED;
   }
-  const { held, replicas, refusedFor } = status;
-  const state = refusedFor === null ? TAKEN : `no order is taken: ${refusedFor}`;
+  const { held, replicas, refusedFor, gap } = status;
+  const state = refusedFor === null ? (gap ?? TAKEN) : `no order is taken: ${refusedFor}`;
   terminal.out(`${address}: ${held} order records, replicas: ${replicas}; ${state}`);
   // A file from before the Redis, or from a process that was started without it.
   if (existsSync(config.orderStore)) terminal.out(`${config.orderStore}: ${UNUSED}`);

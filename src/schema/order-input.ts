@@ -33,8 +33,10 @@ const KEY_DESCRIPTION =
 const SEND_BEFORE_DESCRIPTION =
   'The order’s deadline, by the date of this server, at most 24 hours ahead: an order that would be sent later is rejected unsent, with the error `EXPIRED`. If it is left out, there is no deadline. Ignored when a retry is matched to its first attempt: a retry gets the first outcome.';
 
-const KEY_MADE_DESCRIPTION =
-  'When the key was made, by the date of this server: kept with the key, and sent with each attempt or with none. It lets an order be taken where the order records have a gap that ended more than 60 seconds before. More than 60 seconds ahead is refused. Ignored when a retry is matched to its first attempt.';
+/** `keyMade` of an order is `since` of a void. */
+export const KEY_MADE = 'When the key was made, by the date of this server';
+
+const KEY_MADE_DESCRIPTION = `${KEY_MADE}: kept with the key, and sent with each attempt or with none. It lets an order be taken where the order records have a gap that ended more than 60 seconds before. More than 60 seconds ahead is refused. Ignored when a retry is matched to its first attempt.`;
 
 type Fields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 

@@ -10,7 +10,7 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposedOf } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
-import { PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
+import { KEY_MADE, PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 
@@ -150,8 +150,7 @@ builder.mutationFields((t) => ({
       since: t.arg({
         type: 'DateTime',
         required: false,
-        description:
-          'When the key was made, or earlier, by the date of this server; left out: 24 hours ago. Where the order records do not reach back so far, the key is closed and the answer is `IDEMPOTENCY_UNAVAILABLE`.',
+        description: `${KEY_MADE}, or earlier; left out: 24 hours ago. Where the order records do not reach back so far, the key is closed and the answer is \`IDEMPOTENCY_UNAVAILABLE\`.`,
       }),
     },
     resolve: (_root, { idempotencyKey: given, since }, context, { path }) => {

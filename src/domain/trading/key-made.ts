@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { KEY_AHEAD_MS, type KeyTime } from '../../store/order-gap.ts';
+import { CLOCKS_DIFFER_MS, KEY_AHEAD_MS, type KeyTime } from '../../store/order-gap.ts';
 import type { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 
@@ -32,4 +32,11 @@ export function keyMadeProblem(madeMs: number | null, clocks: KeyClocks): InputE
   if (madeMs === null || madeMs - laterMs <= KEY_AHEAD_MS) return null;
   const now = new Date(laterMs).toISOString();
   return broken('input.keyMade', `must be at most 60 seconds ahead: it is ${now} here`);
+}
+
+/** The age that a key that is closed had at any moment; null where its client does not say when it was made. */
+export function keyAgeAt(madeMs: number | null, nowMs: number): (atMs: number) => number | null {
+  // A clock that was set back, or is another's, says nothing of the key's age.
+  const isSaid = madeMs !== null && madeMs <= nowMs + CLOCKS_DIFFER_MS;
+  return (atMs) => (isSaid ? Math.max(0, atMs - madeMs) : null);
 }

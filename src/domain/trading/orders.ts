@@ -1,6 +1,5 @@
 import { pause } from '../../../lib/clock.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
-import { CLOCKS_DIFFER_MS } from '../../store/order-gap.ts';
 import {
   closingOf,
   type KeyClosing,
@@ -14,7 +13,7 @@ import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
-import { keyMadeProblem, keyTime } from './key-made.ts';
+import { keyAgeAt, keyMadeProblem, keyTime } from './key-made.ts';
 import { KeyForgottenError } from './order-errors.ts';
 import { isVoided, type Submission, unknownSince, VOIDED } from './outcome.ts';
 import { createRecorder } from './recorder.ts';
@@ -122,9 +121,7 @@ export class Orders {
       const placed = await this.#endOf(recordId(account, key));
       if (placed) return placed;
       const atMs = clock.now();
-      // A clock that was set back, or is another's, says nothing of the key's age.
-      const madeAtMs = sinceMs !== null && sinceMs <= atMs + CLOCKS_DIFFER_MS ? sinceMs : null;
-      const ageMs = (whenMs: number) => (madeAtMs === null ? null : Math.max(0, whenMs - madeAtMs));
+      const ageMs = keyAgeAt(sinceMs, atMs);
       const waiting = this.#recorder.waiting(account, key);
       const keyAge = { atMs, keyAgeMs: ageMs(atMs) };
       const answer = waiting

@@ -43,7 +43,6 @@ export function readRedisOrderStatus({
       refusal ? `Redis refuses to write: ${refusal}` : null,
       REFUSALS[String(status)] ?? null,
       durability === 'required' ? forgetfulness(durable) : null,
-      missing === 1 ? gapReason('the order records in Redis', momentIn(until)) : null,
       isFull ? `all ${max} order records are in use` : null,
       figureIn(replicas) === 0 ? 'no replica is connected to Redis' : null,
     ];
@@ -51,7 +50,9 @@ export function readRedisOrderStatus({
       held: figureIn(held),
       /** The number of replicas that have sent a heartbeat lately. */
       replicas: figureIn(replicas),
-      /** The reason for which orders are refused; null while they are taken. */
+      /** Why orders are refused whose keys were made before a gap of the records; null where there is none. */
+      gap: missing === 1 ? gapReason('the order records in Redis', momentIn(until)) : null,
+      /** The reason for which all orders are refused; null while they are taken. */
       refusedFor: reasons.find((reason) => reason !== null) ?? null,
     };
   });
