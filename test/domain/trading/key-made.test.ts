@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { keyMadeProblem, keyTime } from '../../../src/domain/trading/key-made.ts';
+import { publicCause } from '../../../src/schema/public-error.ts';
+import { KEY_AHEAD_MS } from '../../../src/store/order-gap.ts';
+import { RecordsGapError } from '../../../src/store/order-records.ts';
+
+const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
+
+test.each([
+  ['is not measured yet', null, { laterMs: null, differMs: 0 }, 0],
+  ['is the same within its seconds', -1_500, { laterMs: NOW_MS, differMs: 0 }, 0],
+  ['is behind', -90_000, { laterMs: NOW_MS, differMs: 90_000 }, 0],
+  ['is ahead', 90_000, { laterMs: NOW_MS + 90_000, differMs: 90_000 }, 90_000],
+  ['is as far ahead as counts', 600_000, { laterMs: NOW_MS + 600_000, differMs: 600_000 }, 600_000],
+  ['is absurdly ahead', 3_600_000, { laterMs: null, differMs: 600_000 }, 0],
+  ['is absurdly behind', -3_600_000, { laterMs: null, differMs: 600_000 }, 0],
+])(
+  'keys are judged by the later of our clock and the gateway’s, which %s',
+  (_, skewMs, time, aheadMs) => {
+    const clocks = { clock: { date: () => NOW_MS }, gatewaySkewMs: () => skewMs };
+    const furthestMs = NOW_MS + aheadMs + KEY_AHEAD_MS;
+    expect(keyTime(furthestMs, clocks)).toEqual({ madeMs: furthestMs, ...time });
+    expect(keyMadeProblem(furthestMs, clocks)).toBe(null);
+    expect(keyMadeProblem(furthestMs + 1, clocks)).toMatchObject({
+      argument: 'input.keyMade',
+      message: expect.stringContaining(new Date(NOW_MS + aheadMs).toISOString()),
+    });
+  },
+);
+
+test.each([
+  [
+    'when the gap ended',
+    new RecordsGapError(NOW_MS, 1),
+    { until: '2026-11-20T12:00:00.000Z' },
+    false,
+  ],
+  ['that this is not known yet', new RecordsGapError(null), { until: null }, false],
+  ['to ask again where it may be young', new RecordsGapError(null, 1), { until: null }, true],
+])('a refusal says %s', (_, error, gap, waits) => {
+  const { extensions } = publicCause(error);
+  expect(extensions).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true, gap });
+  expect('retryAfter' in extensions).toBe(waits);
+});
