@@ -84,6 +84,11 @@ export function apollo({ document, variables, kind }, endpoint) {
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { createClient } from 'graphql-ws';`
     : `import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';`;
+  const isDeferred = !isStream && /@defer\b/.test(document);
+  const handlerImport = isDeferred
+    ? "\nimport { Defer20220824Handler } from '@apollo/client/incremental';"
+    : '';
+  const handler = isDeferred ? '\n  incrementalHandler: new Defer20220824Handler(),' : '';
   const link = isStream
     ? `new GraphQLWsLink(createClient({
     url: '${endpoint.replace(/^http/, 'ws')}',
@@ -97,11 +102,11 @@ import { createClient } from 'graphql-ws';`
     ? `client.subscribe({ query: document${options}}).subscribe(({ data, error }) => console.log(data, error));`
     : `const { data, error } = await client.${kind === 'mutation' ? 'mutate({ mutation' : 'query({ query'}: document${options}});
 console.log(data, error);`;
-  return `${packages}
+  return `${packages}${handlerImport}
 
 const client = new ApolloClient({
   cache: new InMemoryCache(${cacheOptions(document)}),
-  link: ${link},
+  link: ${link},${handler}
 });
 const document = gql(${inBackticks(document)});${declared(variables)}
 

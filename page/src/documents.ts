@@ -49,8 +49,10 @@ export const START_SCREEN: TypedText<ScreenData, Record<string, never>> = `query
   session { id balance equity currency fetchedAt }
   positions { id symbol name profit }
   orders { id symbol name priceOpen digits }${WATCH_LIST}
-  withdrawalMethods { id title status }
-  customerId
+  ... @defer {
+    withdrawalMethods { id title status }
+    customerId
+  }
 }`;
 
 /** The same of an app that has stored the catalog. */

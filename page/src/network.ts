@@ -1,3 +1,4 @@
+import { type AnswerSoFar, boundaryOf, readParts } from '../../client/src/request/answer-parts.ts';
 import { noteCall } from './lanes/mark.ts';
 
 /** A network that requests are slowed down to, beside what they take on this machine. */
@@ -40,6 +41,8 @@ export class Stopwatch {
   constructor(send: typeof fetch, network: Network) {
     this.#fetch = send;
     this.#network = network;
+    // The browser keeps the first 250 requests of a page, and this one has some each second.
+    performance.clearResourceTimings();
   }
 
   /** The answer, as the judge of it sees it. */
@@ -48,13 +51,17 @@ export class Stopwatch {
     url: string,
     init: RequestInit,
     judge = (call: MeasuredCall) => call,
+    onPart?: (soFar: AnswerSoFar) => void,
   ): Promise<MeasuredCall> {
     const startMs = this.#elapsedMs;
     const id = `${Date.now()}-${Math.random()}`;
     const headers = { ...init.headers, [REQUEST_ID]: id };
-    const answer = await answerOf(this.#fetch(url, { ...init, headers }), id);
     const { roundTripMs, bitsPerSecond } = this.#network;
-    await pause(answer.isLocal ? 0 : roundTripMs + (answer.bytes * 8_000) / bitsPerSecond);
+    const travelled = (bytes: number) => pause(roundTripMs + (bytes * 8_000) / bitsPerSecond);
+    const partCame =
+      onPart && ((soFar: AnswerSoFar) => void travelled(sizeOf(soFar)).then(() => onPart(soFar)));
+    const answer = await answerOf(this.#fetch(url, { ...init, headers }), id, partCame);
+    if (!answer.isLocal) await travelled(answer.bytes);
     const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
     this.calls.push(call);
     noteCall(label, call.endMs - startMs, answer);
@@ -67,9 +74,25 @@ export class Stopwatch {
 }
 
 /** The answer to a request; with the request's id it is known whether the browser's cache had it. */
-export async function answerOf(request: Promise<Response>, id?: string) {
+export async function answerOf(
+  request: Promise<Response>,
+  id?: string,
+  onPart: (soFar: AnswerSoFar) => void = () => {},
+) {
+  // It has begun by now.
+  const sinceMs = performance.now() - 20;
   try {
     const response = await request;
+    const boundary = boundaryOf(response);
+    if (boundary !== null) {
+      const body = await readParts(response, boundary, onPart);
+      return {
+        body,
+        problem: null,
+        isLocal: false,
+        bytes: await packedSize(response, sinceMs, sizeOf(body)),
+      };
+    }
     const text = await response.text();
     const body = parse(text);
     const isRefused = response.status >= 400;
@@ -80,6 +103,25 @@ export async function answerOf(request: Promise<Response>, id?: string) {
   } catch {
     return { body: null, problem: 'lost', isLocal: false, bytes: 0 };
   }
+}
+
+/** An answer in parts is packed piece by piece: the browser tells its length, a moment after it has come. */
+async function packedSize({ url }: Response, sinceMs: number, otherwise: number): Promise<number> {
+  for (let looks = 0; looks < LOOKS; looks += 1) {
+    const found = performance
+      .getEntriesByName(url, 'resource')
+      .findLast(({ startTime }) => startTime >= sinceMs) as PerformanceResourceTiming | undefined;
+    if (found) return found.encodedBodySize || otherwise;
+    await pause(LOOK_MS);
+  }
+  return otherwise;
+}
+
+const LOOKS = 20;
+const LOOK_MS = 5;
+
+function sizeOf(answer: AnswerSoFar): number {
+  return new TextEncoder().encode(JSON.stringify(answer)).length;
 }
 
 /** The bytes of an answer's body on the wire: servers that compress it whole say its length. */

@@ -21,6 +21,15 @@ export function outcomeOf(way: Way): string {
   return `${came}${old}; blank: ${blank.map(({ name }) => name.toLowerCase()).join(', ')} (${why})`;
 }
 
+/** What both phones still wait for while the rest of the screen is there; nothing before that. */
+export function onTheWay(ways: readonly Way[]): string {
+  const waiting = PARTS.filter((part) =>
+    ways.every((way) => rowsOf(way, part) === null && failuresOf(way, part).length === 0),
+  );
+  if (ways.length < 2 || waiting.length === 0 || waiting.length > 1) return '';
+  return `${waiting[0]?.name} is on its way; both phones show the rest.`;
+}
+
 /** The calls that failed, by their reasons. */
 function whyOf(failures: readonly Failure[]): string {
   const reasons = [...Map.groupBy(failures, ({ reason }) => reason)].map(([reason, ofReason]) => {

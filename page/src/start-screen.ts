@@ -1,3 +1,4 @@
+import { type AnswerSoFar, PARTS as PARTS_TYPE } from '../../client/src/request/answer-parts.ts';
 import { type App, ENDPOINT } from './app.ts';
 import {
   NEXT_SCREEN,
@@ -154,12 +155,21 @@ export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promis
   async function ask(bearerToken: string): Promise<boolean> {
     const init = {
       method: 'POST',
-      headers: { ...bearer(bearerToken), 'content-type': 'application/json' },
+      headers: { ...bearer(bearerToken), ...JSON_OR_PARTS },
       body: JSON.stringify({ query: isStored ? NEXT_SCREEN : START_SCREEN }),
     };
-    const { body, problem } = await stopwatch.fetch('graphql', ENDPOINT, init, ofAnswer);
+    const asked = FIELDS.filter((each) => !(isStored && each === 'watchList'));
+    // What a later part brings is on its way until then.
+    const drawPart = (soFar: AnswerSoFar) => {
+      const { data } = soFar as Answer;
+      for (const field of asked) {
+        if (data?.[field] != null) Object.assign(way.data, { [field]: data[field] });
+      }
+      show(way);
+    };
+    const { body, problem } = await stopwatch.fetch('graphql', ENDPOINT, init, ofAnswer, drawPart);
     const { data = null, errors = [], extensions } = (body ?? {}) as Answer;
-    for (const field of FIELDS.filter((each) => !(isStored && each === 'watchList'))) {
+    for (const field of asked) {
       const value = data?.[field];
       const error = errors.find(({ path = [field] }) => path[0] === field)?.extensions.code;
       const failure = error
@@ -181,6 +191,11 @@ export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promis
   if (renewed !== null) await ask(renewed);
   return way;
 }
+
+const JSON_OR_PARTS = {
+  'content-type': 'application/json',
+  accept: `${PARTS_TYPE}, application/graphql-response+json`,
+};
 
 interface Answer {
   readonly data?: ScreenData | null;

@@ -8,6 +8,7 @@ export const PARTS = 'multipart/mixed;deferSpec=20220824';
 export interface AnswerSoFar {
   readonly data: unknown;
   readonly errors: readonly unknown[];
+  readonly extensions?: unknown;
 }
 
 /** The boundary of an answer in parts; null for one in one piece. */
@@ -45,23 +46,29 @@ export async function readParts(
 
 /** React Native gives the body as a whole only. */
 async function* textsOf(response: Response): AsyncGenerator<string> {
-  const reader = response.body?.getReader?.();
-  if (reader === undefined) return yield await response.text();
+  if (typeof response.body?.getReader !== 'function') return yield await response.text();
+  // Chromium calls a request cancelled whose body was read by nothing but a reader, so a copy is read piece by piece.
+  const reader = response.clone().body?.getReader();
+  const whole = response.text();
+  whole.catch(() => {});
   const decoder = new TextDecoder();
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
     yield decoder.decode(read.value, { stream: true });
   }
+  await whole;
 }
 
 function joined(before: AnswerSoFar, message: Record<string, unknown>): AnswerSoFar {
   const parts = Array.isArray(message.incremental) ? message.incremental : [message];
-  return parts.reduce<AnswerSoFar>(
-    ({ data, errors }, part) => ({
-      data: merged(data, part.data),
-      errors: errors.concat(part.errors ?? []),
+  const { extensions = before.extensions } = message;
+  const { data, errors } = parts.reduce<AnswerSoFar>(
+    (soFar, part) => ({
+      data: merged(soFar.data, part.data),
+      errors: soFar.errors.concat(part.errors ?? []),
     }),
     before,
   );
+  return { data, errors, extensions };
 }
 
 /** A field that two parts select has the fields of both. */

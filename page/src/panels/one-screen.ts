@@ -6,7 +6,7 @@ import { find, h, setText } from '../dom.ts';
 import { formatBytes, formatMs } from '../format.ts';
 import { LOCAL, PHONE, pause } from '../network.ts';
 import { attempt, onClick } from '../on-click.ts';
-import { comparisonOf, isWhole, outcomeOf } from '../outcome.ts';
+import { comparisonOf, isWhole, onTheWay, outcomeOf } from '../outcome.ts';
 import { Phone } from '../phone.ts';
 import { comparison } from '../recorded-run.ts';
 import { ServerGone, sandbox } from '../sandbox.ts';
@@ -119,7 +119,7 @@ console.log(data, errors);`,
     find('screen-receipts', HTMLElement).replaceChildren(
       ...(ways.graph?.receipts ?? []).map(receipt),
     );
-    setText(find('screen-verdict', HTMLElement), '');
+    setText(find('screen-verdict', HTMLElement), onTheWay(Object.values(ways)));
     for (const name of FIGURES) setFigure(name, '–', '');
   }
 
