@@ -41,7 +41,7 @@ export async function runApp(
       const told = repeated(`${kind} ${guest}`);
       if (told !== null) {
         const fields = { extension: guest, kind, err: error, ...told };
-        log.error(fields, 'uncaught error of an extension or a plugin');
+        log.error(fields, 'uncaught error of an extension, a plugin or a package');
       }
       return;
     }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
+import { asGuest, asHost } from '../../../lib/guest-code.ts';
 import { readSentinelUrl, type SentinelUrl } from '../../../lib/sentinel-url.ts';
 import { StoreError } from '../store-error.ts';
 import type { RedisTrouble } from './trouble.ts';
@@ -33,9 +34,12 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
       return true;
     },
   };
-  const redis: Redis = sentinel
-    ? new Redis({ ...connection, ...sentinelOptions(sentinel, options) })
-    : new Redis(options.url, connection);
+  // It throws out of its socket's events for a reply too many; that is the package's fault, and ends nothing.
+  const redis: Redis = asGuest('ioredis', () =>
+    sentinel
+      ? new Redis({ ...connection, ...sentinelOptions(sentinel, options) })
+      : new Redis(options.url, connection),
+  );
   redis.on('close', () => {
     isLeft = false;
   });
@@ -46,12 +50,13 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     // At the start the refusal itself is the message.
     if (isOpen || refusal === null) options.trouble.failed(error, refused);
   };
-  redis.on('error', (error: Error) => {
+  const onError = (error: Error) => {
     const refused = refusalOf(error);
     // The client would go on in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
     failed(error, refused);
-  });
+  };
+  redis.on('error', (error: Error) => asHost(() => onError(error)));
   redis.on('sentinelError', (error: Error) => {
     failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
   });
@@ -64,9 +69,9 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   };
   let checked = Promise.resolve<void>(undefined);
   redis.on('ready', () => {
-    checked = ready();
+    checked = asHost(ready);
   });
-  const connected = redis.connect().then(
+  const connected = asGuest('ioredis', () => redis.connect()).then(
     () => checked,
     () => {},
   );

@@ -1,3 +1,4 @@
+import { asHost } from '../../../lib/guest-code.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
 import { createRedisTrouble, type RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
@@ -64,7 +65,7 @@ export async function connectRedis({
     isReady: () => redis.status === 'ready',
     /** Calls it at each (re)connection that can take commands. */
     onReady(task: () => void) {
-      redis.on('ready', task);
+      redis.on('ready', () => asHost(task));
     },
     close: () => redis.disconnect(),
   };

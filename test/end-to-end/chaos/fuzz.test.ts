@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { describeWithRedis } from '../../support/describe-with.ts';
 import { TARGETS } from '../../support/fuzz/cases.ts';
+import { fuzzDoors } from '../../support/fuzz/doors.ts';
 import { fuzz } from '../../support/fuzz/fuzz.ts';
 import { inFull } from '../../support/in-full.ts';
 
@@ -14,4 +16,13 @@ test('nothing that clients or the gateway send ends the process, or is INTERNAL'
   // Or it would send what is refused at the door alone.
   const answers = ['101', '200', '400', 'BAD_USER_INPUT', 'UNAUTHENTICATED', 'GATEWAY_CONTRACT'];
   for (const answer of answers) expect(counts.get(answer), answer).toBeGreaterThan(CASES / 100);
+});
+
+describeWithRedis('what answers beside the gateway', (redisPath) => {
+  test('ends the process as little: Redis, the keys of tokens, a collector of spans, an extension’s backend', async () => {
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    const { problem, answered } = await fuzzDoors(redisPath, seed, inFull(400, 40));
+    expect(problem, `npm run soak -- fuzz --seed ${seed}`).toBe(null);
+    expect(answered).toBeGreaterThan(10);
+  });
 });

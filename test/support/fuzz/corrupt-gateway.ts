@@ -87,7 +87,12 @@ function caseOf({ headers, body }: ScriptedRequest): number | null {
   return user === undefined ? null : Number(user) - 1;
 }
 
-function writeCorrupt(random: Random, socket: Socket, { status, text }: RawAnswer): void {
+/** Answers in a way that follows from the random numbers: mostly nearly right. */
+export function writeCorrupt(
+  random: Random,
+  socket: Socket,
+  { status, text }: Pick<RawAnswer, 'status' | 'text'>,
+): void {
   const kind = random();
   if (kind < 0.02) return void socket.resetAndDestroy();
   // It never answers.
