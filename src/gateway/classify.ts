@@ -1,7 +1,7 @@
 import { isJsonContent, isWorded } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
-import type { Answer, Exchange, NoAnswer, WireCall } from './exchange.ts';
+import type { Answer, Exchange, WireCall } from './exchange.ts';
 
 /** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors never disagree about it. */
 interface Judgement {
@@ -14,22 +14,23 @@ interface Judgement {
 }
 
 /**
- * The health of the gateway as one call shows it; `none` where it shows nothing. A `failure` is an answer, or that none
- * came in time; where no connection could be made the gateway is `unreachable`.
+ * The health of the gateway as one call shows it; `none` where it shows nothing. A `failure` is an answer, and a call that had
+ * none is `lost`; where no connection could be made the gateway is `unreachable`. An order's answer that is `foreign` may be a
+ * proxy's: it shows that something lives, and not that the gateway does.
  */
-export type Health = 'success' | 'failure' | 'unreachable' | 'none';
+export type Health = 'success' | 'failure' | 'lost' | 'unreachable' | 'foreign' | 'none';
 
 const JUDGEMENTS = {
   expired: means('expired', 'none', 'unavailable'),
   circuit: means('circuit', 'none', 'unavailable'),
   busy: means('busy', 'none', 'unavailable'),
-  late: means('timeout', 'failure', 'unavailable'),
+  late: means('timeout', 'lost', 'unavailable'),
   cancelled: means('cancelled', 'none', 'unavailable'),
   unsendable: means('connect', 'none', 'unavailable'),
   unreachable: means('connect', 'unreachable', 'unavailable', true),
-  timeout: means('timeout', 'failure', 'timeout'),
+  timeout: means('timeout', 'lost', 'timeout'),
   // Mostly a keep-alive connection that the gateway closed just as it was used again.
-  connection: means('reset', 'failure', 'unavailable', true),
+  connection: means('reset', 'lost', 'unavailable', true),
   aborted: means('cancelled', 'none', 'unavailable'),
   protocol: means('contract', 'none', 'contract'),
   oversize: means('contract', 'none', 'contract'),
@@ -101,21 +102,22 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
 }
 
 /**
- * An order that was sent may have traded, and to hold the next ones back would not undo it. So it counts alone where no
- * connection was made, and where something answers that is none of the interface: the next ones would surely end unknown.
+ * An order that was sent may have traded, and one without an answer stays unknown, whatever its breaker does next. Of orders
+ * an answer of the interface alone is a `success`. What answers but is no gateway's fails: the next ones would surely end unknown.
  */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
-  const { health } = classify(exchange, isGivenUp(call));
+  const { health, outcome } = classify(exchange, isGivenUp(call));
   if (call.row.effect !== 'order') return health;
-  if (exchange.sent) return isForeign(exchange) ? 'failure' : 'success';
-  return health === 'unreachable' ? health : 'none';
+  if (!exchange.sent) return health === 'unreachable' ? health : 'none';
+  if (outcome === 'contract') return 'failure';
+  if (!exchange.answered || outcome === '401' || outcome === '403') return health;
+  if (isOfInterface(exchange)) return 'success';
+  return outcome === 'ok' ? 'failure' : 'foreign';
 }
 
 /** `{}` is a body of the interface; a page is none, whatever its content type says. */
-function isForeign(exchange: Answer | NoAnswer): boolean {
-  const { outcome } = classify(exchange);
-  if (!exchange.answered || outcome !== 'ok') return outcome === 'contract';
-  return !/^\s*\{/.test(exchange.bytes.toString('latin1', 0, LONGEST_INDENT));
+function isOfInterface({ bytes }: Answer): boolean {
+  return /^\s*\{/.test(bytes.toString('latin1', 0, LONGEST_INDENT));
 }
 
 const LONGEST_INDENT = 64;

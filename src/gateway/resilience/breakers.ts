@@ -10,9 +10,11 @@ import {
   type CircuitBreaker,
   type CountedHealth,
   createCircuitBreaker,
+  PAUSE_MS,
   type Permit,
   WINDOW_MS,
 } from './circuit-breaker.ts';
+import { createSilence, type Silence } from './silence.ts';
 
 export interface BreakersOptions {
   readonly clock: Clock;
@@ -23,11 +25,14 @@ export interface BreakersOptions {
 const MINIMUM_CALLS = 10;
 // Few orders come in ten seconds, and a failure to connect is hardly ever one account's own.
 const MINIMUM_ORDERS = 5;
+/** Between two orders that are sent to see whether the gateway is back, while its reads are silent: a read tells as well. */
+const SILENT_PAUSE_MS = 20_000;
 
 /** Without a token: an e-mail at which the gateway stumbles must not keep others from signing in. */
 const ANYBODYS: ReadonlySet<string> = new Set(['login', 'forgotPassword']);
 
 interface Permits {
+  readonly atMs: number;
   readonly shared: Permit;
   readonly own: Permit;
 }
@@ -36,9 +41,19 @@ export type BackendBreakers = ReturnType<typeof createBackendBreakers>;
 
 /**
  * The breakers of one backend. What an operation answers counts for that operation, since anybody may be able to make a single
- * one fail; the shared breaker counts failures to connect, and opens where two operations have.
+ * one fail; the shared breaker counts failures to connect, and opens where two operations have. That of orders opens also where
+ * nothing is answered, to them or to the reads of the same gateway: each order that is sent then ends unknown.
  */
-export function createBackendBreakers(backend: Backend, { clock, onCircuit }: BreakersOptions) {
+export function createBackendBreakers(
+  backend: Backend,
+  { clock, onCircuit }: BreakersOptions,
+  readsSilence: () => Silence | undefined = () => undefined,
+) {
+  const isOrders = backend === 'orders';
+  const minimumCalls = isOrders ? MINIMUM_ORDERS : MINIMUM_CALLS;
+  const silence = createSilence(clock, minimumCalls);
+  /** When the call was made that was answered last. */
+  let answeredAtMs = Number.NEGATIVE_INFINITY;
   const ofOperations = new Map<string, CircuitBreaker>();
   const ofAll = create(backend, () => {});
   let provedAtMs = Number.NEGATIVE_INFINITY;
@@ -61,7 +76,9 @@ export function createBackendBreakers(backend: Backend, { clock, onCircuit }: Br
   function create(name: string, onOpen: () => void, isAnybodys = false): CircuitBreaker {
     return createCircuitBreaker({
       ...{ clock, isAnybodys },
-      minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
+      minimumCalls,
+      pauseMs: () =>
+        isOrders && readsSilence()?.lasted(SILENT_PAUSE_MS) ? SILENT_PAUSE_MS : PAUSE_MS,
       hasProvedCalls: () => clock.now() - provedAtMs < WINDOW_MS,
       onChange(state) {
         onCircuit(name, state, backend);
@@ -78,27 +95,40 @@ export function createBackendBreakers(backend: Backend, { clock, onCircuit }: Br
     /** Null while the call is to be held back. */
     admit({ operation, caller }: WireCall): Permits | null {
       const account = ANYBODYS.has(operation) ? accountOf(caller) : undefined;
+      // Once an order was answered since, orders have shown that they are well while reads are not.
+      if (isOrders && (readsSilence()?.sinceMs ?? Number.NEGATIVE_INFINITY) > answeredAtMs)
+        ofAll.trip();
       const shared = ofAll.admit(account);
       if (shared === null) return null;
       const own = breakerOf(operation).admit(account);
-      if (own !== null) return { shared, own };
+      if (own !== null) return { atMs: clock.now(), shared, own };
       // The next call is the probe instead.
       ofAll.settle(shared, 'none', NOBODY);
       return null;
     },
-    settle({ shared, own }: Permits, { operation, caller }: WireCall, health: Health): void {
+    settle(permits: Permits, { operation, caller }: WireCall, health: Health): void {
+      const { atMs, shared, own } = permits;
       const account = accountOf(caller);
       if (account.isProved) provedAtMs = clock.now();
-      ofAll.settle(shared, healthFor(shared, health, 'failure'), account);
-      breakerOf(operation).settle(own, healthFor(own, health, 'unreachable'), account);
+      ofAll.settle(shared, countedOf(shared, health, health === 'unreachable'), account);
+      const isOwn = health === 'failure' || (health === 'lost' && !isOrders);
+      breakerOf(operation).settle(own, countedOf(own, health, isOwn), account);
+      // A call from before the last answer says nothing of the time since, however late it ends.
+      const isLost = (health === 'lost' || health === 'unreachable') && atMs >= answeredAtMs;
+      if (isLost) silence.lost(account);
+      if (isLost && isOrders && silence.sinceMs !== null) ofAll.trip();
+      if (health !== 'success') return;
+      silence.answered();
+      answeredAtMs = Math.max(answeredAtMs, atMs);
     },
+    silence,
   };
 }
 
 /** Health that another breaker counts is none of this one's, except for a probe, which has to succeed in every respect. */
-function healthFor({ isProbe }: Permit, health: Health, ofAnother: Health): CountedHealth {
-  if (health === ofAnother && !isProbe) return 'none';
-  return health === 'unreachable' ? 'failure' : health;
+function countedOf({ isProbe }: Permit, health: Health, isCounted: boolean): CountedHealth {
+  if (health === 'success' || health === 'none') return health;
+  return isCounted || isProbe ? 'failure' : 'none';
 }
 
 /** Sends only the calls that the breakers of their backend and operation admit. */

@@ -14,6 +14,8 @@ export interface Account {
 interface CircuitBreakerOptions extends FailureShareOptions {
   readonly clock: Clock;
   readonly onChange: (state: 'closed' | 'open') => void;
+  /** Between the starts of two probes, from the second one on; left out it is that of the first. */
+  readonly pauseMs?: () => number;
 }
 
 /** The right to make one call; it is settled with the call's verdict. */
@@ -25,7 +27,7 @@ export interface Permit {
 
 export const WINDOW_MS = 10_000;
 /** Between two probes, from the start of each. */
-const PAUSE_MS = 5_000;
+export const PAUSE_MS = 5_000;
 const MOST_TRIED = 10_000;
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
@@ -35,18 +37,21 @@ export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
  * it has recovered. It makes no calls of its own and sets no timers.
  */
 export function createCircuitBreaker(options: CircuitBreakerOptions) {
-  const { clock, onChange } = options;
+  const { clock, onChange, pauseMs = () => PAUSE_MS } = options;
   const share = measureFailures(options);
   let era = 0;
   let isOpen = false;
-  let probeAtMs = 0;
+  /** When the last probe began, or when it opened. */
+  let probedAtMs = 0;
+  let hasProbed = false;
   /** The callers that have failed, or tried, since shortly before it opened. */
   let tried = new Set<string>();
 
   function turn(toOpen: boolean): void {
     isOpen = toOpen;
     era += 1;
-    probeAtMs = clock.now() + PAUSE_MS;
+    probedAtMs = clock.now();
+    hasProbed = false;
     tried = share.failing;
     share.forget();
     onChange(isOpen ? 'open' : 'closed');
@@ -58,7 +63,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions) {
       share.succeeded();
     }
     // A probe without a verdict costs no pause, or refused tokens could use up every probe.
-    else if (verdict === 'none') probeAtMs = clock.now();
+    else if (verdict === 'none') probedAtMs = Number.NEGATIVE_INFINITY;
   }
 
   return {
@@ -74,9 +79,12 @@ export function createCircuitBreaker(options: CircuitBreakerOptions) {
       const nowMs = clock.now();
       const isUntried = caller !== undefined && !tried.has(caller.key);
       if (isUntried && tried.size < MOST_TRIED) tried.add(caller.key);
-      else if (nowMs < probeAtMs) return null;
-      // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
-      else probeAtMs = nowMs + PAUSE_MS;
+      else if (nowMs < probedAtMs + (hasProbed ? pauseMs() : PAUSE_MS)) return null;
+      else {
+        // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
+        probedAtMs = nowMs;
+        hasProbed = true;
+      }
       return { isProbe: true, era };
     },
     /** A failure counts against the account. */

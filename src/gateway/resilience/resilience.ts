@@ -27,9 +27,12 @@ export type Resilience = ReturnType<typeof createResilience>;
 export function createResilience(send: Send, options: ResilienceOptions) {
   const { clock, random, rows, widths, retries, onRetry = () => {} } = options;
   const breakers = new Map<Backend, BackendBreakers>();
+  const readsSilence = () => breakers.get('reads')?.silence;
   const budgets = new Map<Backend, RetryBudget>();
   for (const { backend, effect } of rows) {
-    if (!breakers.has(backend)) breakers.set(backend, createBackendBreakers(backend, options));
+    if (!breakers.has(backend)) {
+      breakers.set(backend, createBackendBreakers(backend, options, readsSilence));
+    }
     if (retries && effect === 'read' && !budgets.has(backend)) {
       // One budget for each backend: a dead one must not spend the retries of the others.
       budgets.set(backend, createRetryBudget(clock));

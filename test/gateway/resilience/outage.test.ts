@@ -3,7 +3,7 @@ import { toToken } from '../../../lib/token.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
-import { marketOrder, wordFor } from '../open-client.ts';
+import { limitOrder, marketOrder, wordFor } from '../open-client.ts';
 import { caller, openResilient } from './open-resilient.ts';
 
 const down: Script = (socket) => socket.write(answer(503, {}));
@@ -306,6 +306,131 @@ describe('orders that something else than the gateway answers', () => {
       await open.client.openPosition(caller(callerOf(index)), marketOrder);
     }
     expect(gateway.requests).toHaveLength(12);
+    expect(open.circuits).toEqual([]);
+  });
+});
+
+describe('orders whose gateway accepts connections and answers nothing', () => {
+  const accepted = answer(200, { success: true, orderId: '1' });
+  const SECONDS = 100;
+
+  /** What became of three orders a second, of twelve accounts, as the sockets end that are not answered. */
+  async function outage(end: Script, { withReads }: { readonly withReads: boolean }) {
+    let isDown = false;
+    await using gateway = await startScriptedGateway((socket, request) => {
+      if (isDown) end(socket, request);
+      else if (request.method === 'GET') positions(socket, request);
+      else socket.write(accepted);
+    });
+    await using open = openResilient(gateway.url);
+    const counts = { answered: 0, unknown: 0, unsent: 0 };
+    let index = 0;
+    const second = async () => {
+      const reads = withReads ? Array.from({ length: 12 }, (_, at) => read(open, at)) : [];
+      await open.hurry(Promise.all(reads));
+      for (let n = 0; n < 3; n += 1) {
+        index += 1;
+        const by = caller(index % 12);
+        const order =
+          index % 2 === 0
+            ? open.client.openPosition(by, marketOrder)
+            : open.client.placeLimitOrder(by, limitOrder);
+        const placed = await order;
+        if (!placed.sent) counts.unsent += 1;
+        else counts[placed.answered ? 'answered' : 'unknown'] += 1;
+      }
+      await open.clock.advance(1_000);
+    };
+    for (let n = 0; n < 12; n += 1) await second();
+    expect(counts).toEqual({ answered: 36, unknown: 0, unsent: 0 });
+    isDown = true;
+    const before = gateway.requests.filter(({ method }) => method !== 'GET').length;
+    for (let n = 0; n < SECONDS; n += 1) await second();
+    const during = { ...counts };
+    const sent = gateway.requests.filter(({ method }) => method !== 'GET').length - before;
+    isDown = false;
+    let secondsUntilTaken = 0;
+    for (; counts.answered === 36 && secondsUntilTaken < 60; secondsUntilTaken += 1) await second();
+    return { during, sent, secondsUntilTaken, circuits: open.circuits };
+  }
+
+  const reset: Script = (socket) => socket.resetAndDestroy();
+
+  test('are held back with the reads, and no more than twelve of 300 end unknown', async () => {
+    const { during, sent, secondsUntilTaken, circuits } = await outage(reset, { withReads: true });
+    expect(during.unknown).toBeLessThanOrEqual(12);
+    expect(during.unknown + during.unsent).toBe(3 * SECONDS);
+    // Each that went out is unknown, and none of those that were told to be unsent.
+    expect(sent).toBe(during.unknown);
+    expect(secondsUntilTaken).toBeLessThanOrEqual(6);
+    expect(circuits.filter((each) => each.startsWith('orders'))).toEqual([
+      'orders open',
+      'orders closed',
+    ]);
+  });
+
+  test('are held back by themselves where nobody reads, but for one in five seconds', async () => {
+    const { during, sent, secondsUntilTaken } = await outage(reset, { withReads: false });
+    expect(during.unknown).toBeGreaterThanOrEqual(5);
+    expect(during.unknown).toBeLessThanOrEqual(5 + SECONDS / 5);
+    expect(sent).toBe(during.unknown);
+    expect(secondsUntilTaken).toBeLessThanOrEqual(6);
+  });
+
+  test.each([
+    ['a page of a proxy', answer(502, '<!doctype html>', { 'content-type': 'text/html' })],
+    ['a 404 without a body', answer(404, '')],
+  ])('are not let out by %s', async (_, foreign) => {
+    let end = reset;
+    await using gateway = await startScriptedGateway((socket, request) => end(socket, request));
+    await using open = openResilient(gateway.url);
+    const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
+    for (let index = 0; index < 5; index += 1) await place(index);
+    end = (socket) => socket.write(foreign);
+    await open.clock.advance(5_000);
+    expect([(await place(6)).sent, (await place(7)).sent]).toEqual([true, false]);
+    end = (socket) => socket.write(answer(500, { success: false, err: 'DOWN' }));
+    await open.clock.advance(5_000);
+    expect([(await place(8)).sent, (await place(9)).sent]).toEqual([true, true]);
+    expect(open.circuits).toEqual(['orders open', 'orders closed']);
+  });
+
+  test('are held back for five seconds where reads alone are silent, and go out after one has an answer', async () => {
+    await using gateway = await startScriptedGateway((socket, request) =>
+      request.method === 'GET' ? reset(socket, request) : socket.write(accepted),
+    );
+    await using open = openResilient(gateway.url);
+    const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
+    await readMany(open, 12);
+    expect((await place(1)).sent).toBe(false);
+    await open.clock.advance(5_000);
+    for (let index = 0; index < 20; index += 1) {
+      await open.hurry(read(open, index));
+      expect(await place(index)).toMatchObject({ status: 200 });
+      await open.clock.advance(1_000);
+    }
+  });
+
+  test('are held back after five of three accounts that had no answer in time', async () => {
+    await using gateway = await startScriptedGateway(() => {});
+    await using open = openResilient(gateway.url, { timeoutMs: 200 });
+    const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
+    const five = await Promise.all([1, 2, 3, 4, 5].map(place));
+    expect(five.map(({ sent }) => sent)).toEqual(Array(5).fill(true));
+    expect((await place(6)).sent).toBe(false);
+    expect(gateway.requests).toHaveLength(5);
+  });
+
+  test.each([
+    ['one account', () => 0],
+    ['two accounts', (index: number) => index % 2],
+  ])('are not held back for %s, whose own they may be', async (_, of) => {
+    await using gateway = await startScriptedGateway(reset);
+    await using open = openResilient(gateway.url);
+    for (let index = 0; index < 12; index += 1) {
+      const placed = await open.client.openPosition(caller(of(index)), marketOrder);
+      expect(placed).toMatchObject({ sent: true, answered: false });
+    }
     expect(open.circuits).toEqual([]);
   });
 });
