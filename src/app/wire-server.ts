@@ -59,6 +59,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
       gateway: () => gateway.degradedReason(),
       'order-store': () => stores.records.degradedReason(),
       'order-gap': () => stores.records.gapReason(),
+      'orders-held': () => stores.records.holdReason(),
       redis: () => stores.limits?.degradedReason() ?? null,
       memory: () => memory.degradedReason(),
     }),

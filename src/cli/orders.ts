@@ -3,13 +3,16 @@ import { HeaderForwarding } from '../../engine/transports/requests/forwarded-hea
 import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
 import { keyApart } from '../domain/auth/viewer.ts';
+import { HELD } from '../store/order-records.ts';
 import {
   freeInRedis,
+  holdInRedis,
   type RedisAddress,
   readRedisOrderStatus,
 } from '../store/redis/order-status.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
 import { openOrderDatabase } from '../store/sqlite/order-database.ts';
+import { setHold } from '../store/sqlite/order-hold.ts';
 import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
 import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './arguments.ts';
@@ -18,9 +21,11 @@ import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts
 /** Reports whether orders are taken, and lets the operator say that the records are complete. */
 export const ordersCommand: Command = {
   usage: [
-    'Usage: trading-graph orders <status | complete | incomplete | free <login>> [--file <path>]',
+    'Usage: trading-graph orders <status | hold | release | complete | incomplete | free <login>> [--file <path>]',
     '',
     '  status      says how many order records there are, and what is wrong with them',
+    '  hold        sends no order until release, on all replicas within two seconds: each is refused as surely not sent,',
+    '              and readiness says orders-held',
     '  complete    takes orders again: what is missing or damaged may be sent a second time;',
     '              drops damaged records; restart the service afterwards',
     '  incomplete  refuses unknown keys made before now for 24 hours: for a file that was restored with its disk, or a Redis',
@@ -44,7 +49,7 @@ export const ordersCommand: Command = {
   },
 };
 
-const WORDS = ['status', 'complete', 'incomplete', 'free'] as const;
+const WORDS = ['status', 'hold', 'release', 'complete', 'incomplete', 'free'] as const;
 
 type Asked = ReturnType<typeof readArgs>;
 
@@ -73,12 +78,20 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   if (config.redisUrl !== null && file === undefined) {
     const redis = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
     if (word === 'free') return reportFreed(await freeInRedis(redis, account), terminal);
+    if (word === 'hold' || word === 'release') {
+      return reportHold((await holdInRedis(redis, word === 'hold')) && word, terminal);
+    }
     return reportRedis(config, redis, terminal, word === 'status' ? null : word);
   }
   const path = config.orderStore;
   if (path === 'memory') {
     terminal.err('The order records are in memory: name a file by --file or ORDER_STORE.');
     return EXIT_FAILED;
+  }
+  if (word === 'hold' || word === 'release') {
+    // Nothing is verified: an operator in an outage has no half minute.
+    setHold(path, word === 'hold');
+    return reportHold(word, terminal);
   }
   const max = config.orderRecordsMax;
   using opened = new DisposableStack();
@@ -89,9 +102,21 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   if (word === 'free') return reportFreed(database.free(account), terminal);
   if (word === 'complete') database.declareComplete();
   if (word === 'incomplete') database.declareIncomplete();
-  const { held, degradedReason, gapReason } = database.run([]);
-  const state = config.redisUrl === null ? (degradedReason ?? gapReason ?? TAKEN) : UNUSED;
+  const { held, degradedReason, gapReason, isHeld } = database.run([]);
+  const refusal = degradedReason ?? gapReason ?? (isHeld ? `orders are ${HELD}` : TAKEN);
+  const state = config.redisUrl === null ? refusal : UNUSED;
   terminal.out(`${path}: ${held} order records; ${state}`);
+  return EXIT_OK;
+}
+
+/** False where Redis does not answer, which has been said. */
+function reportHold(done: 'hold' | 'release' | false, { out }: Terminal): number {
+  if (!done) return EXIT_FAILED;
+  out(
+    done === 'hold'
+      ? 'within two seconds no order is sent, until release'
+      : 'orders are sent again',
+  );
   return EXIT_OK;
 }
 

@@ -23,6 +23,7 @@ export type Health = 'success' | 'failure' | 'lost' | 'unreachable' | 'foreign' 
 const JUDGEMENTS = {
   expired: means('expired', 'none', 'unavailable'),
   circuit: means('circuit', 'none', 'unavailable'),
+  held: means('circuit', 'none', 'unavailable'),
   busy: means('busy', 'none', 'unavailable'),
   late: means('timeout', 'lost', 'unavailable'),
   cancelled: means('cancelled', 'none', 'unavailable'),

@@ -69,11 +69,11 @@ export class DeadlineError extends Error {
 
 /**
  * A call was not attempted: our own decision, which says nothing about the gateway. `expired`: the moment before which it was
- * meant to be sent had passed when its head would have gone onto a socket.
+ * meant to be sent had passed when its head would have gone onto a socket; `held`: an operator holds orders back.
  */
 export class NotAttemptedError extends StacklessError {
   override readonly name = 'NotAttemptedError';
-  readonly reason: 'circuit' | 'busy' | 'expired';
+  readonly reason: 'circuit' | 'busy' | 'expired' | 'held';
 
   constructor(reason: NotAttemptedError['reason'], message: string) {
     super(message);

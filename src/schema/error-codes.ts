@@ -73,7 +73,7 @@ export const ERROR_CODES = {
   },
   GATEWAY_UNAVAILABLE: {
     cause:
-      'The gateway could not be reached or failed; a notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
+      'The gateway could not be reached or failed, or an order was held back and not sent; a notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
     retryable: true,
     advice:
       'Retry with exponential backoff, not before `extensions.retryAfter` seconds where it is there.',

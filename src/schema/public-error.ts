@@ -40,6 +40,7 @@ interface Described {
 const EARLIER_UNKNOWN =
   'This request was not sent. Whether an earlier one with its key was is not known: ask `placedOrder`, do not use another key.';
 const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
+const HELD = 'Orders are held back for now: this request was not sent.';
 const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
 
 type ErrorClass<E> = abstract new (...given: never[]) => E;
@@ -181,8 +182,9 @@ function describeGateway(error: GatewayError): Described {
   const [code, ofGateway] = OF_KIND[error.kind];
   // The operations of other backends begin with the backend's name.
   const [service = ''] = error.operation.split('.');
-  const message =
+  const ofService =
     service === error.operation ? ofGateway : ofGateway.replace(/^The gateway/, service);
+  const message = notAttempted(error) === 'held' ? HELD : ofService;
   const { refusal } = error;
   const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
   return {
@@ -236,6 +238,11 @@ function outcomeOf(code: Code, { operation, retryable }: PublicExtensions): Attr
 
 /** Why a call of the gateway failed, where its code does not say it. */
 function reasonOf(cause: unknown): string | null {
-  const before = cause instanceof GatewayError ? cause.cause : null;
-  return before instanceof NotAttemptedError && before.reason === 'circuit' ? 'circuit_open' : null;
+  const before = cause instanceof GatewayError ? notAttempted(cause) : null;
+  if (before === 'held') return 'orders_held';
+  return before === 'circuit' ? 'circuit_open' : null;
+}
+
+function notAttempted({ cause }: GatewayError): NotAttemptedError['reason'] | null {
+  return cause instanceof NotAttemptedError ? cause.reason : null;
 }

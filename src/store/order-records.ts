@@ -28,6 +28,8 @@ export interface OrderRecords {
   degradedReason(): string | null;
   /** The reason for which orders are refused whose keys were made before a gap of the records; null where there is none. */
   gapReason(): string | null;
+  /** Why no order is sent, by the word of an operator; null while orders are sent. */
+  holdReason(): string | null;
   close(): Promise<void>;
 }
 
@@ -126,6 +128,8 @@ export interface KeyClosing {
   /** How far back the store remembered then: what was sent under an older key it may have forgotten. */
   readonly rememberedMs: number;
 }
+
+export const HELD = 'held back by an operator, until `trading-graph orders release`';
 
 export const RECORD_LIFE_MS = 24 * 3_600_000;
 

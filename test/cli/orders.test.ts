@@ -16,6 +16,7 @@ import { openSqliteOrderRecords } from '../../src/store/sqlite/order-records.ts'
 import { accepted, request, reserved } from '../store/order-records-contract.ts';
 import { voidRequest } from '../store/void-contract.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
+import { eventually } from '../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
 
 async function rehearse(environment: Environment = {}) {
@@ -92,6 +93,31 @@ test('an account is freed while the service runs, and its keys stay used up', as
   const restarted = await stage.open();
   expect(await restarted.find('2', 'a')).toMatchObject({ outcome: accepted });
   await restarted.close();
+});
+
+/** Holds orders back at each of the replicas and lets them go, by the program. */
+async function holds(replicas: readonly OrderRecords[], run: (word: string) => Promise<number>) {
+  const reasons = () => replicas.map((each) => each.holdReason());
+  expect(reasons()).toEqual(replicas.map(() => null));
+  for (const word of ['hold', 'release', 'release', 'hold', 'hold']) {
+    expect(await run(word)).toBe(0);
+    const isHeld = word === 'hold';
+    await eventually(() => reasons().every((reason) => (reason !== null) === isHeld));
+  }
+}
+
+test('orders are held back and let go on every process of a file, and it outlives them', async () => {
+  using stage = await rehearse();
+  const replicas = [await stage.open(), await stage.open()];
+  await holds(replicas, stage.run);
+  expect(await stage.run('status')).toBe(0);
+  expect(stage.out.at(-1)).toContain('orders are held back by an operator');
+  for (const each of replicas) await each.close();
+  const next = await stage.open();
+  expect(next.holdReason()).toContain('orders release');
+  await next.close();
+  expect(await stage.run('hold', '--file', join(stage.folder, 'none.db'))).toBe(1);
+  expect(stage.err).toEqual(['The file does not exist.']);
 });
 
 test('an account of a tenant is freed by the headers of its requests, and no other of that login', async () => {
@@ -178,6 +204,18 @@ describeWithRedis('with Redis', (serverPath) => {
     using refused = await rehearse({ REDIS_URL: redis.url.replace(REDIS_PASSWORD, 'wrong') });
     expect(await refused.run('status')).toBe(1);
     expect(refused.err.join()).toMatch(/^REDIS_URL: /);
+  });
+
+  test('orders are held back and let go on every replica', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const replicas = [await openRecords(redis), await openRecords(redis)];
+    using stage = await rehearse({ REDIS_URL: redis.url });
+    await holds(replicas, stage.run);
+    expect(await stage.run('status')).toBe(0);
+    expect(stage.out.at(-2)).toContain('no order is taken: held back by an operator');
+    for (const each of replicas) await each.close();
+    await redis.kill();
+    expect(await stage.run('release')).toBe(1);
   });
 
   test('an account is freed there', async () => {

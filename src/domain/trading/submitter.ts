@@ -1,7 +1,7 @@
 import { within } from '../../../lib/clock.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
-import { GatewayError } from '../../gateway/errors.ts';
+import { GatewayError, NotAttemptedError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import {
   mayHaveChanged,
@@ -70,7 +70,11 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     if (isExpired(ticket)) return EXPIRED;
     let exchange: Exchange;
     try {
-      exchange = await gateway.order(viewer, ticket, onLate);
+      const hold = records.holdReason();
+      exchange =
+        hold === null
+          ? await gateway.order(viewer, ticket, onLate)
+          : { sent: false, cause: new NotAttemptedError('held', `orders are ${hold}`) };
     } catch (error) {
       // A call never rejects; where a bug makes one reject, the order's outcome is unknown.
       const message = 'an order ended in an error of the facade: its outcome is unknown';

@@ -34,6 +34,7 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
     held: () => table.size(),
     degradedReason: () => (table.size() >= options.max ? 'all order records are in use' : null),
     gapReason: () => null,
+    holdReason: () => null,
     async close() {},
   };
 }

@@ -83,6 +83,7 @@ export function createRedisEpoch(options: RedisEpochOptions) {
   let over = { epoch: '', byMs: 0 };
   /** The gap of the records by its name, empty where there is none, since when this replica knows of it, and its end. */
   let gap: Gap = { name: '', seenMs: 0, untilMs: null };
+  let isHeld = false;
 
   /** Called with what a script answered about the epoch, or why it failed. */
   function observe(status: string): void {
@@ -123,13 +124,15 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     const epoch = current ?? '';
     const surelyMs = Math.floor(last.redisMs + sentMs - last.answeredMs);
     const answer = await scripts.run(BEAT, [member, epoch, timing.leaseMs, surelyMs]);
-    const [status, durable, held, nowMs, writes, gone, gapName, until, ...members] = answer;
+    const [status, durable, records, nowMs, writes, gone, gapName, until, held, ...members] =
+      answer;
     observe(String(status));
     if (status === 'open') {
       peers = members.map(String);
       const name = textIn(gapName);
       const seenMs = name === gap.name ? gap.seenMs : uptimeMs();
       gap = { name, seenMs, untilMs: momentIn(until) };
+      isHeld = held === 1;
       options.onDurable(durable);
     }
     // Where the clock is set back during a new epoch, its opening is as far away again.
@@ -139,7 +142,7 @@ export function createRedisEpoch(options: RedisEpochOptions) {
         ...{ writes: figureIn(writes), gone: figureIn(gone) },
       });
     }
-    options.onBeat(status === 'open' ? figureIn(held) : null);
+    options.onBeat(status === 'open' ? figureIn(records) : null);
   }
 
   function remember(epoch: string, now: Heartbeat): void {
@@ -188,6 +191,10 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     /** Why keys are refused that were made before it; null where there is no gap. */
     get gapReason(): string | null {
       return gap.name === '' ? null : gapReason('the order records in Redis', gap.untilMs);
+    },
+    /** Whether an operator holds orders back. */
+    get isHeld(): boolean {
+      return isHeld;
     },
     /**
      * What a script needs to judge a key's time: that, the gap that is known here, when it ended by the later of the clocks, and how

@@ -11,6 +11,7 @@ import {
   closedBy,
   closedReservation,
   closingOf,
+  HELD,
   mostOf,
   NEARLY,
   type OrderRecord,
@@ -265,6 +266,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       watchedDurability.refusal() ??
       (heldInRedis >= max ? 'all order records are in use' : null),
     gapReason: () => epochs.gapReason,
+    holdReason: () => (epochs.isHeld ? HELD : null),
     async close() {
       await epochs.close();
       redis.close();

@@ -1,5 +1,5 @@
 import { gapReason } from '../order-gap.ts';
-import { RecordsUnavailableError } from '../order-records.ts';
+import { HELD, RecordsUnavailableError } from '../order-records.ts';
 import { connectRedis, type RedisConnectionOptions } from './connection.ts';
 import { type Durability, forgetfulness } from './durability.ts';
 import { type OrderScripts, orderScripts } from './order-scripts.ts';
@@ -33,7 +33,7 @@ export function readRedisOrderStatus({
   return asked(connection, async (scripts) => {
     if (declared !== null) await scripts.run(DECLARE, [declared === 'complete' ? 0 : 2]);
     const probe = `${scripts.marker}:probe`;
-    const [status, held, replicas, refusal, durable, missing, until] = await scripts.run(
+    const [status, held, replicas, refusal, durable, missing, until, isHeld] = await scripts.run(
       STATUS,
       [],
       [probe],
@@ -43,6 +43,7 @@ export function readRedisOrderStatus({
       refusal ? `Redis refuses to write: ${refusal}` : null,
       REFUSALS[String(status)] ?? null,
       durability === 'required' ? forgetfulness(durable) : null,
+      isHeld === 1 ? HELD : null,
       isFull ? `all ${max} order records are in use` : null,
       figureIn(replicas) === 0 ? 'no replica is connected to Redis' : null,
     ];
@@ -64,6 +65,12 @@ export function freeInRedis(connection: RedisAddress, login: string): Promise<nu
     const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(login)));
     return figureIn(freed);
   });
+}
+
+/** False where Redis does not answer. */
+export async function holdInRedis(connection: RedisAddress, toHold: boolean): Promise<boolean> {
+  const answer = await asked(connection, (scripts) => scripts.run(HOLD, [toHold ? 1 : 0]));
+  return answer !== null;
 }
 
 async function asked<T>(
@@ -91,7 +98,7 @@ local state = current == '' and 'lost' or recovering() and 'recovering' or 'open
 local probe = redis.pcall('SET', KEYS[5], '1')
 if not probe.err then redis.call('DEL', KEYS[5]) end
 return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
-  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or '', durable(), incomplete() and 1 or 0, missingUntil() or ''}
+  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or '', durable(), incomplete() and 1 or 0, missingUntil() or '', number(17)}
 `;
 
 /** ARGV: 2 where an operator says that records are missing, 0 where that none are. */
@@ -99,6 +106,12 @@ export const DECLARE = `${COMMON}
 redis.call('HSET', marker, 'missing', ARGV[1], 'missingAt', now, 'late', 0)
 if ARGV[1] == '0' then redis.call('ZREMRANGEBYSCORE', index, '-inf', now) end
 return {'declared'}
+`;
+
+/** ARGV: 1 where no replica may send an order from its next heartbeat on, else 0. */
+const HOLD = `${COMMON}
+redis.call('HSET', marker, 'held', ARGV[1])
+return {'held'}
 `;
 
 /** KEYS 5, 6: an account's records, which count for it no more; their keys stay used up. */

@@ -22,7 +22,7 @@ local function run()
   return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
 end
 ${DURABLE_FUNCTION}local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt',
-  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt', 'until', 'untilOf', 'differ')
+  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt', 'until', 'untilOf', 'differ', 'held')
 local function number(at) return tonumber(mark[at] or 0) end
 local dayMs = 86400000
 -- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
@@ -143,7 +143,7 @@ export const DURABLE = `${DURABLE_FUNCTION}return durable()`;
 /**
  * ARGV: member, epoch, lease, the time by this clock that has surely come. Returns how durable Redis is, the records, the time, how many
  * writes there were, how many of them may be of replicas that are gone, the gap of the records and when it ended ('' where neither is
- * known), and the other living replicas.
+ * known), 1 where an operator holds orders back, and the other living replicas.
  */
 export const BEAT = `${COMMON}
 local no = refusal(ARGV[2])
@@ -154,7 +154,7 @@ if redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3]) > 0 then depar
 redis.call('ZREMRANGEBYSCORE', index, '-inf', math.min(now, tonumber(ARGV[4])) - lateness(0))
 if no and no[1] ~= 'recovering' then return no end
 local gone = now < number(8) + dayMs and number(7) or 0
-return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, number(5), gone, missingName(), missingUntil() or '',
+return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, number(5), gone, missingName(), missingUntil() or '', number(17),
   unpack(redis.call('ZRANGE', members, 0, 999))}
 `;
 

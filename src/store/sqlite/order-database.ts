@@ -19,6 +19,7 @@ import {
   openOrderFile,
   rememberedSince,
 } from './order-file.ts';
+import { isHeld } from './order-hold.ts';
 import * as rows from './order-rows.ts';
 import type { AskedTime, Task, TaskAnswer, TaskRefusal } from './order-task.ts';
 import { scanRows } from './scan-rows.ts';
@@ -84,6 +85,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       held: file.state.rows,
       degradedReason: degradedReason(),
       gapReason: found && gapReason('the order records', found.untilMs ?? null),
+      isHeld: isHeld(path),
     };
   }
 

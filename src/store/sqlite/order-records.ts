@@ -4,6 +4,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import {
   AccountRecordsFullError,
   closedReservation,
+  HELD,
   type OrderRecords,
   type RecordBounds,
   RecordsGapError,
@@ -47,6 +48,7 @@ export async function openSqliteOrderRecords({
   let held = 0;
   let degradedReason: string | null = null;
   let gapReason: string | null = null;
+  let isHeld = false;
   let state: 'open' | 'closing' | 'ended' = 'open';
   /** Tasks that are queued during one batch form the next. */
   const queue: Waiting[] = [];
@@ -58,7 +60,7 @@ export async function openSqliteOrderRecords({
     if ('warning' in message) return onWarn(message.warning);
     if ('isNearlyFull' in message) return onNearlyFull?.();
     if ('refusal' in message) return opening.reject(new SqliteFileError(message.refusal));
-    ({ held, degradedReason, gapReason } = message);
+    ({ held, degradedReason, gapReason, isHeld } = message);
     opening.resolve();
     for (const [n, { resolve }] of underWay.entries()) resolve(message.answers[n] ?? null);
     post();
@@ -142,6 +144,7 @@ export async function openSqliteOrderRecords({
     held: () => held,
     degradedReason: () => degradedReason,
     gapReason: () => gapReason,
+    holdReason: () => (isHeld ? HELD : null),
     /** Tasks that were queued before are still answered. */
     async close() {
       cancelCheck();

@@ -1,5 +1,9 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
+import { setHold } from '../../../src/store/sqlite/order-hold.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
 import { readinessOf } from '../../support/readiness.ts';
@@ -201,3 +205,31 @@ test.each([
     expect(ready.reasons).toEqual(shiftSeconds === 0 ? undefined : ['gateway']);
   },
 );
+
+test('orders that an operator holds back are not sent, keep their keys and say so; what is on record is answered', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-'));
+  const path = join(folder.path, 'orders.db');
+  await using facade = await startOrderFacade({ ORDER_STORE: path });
+  const { sandbox } = facade;
+  const client = facade.client();
+  const placed = await client.place(buying('before'));
+  setHold(path, true);
+  for (const order of [buying('k'), waiting('l')]) {
+    expect(await client.send(placing(order))).toMatchObject({
+      errors: [
+        {
+          message: 'Orders are held back for now: this request was not sent.',
+          extensions: { code: 'GATEWAY_UNAVAILABLE', retryable: true },
+        },
+      ],
+    });
+  }
+  expect(await client.place(buying('before'))).toEqual({ ...placed, replayed: true });
+  expect(await readinessOf(facade.adminUrl)).toMatchObject({ reasons: ['orders-held'] });
+  expect(sandbox.orders()).toHaveLength(1);
+  setHold(path, false);
+  for (const order of [buying('k'), waiting('l')]) {
+    expect(await client.place(order)).toMatchObject({ type: 'OrderAccepted', replayed: false });
+  }
+  expect(sandbox.orders()).toHaveLength(3);
+});
