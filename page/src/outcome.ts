@@ -1,4 +1,4 @@
-import { formatMs, plural } from './format.ts';
+import { formatMs, formatTime, plural } from './format.ts';
 import { failuresOf, PARTS, rowsOf } from './phone.ts';
 import { endOf, type Failure, type Way } from './start-screen.ts';
 
@@ -39,17 +39,38 @@ function whyOf(failures: readonly Failure[]): string {
   return reasons.join('; ');
 }
 
-/** Says what may be compared, or why nothing is: figures of a screen that lacks something say nothing about one that is whole. */
+/** Says in a sentence what the two phones show: that they show the same, or what each of them lacks and how old the rest is. */
 export function comparisonOf(rest: Way, graph: Way): string {
-  const lacking = Object.entries({ 'over REST': rest, 'over the graph': graph })
-    .filter(([, way]) => !isWhole(way))
-    .map(([name]) => name);
-  if (lacking.length > 0) return `No comparison: the screen ${lacking.join(' and ')} is not whole.`;
+  const lacking = { rest: blankOf(rest), graph: blankOf(graph) };
+  if (lacking.rest.length + lacking.graph.length > 0) {
+    return lacking.rest.join() === lacking.graph.join()
+      ? `No difference here: ${lacking.rest.length === PARTS.length ? 'neither phone shows anything' : `both phones lack ${listed(lacking.rest)}`}.`
+      : `REST ${shownOf(rest)}; the graph ${shownOf(graph)}.`;
+  }
   const count = rest.data.positions?.length ?? 0;
   return namesOf(rest) === namesOf(graph)
     ? `Both phones show the same ${plural(count, 'position')}, orders and instruments.`
     : 'The two differ: something has changed in the account in between.';
 }
+
+function shownOf(way: Way): string {
+  const blank = blankOf(way);
+  if (blank.length === PARTS.length) return 'shows nothing';
+  const { fetchedAt } = way.data.session ?? {};
+  const asOf = fetchedAt ? `, as of ${formatTime(new Date(fetchedAt))}` : '';
+  if (blank.length === 0) return `shows all${asOf}`;
+  const here = PARTS.map(({ name }) => name.toLowerCase()).filter((name) => !blank.includes(name));
+  return `shows ${listed(here)}${asOf}`;
+}
+
+function blankOf(way: Way): readonly string[] {
+  return PARTS.filter((part) => failuresOf(way, part).length > 0).map(({ name }) =>
+    name.toLowerCase(),
+  );
+}
+
+const list = new Intl.ListFormat('en');
+const listed = (names: readonly string[]) => list.format(names);
 
 /** Prices move meanwhile, so that the figures differ. */
 function namesOf(way: Way): string {

@@ -76,8 +76,11 @@ export async function fetchFromGateway(app: App, visit: Visit, show: Show): Prom
     read: (body: Body) => Partial<ScreenData>,
   ): Promise<Body | null> {
     const cache = visit.isNext ? 'default' : 'reload';
-    const init = { headers: bearer(visit.token), cache } as const;
-    let { body, problem } = await stopwatch.fetch(label, GATEWAY + path, init);
+    const ask = (token: string) =>
+      stopwatch.fetch(label, GATEWAY + path, { headers: bearer(token), cache });
+    let { body, problem } = await ask(visit.token);
+    const renewed = problem === '401' ? await renewedToken(app, visit) : null;
+    if (renewed !== null) ({ body, problem } = await ask(renewed));
     try {
       if (problem === null) Object.assign(way.data, read(body as Body));
     } catch {
@@ -185,11 +188,18 @@ export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promis
   }
 
   if (!(await ask(token))) return way;
-  // As the client does it: another token, and the same once more.
-  const renewed = await app.session.token({ force: true }).catch(() => null);
-  await pause(network.roundTripMs);
+  const renewed = await renewedToken(app, visit);
   if (renewed !== null) await ask(renewed);
   return way;
+}
+
+/** Both ways renew a refused token once, as any app does; whichever comes second takes what the first one got. */
+async function renewedToken({ session }: App, { token, network }: Visit): Promise<string | null> {
+  const held = session.heldToken;
+  if (held !== null && held !== token) return held;
+  const renewed = await session.token({ force: true }).catch(() => null);
+  await pause(network.roundTripMs);
+  return renewed;
 }
 
 const JSON_OR_PARTS = {

@@ -104,19 +104,19 @@ describeInBrowser('the two phones', (browser) => {
       { operation: 'getSession', kind: 'status', status: 503 },
       /^2 of 5 parts; blank: equity, orders, watch list \(session failed: 503\)$/,
       WHOLE,
-      /^No comparison: the screen over REST is not whole\.$/,
+      /^REST shows positions and payout; the graph shows all, as of [\d:]+\.$/,
     ],
     [
       { operation: 'getOpenPositions', kind: 'garbage' },
       /^4 of 5 parts; blank: positions \(positions failed: not JSON\)$/,
       new RegExp(`^4 of 5 parts${OLD}; blank: positions \\(GATEWAY_CONTRACT\\)$`),
-      /^No comparison: the screen over REST and over the graph is not whole\.$/,
+      /^No difference here: both phones lack positions\.$/,
     ],
     [
       { operation: 'getCustomerId', kind: 'delay', delayMs: 2_500 },
       WHOLE,
       new RegExp(`^4 of 5 parts${OLD}; blank: payout \\(GATEWAY_TIMEOUT\\)$`),
-      /^No comparison: the screen over the graph is not whole\.$/,
+      /^REST shows all.*; the graph shows equity, positions, orders, and watch list, as of [\d:]+\.$/,
     ],
   ])('under %o say what came, by its parts', async (fault, rest, graph, verdict) => {
     await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
@@ -154,23 +154,27 @@ describeInBrowser('the two phones', (browser) => {
       );
     });
     await reads('rest-outcome', BLANK);
-    await reads('screen-verdict', /^No comparison: the screen over REST and over the graph is/);
+    await reads(
+      'screen-verdict',
+      /^REST shows nothing; the graph shows equity, orders, and watch list, as of [\d:]+\.$/,
+    );
     expect(await part('rest', 'Orders').innerText()).toMatch(/blank: session: 502/);
     expect(await part('graph', 'Orders').innerText()).toMatch(/MSFT/);
     expect(await figures(page)).toEqual(['–', '–', '–']);
-    await reads('announcer', /^rest: blank: .* graph: 3 of 5 parts, .* No comparison: /);
+    await reads(
+      'announcer',
+      /^rest: blank: .* graph: 3 of 5 parts, .* REST shows nothing; the graph shows /,
+    );
     await visitor.isFlawless();
   });
 
-  test('with a revoked token are blank over REST alone; without a connection both, until a next visit with a stored catalog', async () => {
+  test('with a revoked token both get another; without a connection both, until a next visit with a stored catalog', async () => {
     await using visitor = await open({ isExpected: () => true });
     const { reads, part } = visitor;
     await visitor.preset('My token is revoked');
-    await reads('rest-outcome', /^blank: session, positions, .* failed: 401$/);
-    await reads('graph-outcome', WHOLE);
-    await reads('screen-verdict', /^No comparison: the screen over REST is not whole\.$/);
-    await visitor.run();
     await reads('rest-outcome', WHOLE);
+    await reads('graph-outcome', WHOLE);
+    await reads('screen-verdict', /^Both phones show the same/);
 
     await visitor.preset('My connection drops');
     await reads('rest-outcome', /^blank: session, positions, .* failed: lost$/);
