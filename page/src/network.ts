@@ -60,7 +60,12 @@ export class Stopwatch {
     const travelled = (bytes: number) => pause(roundTripMs + (bytes * 8_000) / bitsPerSecond);
     const partCame =
       onPart && ((soFar: AnswerSoFar) => void travelled(sizeOf(soFar)).then(() => onPart(soFar)));
-    const answer = await answerOf(this.#fetch(url, { ...init, headers }), id, partCame);
+    const answer = await answerOf(
+      this.#fetch(url, { ...init, headers }),
+      id,
+      partCame,
+      this.#startedAt + startMs,
+    );
     if (!answer.isLocal) await travelled(answer.bytes);
     const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
     this.calls.push(call);
@@ -78,9 +83,8 @@ export async function answerOf(
   request: Promise<Response>,
   id?: string,
   onPart: (soFar: AnswerSoFar) => void = () => {},
+  sinceMs = 0,
 ) {
-  // It has begun by now.
-  const sinceMs = performance.now() - 20;
   try {
     const response = await request;
     const boundary = boundaryOf(response);

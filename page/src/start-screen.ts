@@ -219,7 +219,7 @@ interface Answer {
 /** An answer with errors has a problem too, and may have brought something all the same. */
 function ofAnswer(call: MeasuredCall): MeasuredCall {
   const { data, errors } = (call.body ?? {}) as Answer;
-  if (errors === undefined) return call;
+  if (errors === undefined || errors.length === 0) return call;
   const isPartial = Object.values(data ?? {}).some((value) => value !== null);
   return { ...call, isPartial, problem: isPartial ? 'in part' : 'failed' };
 }

@@ -137,7 +137,7 @@ export function startLanes({ calls }: App, past: LookBack): void {
     rows.style.setProperty('--back', String((secondsAgo * 1_000) / SPAN_MS));
     // The strip goes along below the header, and what is jumped to comes to stand below both.
     const strip = find('lanes', HTMLElement);
-    const top = isPast ? (strip.previousElementSibling?.clientHeight ?? 0) : 0;
+    const top = isPast ? (document.querySelector('.top')?.clientHeight ?? 0) : 0;
     strip.style.top = `${top}px`;
     document.documentElement.style.scrollPaddingTop = isPast ? `${top + strip.offsetHeight}px` : '';
   });

@@ -29,6 +29,7 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
 
   /** From where it is now back by this share of the minute. */
   async function drag(page: Page, back: number): Promise<void> {
+    await page.locator('#lane-app').scrollIntoViewIfNeeded();
     const box = await page.locator('#lane-graph').boundingBox();
     if (box === null) throw new Error('The lane is not shown.');
     const y = box.y + box.height / 2;
