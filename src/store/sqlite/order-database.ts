@@ -11,6 +11,7 @@ import {
   toOrderRecord,
 } from '../order-records.ts';
 import { shareRefusal } from './account-share.ts';
+import { hasRoom } from './disk-room.ts';
 import { ageMs, machineMoment } from './machine-clock.ts';
 import {
   type GapMoment,
@@ -69,7 +70,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
         if (mode === 'IMMEDIATE' && failure) file.state.writes += 1;
         return tasks.map((task) => answer(task));
       });
-      if (mode === 'IMMEDIATE' && failure) {
+      if (mode === 'IMMEDIATE' && failure && isOver(failure, tasks, answers)) {
         failure = null;
         onWarn(`${path} can be used again`);
       }
@@ -87,6 +88,16 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       gapReason: found && gapReason('the order records', found.untilMs ?? null),
       isHeld: isHeld(path),
     };
+  }
+
+  /** Whether an order can be reserved again: the change of a check goes into a page that is there, on a full disk too. */
+  function isOver(
+    { isFull }: SqliteFileError,
+    tasks: readonly Task[],
+    answers: readonly TaskAnswer[],
+  ) {
+    const hasReserved = tasks.some((task, at) => task.do === 'reserve' && answers[at] === null);
+    return !isFull || hasReserved || hasRoom(path);
   }
 
   /** Where nothing can be written, the records that can be read answer for their keys. */

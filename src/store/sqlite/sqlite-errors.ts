@@ -6,18 +6,21 @@ export class SqliteFileError extends Error {
   override readonly name = 'SqliteFileError';
   /** True where the content is damaged, which does not pass by itself. */
   readonly isDamage: boolean;
+  /** True where the disk has no room, while what is there can be changed in place. */
+  readonly isFull: boolean;
 
-  constructor(
-    message: string,
-    { isDamage = false, ...options }: ErrorOptions & { readonly isDamage?: boolean } = {},
-  ) {
+  constructor(message: string, { isDamage = false, isFull = false, ...options }: Options = {}) {
     super(message, options);
     this.isDamage = isDamage;
+    this.isFull = isFull;
   }
 }
 
+type Options = ErrorOptions & { readonly isDamage?: boolean; readonly isFull?: boolean };
+
 const BUSY = 5;
 const CORRUPT = 11;
+const FULL = 13;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 const READONLY_MOVED = 1032;
@@ -32,7 +35,7 @@ const PROBLEMS = new Map([
   [8, 'cannot be written: let this user write it and its folder'],
   [10, 'cannot be read or written: look at the disk'],
   [CORRUPT, DAMAGED],
-  [13, 'cannot grow: make room on the disk'],
+  [FULL, 'cannot grow: make room on the disk'],
   [CANNOT_OPEN, 'cannot be opened: let this user write it and its folder'],
   [NOT_A_DATABASE, 'is no database, or is damaged: restore it, or move it away'],
 ]);
@@ -40,7 +43,7 @@ const PROBLEMS = new Map([
 /** Maps Node's file errors to SQLite's codes. */
 const CODES_OF_NODE = new Map([
   ...(['EACCES', 'EPERM', 'EROFS'] as const).map((code) => [code, 8] as const),
-  ...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, 13] as const),
+  ...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, FULL] as const),
   ['EIO', 10],
   ['EMFILE', CANNOT_OPEN],
 ]);
@@ -62,7 +65,7 @@ export function toFileError(error: unknown): SqliteFileError {
       : PROBLEMS.get(primary);
   const message = known ?? `cannot be used: ${error instanceof Error ? error.message : error}`;
   const isDamage = primary === CORRUPT || primary === NOT_A_DATABASE;
-  return new SqliteFileError(message, { cause: error, isDamage });
+  return new SqliteFileError(message, { cause: error, isDamage, isFull: primary === FULL });
 }
 
 /** SQLite does not say why a file cannot be opened. */

@@ -18,6 +18,7 @@ import { describe, expect, test } from 'vitest';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { checkFilePath } from '../../../src/store/sqlite/check-file-path.ts';
 import { SQL } from '../../../src/store/sqlite/order-rows.ts';
+import { mayMount, mountSmallDisk } from '../../support/night/small-disk.ts';
 import {
   acceptedAs,
   createFolder,
@@ -318,3 +319,33 @@ describe('a copy', () => {
     expect(reserve(again, 'fourth')).toBe(null);
   });
 });
+
+test.runIf(mayMount)(
+  'on a full disk orders are refused, by one line and for as long as there is no room, though a check can be written',
+  async () => {
+    await using disk = await mountSmallDisk();
+    const warnings: string[] = [];
+    using database = openDatabase(join(disk.folder, 'orders.db'), {
+      onWarn: (message) => warnings.push(message),
+    });
+    const checked = () => database.run([{ do: 'check' }]).degradedReason;
+    // Enough for the journal of one page.
+    await disk.fill(12_288);
+    // The first orders find room in pages that are there.
+    for (let n = 0; checked() === null && n < 200; n += 1) reserve(database, `filling ${n}`);
+    const refusals: unknown[] = [];
+    for (let second = 0; second < 10; second += 1) {
+      expect(checked()).toContain('cannot grow');
+      refusals.push(reserve(database, `refused ${second}`));
+    }
+    expect(refusals).toEqual(Array(10).fill({ unused: expect.stringContaining('cannot grow') }));
+    expect(warnings).toHaveLength(1);
+    await disk.free();
+    expect(checked()).toBe(null);
+    expect(reserve(database, 'after')).toBe(null);
+    expect(warnings).toEqual([
+      expect.stringContaining('cannot grow'),
+      expect.stringContaining('can be used again'),
+    ]);
+  },
+);

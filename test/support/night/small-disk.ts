@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,13 +12,15 @@ export async function mountSmallDisk() {
   const ballast = join(folder, 'ballast');
   return {
     folder,
-    async fill() {
+    /** But for so many bytes. */
+    async fill(leftBytes = 0) {
       try {
         await writeFile(ballast, Buffer.alloc(BYTES));
       } catch (error) {
         // What fits is written before the failure.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
       }
+      if (leftBytes > 0) await truncate(ballast, (await stat(ballast)).size - leftBytes);
     },
     free: () => rm(ballast),
     async [Symbol.asyncDispose]() {
