@@ -1,14 +1,19 @@
 // Writes the documentation as a folder of pages for any web server: `npm run docs -- site <folder>`.
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { schemaPage } from '../graphiql/schema-page.ts';
 import { buildDocs } from '../graphiql/server/build-docs.ts';
+import { buildSchema } from '../src/schema/schema.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) {
   console.error('Say into which folder: npm run docs -- site <folder>');
   process.exit(2);
 }
-const docs = await buildDocs(join(import.meta.dirname, '..'), { hasService: false });
+const docs = await buildDocs(join(import.meta.dirname, '..'), {
+  hasService: false,
+  made: new Map([['docs/schema.md', schemaPage(buildSchema())]]),
+});
 const placeOf = (path: string) => {
   const place = join(folder, path);
   mkdirSync(dirname(place), { recursive: true });

@@ -28,11 +28,17 @@ export interface BuiltDocs {
   readonly files: ReadonlyMap<string, string>;
 }
 
+interface BuildOptions {
+  readonly hasService: boolean;
+  /** Pages that are made by the service, as Markdown, by the files that they would be. */
+  readonly made: ReadonlyMap<string, string>;
+}
+
 export async function buildDocs(
   folder: string,
-  { hasService }: { readonly hasService: boolean },
+  { hasService, made }: BuildOptions,
 ): Promise<BuiltDocs> {
-  const docs = await loadDocs(folder);
+  const docs = await loadDocs(folder, made);
   const sections = sectionsOf(docs.pages.values());
   const sources: readonly [name: string, Asset][] = [
     ['style.css', { type: 'text/css; charset=utf-8', text: await source('style.css') }],

@@ -32,7 +32,7 @@ const ALSO = ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
 /** The navigation: pages by who reads them. All others are a link away. */
 const READERS: Readonly<Record<string, string>> = {
   'Build a front end':
-    'clients clients/react clients/apollo clients/urql clients/relay clients/react-native clients/native clients/push clients/cookies client catalog live orders errors trusted-documents sandbox',
+    'clients clients/react clients/apollo clients/urql clients/relay clients/react-native clients/native clients/push clients/cookies client schema catalog live orders errors trusted-documents sandbox limits-of-use',
   'Extend it':
     'consuming extensions supergraph plugins CONTRIBUTING architecture recipes decisions dependencies bench',
   'Operate it':
@@ -48,20 +48,22 @@ export function hasDocs(folder: string): boolean {
   return existsSync(join(folder, 'docs', 'README.md'));
 }
 
-/** Reads and renders all pages. Only what is found here, or is linked by it, is ever served: no path of a request becomes one of a file. */
-export async function loadDocs(folder: string): Promise<Docs> {
+/** Reads and renders all pages, and those that are made while the service runs, by the files that they would be. Only what is found here, or is linked by it, is ever served: no path of a request becomes one of a file. */
+export async function loadDocs(
+  folder: string,
+  made: ReadonlyMap<string, string> = new Map(),
+): Promise<Docs> {
   const names = [
     ...globSync(PAGES, { cwd: folder }),
     ...ALSO.filter((file) => existsSync(join(folder, file))),
   ];
-  const texts = new Map(
-    await Promise.all(
-      names.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const),
-    ),
+  const read = names.map(
+    async (file) => [file, await readFile(join(folder, file), 'utf8')] as const,
   );
+  const texts = new Map([...(await Promise.all(read)), ...made]);
   const files = new Map<string, string>();
   const linkFrom = (file: string) => (href: string) => {
-    if (/^[a-z]+:/.test(href) || href.startsWith('#')) return { href };
+    if (/^[a-z]+:/.test(href) || /^[#/]/.test(href)) return { href };
     const [path = '', anchor] = href.split('#');
     const target = join(dirname(file), path).replace(/\/$/, '');
     const page = [target, `${target}/README.md`].find((each) => texts.has(each));

@@ -12,18 +12,21 @@ const PROJECT_FOLDER = join(import.meta.dirname, '..', '..');
 /** A checkout, or what `image/bundle.ts` has copied beside the program. */
 const FOLDERS = [PROJECT_FOLDER, join(PROJECT_FOLDER, 'dist', 'docs')];
 
+/** Makes pages as Markdown, by the files that they would be. */
+type MadePages = () => ReadonlyMap<string, string>;
+
 /** The documentation as pages, at `/docs`, made from Markdown when it is first asked for. */
 export class DocsSite implements Site {
   readonly #load: () => ReturnType<typeof load>;
 
-  private constructor(folder: string) {
-    this.#load = onFirstUse(() => load(folder));
+  private constructor(folder: string, made: MadePages) {
+    this.#load = onFirstUse(() => load(folder, made));
   }
 
-  /** Null in an installation without the documentation. */
-  static find(): DocsSite | null {
+  /** Null in an installation without the documentation. `made` are pages of the service's own. */
+  static find(made: MadePages): DocsSite | null {
     const folder = FOLDERS.find(hasDocs);
-    return folder === undefined ? null : new DocsSite(folder);
+    return folder === undefined ? null : new DocsSite(folder, made);
   }
 
   route({ method, url = '' }: IncomingMessage, path: string): ReturnType<Site['route']> {
@@ -54,8 +57,8 @@ export class DocsSite implements Site {
   }
 }
 
-async function load(folder: string) {
-  const built = await buildDocs(folder, { hasService: true });
+async function load(folder: string, made: MadePages) {
+  const built = await buildDocs(folder, { hasService: true, made: made() });
   return { built, assets: await published(built) };
 }
 

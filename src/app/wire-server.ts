@@ -1,6 +1,7 @@
 import { createEngine } from '../../engine/create-engine.ts';
 import { Readiness } from '../../engine/transports/admin/readiness.ts';
 import type { Site } from '../../engine/transports/http/site.ts';
+import { schemaPage } from '../../graphiql/schema-page.ts';
 import { DocsSite } from '../../graphiql/server/docs-site.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
 import { MAX_HEARTBEAT_SECONDS } from '../../lib/live/live-lists.ts';
@@ -63,7 +64,9 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
       redis: () => stores.limits?.degradedReason() ?? null,
       memory: () => memory.degradedReason(),
     }),
-    sites: sitesOf(config, resources),
+    sites: sitesOf(config, resources, () =>
+      config.introspection ? new Map([['docs/schema.md', schemaPage(schema)]]) : new Map(),
+    ),
     sdl: config.introspection ? printedSchema(schema) : null,
   });
 }
@@ -72,10 +75,11 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
 function sitesOf(
   config: Config,
   { sandbox, gateway, domain, metrics }: Resources,
+  made: () => ReadonlyMap<string, string>,
 ): readonly Site[] {
   const { introspection, corsOrigins: origins, demoPage: offersGateway } = config;
   const page = offersGateway ? DemoPage.find() : null;
-  const docs = config.graphiql ? DocsSite.find() : null;
+  const docs = config.graphiql ? DocsSite.find(made) : null;
   const users = sandbox && graphiqlUsers(gateway.client);
   return [
     ...(page ? [page] : []),

@@ -53,6 +53,14 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 
+  test('has a reference of the schema, whose examples open in GraphiQL', async () => {
+    const html = pages.get('/docs/schema') ?? '';
+    expect(ids(html).has('instrument')).toBe(true);
+    expect(hrefs(html).filter((href) => href.startsWith('/graphql?query=')).length).toBeGreaterThan(
+      20,
+    );
+  });
+
   test('has an anchor for each code of errors, as it is written', () => {
     const anchors = ids(pages.get('/docs/errors') ?? '');
     expect(Object.keys(ERROR_CODES).filter((code) => !anchors.has(code))).toEqual([]);
