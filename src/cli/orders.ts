@@ -10,6 +10,7 @@ import {
   type RedisAddress,
   readRedisOrderStatus,
 } from '../store/redis/order-status.ts';
+import { copyOrderFile } from '../store/sqlite/copy-order-file.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
 import { openOrderDatabase } from '../store/sqlite/order-database.ts';
 import { setHold } from '../store/sqlite/order-hold.ts';
@@ -21,11 +22,12 @@ import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts
 /** Reports whether orders are taken, and lets the operator say that the records are complete. */
 export const ordersCommand: Command = {
   usage: [
-    'Usage: trading-graph orders <status | hold | release | complete | incomplete | free <login>> [--file <path>]',
+    'Usage: trading-graph orders <status | hold | release | copy <to> | complete | incomplete | free <login>> [--file <path>]',
     '',
     '  status      says how many order records there are, and what is wrong with them',
     '  hold        sends no order until release, on all replicas within two seconds: each is refused as surely not sent,',
     '              and readiness says orders-held',
+    '  copy        copies the file while the service runs, readable by you alone; one that is restored lacks what came after it',
     '  complete    takes orders again: what is missing or damaged may be sent a second time;',
     '              drops damaged records; restart the service afterwards',
     '  incomplete  refuses unknown keys made before now for 24 hours: for a file that was restored with its disk, or a Redis',
@@ -49,7 +51,7 @@ export const ordersCommand: Command = {
   },
 };
 
-const WORDS = ['status', 'hold', 'release', 'complete', 'incomplete', 'free'] as const;
+const WORDS = ['status', 'hold', 'release', 'copy', 'complete', 'incomplete', 'free'] as const;
 
 type Asked = ReturnType<typeof readArgs>;
 
@@ -58,12 +60,13 @@ function readArgs(args: readonly string[]) {
   const read = readArguments({ args: [...args], options, allowPositionals: true });
   const { values, positionals } = read;
   const word = WORDS.find((each) => each === positionals[0]);
-  const login = positionals[1] ?? '';
-  const isWhole = positionals.length <= (word === 'free' ? 2 : 1);
+  const [, login = ''] = positionals;
+  const isWhole = positionals.length <= (word === 'free' || word === 'copy' ? 2 : 1);
   if (word === undefined || !isWhole) throw new UsageError(`Say one of ${WORDS.join(', ')}.`);
   if (word === 'free' && !/^\d{1,15}$/.test(login)) {
     throw new UsageError('Say the trading login of the account.');
   }
+  if (word === 'copy' && login === '') throw new UsageError('Say where the copy goes.');
   return { word, login, file: values.file, headers: values.header ?? [] };
 }
 
@@ -78,6 +81,7 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   if (config.redisUrl !== null && file === undefined) {
     const redis = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
     if (word === 'free') return reportFreed(await freeInRedis(redis, account), terminal);
+    if (word === 'copy') throw new UsageError('Redis has its own copies: name a file by --file.');
     if (word === 'hold' || word === 'release') {
       return reportHold((await holdInRedis(redis, word === 'hold')) && word, terminal);
     }
@@ -92,6 +96,10 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
     // Nothing is verified: an operator in an outage has no half minute.
     setHold(path, word === 'hold');
     return reportHold(word, terminal);
+  }
+  if (word === 'copy') {
+    terminal.out(`${login}: ${copyOrderFile(path, login)} order records`);
+    return EXIT_OK;
   }
   const max = config.orderRecordsMax;
   using opened = new DisposableStack();

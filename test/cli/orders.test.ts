@@ -120,6 +120,20 @@ test('orders are held back and let go on every process of a file, and it outlive
   expect(stage.err).toEqual(['The file does not exist.']);
 });
 
+test('a copy is made while the service runs, and none of a Redis', async () => {
+  using stage = await rehearse();
+  const records = await stage.open();
+  const copy = join(stage.folder, 'copy.db');
+  expect(await stage.run('copy', copy)).toBe(0);
+  expect(stage.out).toEqual([`${copy}: 1 order records`]);
+  await reserved(records, '1', 'later');
+  await records.close();
+  expect(await stage.run('copy', copy)).toBe(1);
+  expect(stage.err).toEqual([`The file is not copied: ${copy} exists already.`]);
+  using elsewhere = await rehearse({ REDIS_URL: 'redis://127.0.0.1:1' });
+  expect(await elsewhere.run('copy', copy)).toBe(2);
+});
+
 test('an account of a tenant is freed by the headers of its requests, and no other of that login', async () => {
   using stage = await rehearse({ GATEWAY_FORWARD_HEADERS: 'x-brand, x-tenant' });
   const forwarding = new HeaderForwarding(['x-brand', 'x-tenant']);
@@ -143,6 +157,7 @@ test.each([
   [['free'], 'login'],
   [['free', 'x'], 'login'],
   [['free', '1', '2'], 'Say one of'],
+  [['copy'], 'Say where'],
   [['status', 'complete'], 'Say one of'],
   [['status', '--now'], '--now'],
 ])('%j is refused with what is wrong', async (args, text) => {

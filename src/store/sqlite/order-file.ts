@@ -42,7 +42,7 @@ export interface FileState {
 type StoredState = FileState & { readonly digest: string };
 
 // `TGOR`.
-const APPLICATION_ID = 0x54474f52;
+export const APPLICATION_ID = 0x54474f52;
 const VERSION = 1;
 // The column is REAL because a damaged integer may be more than JavaScript can read.
 const WHOLE_SCHEMA = `${SCHEMA};
@@ -50,6 +50,7 @@ CREATE TABLE state (
   writes REAL NOT NULL, rows REAL NOT NULL, file TEXT NOT NULL, incompleteFrom TEXT,
   digest TEXT NOT NULL
 ) STRICT`;
+const STATE = 'SELECT * FROM state';
 /** A file without a mark may also be one that was restored without it. */
 const MAKER_PATIENCE_MS = 500;
 const BIG = { bigint: true } as const;
@@ -87,7 +88,7 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
   const database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
   verify(database);
   const mark = opened.adopt(openMark(path), (each) => each.close());
-  const get = database.prepare('SELECT * FROM state');
+  const get = database.prepare(STATE);
   const set = database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
     file = :file, incompleteFrom = :incompleteFrom, digest = :digest`);
   /** As of the last transaction. */
@@ -100,8 +101,7 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
     const former = state;
     try {
       const result = transact(database, mode, patienceMs, () => {
-        const row = get.get() as unknown as StoredState | undefined;
-        if (row?.digest !== digestOf(row)) throw new SqliteFileError(DAMAGED, { isDamage: true });
+        const row = intact(get.get());
         if (row.writes < former.writes) {
           throw new SqliteFileError('was replaced by an older copy: restart', { isDamage: true });
         }
@@ -246,12 +246,32 @@ function howChanged(markedWrites: number, file: string, state: FileState): strin
 }
 
 function fill(database: DatabaseSync, draft: string): void {
+  begunFile(database)({ writes: 0, rows: 0, file: inodeOf(draft) ?? '', incompleteFrom: null });
+}
+
+/** Begins an order file; its state is to be set once. */
+export function begunFile(database: DatabaseSync): (state: FileState) => void {
   database.exec(`${WHOLE_SCHEMA}; PRAGMA application_id = ${APPLICATION_ID};
     PRAGMA user_version = ${VERSION}`);
-  const state = { writes: 0, rows: 0, file: inodeOf(draft) ?? '', incompleteFrom: null };
-  database
-    .prepare('INSERT INTO state VALUES (:writes, :rows, :file, :incompleteFrom, :digest)')
-    .run({ ...state, digest: digestOf(state) });
+  return (state) => {
+    database
+      .prepare('INSERT INTO state VALUES (:writes, :rows, :file, :incompleteFrom, :digest)')
+      .run({ ...state, digest: digestOf(state) });
+  };
+}
+
+/** Throws a SqliteFileError. */
+export function readState(database: DatabaseSync): FileState {
+  const { digest: _, ...state } = intact(database.prepare(STATE).get());
+  return state;
+}
+
+function intact(row: unknown): StoredState {
+  const stored = row as StoredState | undefined;
+  if (stored === undefined || stored.digest !== digestOf(stored)) {
+    throw new SqliteFileError(DAMAGED, { isDamage: true });
+  }
+  return stored;
 }
 
 /**

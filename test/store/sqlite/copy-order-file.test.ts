@@ -1,0 +1,66 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { copyOrderFile } from '../../../src/store/sqlite/copy-order-file.ts';
+import {
+  acceptedAs,
+  createFolder,
+  fill,
+  openDatabase,
+  reservationOf,
+  reserve,
+} from './order-files.ts';
+
+const PORTION = 1_000;
+const of = (key: string) => ({ do: 'reserve', reservation: reservationOf(key) }) as const;
+
+test('a copy is made while orders are taken, which wait for none of it, and refuses what came after it', () => {
+  using folder = createFolder();
+  const copy = join(folder.folder, 'copy.db');
+  using database = openDatabase(folder.path, { max: 10_000 });
+  const keys = Array.from({ length: 3 * PORTION + 500 }, (_, n) => `key ${n}`);
+  database.run(keys.map(of));
+  const released = reservationOf('key 7');
+  let portions = 0;
+  const copied = copyOrderFile(folder.path, copy, () => {
+    portions += 1;
+    // Between two portions nothing is locked: each of these is in the file at once.
+    expect(reserve(database, `meanwhile ${portions}`)).toBe(null);
+    const outcome = acceptedAs(`key ${portions}`);
+    database.run([{ do: 'settle', reservation: reservationOf(`key ${portions}`), outcome }]);
+    if (portions > 1) return;
+    database.run([{ do: 'release', reservation: released }]);
+    expect(reserve(database, 'key 7')).toBe(null);
+  });
+  expect(portions).toBe(4);
+  expect(statSync(copy).mode & 0o777).toBe(0o600);
+  // What was reserved before the last portion was read; the key that was taken again is in it once.
+  expect(copied).toBe(keys.length + 3);
+  using restored = openDatabase(copy, { max: 10_000 });
+  expect(restored.run([])).toMatchObject({
+    held: copied,
+    degradedReason: null,
+    gapReason: expect.stringContaining('may be incomplete'),
+  });
+  expect(reserve(restored, 'meanwhile 4')).toEqual({ gapUntilMs: null });
+  expect(reserve(restored, 'key 5')).toMatchObject({ canonical: 'input of key 5' });
+  expect(reserve(restored, 'key 7')).toMatchObject({ id: 'another' });
+  // The original is no copy for it.
+  expect(database.run([])).toMatchObject({ degradedReason: null, gapReason: null });
+});
+
+test('no file is written over, and nothing is left of a copy that fails', () => {
+  using folder = createFolder();
+  const copy = join(folder.folder, 'copy.db');
+  expect(() => copyOrderFile(folder.path, copy)).toThrow('does not exist');
+  fill(folder.path, ['key']);
+  expect(copyOrderFile(folder.path, copy)).toBe(1);
+  expect(() => copyOrderFile(folder.path, copy)).toThrow('exists already');
+  {
+    using database = new DatabaseSync(folder.path);
+    database.exec("UPDATE orders SET outcome = 'null'");
+  }
+  expect(() => copyOrderFile(folder.path, join(folder.folder, 'another.db'))).toThrow('is damaged');
+  expect(readdirSync(folder.folder).filter((name) => name.startsWith('another'))).toEqual([]);
+});
