@@ -63,66 +63,74 @@ export interface ConnectionBounds extends Partial<typeof CONNECTIONS> {
   readonly unfinishedMs?: number;
 }
 
-interface Metrics {
-  readonly server: ServerMetrics;
-  readonly graph: ErrorCodesOptions['metrics'] & {
-    readonly cacheReads?: { readonly response: CacheReads };
-  };
-}
-
-/** What has no default: the schema, and how much of it a client may ask for. */
-interface Required extends Pick<AdmissionParts, 'documents' | 'maxCost'> {
-  readonly schema: GraphQLSchema;
+/** What a client may ask for at once, and in a minute. */
+interface LimitOptions extends Pick<AdmissionParts, 'maxCost'> {
   readonly limiter: EngineLimiter;
   readonly maxBodyBytes: number;
-  readonly log: Log;
 }
 
-interface Optional
+type DocumentOptions = Pick<AdmissionParts, 'documents'> &
+  Partial<Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>>;
+
+/** How operations are executed, and what of their answers is kept. */
+interface ExecutionOptions
   extends Pick<GraphParts, 'createContext' | 'plugins'>,
-    Pick<ErrorCodesOptions, 'traits' | 'describe'>,
     Pick<AdmissionParts, 'sizeOf' | 'isMemoryShort'>,
-    Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
-    Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,
-    Pick<ServerSettings, 'origins' | 'longestHeartbeatMs' | 'standingOf' | 'tokenEndOf'>,
-    Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'directPath'> {
-  readonly metrics: Metrics;
-  readonly tracing: Tracing | null;
-  readonly readiness: Readiness;
-  readonly connections: ConnectionBounds;
+    Pick<ServerSettings, 'longestHeartbeatMs' | 'tokenEndOf'> {
+  readonly cachedResponsesBytes: number;
+  /** True when results report what they cost. */
+  readonly receipts: boolean;
+}
+
+/** Whose a request is. */
+interface CallerOptions extends Pick<ServerSettings, 'standingOf'> {
   readonly trustedProxies: readonly string[];
   readonly clientNames: readonly string[];
   /** Null where tokens come in headers alone. */
   readonly authCookie: AuthCookieOptions | null;
   /** Names in lower case; what is served of one set of their values is shared with nobody of another. */
   readonly forwardHeaders: readonly string[];
-  readonly cachedResponsesBytes: number;
-  /** True when results report what they cost. */
-  readonly receipts: boolean;
 }
 
-export interface EngineOptions extends Required, Partial<Optional> {}
+type HttpOptions = Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'directPath'> &
+  Pick<ServerSettings, 'origins'>;
+
+/** What operators see. */
+interface ObservationOptions
+  extends Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'> {
+  readonly metrics: {
+    readonly server: ServerMetrics;
+    readonly graph: ErrorCodesOptions['metrics'] & {
+      readonly cacheReads?: { readonly response: CacheReads };
+    };
+  };
+  readonly tracing: Tracing | null;
+  readonly readiness: Readiness;
+}
+
+/** The first four have no default. */
+export interface EngineOptions {
+  readonly schema: GraphQLSchema;
+  readonly documents: DocumentOptions;
+  readonly limits: LimitOptions;
+  readonly log: Log;
+  readonly errors?: Partial<Pick<ErrorCodesOptions, 'traits' | 'describe'>>;
+  readonly execution?: Partial<ExecutionOptions>;
+  readonly callers?: Partial<CallerOptions>;
+  readonly http?: Partial<HttpOptions>;
+  readonly connections?: ConnectionBounds;
+  readonly observation?: Partial<ObservationOptions>;
+}
 
 /** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
 export function createEngine(given: EngineOptions) {
-  const options = {
-    ...DEFAULTS,
-    plugins: given.plugins ?? openPlugins(given.schema, [], given.log),
-    // Metrics that nobody reads.
-    metrics: given.metrics ?? {
-      server: createServerMetrics(new Registry()),
-      graph: { error() {}, refusal() {} },
-    },
-    readiness: given.readiness ?? new Readiness({}),
-    ...given,
-  };
-  const { most, lingerMs } = { ...CONNECTIONS, ...options.connections };
+  const options = withDefaults(given);
+  const { execution, http, observation, connections } = options;
+  const { metrics, readiness } = observation;
+  const { cachedResponsesBytes, isMemoryShort } = execution;
   const caches = {
-    responses: createResponseCache(
-      options.cachedResponsesBytes,
-      options.metrics.graph.cacheReads?.response,
-    ),
-    persisted: createPersistedDocuments(options),
+    responses: createResponseCache(cachedResponsesBytes, metrics.graph.cacheReads?.response),
+    persisted: createPersistedDocuments({ ...options.documents, log: options.log }),
   };
   const graph = graphOf(options, caches);
   // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
@@ -131,86 +139,133 @@ export function createEngine(given: EngineOptions) {
     (await import('./transports/http/yoga.ts')).createYogaHandler(graph),
   );
   const settings = settingsOf(options, graph);
-  const webSockets = createWebSocketEndpoint(settings, options.isMemoryShort);
-  const server = createHttpServer({
-    ...options,
-    ...settings,
-    ...{ webSockets, yoga, lingerMs, maxConnections: most },
-  });
-  return { ...settings, ...caches, readiness: options.readiness, webSockets, server, yoga };
+  const webSockets = createWebSocketEndpoint(settings, isMemoryShort);
+  const { most: maxConnections, lingerMs } = connections;
+  const ofServer = { readiness, webSockets, yoga, lingerMs, maxConnections };
+  const server = createHttpServer({ ...http, ...settings, ...ofServer });
+  return { ...settings, ...caches, readiness, webSockets, server, yoga };
 }
 
-const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
-  createContext: (_caller, operation) => plainContext(operation),
+type Options = ReturnType<typeof withDefaults>;
+
+function withDefaults({ schema, log, limits, ...given }: EngineOptions) {
+  const execution: ExecutionOptions = {
+    createContext: (_caller, operation) => plainContext(operation),
+    plugins: given.execution?.plugins ?? openPlugins(schema, [], log),
+    sizeOf: () => 100,
+    isMemoryShort: () => false,
+    longestHeartbeatMs: 60_000,
+    tokenEndOf: () => null,
+    cachedResponsesBytes: MAX_BYTES / 4,
+    receipts: false,
+    ...given.execution,
+  };
+  const observation: ObservationOptions = {
+    // Metrics that nobody reads.
+    metrics: given.observation?.metrics ?? {
+      server: createServerMetrics(new Registry()),
+      graph: { error() {}, refusal() {} },
+    },
+    readiness: given.observation?.readiness ?? new Readiness({}),
+    ...OBSERVATION,
+    ...given.observation,
+  };
+  return {
+    schema,
+    log,
+    limits,
+    execution,
+    observation,
+    documents: { ...DOCUMENTS, ...given.documents },
+    errors: { ...ERRORS, ...given.errors },
+    callers: { ...CALLERS, ...given.callers },
+    http: { ...HTTP, ...given.http },
+    connections: { ...CONNECTIONS, ...given.connections },
+  };
+}
+
+const DOCUMENTS = { trusted: null, trustedOnly: 'off' } as const;
+const OBSERVATION = { tracing: null, sample: 1, accountKey: null, callsMember: 'callsMs' };
+const ERRORS: Pick<ErrorCodesOptions, 'traits' | 'describe'> = {
   traits: REQUEST_CODES,
   describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
-  sizeOf: () => 100,
-  isMemoryShort: () => false,
+};
+const CALLERS: CallerOptions = {
   standingOf: () => undefined,
-  ...{ trusted: null, trustedOnly: 'off' },
-  ...{ sample: 1, accountKey: null, callsMember: 'callsMs' },
-  origins: { origins: [], anyLocalhost: false },
-  longestHeartbeatMs: 60_000,
-  tokenEndOf: () => null,
-  ...{ sites: [], sdl: null, corsHeaders: [], directPath: true },
-  tracing: null,
-  connections: {},
-  ...{ trustedProxies: [], clientNames: [] },
+  trustedProxies: [],
+  clientNames: [],
   authCookie: null,
   forwardHeaders: [],
-  cachedResponsesBytes: MAX_BYTES / 4,
-  receipts: false,
+};
+const HTTP: HttpOptions = {
+  origins: { origins: [], anyLocalhost: false },
+  sites: [],
+  sdl: null,
+  corsHeaders: [],
+  directPath: true,
 };
 
 function graphOf(
-  options: Required & Optional,
+  { schema, log, limits: { limiter, maxCost }, execution, ...options }: Options,
   { responses, persisted }: { responses: ResponseCache; persisted: PersistedDocuments },
 ): Graph {
-  const { limiter, metrics, plugins, maxCost, receipts } = options;
-  const limits = createClientLimits(options);
-  const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
+  const { documents } = options.documents;
+  const { plugins, receipts } = execution;
+  const limits = createClientLimits({ limiter, schema });
+  const metrics = options.observation.metrics.graph;
+  const codes = new ErrorCodes({ ...options.errors, log, metrics });
   const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
   const seesResults = plugins.hooks.length > 0;
+  const shared = { limits, scheduler, maxCost, codes, receipts };
   return createGraph({
-    ...options,
+    ...execution,
+    schema,
     codes,
-    admission: { ...options, limits, scheduler, persisted, keepsTree: seesResults },
+    admission: { ...execution, ...shared, documents, persisted, keepsTree: seesResults },
     execution: createExecution({
-      ...{ responses, limits, scheduler, codes, receipts },
+      ...shared,
+      responses,
       confirms: !seesResults,
-      events: createEventResults({ codes, scheduler, pace, maxCost, receipts }),
+      events: createEventResults({ ...shared, pace }),
     }),
   });
 }
 
 /** Makes the settings that all transports share. */
-function settingsOf(options: Required & Optional, graph: Graph): ServerSettings {
-  const { log, limiter } = options;
-  const { server: metrics, graph: counts } = options.metrics;
-  const bounds = { ...CONNECTIONS, ...options.connections };
+function settingsOf(
+  { log, limits, execution, callers, http, observation, connections }: Options,
+  graph: Graph,
+): ServerSettings {
+  const { server: metrics, graph: counts } = observation.metrics;
+  const { clock, unreadBytes, unfinishedBytes } = connections;
   return {
-    ...options,
-    ...bounds,
+    ...limits,
+    ...execution,
+    ...callers,
+    ...http,
+    ...observation,
+    ...connections,
     graph,
+    log,
     metrics,
     lasting: new LastingConnections(),
     refused: (limit) => counts.refusal(limit),
-    addresses: createClientAddresses(options.trustedProxies, log),
+    addresses: createClientAddresses(callers.trustedProxies, log),
     buffers: createSendBuffers({
-      ...bounds,
-      maxBytes: bounds.unreadBytes,
+      ...connections,
+      maxBytes: unreadBytes,
       onCut: (reason) => metrics.readersCut.add(reason),
     }),
     received: new ReceiveBuffers({
-      ...bounds,
-      maxBytes: bounds.unfinishedBytes,
+      ...connections,
+      maxBytes: unfinishedBytes,
       onCut: (reason) => metrics.sendersCut.add(reason),
     }),
-    countMessage: messageBudget(limiter),
-    tokens: new BearerTokens(options.authCookie && new AuthCookie(options.authCookie)),
-    forwarding: new HeaderForwarding(options.forwardHeaders),
-    clientNames: createClientNames(options.clientNames),
-    accessLog: createAccessLog({ ...options, clock: bounds.clock, metrics }),
+    countMessage: messageBudget(limits.limiter),
+    tokens: new BearerTokens(callers.authCookie && new AuthCookie(callers.authCookie)),
+    forwarding: new HeaderForwarding(callers.forwardHeaders),
+    clientNames: createClientNames(callers.clientNames),
+    accessLog: createAccessLog({ ...observation, log, clock, metrics }),
   };
 }

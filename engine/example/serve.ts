@@ -63,5 +63,10 @@ export function serveExample(log: Log) {
     introspection: true,
     executors: createExecutors(schema),
   });
-  return createEngine({ schema, documents, limiter, maxCost, maxBodyBytes: 65_536, log });
+  return createEngine({
+    schema,
+    documents: { documents },
+    limits: { limiter, maxCost, maxBodyBytes: 65_536 },
+    log,
+  });
 }

@@ -26,48 +26,64 @@ export type WiredServer = ReturnType<typeof wireServer>;
 /** Hands the schema, and what the engine has to know of its domain, to the engine. */
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {
   const { documents, domain, gateway, limiter, memory, metrics, stores } = resources;
-  const services = { ...domain, backends: resources.backends };
   const { tracing, trusted } = resources;
   const { schema, plugins, log, connections, directPath, cacheBytes } = options;
-  const { maxCost, maxBodyBytes, corsHeaders, clientNames, trustedProxies } = config;
-  const { gatewayForwardHeaders: forwardHeaders } = config;
+  const { maxCost, maxBodyBytes, clientNames, trustedProxies } = config;
+  const { authCookie, gatewayForwardHeaders: forwardHeaders } = config;
+  const services = { ...domain, backends: resources.backends };
   return createEngine({
-    ...{ schema, documents, plugins, trusted, limiter, maxCost, maxBodyBytes },
-    ...{ log, metrics, tracing, connections, directPath },
-    ...{ clientNames, trustedProxies, forwardHeaders },
-    // A page sends them on like any other client.
-    corsHeaders: [...corsHeaders, ...forwardHeaders],
-    createContext: (caller, operation) => new GraphContext(services, caller, operation),
-    traits: { ...ERROR_CODES, ...options.extensions.codes },
-    describe: (cause) => (cause instanceof DeclaredError ? cause.described : publicCause(cause)),
-    sizeOf: (name, { account }) => sizeOf(name, (one) => cachedSize(domain, account, one)),
-    isMemoryShort: () => memory.isShort,
-    standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
-    sample: config.logSample,
-    accountKey: config.logAccountKey,
-    callsMember: 'gatewayMs',
-    trustedOnly: config.persistedDocumentsOnly,
-    origins: config.corsOrigins,
-    longestHeartbeatMs: MAX_HEARTBEAT_SECONDS * 1_000,
-    tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
-    authCookie:
-      config.authCookie === null
-        ? null
-        : { name: config.authCookie, refusedBy: 'UNAUTHENTICATED', expiryOf },
-    cachedResponsesBytes: cacheBytes.answers,
-    receipts: config.sandbox,
-    readiness: new Readiness({
-      gateway: () => gateway.degradedReason(),
-      'order-store': () => stores.records.degradedReason(),
-      'order-gap': () => stores.records.gapReason(),
-      'orders-held': () => stores.records.holdReason(),
-      redis: () => stores.limits?.degradedReason() ?? null,
-      memory: () => memory.degradedReason(),
-    }),
-    sites: sitesOf(config, resources, () =>
-      config.introspection ? new Map([['docs/schema.md', schemaPage(schema)]]) : new Map(),
-    ),
-    sdl: config.introspection ? printedSchema(schema) : null,
+    schema,
+    log,
+    connections,
+    documents: { documents, trusted, trustedOnly: config.persistedDocumentsOnly },
+    limits: { limiter, maxCost, maxBodyBytes },
+    errors: {
+      traits: { ...ERROR_CODES, ...options.extensions.codes },
+      describe: (cause) => (cause instanceof DeclaredError ? cause.described : publicCause(cause)),
+    },
+    execution: {
+      plugins,
+      createContext: (caller, operation) => new GraphContext(services, caller, operation),
+      sizeOf: (name, { account }) => sizeOf(name, (one) => cachedSize(domain, account, one)),
+      isMemoryShort: () => memory.isShort,
+      longestHeartbeatMs: MAX_HEARTBEAT_SECONDS * 1_000,
+      tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
+      cachedResponsesBytes: cacheBytes.answers,
+      receipts: config.sandbox,
+    },
+    callers: {
+      standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
+      clientNames,
+      trustedProxies,
+      forwardHeaders,
+      authCookie:
+        authCookie === null ? null : { name: authCookie, refusedBy: 'UNAUTHENTICATED', expiryOf },
+    },
+    http: {
+      directPath,
+      origins: config.corsOrigins,
+      // A page sends them on like any other client.
+      corsHeaders: [...config.corsHeaders, ...forwardHeaders],
+      sites: sitesOf(config, resources, () =>
+        config.introspection ? new Map([['docs/schema.md', schemaPage(schema)]]) : new Map(),
+      ),
+      sdl: config.introspection ? printedSchema(schema) : null,
+    },
+    observation: {
+      metrics,
+      tracing,
+      sample: config.logSample,
+      accountKey: config.logAccountKey,
+      callsMember: 'gatewayMs',
+      readiness: new Readiness({
+        gateway: () => gateway.degradedReason(),
+        'order-store': () => stores.records.degradedReason(),
+        'order-gap': () => stores.records.gapReason(),
+        'orders-held': () => stores.records.holdReason(),
+        redis: () => stores.limits?.degradedReason() ?? null,
+        memory: () => memory.degradedReason(),
+      }),
+    },
   });
 }
 
