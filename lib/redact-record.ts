@@ -26,7 +26,7 @@ export function redactRecord(record: object): Record<string, unknown> {
     values += 1;
     if (typeof value === 'string') return isFromError ? redact(value) : redactTokens(value);
     if (typeof value === 'bigint') return String(value);
-    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+    if (typeof value !== 'object' || value === null) return value;
     if (under.has(value)) return '[circular]';
     if (values > MOST_VALUES || under.size >= DEEPEST) return '[left out]';
     under.add(value);
@@ -41,6 +41,7 @@ export function redactRecord(record: object): Record<string, unknown> {
   }
 
   function redactedObject(value: object, isFromError: boolean): unknown {
+    if (value instanceof Date) return value;
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     // URLs contain passwords before the host and may contain secrets after the path.
     if (value instanceof URL) return `${value.origin}${value.pathname}`;

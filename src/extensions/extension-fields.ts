@@ -16,6 +16,7 @@ import type { Context } from '../schema/context.ts';
 import { type FieldDeadline, withinDeadline } from './field-deadline.ts';
 import type { FieldOptions, Kit } from './kit.ts';
 import { createOutcomeBudgets, typesOfOutcomes } from './outcomes.ts';
+import { readOnly } from './read-only.ts';
 import { ResolverContext } from './resolver-context.ts';
 import { createSharedValues } from './shared-values.ts';
 
@@ -84,9 +85,10 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       );
     }
     const resolve = field.resolve ?? defaultFieldResolver;
+    const isOwnType = additions.has(typeName);
     const traits: FieldTraits = {
       // No other way leads to the types of extensions.
-      notInSubscriptions: !additions.has(typeName),
+      notInSubscriptions: !isOwnType,
       ...(size && { listSize: size.most }),
       ...(argument !== undefined && { sizeArgument: argument }),
     };
@@ -98,8 +100,9 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       const leftMs = leftFor(context, info.path);
       const bounded = leftMs < ms ? { ...deadline, ms: leftMs } : deadline;
       const given = new ResolverContext(context, guest, seconds !== undefined);
+      const shown = isOwnType ? source : readOnly(source);
       const run = (within: FieldDeadline) =>
-        withinDeadline(within, given, () => resolve(source, args, given as never, info));
+        withinDeadline(within, given, () => resolve(shown, args, given as never, info));
       // What is read for a write's result is read after it.
       if (isWrite) return context.write(async () => run(bounded), String(info.path.key));
       if (seconds === undefined) return run(bounded);

@@ -5,6 +5,7 @@ import type { Context } from '../schema/context.ts';
 import type { Scope } from '../schema/scope.ts';
 import { fault } from './faults.ts';
 import type { ExtensionContext, HoldingSource, InstrumentSource } from './kit.ts';
+import { readOnly } from './read-only.ts';
 
 /** Headers that name the viewer: `proved` and `forwardToken` are the ways to them. */
 const SECRET: ReadonlySet<string> = new Set(['authorization', 'cookie']);
@@ -85,11 +86,11 @@ export class ResolverContext implements ExtensionContext {
   }
 
   instrument(id: string): Promise<InstrumentSource | null> {
-    return handedOut(async () => this.#own().scope.instrument(id));
+    return handedOut(async () => readOnly(await this.#own().scope.instrument(id)));
   }
 
   positions(): Promise<readonly HoldingSource[]> {
-    return handedOut(async () => this.#own().scope.positions());
+    return handedOut(async () => readOnly(await this.#own().scope.positions()));
   }
 
   #createAborting(): AbortController {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { redact, redactTokens } from '../../lib/redact.ts';
+import { redactRecord } from '../../lib/redact-record.ts';
 import { cpuOf } from '../support/cpu.ts';
 
 const jwt = `eyJhbGciOiJIUzI1NiJ9.${Buffer.from('{"login":"700001"}').toString('base64url')}.c2lnbmF0dXJl`;
@@ -33,6 +34,20 @@ test.each([
   '',
 ])('the words and figures of a message stay: %s', (text) => {
   expect(redact(text)).toBe(text);
+});
+
+test('a record with what throws at a look is logged without it', () => {
+  const thrown = () => {
+    throw new Error('no look');
+  };
+  const proxy = new Proxy({}, { getPrototypeOf: thrown });
+  const error = Object.defineProperty(new Error('x'), 'message', { get: thrown });
+  const record = { proxy, error, number: Object.assign(new Error('x'), { message: 7 }), id: 1 };
+  const unreadable = '[unreadable]';
+  expect(redactRecord(record)).toEqual({
+    ...{ proxy: unreadable, error: unreadable, number: unreadable },
+    id: 1,
+  });
 });
 
 test('tokens alone can be redacted, where figures matter', () => {

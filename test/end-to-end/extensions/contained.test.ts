@@ -187,6 +187,14 @@ describe('a write', () => {
   });
 });
 
+test('what the contract hands out cannot be changed', async () => {
+  const token = tokenOf();
+  const { data } = await query('{ positions { symbol } }', { token });
+  const spoilt = await query('{ emptied positions { changed } }', { token });
+  expect(spoilt.errors.length).toBe(1 + data.positions.length);
+  expect((await query('{ positions { symbol } }', { token })).data).toEqual(data);
+});
+
 test('a `then` that is no function is a value like any other', async () => {
   expect(JSON.stringify((await query('{ thenable }')).data)).toBe(
     '{"thenable":{"then":"no function"}}',

@@ -141,6 +141,11 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
       args: { kind: t.arg.string({ required: true }) },
       resolve: (_root, { kind }) => values[kind]?.(),
     }),
+    emptied: t.int({
+      ...text,
+      resolve: async (_root, _args, context) =>
+        ((await context.positions()) as unknown[]).splice(0).length,
+    }),
     thenable: t.field({ ...text, type: 'JSON', resolve: () => thenable('no function') }),
     sharedValue: t.field({
       ...text,
@@ -195,6 +200,13 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
       type: 'JSON',
       args: { kind: t.arg.string({ required: true }) },
       resolve: (_position, { kind }) => (values[kind] ?? failures[kind])?.(),
+    }),
+    changed: t.string({
+      ...text,
+      resolve: (position) => {
+        Object.assign(position, { symbol: 'CHANGED' });
+        return 'changed';
+      },
     }),
     strict: t.string({ description: 'x', nullable: false, resolve: () => null as never }),
     slow: t.field({

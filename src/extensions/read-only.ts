@@ -1,0 +1,15 @@
+/**
+ * The same object, which code of an extension cannot change any more: it is the contract's, and others are answered
+ * from it as well.
+ */
+export function readOnly<Value>(value: Value): Value {
+  if (!isPlain(value) || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const each of Object.values(value)) readOnly(each);
+  return value;
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+}
