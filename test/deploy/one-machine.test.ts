@@ -8,45 +8,12 @@ import { parseEnvironment } from '../../src/config.ts';
 import { OrderClient } from '../end-to-end/orders/order-client.ts';
 import { buying } from '../end-to-end/orders/order-request.ts';
 import { describeWithHaproxy } from '../support/describe-with.ts';
-import { parsePairs } from '../support/dockerfile.ts';
 import { systemdAnalyzePath } from '../support/machine.ts';
 import { ownFolder } from '../support/own-folder.ts';
 import { startReplicas } from '../support/replicas.ts';
-import { deployFolder, readDeployed, root } from './support/files.ts';
+import { deployFolder, root } from './support/files.ts';
+import { balancer, replicas, unitText as text, units } from './support/unit-file.ts';
 
-/** A template unit of systemd as one of its instances sees it; a key that repeats has several values. */
-class UnitFile {
-  readonly #values = new Map<string, string[]>();
-
-  constructor(text: string, instance: string) {
-    let section = '';
-    for (const line of text.replaceAll('%i', instance).split('\n')) {
-      const [, name] = /^\[(\w+)\]$/.exec(line) ?? [];
-      section = name ?? section;
-      const [, key, value = ''] = /^(\w+)=(.*)$/.exec(line) ?? [];
-      if (key === undefined) continue;
-      const values = this.#values.get(`${section}.${key}`) ?? [];
-      this.#values.set(`${section}.${key}`, [...values, value]);
-    }
-  }
-
-  value(key: string): string | undefined {
-    return this.#values.get(`Service.${key}`)?.at(-1);
-  }
-
-  get environment(): Record<string, string> {
-    return parsePairs(this.#values.get('Service.Environment')?.join(' ') ?? '');
-  }
-}
-
-const text = readDeployed('one-machine', 'trading-graph@.service');
-const balancer = Object.fromEntries(
-  [...readDeployed('one-machine', 'haproxy.env').matchAll(/^(\w+)=(.*)$/gm)].map(
-    ([, name = '', value = '']) => [name, value],
-  ),
-);
-const replicas = Object.keys(balancer).filter((name) => name.startsWith('REPLICA_'));
-const units = replicas.map((_, at) => new UnitFile(text, String(at + 1)));
 const gateway = { GATEWAY_URL: 'https://gateway.example.com' };
 const folder = ownFolder();
 

@@ -13,7 +13,7 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/orders/faults.test.ts',
   'client/test/packaging/**/*.test.ts',
   'test/bench/**/*.test.ts',
-  'test/deploy/{alerts,compose,night,one-machine}.test.ts',
+  'test/deploy/{alerts,compose,night,one-machine,restarts}.test.ts',
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/send-buffers.test.ts',
   'test/end-to-end/orders/{ledger,spoilt-redis}.test.ts',

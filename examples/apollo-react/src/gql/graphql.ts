@@ -32,6 +32,8 @@ export type PlaceOrderInput = {
   comment?: string | null | undefined;
   /** Names this order, 1 to 255 characters, new for each order and the same for each repeat of it: the order is sent at most once. */
   idempotencyKey: string;
+  /** When the key was made, by the date of this server: kept with the key, and sent with each attempt or with none. It lets an order be taken where the order records have a gap that ended more than 60 seconds before. More than 60 seconds ahead is refused. Ignored when a retry is matched to its first attempt. */
+  keyMade?: string | null | undefined;
   /** Every app should send it: a `price` that gets lost on its way leaves a market order, which trades at once. A price that is missing or not meant is refused; left out, `price` alone decides. */
   kind?: PlaceOrderKind | null | undefined;
   /** The price to wait for, above 0; left out, the order is executed immediately. Null is refused, but for `kind: MARKET`. */

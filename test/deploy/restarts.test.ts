@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../sandbox/start.ts';
+import type { Environment } from '../../src/config.ts';
+import { buying } from '../support/buying.ts';
+import { describeWithRedis } from '../support/describe-with.ts';
+import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
+import { freshOrderTaken } from '../support/fresh-order.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import type { Program } from '../support/started-program.ts';
+import { imageEnvironment, replicas, serviceNamed } from './support/compose-file.ts';
+import { units } from './support/unit-file.ts';
+
+/** On this machine, on any free port, and without a load balancer that has to notice an end. */
+const HERE = {
+  ...{ HOST: '127.0.0.1', ADMIN_HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0' },
+  SHUTDOWN_DELAY_MS: '0',
+};
+
+type Processes = readonly FacadeProcess[];
+
+/** What is done to the folder `$1` while nothing runs; the spare folder `$2` has a backup. */
+const SCRIPTS = [
+  ['started again', 'at once', ':'],
+  [
+    'on a volume whose group kubelet sets, by fsGroup',
+    'at once',
+    'chown -R ":$(id -g)" "$1" && chmod -R g+rwX "$1"',
+  ],
+  ['on a volume that was away', 'at once', 'mv "$1" "$2/away" && mv "$2/away" "$1"'],
+] as const;
+
+describe.each([
+  { name: 'one machine', environments: units.map(({ environment }) => environment) },
+  { name: 'the image', environments: [imageEnvironment] },
+])('$name', ({ environments }) => {
+  test.concurrent.each(SCRIPTS)('%s takes fresh orders %s', async (_, when, script) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'restarts-'));
+    const [data, spare] = [join(folder.path, 'data'), join(folder.path, 'spare')];
+    for (const path of [data, spare]) await mkdir(path, { mode: 0o700 });
+    const file = join(data, 'orders.db');
+    await takesOrdersAfter(environments, { ORDER_STORE: file }, when, async (processes) => {
+      {
+        using database = new DatabaseSync(file, { readOnly: true });
+        database.exec(`VACUUM INTO '${join(spare, 'backup.db')}'`);
+      }
+      await stop(processes);
+      execFileSync('sh', ['-ec', script, 'sh', data, spare]);
+      await start(processes);
+    });
+  });
+
+  test('upgraded one process after the other, and after a power cut, takes fresh orders at once', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'restarts-'));
+    const own = { ORDER_STORE: join(folder.path, 'orders.db') };
+    await takesOrdersAfter(environments, own, 'at once', async (processes) => {
+      await upgrade(processes);
+      await cutPower(processes);
+      await start(processes);
+    });
+  });
+});
+
+describeWithRedis('two replicas with Compose', (path) => {
+  const [, ...args] = serviceNamed('valkey').command ?? [];
+  const operations: Readonly<
+    Record<string, (processes: Processes, valkey: TestRedis) => Promise<void>>
+  > = {
+    'upgraded one after the other': upgrade,
+    async 'stopped with their Valkey, and started'(processes, valkey) {
+      await stop(processes);
+      await stop([valkey]);
+      await valkey.start();
+      await start(processes);
+    },
+    async 'without power, as their Valkey'(processes, valkey) {
+      await cutPower([...processes, valkey]);
+      await valkey.start();
+      await start(processes);
+    },
+    async 'with another Valkey on the same volume'(_, valkey) {
+      await stop([valkey]);
+      await valkey.start();
+    },
+  };
+
+  test.each(Object.entries(operations))('%s take fresh orders at once', async (_, operate) => {
+    await using valkey = await startTestRedis(path, { args });
+    const environments = replicas.map((each) => ({ ...imageEnvironment, ...each[1].environment }));
+    await takesOrdersAfter(environments, { REDIS_URL: valkey.url }, 'at once', (processes) =>
+      operate(processes, valkey),
+    );
+  });
+});
+
+/** Operates on a deployment with an order on record, then places fresh ones and repeats that one. */
+async function takesOrdersAfter(
+  environments: readonly Environment[],
+  own: Environment,
+  when: 'at once' | 'within a minute',
+  operate: (processes: Processes) => Promise<void>,
+): Promise<void> {
+  await using opened = new AsyncDisposableStack();
+  const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40 }));
+  const processes = await Promise.all(
+    environments.map(async (environment) => {
+      const env = { ...environment, ...HERE, ...own, GATEWAY_URL: sandbox.url };
+      return opened.use(await startFacadeProcess(env));
+    }),
+  );
+  const token = sandbox.token({ email: 'demo@example.com' });
+  const placeOld = (each: FacadeProcess) => each.query(buying('old', '__typename'), { token });
+  for (const each of processes) {
+    expect(await placeOld(each)).toMatchObject({
+      data: { placeOrder: { __typename: 'OrderAccepted' } },
+    });
+  }
+  await operate(processes);
+  for (const each of processes) {
+    const refused = await freshOrderTaken(each.url, sandbox);
+    if (when === 'at once') expect(refused).toBe(0);
+    await placeOld(each);
+  }
+  expect(sandbox.calls('openPosition')).toBe(1 + processes.length);
+}
+
+async function start(programs: readonly Program[]): Promise<void> {
+  await Promise.all(programs.map((each) => each.start()));
+}
+
+async function stop(programs: readonly Program[]): Promise<void> {
+  for (const each of programs) each.signal('SIGTERM');
+  for (const each of programs) expect(await each.ended()).toBe(0);
+}
+
+async function upgrade(processes: Processes): Promise<void> {
+  for (const each of processes) {
+    await stop([each]);
+    await each.start();
+  }
+}
+
+async function cutPower(programs: readonly Program[]): Promise<void> {
+  await Promise.all(programs.map((each) => each.kill()));
+}

@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { buying, openOrderCore } from '../../client/test/support/phone.ts';
+import type { Sandbox } from '../../sandbox/start.ts';
+import { eventually } from './eventually.ts';
+
+/** How long after the records were moved, restored or lost fresh orders of the client may be refused. */
+export const FRESH_WITHIN_MS = 70_000;
+/** A user taps again. */
+const BETWEEN_MS = 1_000;
+
+/**
+ * Places orders by the client, a ticket for each tap, until one is taken. Resolves with how many were refused before that: each for a
+ * gap of the records, and none of them sent.
+ */
+export async function freshOrderTaken(
+  url: string,
+  sandbox: Sandbox,
+  email = 'demo@example.com',
+): Promise<number> {
+  const token = sandbox.token({ email });
+  const { core, orders } = openOrderCore({ url, token: () => token });
+  let refused = 0;
+  const isTaken = async () => {
+    const outcome = await orders.ticket().place(buying(`fresh, after ${refused}`));
+    if (outcome.status === 'accepted') return true;
+    if (outcome.status !== 'unsent') throw new Error(`A fresh order is ${outcome.status}`);
+    refused += 1;
+    await delay(BETWEEN_MS);
+    throw outcome.error;
+  };
+  try {
+    await eventually(isTaken, { withinMs: FRESH_WITHIN_MS });
+    return refused;
+  } finally {
+    core.dispose();
+  }
+}
