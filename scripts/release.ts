@@ -22,9 +22,10 @@ if (git('status', '--porcelain') !== '') fail('there are changes that are not co
 if (git('tag', '--list', `v${version}`) !== '') fail(`there is a tag v${version}`);
 
 const today = new Date().toISOString().slice(0, 10);
-const heading = `## ${former}, not released yet`;
+// Whatever version the changes were written for, they come out with this one.
 const changelog = read('CHANGELOG.md');
-if (!changelog.includes(heading)) fail(`CHANGELOG.md has no "${heading}"`);
+const [heading] = /^## .*not released yet$/m.exec(changelog) ?? [];
+if (heading === undefined) fail('CHANGELOG.md has no heading that ends in "not released yet"');
 write('CHANGELOG.md', changelog.replace(heading, `## ${version}, ${today}`));
 for (const path of ['package.json', 'client/package.json']) {
   write(path, read(path).replace(/"version": "[^"]+"/, `"version": "${version}"`));

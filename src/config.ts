@@ -1,4 +1,5 @@
 import { contradictions } from './config/contradictions.ts';
+import { warnOfDoubts } from './config/doubts.ts';
 import {
   fileVariable,
   type GivenValue,
@@ -62,7 +63,10 @@ export function parseEnvironment(environment: Environment) {
     problems,
     faulty,
     /** Probable mistakes that do not prevent a start. */
-    warnings: warnOfUnknownNames(environment, KNOWN_NAMES),
+    warnings: [
+      ...warnOfUnknownNames(environment, KNOWN_NAMES),
+      ...warnOfDoubts(values, environment),
+    ],
   };
 }
 

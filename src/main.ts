@@ -3,10 +3,15 @@ import { findUnusable } from './app/resources.ts';
 import { LAST_LINES_MS, runApp } from './app/run-app.ts';
 import { ConfigError, parseEnvironment } from './config.ts';
 
+/** A supervisor need not try again: nothing but another environment helps. As `sysexits.h` has it. */
+const EXIT_CONFIG = 78;
+let exitCode = 1;
+
 /** The process: reads the configuration and runs the service. */
 async function main(): Promise<void> {
   const { config, problems, faulty, warnings } = parseEnvironment(process.env);
   if (problems.length > 0) {
+    exitCode = EXIT_CONFIG;
     const others = await findUnusable(config, faulty);
     throw new ConfigError([...problems, ...others, ...warnings]);
   }
@@ -35,5 +40,5 @@ try {
   await main();
 } catch (error) {
   await report(error);
-  process.exit(1);
+  process.exit(exitCode);
 }

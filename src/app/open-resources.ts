@@ -7,7 +7,7 @@ import { onBackgroundFailure } from '../../lib/fire-and-forget.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
@@ -19,7 +19,7 @@ import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { Metrics } from './metrics.ts';
 import { createRepeatedErrors } from './repeated-errors.ts';
 import {
-  openAll,
+  findUnusable,
   openConfiguredDocuments,
   openConfiguredStores,
   withAddressProblems,
@@ -113,7 +113,7 @@ export async function openResources(
   };
 }
 
-/** Stores and trusted documents open together, so that one start reports all problems. */
+/** The order records come last: to verify their file takes long. One start reports all problems nevertheless. */
 async function openState(
   config: Config,
   { log }: StartOptions,
@@ -125,23 +125,25 @@ async function openState(
     started.defer(() => resource?.close());
     return resource;
   };
-  const [stores, trusted] = await openAll([
-    kept(
-      openConfiguredStores(config, {
-        onWarn: (message, fields = {}) => log.warn(fields, message),
-        onNearlyFull: () => metrics.store.nearlyFull.add(),
-        onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
-        onFailed: (kind) => metrics.store.redisErrors.add(kind),
-      }),
-    ),
-    kept(
-      openConfiguredDocuments(config, {
-        documents,
-        log,
-        onLoaded: (names) => metrics.server.listDocuments(names),
-      }),
-    ),
-  ]).catch(withAddressProblems(config, 'public', 'admin'));
+  const trusted = await kept(
+    openConfiguredDocuments(config, {
+      documents,
+      log,
+      onLoaded: (names) => metrics.server.listDocuments(names),
+    }),
+  ).catch(async (error) => {
+    if (!(error instanceof ConfigError)) throw error;
+    const problems = await findUnusable(config, new Set());
+    throw problems.length > 0 ? new ConfigError(problems) : error;
+  });
+  const stores = await kept(
+    openConfiguredStores(config, {
+      onWarn: (message, fields = {}) => log.warn(fields, message),
+      onNearlyFull: () => metrics.store.nearlyFull.add(),
+      onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
+      onFailed: (kind) => metrics.store.redisErrors.add(kind),
+    }),
+  ).catch(withAddressProblems(config, 'public', 'admin'));
   const records = measuredOrderRecords(stores.records, metrics.store);
   return { stores: { ...stores, records }, trusted };
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ManifestError, readManifests } from '../../engine/documents/manifest.ts';
@@ -175,19 +175,21 @@ export function withAddressProblems(
 /**
  * Tries what the configuration names, as a start would, and leaves it unchanged. It completes the
  * list of problems; settings that already have one are skipped, since their defaults are not what
- * was meant. `onStores` sees the stores while they are open.
+ * was meant. `onStores` sees the stores while they are open; without it a file of order records that takes long to verify is not
+ * tried, since the other problems are known.
  */
 export async function findUnusable(
   config: Config,
   faulty: ReadonlySet<SettingName>,
-  onStores: (stores: Stores) => void = () => {},
+  onStores?: (stores: Stores) => void,
 ): Promise<readonly string[]> {
   const isMeant = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
   const attempts: Promise<unknown>[] = [];
-  if (isMeant('REDIS_URL', 'REDIS_PREFIX')) {
+  const isTried = onStores !== undefined || !isLongToVerify(config);
+  if (isTried && isMeant('REDIS_URL', 'REDIS_PREFIX')) {
     attempts.push(
       openConfiguredStores(config, { onWarn() {} }).then((stores) => {
-        onStores(stores);
+        onStores?.(stores);
         return stores.close();
       }),
     );
@@ -211,6 +213,13 @@ export async function findUnusable(
     if (error instanceof ConfigError) return error.problems;
     throw error;
   }
+}
+
+// Of such a file less than a second's.
+const MAX_BYTES_TRIED = 16 * 1024 ** 2;
+
+function isLongToVerify({ redisUrl, orderStore: path }: Config): boolean {
+  return redisUrl === null && existsSync(path) && statSync(path).size > MAX_BYTES_TRIED;
 }
 
 /** The line for a valid value that cannot be used in this environment. */

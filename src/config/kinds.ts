@@ -85,8 +85,9 @@ export const redisUrl = textWhere(
   'a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary',
 );
 
-/** Origins as a browser writes them; any other spelling could never match. */
+/** Origins as a browser writes them; any other spelling could never match, and neither could a `*` in a host. */
 export const origins = listOf((item) => {
+  if (item.includes('*')) return false;
   const url = parseUrl(item);
   if (isWebUrl(url)) return url.origin === item;
   // Apps in a web view have schemes of their own, e.g. capacitor://localhost.

@@ -31,7 +31,7 @@ test.each(Object.keys(COMMANDS))('%s prints its own usage', async (name) => {
 test('a wrong configuration stops the service, and so does an argument', async () => {
   const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
   const { code, problems } = await failedStart({ PORT: 'x' }, [main, 'start']);
-  expect(code).toBe(1);
+  expect(code).toBe(78);
   expect(problems.join()).toContain('PORT="x": must be a whole number');
   const argued = await runCli(['start', '--port', '80']);
   expect(argued.code).toBe(2);

@@ -34,7 +34,12 @@ test('the manifests are about the service, and kustomize has each of them', () =
   const { metadata } = manifest('namespace.yaml');
   expect(metadata.name).toBe(kustomization.namespace);
   expect(metadata.labels).toEqual({ 'pod-security.kubernetes.io/enforce': 'restricted' });
-  const listed = [...kustomization.resources, 'ingress.yaml', 'kustomization.yaml'];
+  const listed = [
+    ...kustomization.resources,
+    'autoscaler-sockets.yaml',
+    'ingress.yaml',
+    'kustomization.yaml',
+  ];
   const files = readdirSync(join(deployFolder, 'kubernetes')).filter((name) => /yaml$/.test(name));
   expect(listed.sort()).toEqual(files.sort());
 });
@@ -141,7 +146,10 @@ test('the autoscaler goes by the CPU and by a metric that the service has', () =
   const most = spec.maxReplicas + deployment.spec.strategy.rollingUpdate.maxSurge;
   expect(config.gatewayPollsPerSecond * most).toBe(Number(taken));
   expect(spec.maxReplicas).toBeGreaterThan(spec.minReplicas);
-  const [, { pods }] = spec.metrics;
+  expect(spec.metrics).toHaveLength(1);
+  const [{ op, path, value }] = manifest('autoscaler-sockets.yaml');
+  expect([op, path]).toEqual(['add', '/spec/metrics/-']);
+  const { pods } = value;
   expect(readProject('docs', 'metrics.md')).toMatch(
     new RegExp(`^\\| \`${pods.metric.name}\` \\| (?!Histogram)`, 'm'),
   );

@@ -6,7 +6,7 @@ import { isIntact, type OrderRow, prepare } from './order-rows.ts';
 import { DAMAGED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 /** A portion is read, and reaches the disk, within some milliseconds: an order waits for no more of the copy than that. */
-const ROWS_AT_ONCE = 1_000;
+const ROWS_AT_ONCE = 250;
 /** No file has this inode: as an order file the copy is known to be one, wherever it is put. */
 const OF_NO_FILE = '0 1';
 
@@ -26,6 +26,8 @@ export function copyOrderFile(path: string, to: string, onPortion = () => {}): n
     const { after } = read(() => prepare(source));
     const isMade = makeFile(to, (copy) => {
       const setState = begunFile(copy);
+      // What is not whole is thrown away, so nothing is ever rolled back.
+      copy.exec('COMMIT; PRAGMA journal_mode = OFF; BEGIN');
       for (let lastId = Number.NEGATIVE_INFINITY; ; ) {
         const portion = read(() => after.all(lastId, ROWS_AT_ONCE)) as unknown as OrderRow[];
         add(copy, portion);

@@ -89,7 +89,7 @@ test('every unusable setting is listed together, even beside wrong values, and n
     ...{ PLUGINS: '/none.mjs', EXTENSIONS: '/none.mjs' },
     ...{ LOG_LEVEL: 'loud', ADMIN_PORT: 'x', RATE_LIMIT_PER_MIN: '5' },
   });
-  expect(code).toBe(1);
+  expect(code).toBe(78);
   expect(stdout).toBe('');
   expect(problems[0]).toBe('The configuration is wrong:');
   expect(problems.slice(1)).toEqual([
@@ -150,28 +150,35 @@ test('the process says when it serves what it is and what it relies on, shares i
   await eventually(async () => (await compiled()).length > 2);
 });
 
-test.each<[string, Environment, RegExp[]]>([
+test.each<[string, number, Environment, RegExp[]]>([
   [
     'is wrong',
+    78,
     { POSITIONS_POLL_MS: '1s', LOG_ACCOUNT_KEY: 'canary' },
     [/^POSITIONS_POLL_MS="1s": must be/, /^LOG_ACCOUNT_KEY \(value not shown\)/],
   ],
-  ['cannot be used', { ADMIN_HOST: ELSEWHERE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
-])('in production each setting that %s is a line of the log alone', async (_, settings, said) => {
-  const { code, stdout, problems } = await failedStart({
-    NODE_ENV: 'production',
-    GATEWAY_URL: 'https://gateway.example.com',
-    ORDER_STORE: 'memory',
-    ...settings,
-  });
-  expect(code).toBe(1);
-  expect(problems).toEqual(['']);
-  const lines = stdout.trimEnd().split('\n');
-  const expected = said.map((words) => ({ level: 'fatal', problem: expect.stringMatching(words) }));
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject(expected);
-  expect(stdout).not.toContain('canary');
-  expect(stdout).not.toContain('    at ');
-});
+  ['cannot be used', 1, { ADMIN_HOST: ELSEWHERE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
+])(
+  'in production each setting that %s is a line of the log alone',
+  async (_, expectedCode, settings, said) => {
+    const { code, stdout, problems } = await failedStart({
+      NODE_ENV: 'production',
+      GATEWAY_URL: 'https://gateway.example.com',
+      ORDER_STORE: 'memory',
+      ...settings,
+    });
+    expect(code).toBe(expectedCode);
+    expect(problems).toEqual(['']);
+    const lines = stdout.trimEnd().split('\n');
+    const expected = said.map((words) => ({
+      level: 'fatal',
+      problem: expect.stringMatching(words),
+    }));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject(expected);
+    expect(stdout).not.toContain('canary');
+    expect(stdout).not.toContain('    at ');
+  },
+);
 
 test.each([
   ['an error', 'throw new Error("of our own")'],
@@ -199,4 +206,20 @@ test.each([
   ]);
   // Not a second time as plain text.
   expect(facade.logged.at(-1)).toBe(fatal[0]);
+});
+
+test('a wrong setting is told without a look into a file of order records that takes long to verify', async () => {
+  const ORDER_STORE = join(folder.path, 'orders.db');
+  await writeFile(ORDER_STORE, Buffer.alloc(17 * 1024 ** 2));
+  const { code, problems } = await failedStart({ ORDER_STORE, MAX_DEPTH: 'x' });
+  expect(code).toBe(78);
+  expect(problems.filter((line) => /^[A-Z_]+=/.test(line))).toEqual([
+    expect.stringContaining('MAX_DEPTH="x"'),
+  ]);
+  const { problems: byManifest } = await failedStart({
+    ORDER_STORE,
+    PERSISTED_DOCUMENTS: '/dev/zero',
+  });
+  expect(byManifest.join()).toContain('PERSISTED_DOCUMENTS=');
+  expect(byManifest.join()).not.toContain('ORDER_STORE');
 });

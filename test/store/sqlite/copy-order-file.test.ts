@@ -12,14 +12,14 @@ import {
   reserve,
 } from './order-files.ts';
 
-const PORTION = 1_000;
+const PORTION = 250;
 const of = (key: string) => ({ do: 'reserve', reservation: reservationOf(key) }) as const;
 
 test('a copy is made while orders are taken, which wait for none of it, and refuses what came after it', () => {
   using folder = createFolder();
   const copy = join(folder.folder, 'copy.db');
   using database = openDatabase(folder.path, { max: 10_000 });
-  const keys = Array.from({ length: 3 * PORTION + 500 }, (_, n) => `key ${n}`);
+  const keys = Array.from({ length: 3 * PORTION + 100 }, (_, n) => `key ${n}`);
   database.run(keys.map(of));
   const released = reservationOf('key 7');
   let portions = 0;
