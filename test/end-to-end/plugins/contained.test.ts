@@ -1,9 +1,11 @@
-import { join } from 'node:path';
+import { copyFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { readMetrics } from '../../support/leaks.ts';
+import { PROGRAM, SOURCES } from '../../support/program.ts';
 import { startedOnce } from '../../support/started.ts';
 
 const SERVING = [
@@ -11,12 +13,21 @@ const SERVING = [
   ['yoga', '1'],
 ] as const;
 
+/** Beside a bundled program they get the copy of graphql that is in it. */
+function pluginsFor(program: string): string {
+  const file = join(import.meta.dirname, 'faulty-plugins.ts');
+  if (program === SOURCES) return file;
+  const copy = join(dirname(program), 'faulty-plugins.ts');
+  copyFileSync(file, copy);
+  return copy;
+}
+
 describe.each(SERVING)('where %s serves HTTP', (_server, hooks) => {
   const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
   const facade = startedOnce(() =>
     startFacadeProcess({
       GATEWAY_URL: sandbox.url,
-      PLUGINS: join(import.meta.dirname, 'faulty-plugins.ts'),
+      PLUGINS: pluginsFor(PROGRAM),
       HTTP_HOOKS: hooks,
       NODE_ENV: 'production',
       RATE_LIMIT_PER_MINUTE: '1000000',
