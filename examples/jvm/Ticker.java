@@ -322,7 +322,8 @@ public final class Ticker {
       var since = api.serverTime();
       var input = Map.of(
           "symbol", symbol, "side", side.toUpperCase(), "kind", "MARKET", "size", Map.of("units", units),
-          "idempotencyKey", UUID.randomUUID().toString(), "sendBefore", since.plusSeconds(ORDER_SECONDS).toString());
+          "idempotencyKey", UUID.randomUUID().toString(), "sendBefore", since.plusSeconds(ORDER_SECONDS).toString(),
+          "keyMade", since.toString());
       Map<String, Object> kept = Map.of("account", EMAIL, "since", since.toString(), "input", input);
       keep(kept);
       settle(kept);

@@ -27,7 +27,7 @@ private struct Kept: Codable {
     let before = since.addingTimeInterval(30)
     let kept = Kept(account: account.email, key: UUID().uuidString, since: since.ISO8601Format())
     let input = Api.PlaceOrderInput(
-      idempotencyKey: kept.key, kind: .some(.case(.market)), sendBefore: .some(before.ISO8601Format()), side: .case(side),
+      idempotencyKey: kept.key, keyMade: .some(kept.since), kind: .some(.case(.market)), sendBefore: .some(before.ISO8601Format()), side: .case(side),
       size: .units(units), symbol: symbol)
     try keep(kept)
     // The order runs to its end, whatever the screen does.

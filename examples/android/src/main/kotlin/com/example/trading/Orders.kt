@@ -40,7 +40,8 @@ class Orders(
     val kept = Kept(account.email, UUID.randomUUID().toString(), since.toString())
     val input = PlaceOrderInput(
       symbol = symbol, side = side, kind = Optional.present(PlaceOrderKind.MARKET), size = OrderSize(units = Optional.present(units)),
-      idempotencyKey = kept.key, sendBefore = Optional.present(before.toString()))
+      idempotencyKey = kept.key, sendBefore = Optional.present(before.toString()),
+      keyMade = Optional.present(kept.since))
     keep(kept)
     // The order runs to its end, whatever the screen does.
     return scope.async { settle(kept, input, before) }.await()
