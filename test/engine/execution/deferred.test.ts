@@ -66,13 +66,7 @@ test.each([
       const first = rest === null ? Promise.resolve({ data: {} }) : answer(rest);
       const found = await folded(
         format,
-        new DeferredAnswer(
-          format,
-          first,
-          parts,
-          written,
-          () => ({}),
-        ),
+        new DeferredAnswer(format, first, parts, written, () => ({})),
       );
       seen.split += 1;
       if (expected.errors) {
@@ -81,9 +75,7 @@ test.each([
       }
       seen.whole += 1;
       expect(found.errors, text).toEqual([]);
-      expect(sorted(found.data), text).toBe(
-        sorted(JSON.parse(written(expected.data ?? null))),
-      );
+      expect(sorted(found.data), text).toBe(sorted(JSON.parse(written(expected.data ?? null))));
     }
     expect(seen.split).toBeGreaterThan(DOCUMENTS * 0.4);
     expect(seen.whole).toBeGreaterThan(DOCUMENTS * 0.2);
