@@ -1,8 +1,8 @@
 // Writes the documentation as a folder of pages for any web server: `npm run docs -- site <folder>`.
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { schemaPage } from '../graphiql/schema-page.ts';
 import { buildDocs } from '../graphiql/server/build-docs.ts';
-import { schemaPage } from '../graphiql/server/schema-page.ts';
 import { buildSchema } from '../src/schema/schema.ts';
 
 const [folder] = process.argv.slice(2);

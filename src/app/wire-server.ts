@@ -1,9 +1,9 @@
 import { createEngine } from '../../engine/create-engine.ts';
 import { Readiness } from '../../engine/transports/admin/readiness.ts';
 import type { Site } from '../../engine/transports/http/site.ts';
+import { schemaPage } from '../../graphiql/schema-page.ts';
 import { DocsSite } from '../../graphiql/server/docs-site.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
-import { schemaPage } from '../../graphiql/server/schema-page.ts';
 import { MAX_HEARTBEAT_SECONDS } from '../../lib/live/live-lists.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';

@@ -1,6 +1,6 @@
 import { isEnumType, isObjectType, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
-import { schemaPage } from '../../graphiql/server/schema-page.ts';
+import { schemaPage } from '../../graphiql/schema-page.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
 const schema = buildSchema();
