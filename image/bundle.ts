@@ -48,10 +48,9 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
   for (const path of isInPlace ? [] : read) {
     cpSync(join(project, path), join(dirname(target), path), { recursive: true });
   }
-  if (!isInPlace) {
-    const library = join(project, 'node_modules', 'minisearch', 'dist', 'es', 'index.js');
-    cpSync(library, join(dirname(target), 'graphiql', 'docs', 'minisearch.js'));
-  }
+  // In place too: the image has no packages beside the bundle.
+  const library = join(project, 'node_modules', 'minisearch', 'dist', 'es', 'index.js');
+  cpSync(library, join(dirname(target), 'graphiql', 'docs', 'minisearch.js'));
   await copyDocs(project, join(target, 'docs'));
   if (holdsGraphQL) writePackageOfGraphQL(isInPlace ? target : dirname(target), target);
 }
