@@ -22,6 +22,8 @@ import {
 } from './replica.ts';
 
 const BEAT_MS = 50;
+/** Between two attempts of an order that waits for Redis. */
+const WAIT_MS = 50;
 const INCOMPLETE = 'may be incomplete';
 
 /** The clocks of replicas that share a machine. Their heartbeats can be held back, so that none is under way while time is set. */
@@ -245,5 +247,34 @@ describeWithRedis('an older state of Redis', (serverPath) => {
     expect(await other.records.reserve(young())).toMatchObject({ reserved: false });
     for (const replica of replicas)
       expect(await refused(replica, 'old', 0)).toBe('RecordsGapError');
+  });
+
+  test('is not dated by clocks that were read for an order before a replica knew of it', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    const waiting: (() => void)[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      after: (ms, task) => {
+        if (ms !== WAIT_MS) return systemClock.after(ms, task);
+        waiting.push(task);
+        return () => {};
+      },
+    };
+    const timing = { beatMs: BEAT_MS - 10, graceMs: 200, leaseMs: 1_500, patienceMs: 20_000 };
+    await using next = await openReplica(redis.url, { clock, durability: 'required', timing });
+    {
+      await using old = await open(redis.url, 'required');
+      await order(old, 'lost');
+      await twoBeats(redis);
+    }
+    await twoBeats(redis);
+    await redis.command('FLUSHALL');
+    const early = next.records.reserve(made('early', -59_000)).catch((error: unknown) => error);
+    await eventually(() => next.records.gapReason() !== null);
+    await eventually(() => waiting.length > 0);
+    for (const task of waiting.splice(0)) task();
+    expect(await early).toMatchObject({ name: 'RecordsGapError', untilMs: null, isWaiting: true });
+    const dated = next.records.reserve(made('later', 0)).catch((error: unknown) => error);
+    expect(await dated).toMatchObject({ name: 'RecordsGapError', untilMs: expect.any(Number) });
   });
 });
