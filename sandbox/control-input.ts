@@ -1,3 +1,4 @@
+import { isObject } from '../lib/is-object.ts';
 import { OPERATION_NAMES } from '../src/gateway/operations.ts';
 import type { CatalogChange, CatalogHeaders } from './catalog.ts';
 import type { TokenOptionsInput } from './control.ts';
@@ -118,8 +119,4 @@ function optional({ isValid, allowed }: Property): Property {
 
 function orNull({ isValid, allowed }: Property): Property {
   return { isValid: (value) => value === null || isValid(value), allowed: `${allowed}, or null` };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

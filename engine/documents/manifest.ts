@@ -1,8 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isObject } from '../../lib/is-object.ts';
 import { readPlainFile } from '../../lib/read-plain-file.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { documentId, isObject } from './params.ts';
+import { documentId } from './params.ts';
 
 /** Lists why manifests of trusted documents cannot be used, one reason for each faulty file. */
 export class ManifestError extends Error {

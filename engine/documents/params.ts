@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { isObject } from '../../lib/is-object.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { type Refusal, refused } from '../operation/refusal.ts';
 import { requestError } from '../operation/request-error.ts';
@@ -93,10 +94,6 @@ export function documentId(given: string): string {
 
 function malformed(message: string): GraphQLError {
   return requestError('GRAPHQL_PARSE_FAILED', message);
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

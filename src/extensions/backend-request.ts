@@ -1,5 +1,6 @@
+import { isObject } from '../../lib/is-object.ts';
 import { InputError } from '../domain/input-error.ts';
-import { fault, isRecord, shown } from './faults.ts';
+import { fault, shown } from './faults.ts';
 import type { WriteRequest } from './kit.ts';
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
@@ -12,7 +13,7 @@ export function checkRequest(
 ): void {
   if (template === undefined) throw fault(`${name} is no operation of its backend`);
   for (const [option, values] of Object.entries({ path, query })) {
-    if (!isRecord(values)) throw fault(`${option} of ${name} must be an object of strings`);
+    if (!isObject(values)) throw fault(`${option} of ${name} must be an object of strings`);
     const segments = option === 'path' ? (template.match(/(?<=\{)\w+(?=\})/g) ?? []) : [];
     for (const each of new Set([...segments, ...Object.keys(values)])) {
       const value = values[each];

@@ -1,5 +1,6 @@
+import { isObject } from '../../lib/is-object.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
-import { fault, isRecord, shown } from './faults.ts';
+import { fault, shown } from './faults.ts';
 import type { BackendOptions, Paths, Writes } from './kit.ts';
 
 type Options = BackendOptions<Paths, Writes>;
@@ -32,14 +33,14 @@ const RULES: Readonly<Record<keyof Options, Rule>> = {
   loginHeader: [isHeaderName, 'the name of a header'],
   forwardToken: FLAG,
   forward: [(value) => Array.isArray(value) && value.every(isHeaderName), 'a list of headers'],
-  reads: [isRecord, 'an object of paths by their names'],
-  writes: [isRecord, 'an object of paths, or of methods and paths, by their names'],
+  reads: [isObject, 'an object of paths by their names'],
+  writes: [isObject, 'an object of paths, or of methods and paths, by their names'],
   judge: [(value) => typeof value === 'function', 'a function'],
 };
 
 /** Checks what an extension says of a backend, and adds the defaults. */
 export function backendSettings(options: Options): BackendSettings {
-  if (!isRecord(options))
+  if (!isObject(options))
     throw fault(`backend(…) takes an object of options, not ${shown(options)}`);
   const { name } = options;
   const of = `of the backend ${typeof name === 'string' ? name : '(without a name)'}`;
@@ -97,7 +98,7 @@ function isHeaderName(value: unknown): boolean {
 }
 
 function canBeSent(value: unknown): boolean {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   try {
     return !new Headers(value as Record<string, string>).has('idempotency-key');
   } catch {

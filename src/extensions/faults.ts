@@ -10,7 +10,3 @@ export function shown(value: unknown): string {
   if (typeof value === 'number' || value === undefined) return String(value);
   return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

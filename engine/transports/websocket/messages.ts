@@ -1,6 +1,6 @@
 import { type Message, MessageType, validateMessage } from 'graphql-ws';
 import { parseExactJson } from '../../../lib/exact-json.ts';
-import { isObject } from '../../documents/params.ts';
+import { isObject } from '../../../lib/is-object.ts';
 
 const NAMES_A_DOCUMENT = /"(?:documentId|persistedQuery)"/;
 
