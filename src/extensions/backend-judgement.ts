@@ -1,3 +1,4 @@
+import { steadyClock, within } from '../../lib/clock.ts';
 import { asGuest } from '../../lib/guest-code.ts';
 import { InputError } from '../domain/input-error.ts';
 import { jsonOf, refusalOf } from '../gateway/answer-body.ts';
@@ -41,7 +42,7 @@ export function createJudgement(
       if (body === undefined) throw contractError(name, NO_JSON);
       return body;
     },
-    /** In doubt the outcome of a write is unknown: it is never sent again. */
+    /** A write in doubt has an unknown outcome, and is never sent again. */
     async write(name: string, exchange: Exchange): Promise<unknown> {
       const isJudged = judge !== undefined && isForJudge(exchange);
       if (!isJudged) refuseOwnCredentials(name, exchange);
@@ -51,9 +52,12 @@ export function createJudgement(
         new GatewayError('unknown', name, message, { status, cause });
       if (isUnreadable(answer)) throw unknown(NO_JSON);
       if (isJudged) {
-        return inTime(timeoutMs, async () => judge(shownOf(name, answer))).catch((error) => {
+        const judging = async () => ({ verdict: await judge(shownOf(name, answer)) });
+        const judged = await within(steadyClock, timeoutMs, judging()).catch((error) => {
           throw error instanceof DeclaredError ? error : unknown('its judge failed', error);
         });
+        if (judged === null) throw unknown('its judge failed', new DeadlineError(timeoutMs));
+        return judged.verdict;
       }
       if (isSuccess(status)) return jsonOf(answer) ?? null;
       if (status < 400 || status >= 500 || status === 408) throw unknown(`status ${status}`);
@@ -64,13 +68,6 @@ export function createJudgement(
 }
 
 const NO_JSON = 'no JSON';
-
-/** Rejects where the work has not settled by then: a write of an extension goes on after its field. */
-async function inTime(ms: number, work: () => Promise<unknown>): Promise<unknown> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new DeadlineError(ms)), ms);
-  return Promise.race([work(), late]).finally(() => clearTimeout(timer));
-}
 
 function isForJudge(exchange: Exchange): exchange is Answer {
   return exchange.sent && exchange.answered && exchange.status < 500 && exchange.status !== 429;
