@@ -111,7 +111,8 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   if (word === 'complete') database.declareComplete();
   if (word === 'incomplete') database.declareIncomplete();
   const { held, degradedReason, gapReason, isHeld } = database.run([]);
-  const refusal = degradedReason ?? gapReason ?? (isHeld ? `orders are ${HELD}` : TAKEN);
+  const hold = isHeld ? `orders are ${HELD}` : null;
+  const refusal = degradedReason ?? hold ?? gapReason ?? TAKEN;
   const state = config.redisUrl === null ? refusal : UNUSED;
   terminal.out(`${path}: ${held} order records; ${state}`);
   return EXIT_OK;
