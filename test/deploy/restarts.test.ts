@@ -10,6 +10,7 @@ import { buying } from '../support/buying.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
 import { freshOrderTaken } from '../support/fresh-order.ts';
+import { inFull } from '../support/in-full.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import type { Program } from '../support/started-program.ts';
 import { imageEnvironment, replicas, serviceNamed } from './support/compose-file.ts';
@@ -22,9 +23,10 @@ const HERE = {
 };
 
 type Processes = readonly FacadeProcess[];
+type When = 'at once' | 'within a minute';
 
 /** What is done to the folder `$1` while nothing runs; the spare folder `$2` has a backup. */
-const SCRIPTS = [
+const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] = [
   ['started again', 'at once', ':'],
   [
     'on a volume whose group kubelet sets, by fsGroup',
@@ -32,13 +34,39 @@ const SCRIPTS = [
     'chown -R ":$(id -g)" "$1" && chmod -R g+rwX "$1"',
   ],
   ['on a volume that was away', 'at once', 'mv "$1" "$2/away" && mv "$2/away" "$1"'],
-] as const;
+  [
+    'whose files were given their owner anew',
+    'within a minute',
+    'chown -R "$(id -u):$(id -g)" "$1"',
+  ],
+  [
+    'moved to another disk by an archive',
+    'within a minute',
+    'tar -C "$1" -cf "$2/moved.tar" . && rm -r "$1"/* && tar -C "$1" -xf "$2/moved.tar"',
+  ],
+  [
+    'restored from a backup',
+    'within a minute',
+    'rm -r "$1"/* && install -m 600 "$2/backup.db" "$1/orders.db"',
+  ],
+];
 
 describe.each([
-  { name: 'one machine', environments: units.map(({ environment }) => environment) },
-  { name: 'the image', environments: [imageEnvironment] },
-])('$name', ({ environments }) => {
-  test.concurrent.each(SCRIPTS)('%s takes fresh orders %s', async (_, when, script) => {
+  {
+    name: 'one machine',
+    environments: units.map(({ environment }) => environment),
+    scripts: SCRIPTS,
+  },
+  {
+    name: 'the image',
+    environments: [imageEnvironment],
+    scripts: inFull(
+      SCRIPTS,
+      SCRIPTS.filter(([, when]) => when === 'at once'),
+    ),
+  },
+])('$name', ({ environments, scripts }) => {
+  test.concurrent.each(scripts)('%s takes fresh orders %s', async (_, when, script) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'restarts-'));
     const [data, spare] = [join(folder.path, 'data'), join(folder.path, 'spare')];
     for (const path of [data, spare]) await mkdir(path, { mode: 0o700 });
@@ -101,7 +129,7 @@ describeWithRedis('two replicas with Compose', (path) => {
 async function takesOrdersAfter(
   environments: readonly Environment[],
   own: Environment,
-  when: 'at once' | 'within a minute',
+  when: When,
   operate: (processes: Processes) => Promise<void>,
 ): Promise<void> {
   await using opened = new AsyncDisposableStack();
