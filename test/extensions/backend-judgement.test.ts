@@ -4,13 +4,13 @@ import { backendSettings } from '../../src/extensions/backend-settings.ts';
 
 const settings = backendSettings({ name: 'side', url: 'http://side', timeoutMs: 20, reads: {} });
 
-function answered(status: number) {
+function answered(status: number, body = '{}') {
   return {
     sent: true,
     answered: true,
     status,
     headers: { 'content-type': 'application/json' },
-    bytes: Buffer.from('{}'),
+    bytes: Buffer.from(body),
     logicalTime: 1,
     sentAtMs: 0,
   } as const;
@@ -25,4 +25,22 @@ test('a write whose judge does not settle within the backend’s time-out has an
 test('a judge may find that a write has no result', async () => {
   const { write } = createJudgement('guest', settings, () => null);
   expect(await write('side.add', answered(200))).toBe(null);
+});
+
+test('a judge is not asked about a backend’s own failures, nor about its rate limit', async () => {
+  const { write } = createJudgement('guest', settings, () => 'judged');
+  expect(await write('side.add', answered(499))).toBe('judged');
+  await expect(write('side.add', answered(500))).rejects.toMatchObject({ kind: 'unknown' });
+  await expect(write('side.add', answered(429))).rejects.toThrow();
+});
+
+test('a refusal without words names the backend', async () => {
+  const { write } = createJudgement('guest', settings);
+  await expect(write('side.add', answered(409))).rejects.toThrow('side refuses this.');
+});
+
+test.each([401, 403])('%i for our own credentials is no fault of the user', async (status) => {
+  const own = createJudgement('guest', settings);
+  await expect(own.read('side.item', answered(status))).rejects.toMatchObject({ kind: 'contract' });
+  await expect(own.write('side.add', answered(status))).rejects.toMatchObject({ kind: 'contract' });
 });

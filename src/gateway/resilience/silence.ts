@@ -12,7 +12,7 @@ export type Silence = ReturnType<typeof createSilence>;
  * A breaker measures a share of ten seconds, and would let orders go out for seconds into an outage.
  */
 export function createSilence(clock: Clock, minimumCalls: number) {
-  let byAccount = new Map<string, number>();
+  const byAccount = new Map<string, number>();
   let calls = 0;
   let sinceMs: number | null = null;
   let lostAtMs = Number.NEGATIVE_INFINITY;
@@ -38,8 +38,8 @@ export function createSilence(clock: Clock, minimumCalls: number) {
       if (Math.max(...byAccount.values()) <= calls / 2) sinceMs = lostAtMs;
     },
     answered(): void {
-      if (calls === 0) return;
-      byAccount = new Map();
+      // Clearing an empty map would allocate a new table with each answer.
+      if (calls > 0) byAccount.clear();
       calls = 0;
       sinceMs = null;
     },

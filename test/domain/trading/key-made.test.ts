@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keyMadeProblem, keyTime } from '../../../src/domain/trading/key-made.ts';
 import { publicCause } from '../../../src/schema/public-error.ts';
-import { KEY_AHEAD_MS } from '../../../src/store/order-gap.ts';
+import { gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../../../src/store/order-gap.ts';
 import { RecordsGapError } from '../../../src/store/order-records.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
@@ -9,6 +9,7 @@ const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 test.each([
   ['is not measured yet', null, { laterMs: null, differMs: 0 }, 0],
   ['is the same within its seconds', -1_500, { laterMs: NOW_MS, differMs: 0 }, 0],
+  ['is as far behind as seconds tell', -2_000, { laterMs: NOW_MS, differMs: 0 }, 0],
   ['is behind', -90_000, { laterMs: NOW_MS, differMs: 90_000 }, 0],
   ['is ahead', 90_000, { laterMs: NOW_MS + 90_000, differMs: 90_000 }, 90_000],
   ['is as far ahead as counts', 600_000, { laterMs: NOW_MS + 600_000, differMs: 600_000 }, 600_000],
@@ -41,4 +42,16 @@ test.each([
   const { extensions } = publicCause(error);
   expect(extensions).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true, gap });
   expect('retryAfter' in extensions).toBe(waits);
+});
+
+test('a key was surely made after a gap where no clock that counts can have been ahead so far', () => {
+  expect(isMadeAfterGap(NOW_MS + KEY_AHEAD_MS + 1, NOW_MS)).toBe(true);
+  expect(isMadeAfterGap(NOW_MS + KEY_AHEAD_MS, NOW_MS)).toBe(false);
+  expect(isMadeAfterGap(NOW_MS, null)).toBe(false);
+  expect(isMadeAfterGap(null, NOW_MS)).toBe(false);
+});
+
+test('an operator is told which keys are taken, or what that waits for', () => {
+  expect(gapReason('the records', NOW_MS)).toContain('keys made before 2026-11-20T12:01:00.000Z');
+  expect(gapReason('the records', null)).toContain('until the gateway has answered once');
 });
