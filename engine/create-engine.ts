@@ -63,7 +63,7 @@ export interface ConnectionBounds extends Partial<typeof CONNECTIONS> {
   readonly unfinishedMs?: number;
 }
 
-/** What a client may ask for at once, and in a minute. */
+/** The bounds of one operation, and of a client's operations in a minute. */
 interface LimitOptions extends Pick<AdmissionParts, 'maxCost'> {
   readonly limiter: EngineLimiter;
   readonly maxBodyBytes: number;
@@ -95,7 +95,7 @@ interface CallerOptions extends Pick<ServerSettings, 'standingOf'> {
 type HttpOptions = Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'directPath'> &
   Pick<ServerSettings, 'origins'>;
 
-/** What operators see. */
+/** Logs, metrics, traces and readiness. */
 interface ObservationOptions
   extends Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'> {
   readonly metrics: {

@@ -48,7 +48,7 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
   for (const path of isInPlace ? [] : read) {
     cpSync(join(project, path), join(dirname(target), path), { recursive: true });
   }
-  // In place too: the image has no packages beside the bundle.
+  // The image has no packages beside the bundle, so this is copied in place as well.
   const library = join(project, 'node_modules', 'minisearch', 'dist', 'es', 'index.js');
   cpSync(library, join(dirname(target), 'graphiql', 'docs', 'minisearch.js'));
   await copyDocs(project, join(target, 'docs'));

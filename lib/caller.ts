@@ -10,7 +10,7 @@ export interface ForwardedHeaders {
   readonly digest: string;
 }
 
-/** What is known of the token of a request: looked up once for it, and kept true by all that becomes known meanwhile. */
+/** The state of a request's token: looked up once for the request, and kept current by what becomes known meanwhile. */
 export interface TokenStanding {
   /** The account that limits are charged to; null while none is proved. */
   readonly client: Client | null;

@@ -25,7 +25,7 @@ export function asHost<Result>(run: () => Result): Result {
   return running.getStore() === undefined ? run() : running.exit(run);
 }
 
-/** What logs and metrics call a guest: its file, without folders and ending. */
+/** The name of a guest in logs and metrics: its file, without folders and ending. */
 export function guestName(path: string): string {
   return basename(path, extname(path));
 }

@@ -16,15 +16,21 @@ export const COMMANDS = {
   help: { says: 'Says what there is to run.', setUp: null, kinds: { all: [] } },
   start: {
     says: 'Runs the service; without GATEWAY_URL with a sandbox gateway of its own.',
-    ...{ setUp: [], env: compileCache, kinds: { service: [['src/main.ts']] } },
+    setUp: [],
+    env: compileCache,
+    kinds: { service: [['src/main.ts']] },
   },
   dev: {
     says: 'Runs the service, and restarts it on every change that it can start with.',
-    ...{ setUp: [], env: compileCache, kinds: { service: [['src/cli/main.ts', 'dev']] } },
+    setUp: [],
+    env: compileCache,
+    kinds: { service: [['src/cli/main.ts', 'dev']] },
   },
   sandbox: {
     says: 'Runs the sandbox gateway alone.',
-    ...{ setUp: [], env: compileCache, kinds: { gateway: [['src/cli/main.ts', 'sandbox']] } },
+    setUp: [],
+    env: compileCache,
+    kinds: { gateway: [['src/cli/main.ts', 'sandbox']] },
   },
   test: {
     says: 'Runs the tests but for the long suites; -- --all runs these too, --changed those nearest to your change, a file or folder only its own.',
@@ -80,7 +86,8 @@ export const COMMANDS = {
   },
   'pack:client': {
     says: 'Packs trading-graph-client, and says how an app installs it.',
-    ...{ setUp: null, kinds: { client: [{ here: ['scripts/pack-client.mjs'] }] } },
+    setUp: null,
+    kinds: { client: [{ here: ['scripts/pack-client.mjs'] }] },
   },
   'schema:changes': {
     says: 'Compares the schema with a former one, - reads it from stdin.',

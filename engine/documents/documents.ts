@@ -60,7 +60,7 @@ export interface Executors {
   create(selections: Selections, operation: OperationDefinitionNode): OperationExecutor;
 }
 
-/** What is executed by itself: an operation, or a part of one. */
+/** An operation, or a part of one, that is executed by itself. */
 export interface Executable {
   readonly args: OperationArguments;
   readonly executor: OperationExecutor;

@@ -70,7 +70,7 @@ export class DeferredAnswer implements OperationEvents {
     return OVER;
   }
 
-  /** What the parts read ends with their request; nothing more is sent. */
+  /** Ends the answer: reads of the parts end with their request, and nothing more is sent. */
   leave(): void {
     this.#isOver = true;
     this.#over.resolve(OVER);

@@ -14,7 +14,7 @@ export const ENGINE_LIMITS = {
     'operations started in a minute',
     ({ rateLimitPerMinute: rate }: EngineLimitSettings) => ({ account: rate, address: rate }),
   ),
-  /** Beyond the requests of an address: sign-ins, and what a known token may prove itself by. */
+  /** A reserve for sign-ins and for the proof of known tokens, where the requests of an address are used up. */
   reserve: perMinute(
     'RATE_LIMIT_PER_MINUTE',
     '… beyond those, and the messages, of the address',
@@ -32,7 +32,7 @@ export const ENGINE_LIMITS = {
     (settings: EngineLimitSettings) => both(2 * atLeast(settings)),
     2.5,
   ),
-  /** To parse and validate new documents is the work of the largest requests: sixty screens of a thousand tokens. */
+  /** Parsing and validating new documents is the work of the largest requests: sixty screens of a thousand tokens. */
   documents: perProcess(
     'new documents',
     'tokens, or 64 characters, in a minute of documents that nobody has sent before',

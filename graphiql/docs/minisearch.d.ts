@@ -1,2 +1,2 @@
-/** In the site the library is served beside the scripts. */
+/** The site serves the library beside its scripts. */
 export { default } from 'minisearch';

@@ -1,8 +1,8 @@
 import type MiniSearch from 'minisearch';
 
-/** What is searched: the text below one heading of a page. */
+/** The unit of a search: the text below one heading of a page. */
 export interface Section {
-  /** Of the page: `/docs/live`. */
+  /** The page's path: `/docs/live`. */
   readonly path: string;
   /** The title of the page. */
   readonly page: string;

@@ -5,7 +5,7 @@ const TOKEN_SHARE = 1 / 2;
 /** The shares of the /64, /56 and /48 of an IPv6 address: providers give customers, or many of them, the larger ones. */
 const NETWORK_SHARES = [1, 4, 16];
 
-/** What limits are charged to; the owner of a limit may have kinds of its own. */
+/** The kinds of clients that limits are charged to; the owner of a limit may have kinds of its own. */
 export type ClientKind = 'account' | 'address' | 'token' | (string & {});
 
 /** The one that something is charged to. */

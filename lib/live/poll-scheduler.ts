@@ -23,7 +23,7 @@ export function createPollScheduler(clock: Clock, pollsPerSecond: number, random
   type Poll = () => void;
   const steady = new Set<Poll>();
   const urgent = new Set<Poll>();
-  // Of the slots of this process: else all replicas would call a backend in the same millisecond.
+  // The slots of each process have a phase of their own, or all replicas would call a backend in the same millisecond.
   const phase = random();
   /** The steady polls of all lists per second. */
   let demand = 0;

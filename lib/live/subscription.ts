@@ -68,7 +68,7 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
     const { reader, viewer, timers, intervalMs, heartbeatMs, onEvent } = this.options;
     if (this.#list === null) return undefined;
     const { state, ring } = this.#list;
-    // Without a timer: the list wakes its subscriptions once the state may be shown.
+    // This needs no timer: the list wakes its subscriptions once the state may be shown.
     if (state.list === null || reader.isWithheld?.(state)) return undefined;
     const nowMs = timers.now();
     const freeAtMs = this.#emittedAtMs + intervalMs;

@@ -58,7 +58,7 @@ export class Timeline<T> {
     this.#rules = rules;
   }
 
-  /** In the backend's own order; the same array as long as nothing has changed, not even the order. */
+  /** The rows in the backend's order; the same array as long as nothing has changed, not even the order. */
   get rows(): readonly T[] {
     return this.#rows;
   }

@@ -21,7 +21,7 @@ export function outcomeOf(way: Way): string {
   return `${came}${old}; blank: ${blank.map(({ name }) => name.toLowerCase()).join(', ')} (${why})`;
 }
 
-/** What both phones still wait for while the rest of the screen is there; nothing before that. */
+/** Names the part that both phones still wait for while the rest of the screen is there; empty before that. */
 export function onTheWay(ways: readonly Way[]): string {
   const waiting = PARTS.filter((part) =>
     ways.every((way) => rowsOf(way, part) === null && failuresOf(way, part).length === 0),

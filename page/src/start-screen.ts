@@ -162,7 +162,7 @@ export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promis
       body: JSON.stringify({ query: isStored ? NEXT_SCREEN : START_SCREEN }),
     };
     const asked = FIELDS.filter((each) => !(isStored && each === 'watchList'));
-    // What a later part brings is on its way until then.
+    // A field of a later part is on its way until that part comes.
     const drawPart = (soFar: AnswerSoFar) => {
       const { data } = soFar as Answer;
       for (const field of asked) {

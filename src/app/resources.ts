@@ -215,7 +215,7 @@ export async function findUnusable(
   }
 }
 
-// Of such a file less than a second's.
+// A smaller file is verified within a second.
 const MAX_BYTES_TRIED = 16 * 1024 ** 2;
 
 function isLongToVerify({ redisUrl, orderStore: path }: Config): boolean {

@@ -66,7 +66,7 @@ function run(command: string, changes: Changes, isQuiet: boolean): ChildProcess 
   const program = process.argv[1] ?? '';
   const args = [...process.execArgv, `--import=${REPORTING}`, program, command];
   const output = isQuiet ? (['ignore', 'pipe'] as const) : (['inherit', 'inherit'] as const);
-  // In a process group of its own: Ctrl+C is for this process, which ends the other.
+  // It has a process group of its own: Ctrl+C is for this process, which ends the other.
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', ...output, 'ipc'],
     detached: true,

@@ -13,7 +13,7 @@ import type { BackendAnswer, BackendOptions, Paths, Writes } from './kit.ts';
 
 type Judge = NonNullable<BackendOptions<Paths, Writes>['judge']>;
 
-/** What a backend's answers mean: by the extension's own `judge`, or by status and body. */
+/** Judges a backend's answers by the extension's own `judge`, or by status and body. */
 export function createJudgement(
   guest: string,
   { name: backend, forwardToken, timeoutMs }: BackendSettings,

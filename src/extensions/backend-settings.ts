@@ -18,7 +18,7 @@ const COUNT: Rule = [
 ];
 const FLAG: Rule = [(value) => typeof value === 'boolean', 'true or false'];
 
-/** What each option must be where it is given; types alone do not hold for a file of JavaScript. */
+/** The rule of each option, where it is given; types alone do not hold for a file of JavaScript. */
 const RULES: Readonly<Record<keyof Options, Rule>> = {
   name: [(value) => typeof value === 'string' && NAME.test(value), 'a name of a-z, 0-9, - and _'],
   url: [

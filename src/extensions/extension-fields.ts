@@ -117,7 +117,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
   }
 }
 
-/** What a type of an extension decides, and how its scalars are written, is code of the extension as well. */
+/** Confines a type of an extension: how it is resolved, and how a scalar is written, is the extension's code as well. */
 function confineType(type: GraphQLNamedType, guest: string, ms: number): void {
   const limits = { guest, operation: `${guest}.${type.name}`, ms, isWrite: false };
   const bounded = (run: () => unknown) => withinDeadline(limits, null, run) as never;

@@ -8,7 +8,7 @@ export interface FieldDeadline {
   /** Names the field in errors: `alerts.priceAlerts`. */
   readonly operation: string;
   readonly ms: number;
-  /** Past the deadline nobody knows what became of a write. */
+  /** The outcome of a write that misses the deadline is unknown. */
   readonly isWrite: boolean;
 }
 
@@ -85,7 +85,7 @@ async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<read
   return items;
 }
 
-/** What code has thrown, as an error whose texts can be read. */
+/** Turns whatever code has thrown into an error whose texts can be read. */
 function readableError(thrown: unknown): Error {
   try {
     if (thrown instanceof Error) {

@@ -137,7 +137,7 @@ export interface BackendOptions<Read extends Paths, Write extends Writes> {
   readonly forward?: readonly string[];
   /** By GET. */
   readonly reads: Read;
-  /** By POST unless they say otherwise; each is sent once, with an `Idempotency-Key`. */
+  /** Writes go by POST unless they say otherwise; each is sent once, with an `Idempotency-Key`. */
   readonly writes?: Write;
   /**
    * Makes the result of an answer below 500 (but 429), or throws. Without it a 2xx is its JSON, a 4xx an error. For a write

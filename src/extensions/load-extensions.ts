@@ -77,7 +77,7 @@ async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {
   if (kitVersion !== VERSION) {
     throw new Error(`it is for version ${kitVersion} of the kit, and this is ${VERSION}`);
   }
-  // What compilers make of a default export in a file of CommonJS.
+  // Compilers write a default export like this in a file of CommonJS.
   const extension = exported?.__esModule ? exported.default : exported;
   if (typeof extension !== 'function') throw new Error('its default export is no function');
   return extension;

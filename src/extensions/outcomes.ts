@@ -52,7 +52,7 @@ export function createOutcomeBudgets(outcomes: ReadonlySet<string>, ms: number) 
     const now = performance.now();
     const end = known.get(key) ?? now + ms;
     known.set(key, end);
-    // What needs no time is answered all the same.
+    // A field that needs no time is answered all the same.
     return Math.max(1, end - now);
   };
 }

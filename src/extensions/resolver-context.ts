@@ -104,7 +104,7 @@ export class ResolverContext implements ExtensionContext {
     return aborting;
   }
 
-  /** What listens is code of the extension. */
+  /** The listeners are code of the extension. */
   #abort(aborting: AbortController | null, reason: unknown): void {
     asGuest(this.#guest, () => aborting?.abort(reason));
   }
@@ -115,12 +115,12 @@ export class ResolverContext implements ExtensionContext {
   }
 }
 
-/** What the service does for an extension: its own work, whose failure ends nothing where the extension does not wait for it. */
+/** Work that the service does for an extension: its failure ends nothing where the extension does not wait for it. */
 export function handedOut<Value>(work: () => Promise<Value>): Promise<Value> {
   return observed(asHost(work));
 }
 
-/** In a text the account would be `[object Object]`, and so the login that a backend is asked for. */
+/** The account would be `[object Object]` in a text, and so would the login that a backend is asked for. */
 function refuseText(): never {
   throw fault('proved() resolves with { login }, which is no text itself');
 }

@@ -43,7 +43,7 @@ export function createSharedValues() {
   };
 }
 
-// What cannot be written may be large: an object that knows all others of its kind, as mappers of rows make them.
+// A value that cannot be written may be large: an object that knows all others of its kind, as mappers of rows make them.
 const UNKNOWN_BYTES = 65_536;
 
 function sizeOf(value: unknown): number {

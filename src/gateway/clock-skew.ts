@@ -19,7 +19,7 @@ export function createClockSkew(
   clock: Pick<Clock, 'now' | 'date'>,
   steady: Pick<Clock, 'now'> = clock,
 ) {
-  /** By the steady clock, so that they stay true where the date of this machine is set. */
+  /** The samples count from the steady clock, and stay true where the date of this machine is set. */
   const samples = new Float64Array(SAMPLES);
   let taken = 0;
   let nextAtMs = 0;

@@ -6,7 +6,7 @@ import { CODES_OF_CALLS } from './public-error.ts';
 
 const CACHES = ['response', 'document'] as const;
 
-/** Past its deadline a field is one or the other. */
+/** The two ways in which a field misses its deadline. */
 const CODES_OF_DEADLINES = ['GATEWAY_TIMEOUT', 'OUTCOME_UNKNOWN'] as const satisfies Code[];
 
 interface ExtendedGraph {

@@ -1,4 +1,4 @@
-/** By the word of its client, and by the clocks of the replica that was asked. */
+/** The times of a key: its client's word, and the clocks of the replica that was asked. */
 export interface KeyTime {
   /** When the key was made; null where the client does not say it. */
   readonly madeMs: number | null;
@@ -21,7 +21,7 @@ export function isMadeAfterGap(madeMs: number | null, untilMs: number | null): b
   return madeMs !== null && untilMs !== null && madeMs > untilMs + KEY_AHEAD_MS;
 }
 
-/** In an operator's words. */
+/** Says for operators which keys are refused. */
 export function gapReason(what: string, untilMs: number | null): string {
   const keys =
     untilMs === null

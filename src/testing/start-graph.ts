@@ -22,7 +22,7 @@ const SIGN_IN = `mutation ($email: String!) {
 
 export const startGraph: StartGraph = async ({ extensions, backends = {}, environment = {} }) => {
   await using started = new AsyncDisposableStack();
-  /** What stubs have thrown and no request has been told of. */
+  /** Errors that stubs have thrown and no request has been told of. */
   const thrown: unknown[] = [];
   const backendUrls: Record<string, string> = {};
   for (const [name, stub] of Object.entries(backends)) {
@@ -74,7 +74,7 @@ interface Message {
 async function startService(given: object) {
   const program = fileURLToPath(new URL('./service.ts', import.meta.url));
   const child = spawn(process.execPath, [program, JSON.stringify(given)], {
-    // From the second start on it takes half of the time.
+    // Each start after the first takes half of the time.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -6,7 +6,7 @@ export type StartGraph = (options: GraphOptions) => Promise<TestGraph>;
 export interface GraphOptions {
   /** Files as `EXTENSIONS` names them, or their addresses. */
   readonly extensions: readonly (string | URL)[];
-  /** What answers in place of the extensions' backends, by their names. Any other is called at its own address. */
+  /** Stubs in place of the extensions' backends, by their names. Any other backend is called at its own address. */
   readonly backends?: Readonly<Record<string, Stub>>;
   /** Settings of the service, and variables that the extensions read. No other setting of this process counts. */
   readonly environment?: Readonly<Record<string, string>>;

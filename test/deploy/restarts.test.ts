@@ -18,14 +18,17 @@ import { units } from './support/unit-file.ts';
 
 /** On this machine, on any free port, and without a load balancer that has to notice an end. */
 const HERE = {
-  ...{ HOST: '127.0.0.1', ADMIN_HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0' },
+  HOST: '127.0.0.1',
+  ADMIN_HOST: '127.0.0.1',
+  PORT: '0',
+  ADMIN_PORT: '0',
   SHUTDOWN_DELAY_MS: '0',
 };
 
 type Processes = readonly FacadeProcess[];
 type When = 'at once' | 'within a minute';
 
-/** What is done to the folder `$1` while nothing runs; the spare folder `$2` has a backup. */
+/** Scripts that run on the folder `$1` while no process does; the spare folder `$2` has a backup. */
 const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] = [
   ['started again', 'at once', ':'],
   [

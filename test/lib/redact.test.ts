@@ -45,7 +45,9 @@ test('a record with what throws at a look is logged without it', () => {
   const record = { proxy, error, number: Object.assign(new Error('x'), { message: 7 }), id: 1 };
   const unreadable = '[unreadable]';
   expect(redactRecord(record)).toEqual({
-    ...{ proxy: unreadable, error: unreadable, number: unreadable },
+    proxy: unreadable,
+    error: unreadable,
+    number: unreadable,
     id: 1,
   });
 });

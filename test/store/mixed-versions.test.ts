@@ -39,7 +39,7 @@ function made(key: string, agoMs: number) {
 
 const nameOf = (asked: Promise<unknown>) => asked.then(String, ({ name }: Error) => name);
 
-/** With what was lost by either of them, the two send nothing twice, and this version takes young keys. */
+/** Whichever of the two has lost records, they send nothing twice, and this version takes young keys. */
 async function expectOnce(now: OrderRecords, before: OrderRecords): Promise<void> {
   await eventually(async () =>
     expect(await nameOf(now.reserve(made('lost', -57_000)))).toBe('RecordsGapError'),
@@ -94,7 +94,9 @@ describe.skipIf(!hasFormer)('a replica of this version beside one of the last', 
       const open = (version: 'this' | 'last') =>
         versions[version].openRedisOrderRecords({
           ...common,
-          ...{ url: redis.url, redisTimeoutMs: 10_000, durability: 'required' },
+          url: redis.url,
+          redisTimeoutMs: 10_000,
+          durability: 'required',
           uptimeMs: () => performance.now(),
           timing: { beatMs: 50, graceMs: 200, leaseMs: 1_500, patienceMs: 20_000 },
         });

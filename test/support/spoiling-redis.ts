@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenLocally } from './local-server.ts';
 
-/** What takes the place of a reply, as Redis would write it; null cuts the connection in the middle of it. */
+/** The text in place of a reply, as Redis would write it; null cuts the connection in the middle of it. */
 export const SPOILS: Readonly<Record<string, (reply: Buffer, before: Buffer) => Buffer | null>> = {
   'a number': () => Buffer.from(':7\r\n'),
   'a word': () => Buffer.from('+WORD\r\n'),

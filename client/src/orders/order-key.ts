@@ -30,7 +30,7 @@ export interface UsedKey extends NewKey {
   /** Null where it cannot be read: then no input is known to be the same. */
   readonly digest: string | null;
   readonly stamp: KeyStamp;
-  /** As it was sent; undefined where it was not. */
+  /** The value that was sent; undefined where none was. */
   readonly keyMade: string | undefined;
 }
 
@@ -124,7 +124,7 @@ export class OrderKey {
    * When the key was made, by the server's clock; undefined where that was not known. A key counts as made at the tap
    * whose request is the first with it, since until then it exists in this app alone. So an order that was sent at T has a
    * `keyMade` of T at the latest:
-   * - it is told once, before that request is sent, and none is added to a key that was sent without: neither a later tap
+   * - one value is fixed before that request is sent, and none is added to a key that was sent without: neither a later tap
    *   nor a clock that is known better by then moves it;
    * - it is the server's time at the earliest, less the time since the tap by the clock that says more. Where both of the
    *   device's clocks lost time in between, it is still no later than the server's time at this moment, before the request;
@@ -134,7 +134,7 @@ export class OrderKey {
     return this.#made?.keyMade;
   }
 
-  /** For a server that refuses it: an order without it is taken as one of an earlier client, and not after a gap. */
+  /** A server that refuses it takes the order without it, as one of an earlier client, and not after a gap. */
   leaveOutKeyMade(): void {
     this.#made = { keyMade: undefined };
   }

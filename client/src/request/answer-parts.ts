@@ -1,7 +1,7 @@
 import { isObject } from './failures.ts';
 import { parseJson } from './wire-result.ts';
 
-/** By the proposal of 2022, in which each part has its path. */
+/** The proposal of 2022, in which each part has its path. */
 export const PARTS = 'multipart/mixed;deferSpec=20220824';
 
 /** The answer so far, as the body of an answer in one piece. */

@@ -11,7 +11,7 @@ interface Named {
   readonly input?: { readonly idempotencyKey: string; readonly keyMade?: string };
 }
 
-/** When the key of each order was made, as it was sent; a void does not say it. */
+/** The `keyMade` that each order was sent with; a void has none. */
 const namedIn = (sent: readonly unknown[]) =>
   (sent as readonly Named[]).flatMap(({ input }) => (input ? [input.keyMade] : []));
 

@@ -94,13 +94,22 @@ const overSocket: Show = ({ url, headers }, draw) => {
   );
 };
 
-/** As Relay's compiler writes it. */
+/** The form in which Relay's compiler writes it. */
 function relayRequest(): ConcreteRequest {
   const scalar = (name: string) => ({
-    ...{ alias: null, args: null, kind: 'ScalarField', name, storageKey: null },
+    alias: null,
+    args: null,
+    kind: 'ScalarField',
+    name,
+    storageKey: null,
   });
   const linked = (name: string, concreteType: string, plural: boolean, ...fields: string[]) => ({
-    ...{ alias: null, args: null, concreteType, kind: 'LinkedField', name, plural },
+    alias: null,
+    args: null,
+    concreteType,
+    kind: 'LinkedField',
+    name,
+    plural,
     selections: fields.map(scalar),
     storageKey: null,
   });
@@ -111,18 +120,26 @@ function relayRequest(): ConcreteRequest {
     linked('withdrawalMethods', 'WithdrawalMethod', true, 'id'),
   ];
   const fragment = {
-    ...{ argumentDefinitions: [], kind: 'Fragment', metadata: null, name: 'Screen', type: 'Query' },
+    argumentDefinitions: [],
+    kind: 'Fragment',
+    metadata: null,
+    name: 'Screen',
+    type: 'Query',
     selections: [session, { kind: 'Defer', selections: payout }],
     abstractKey: null,
   };
   const operation = {
-    ...{ argumentDefinitions: [], kind: 'Operation', name: 'Screen' },
+    argumentDefinitions: [],
+    kind: 'Operation',
+    name: 'Screen',
     selections: [session, { if: null, kind: 'Defer', label, selections: payout }],
   };
   const text = SCREEN.replace('"payout"', `"${label}"`);
   const params = { cacheID: 'screen', id: null, metadata: {}, name: 'Screen' };
   return {
-    ...{ fragment, kind: 'Request', operation },
+    fragment,
+    kind: 'Request',
+    operation,
     params: { ...params, operationKind: 'query', text },
   } as unknown as ConcreteRequest;
 }

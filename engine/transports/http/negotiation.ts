@@ -172,7 +172,7 @@ function readRange(element: string, at: number): MediaRange | null {
     if (!/^utf-?8$/i.test(value)) return null;
     specificity += 1;
   }
-  // Without a version it is the one that most clients read.
+  // A request that names no version gets the one that most clients read.
   if (type === 'multipart/mixed' && !isOfAnother) {
     type = format === 'incrementalSpec' ? INCREMENTAL : DEFERRED;
   }

@@ -69,9 +69,22 @@ export function createIdentity(options: IdentityOptions): Identify {
     const { signal, client, requestId, trace, forwarded, priority, receipt } = caller;
     const standing = ledger.standing(token, caller.standing);
     const viewer: Viewer = {
-      ...{ token, standing, tokenHash: token.hash, login, account: keyApart(login, forwarded) },
-      ...{ claimedGroup, expiresAtMs, provedLogin: provedLoginOf(standing, login) },
-      ...{ signal, client, requestId, trace, forwarded, priority, receipt, own },
+      token,
+      standing,
+      tokenHash: token.hash,
+      login,
+      account: keyApart(login, forwarded),
+      claimedGroup,
+      expiresAtMs,
+      provedLogin: provedLoginOf(standing, login),
+      signal,
+      client,
+      requestId,
+      trace,
+      forwarded,
+      priority,
+      receipt,
+      own,
     };
     if (verify === null) return viewer;
     if (entry.verified) {

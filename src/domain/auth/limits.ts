@@ -36,7 +36,7 @@ export const TRADING_LIMITS = {
     () => ({ email: 3, 'signed-in pair': 3 }),
     1 / 30,
   ),
-  /** Beyond what a person or a program at retail needs; each is a write to the store. */
+  /** More than a person or a program at retail needs; each order is a write to the store. */
   orders: perMinute(
     'orders',
     'orders in a minute',

@@ -195,7 +195,7 @@ export function createProofLedger({
     return entry.client;
   }
 
-  /** What a request has looked up once; it is looked up where nobody has, as for work that no request waits for. */
+  /** The evidence that the request has looked up; work that no request waits for looks it up here. */
   function evidenceOf({ tokenHash, standing }: Asking): Evidence | undefined {
     return standing instanceof Standing && standing.tokenHash === tokenHash
       ? standing.evidence
@@ -232,7 +232,7 @@ export function createProofLedger({
       return entries.calculatedSize + refusals.calculatedSize;
     },
     account,
-    /** What is known of a token, for one request: `before` where that is of this very token. */
+    /** The standing of a token, for one request: `before` where that is of this very token. */
     standing: (token: Token, before?: RequestCaller['standing']): Standing =>
       before instanceof Standing && before.tokenHash === token.hash
         ? before

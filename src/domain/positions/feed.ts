@@ -71,7 +71,7 @@ export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
     return new GatewayError('timeout', 'getOpenPositions', 'no first list within the deadline');
   }
 
-  /** What has to be read may withhold the account's events. */
+  /** A read that has not been made may withhold the account's events. */
   protected override taken(): void {
     this.#account.changed();
   }

@@ -14,7 +14,7 @@ export interface KeyClocks {
   readonly gatewaySkewMs: () => number | null;
 }
 
-/** What the order records need to know of a key, to judge whether it was made after a gap of theirs. */
+/** The times by which the order records judge whether a key was made after a gap of theirs. */
 export function keyTime(madeMs: number | null, clocks: KeyClocks): KeyTime {
   const skewMs = clocks.gatewaySkewMs();
   const apartMs = Math.abs(skewMs ?? 0);

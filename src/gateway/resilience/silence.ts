@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Account } from './circuit-breaker.ts';
 
-// As for a breaker: with three accounts, none of which has most of the losses, it is hardly one account's own fault.
+// Losses of three accounts, none of which has most of them, are hardly one account's own fault, as for a breaker.
 const MIN_ACCOUNTS = 3;
 const MAX_ACCOUNTS = 64;
 

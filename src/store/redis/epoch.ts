@@ -138,8 +138,11 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     // Where the clock is set back during a new epoch, its opening is as far away again.
     if (status === 'open' || status === 'recovering') {
       remember(epoch, {
-        ...{ redisMs: figureIn(nowMs), sentMs, answeredMs: uptimeMs() },
-        ...{ writes: figureIn(writes), gone: figureIn(gone) },
+        redisMs: figureIn(nowMs),
+        sentMs,
+        answeredMs: uptimeMs(),
+        writes: figureIn(writes),
+        gone: figureIn(gone),
       });
     }
     options.onBeat(status === 'open' ? figureIn(records) : null);
@@ -197,8 +200,8 @@ export function createRedisEpoch(options: RedisEpochOptions) {
       return isHeld;
     },
     /**
-     * What a script needs to judge a key's time: that, the gap that is known here, when it ended by the later of the clocks, and how
-     * far they are apart. Clocks that were read, at `askedMs`, before the gap was seen here say nothing of it.
+     * The arguments by which a script judges a key's time: that, the gap that is known here, when it ended by the later of the clocks, and
+     * how far they are apart. Clocks that were read, at `askedMs`, before the gap was seen here say nothing of it.
      */
     keyArguments({ madeMs, laterMs, differMs }: KeyTime, askedMs: number): (string | number)[] {
       const { name, seenMs } = gap;

@@ -51,11 +51,11 @@ interface Asked {
   readonly keyTime?: KeyTime | undefined;
   /** When the clocks were read, by the steady one. */
   readonly askedMs?: number;
-  /** Of a key that is closed. */
+  /** The outcome of a key that is closed. */
   readonly outcome?: string;
 }
 
-/** Of a client that does not say it, asked of a replica that does not know the gateway's. */
+/** The time of a key whose client does not say it, at a replica that does not know the gateway's clock. */
 const UNKNOWN_TIME: KeyTime = { madeMs: null, laterMs: null, differMs: 0 };
 const MERGE_RECORDS = 200;
 const POLL_MS = 50;

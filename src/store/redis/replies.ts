@@ -1,7 +1,7 @@
 import type { RecordedOutcome } from '../order-records.ts';
 import { RedisSilentError } from './connection.ts';
 
-/** What each script can say as the first word of its answer: the words that stand in its text. */
+/** The first words that the answer of each script can have: those that stand in its text. */
 const words = new Map<string, ReadonlySet<string>>();
 
 function wordsOf(script: string): ReadonlySet<string> {

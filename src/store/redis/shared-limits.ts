@@ -129,7 +129,7 @@ export async function openSharedLimits({
   };
 }
 
-/** What is left in each bucket; a reply of another shape is no answer. */
+/** The rest of each bucket; a reply of another shape is no answer. */
 function levelsIn(reply: unknown, length: number): readonly number[] {
   if (!Array.isArray(reply) || reply.length !== length) throw unreadable();
   return reply.map(figureIn);

@@ -26,7 +26,7 @@ export function copyOrderFile(path: string, to: string, onPortion = () => {}): n
     const { after } = read(() => prepare(source));
     const isMade = makeFile(to, (copy) => {
       const setState = begunFile(copy);
-      // What is not whole is thrown away, so nothing is ever rolled back.
+      // A copy that is not whole is thrown away, so nothing is ever rolled back.
       copy.exec('COMMIT; PRAGMA journal_mode = OFF; BEGIN');
       for (let lastId = Number.NEGATIVE_INFINITY; ; ) {
         const portion = read(() => after.all(lastId, ROWS_AT_ONCE)) as unknown as OrderRow[];

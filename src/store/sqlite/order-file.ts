@@ -239,7 +239,7 @@ function checkDisk(folder: string, onWarn: (message: string) => void): void {
   if (network) onWarn(`${folder} is on ${network.name}: a network's locks cannot be relied on`);
 }
 
-/** In an operator's words. */
+/** Says for operators how a file differs from the one that was left. */
 function howChanged(markedWrites: number, file: string, state: FileState): string {
   if (markedWrites >= state.writes) return 'is an older copy, which was put back';
   return isSameFile(file, state.file) ? 'was changed' : 'is a copy, or was moved,';

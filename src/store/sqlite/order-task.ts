@@ -2,7 +2,7 @@ import type { KeyTime } from '../order-gap.ts';
 import type { OrderRecord, RecordedOutcome, Reservation, VoidRequest } from '../order-records.ts';
 import type { MachineMoment } from './machine-clock.ts';
 
-/** With the machine's uptime at which the clocks were read. */
+/** The times of a key, and the machine's uptime at which the clocks were read. */
 export type AskedTime = KeyTime & Pick<MachineMoment, 'uptimeMs'>;
 
 /** Plain data, since it is cloned to the worker thread and back. */

@@ -31,12 +31,16 @@ async function open() {
       accountVersions: { read: async () => state.stored ?? Promise.reject(new Error('away')) },
     },
     metrics: {
-      ...{ sessionReads: count('read'), polls: count('poll') },
+      sessionReads: count('read'),
+      polls: count('poll'),
       events: { delivered: count('delivered'), merged: count('merged') },
     },
     settings: {
-      ...{ sessionMaxAgeSeconds: 60, positionsPollMs: 60_000, positionsPollMaxMs: 60_000 },
-      ...{ gatewayPollsPerSecond: 100, firstListMs: 5_000 },
+      sessionMaxAgeSeconds: 60,
+      positionsPollMs: 60_000,
+      positionsPollMaxMs: 60_000,
+      gatewayPollsPerSecond: 100,
+      firstListMs: 5_000,
     },
     cacheBytes: { catalogs: 1e6, sessions: 1e6, positions: 1e6 },
   } as unknown as DomainParts;
@@ -55,7 +59,10 @@ async function open() {
   await eventually(() => follower.events.length === 1);
   expect(counted).toEqual(['read call', 'delivered 1', 'merged 0', 'poll changed']);
   return {
-    ...{ accounts, calls, state, services },
+    accounts,
+    calls,
+    state,
+    services,
     /** Whether session and list are in memory, and the calls so far. */
     known: () => [sessions.cached(demo) !== null, hub.current(demo) !== null, calls.length],
   };
@@ -80,7 +87,8 @@ test('a snapshot with other positions has the feed polled, and counts in the agr
   accounts.emit('positionsAnswered', demo, { ...times, positions: [], bytes: Buffer.of() });
   expect(services.lists.counts()).toEqual({ agree: 0, differ: 0 });
   accounts.emit('snapshotAnswered', demo, {
-    ...{ ...times, logicalTime: 1_001 },
+    ...times,
+    logicalTime: 1_001,
     session: { positions },
   } as unknown as SessionAnswer);
   expect(services.lists.counts()).toEqual({ agree: 1, differ: 0 });

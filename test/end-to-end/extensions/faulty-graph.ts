@@ -7,7 +7,9 @@ import { throwAtNextRequest } from './faulty-helper.ts';
 const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
   const url = process.env.SIDE_URL ?? '';
   const news = backend({
-    ...{ name: 'news', url, retries: false },
+    name: 'news',
+    url,
+    retries: false,
     reads: { all: '/news' },
     writes: {
       add: '/news',
@@ -17,7 +19,10 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
     },
   });
   const judged = backend({
-    ...{ name: 'judged', url, reads: { all: '/news' }, writes: { add: '/news' } },
+    name: 'judged',
+    url,
+    reads: { all: '/news' },
+    writes: { add: '/news' },
     judge({ status, body }) {
       if (status === 418) throw new Error('a teapot');
       return body ?? 'nothing';

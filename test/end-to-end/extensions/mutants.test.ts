@@ -83,7 +83,7 @@ test('no mutant of the example ends the process, or changes an answer to a reque
     expect([where, facade.pid()]).toEqual([where, pid]);
   }
   writeFileSync(control, '');
-  // What they have left behind changes nothing later.
+  // The mutants leave nothing behind that changes a later answer.
   await eventually(
     async () => (await query('{ news(symbol: "EURUSD") { id } }')).errors.length === 0,
   );

@@ -11,14 +11,20 @@ const writes = {
 const extension: Extension = ({ builder, refs, backend, shared, listSize, error }) => {
   const url = process.env.SIDE_URL ?? '';
   const side = backend({
-    ...{ name: 'side', url, retries: false },
+    name: 'side',
+    url,
+    retries: false,
     reads: { item: '/items/{id}', list: '/items' },
     writes,
   });
   const refused = error('REFUSED', { retryable: false, outcome: 'caller', advice: 'x' });
   const judged = backend({
-    ...{ name: 'judged', url, retries: false, forward: ['Idempotency-Key'] },
-    ...{ reads: { item: '/items/{id}' }, writes },
+    name: 'judged',
+    url,
+    retries: false,
+    forward: ['Idempotency-Key'],
+    reads: { item: '/items/{id}' },
+    writes,
     judge({ status, body }) {
       if (status === 409) throw refused('no');
       return status === 204 ? typeof body : (body as { readonly ok: unknown }).ok;
@@ -26,11 +32,16 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize, error 
   });
   const own = backend({ name: 'own', url, forwardToken: true, reads: { mine: '/mine' } });
   const tenants = backend({
-    ...{ name: 'tenants', url, forward: ['x-tenant', 'Authorization', 'cookie'] },
+    name: 'tenants',
+    url,
+    forward: ['x-tenant', 'Authorization', 'cookie'],
     reads: { tenant: '/tenant' },
   });
   const ofLogin = backend({
-    ...{ name: 'login', url, loginHeader: 'x-login', forward: ['X-Tenant'] },
+    name: 'login',
+    url,
+    loginHeader: 'x-login',
+    forward: ['X-Tenant'],
     reads: { mine: '/mine' },
   });
   const itemOf = side.loader('list', {

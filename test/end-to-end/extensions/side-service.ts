@@ -9,7 +9,7 @@ interface Received {
   readonly body: string;
 }
 
-/** What it answers: a status with a body, which is no JSON where it is undefined, or a connection that breaks before or within it. */
+/** The answer: a status with a body, which is no JSON where it is undefined, or a connection that breaks before or within it. */
 export type Reply = { readonly status: number; readonly body: unknown } | 'reset' | 'cut';
 
 export interface SideService extends LocalServer {

@@ -13,7 +13,7 @@ import { buying, type GraphQLBody, placing } from './order-request.ts';
 const shell = (script: string) => (folder: string) =>
   void execFileSync('sh', ['-ec', script], { cwd: folder });
 
-/** What is done to the folder of the file between two starts, when nothing is lost by it. */
+/** Operations on the folder of the file between two starts, by which nothing is lost. */
 const WHOLE: Readonly<Record<string, (folder: string) => void>> = {
   nothing: () => {},
   'chmod -R g+rwX': shell('chmod -R g+rwX data'),

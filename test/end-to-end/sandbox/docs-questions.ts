@@ -1,4 +1,4 @@
-/** What people type into the search, and the pages that answer: written without a look at their words. */
+/** Searches that people type, and the pages that answer them: written without a look at the pages' words. */
 export const QUESTIONS: readonly (readonly [query: string, ...pages: string[]])[] = [
   ['prevent double submit of an order', '/docs/orders'],
   ['kotlin apollo setup websocket', '/docs/clients/native'],

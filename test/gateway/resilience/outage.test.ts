@@ -314,7 +314,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
   const accepted = answer(200, { success: true, orderId: '1' });
   const SECONDS = 100;
 
-  /** What became of three orders a second, of twelve accounts, as the sockets end that are not answered. */
+  /** The outcomes of three orders a second, of twelve accounts, as the sockets end that are not answered. */
   async function outage(end: Script, { withReads }: { readonly withReads: boolean }) {
     let isDown = false;
     await using gateway = await startScriptedGateway((socket, request) => {

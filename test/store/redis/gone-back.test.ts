@@ -56,7 +56,8 @@ async function open(
   leaseMs = 1_500,
 ) {
   const replica = await openReplica(url, {
-    ...{ clock: clocks.clock, durability },
+    clock: clocks.clock,
+    durability,
     timing: { beatMs: BEAT_MS, graceMs: 200, leaseMs, patienceMs: 20_000 },
     uptimeMs: () => performance.now() + clocks.aheadMs,
   });
@@ -192,7 +193,7 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
   });
 });
 
-/** As a replica asks whose clocks are right: a key that was made so long ago. */
+/** The request of a replica whose clocks are right, for a key that was made so long ago. */
 function made(key: string, agoMs: number) {
   const laterMs = Date.now();
   return { ...request('1', key), keyTime: { madeMs: laterMs - agoMs, laterMs, differMs: 0 } };

@@ -35,7 +35,7 @@ test('a copy is made while orders are taken, which wait for none of it, and refu
   });
   expect(portions).toBe(4);
   expect(statSync(copy).mode & 0o777).toBe(0o600);
-  // What was reserved before the last portion was read; the key that was taken again is in it once.
+  // Orders reserved before the last portion was read are in it, and the key that was taken again is in it once.
   expect(copied).toBe(keys.length + 3);
   using restored = openDatabase(copy, { max: 10_000 });
   expect(restored.run([])).toMatchObject({

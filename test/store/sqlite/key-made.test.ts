@@ -53,7 +53,7 @@ function run(path: string, seed: string) {
     });
   const sent = new Map<string, number>();
   const made = new Map<string, number | null>();
-  /** What was read of an order before something happened, and reaches the store after it. */
+  /** Tasks whose clocks were read before something happened, and that reach the store after it. */
   const late: Task[] = [];
   let database = open();
   let taken = 0;
@@ -79,7 +79,7 @@ function run(path: string, seed: string) {
   };
   const placeNew = () => {
     const key = `key ${made.size}`;
-    // By a phone that is wrong, right as the answers of the server are, or of an app that does not say it.
+    // The phone's clock is wrong, or as right as the answers of the server; or the app does not say it.
     const off = pick(random, [
       between(-10, 10) * MINUTE_MS,
       between(55, 65) * 1_000,

@@ -8,7 +8,7 @@ import { startScriptedGateway } from '../scripted-gateway.ts';
 import { SPOILS, startSpoilingRedis } from '../spoiling-redis.ts';
 import { writeCorrupt } from './corrupt-gateway.ts';
 
-/** What the services beside the gateway answer where nothing is wrong: keys of tokens, a collector of spans, an extension's backend. */
+/** The answers of the services beside the gateway where nothing is wrong: keys of tokens, a collector of spans, an extension's backend. */
 const RIGHT: Readonly<Record<string, unknown>> = {
   '/jwks': { keys: [{ kty: 'oct', kid: '1', alg: 'HS256', k: 'c2VjcmV0' }] },
   '/v1/traces': { partialSuccess: {} },

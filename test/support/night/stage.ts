@@ -10,7 +10,7 @@ import { startAlertmanager, startPrometheus } from './monitoring.ts';
 import { mountSmallDisk } from './small-disk.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
-/** What a fault needs of its stage. */
+/** The part of its stage that a fault needs. */
 export interface Needs {
   readonly environment?: Environment;
   readonly needs?: 'small disk' | 'TLS';
