@@ -52,7 +52,7 @@ function searchAsOneTypes(form) {
   field.setAttribute('aria-autocomplete', 'list');
   field.ariaExpanded = 'false';
 
-  /** @type {Promise<(query: string) => readonly import('./search.js').Found[]> | undefined} */
+  /** @type {Promise<((query: string) => readonly import('./search.js').Found[]) | null> | undefined} */
   let loading;
   let chosen = -1;
 
@@ -71,36 +71,38 @@ function searchAsOneTypes(form) {
     option?.scrollIntoView({ block: 'nearest' });
   }
 
-  function close() {
-    list.hidden = true;
-    if (field) field.ariaExpanded = 'false';
+  function turn(/** @type {boolean} */ isOpen) {
+    list.hidden = !isOpen;
+    if (field) field.ariaExpanded = String(isOpen);
     chosen = -1;
+    field?.removeAttribute('aria-activedescendant');
+  }
+
+  function loaded() {
+    loading ??= load().catch(() => {
+      // A connection that was lost may be back at the next letter.
+      loading = undefined;
+      return null;
+    });
+    return loading;
   }
 
   async function show() {
     const query = field?.value.trim() ?? '';
-    loading ??= load();
-    const search = await loading.catch(() => null);
+    const search = await loaded();
     // The field may say something else by now.
     if (search === null || field?.value.trim() !== query) return;
     const found = query === '' ? [] : search(query).slice(0, MAX_RESULTS);
     list.replaceChildren(...found.map(optionOf));
-    list.hidden = found.length === 0;
-    field.ariaExpanded = String(found.length > 0);
-    choose(-1);
-    chosen = -1;
-    for (const option of options()) option.ariaSelected = 'false';
-    field.removeAttribute('aria-activedescendant');
+    turn(found.length > 0);
     status.textContent =
       query === '' ? '' : found.length === 0 ? 'No page has these words.' : `${found.length} pages`;
   }
 
   field.addEventListener('input', show);
-  field.addEventListener('focus', () => {
-    loading ??= load();
-  });
+  field.addEventListener('focus', loaded);
   field.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') return close();
+    if (event.key === 'Escape') return turn(false);
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();
       if (list.hidden) void show();
@@ -113,9 +115,9 @@ function searchAsOneTypes(form) {
     option.click();
   });
   form.addEventListener('focusout', ({ relatedTarget }) => {
-    if (!(relatedTarget instanceof Node && form.contains(relatedTarget))) close();
+    if (!(relatedTarget instanceof Node && form.contains(relatedTarget))) turn(false);
   });
-  list.addEventListener('click', close);
+  list.addEventListener('click', () => turn(false));
   document.addEventListener('keydown', (event) => {
     const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea');
     if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
@@ -141,6 +143,7 @@ function optionOf({ section, terms }, at) {
   const { path, id, page, title } = section;
   const option = document.createElement('a');
   option.role = 'option';
+  option.ariaSelected = 'false';
   option.id = `result-${at}`;
   option.href = `${path}#${id}`;
   option.tabIndex = -1;

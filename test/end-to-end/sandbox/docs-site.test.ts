@@ -182,6 +182,24 @@ describeInBrowser('in a browser', (browser) => {
     expect(opened.problems).toEqual([]);
   });
 
+  test('a search that could not be loaded is loaded when one types on', async () => {
+    await using opened = await openPage(browser, `${app.url}/docs/live`, {
+      isExpected: (problem) => problem.includes('ERR_FAILED'),
+    });
+    const { page } = opened;
+    const isLost = page.waitForEvent('requestfailed');
+    await page.route('**/sections.json', (route) => route.abort());
+    await page.keyboard.press('/');
+    await page.keyboard.type('circui');
+    await isLost;
+    await page.unroute('**/sections.json');
+    await eventually(async () => {
+      await page.keyboard.type('t');
+      await page.keyboard.press('Backspace');
+      return (await page.getByRole('option').count()) > 0;
+    });
+  });
+
   test('the header of the page, the menu of GraphiQL and the codes of its errors lead there', async () => {
     await using opened = await openPage(browser, app.url);
     const { page } = opened;
