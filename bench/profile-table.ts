@@ -7,8 +7,8 @@ import { table } from './support/markdown.ts';
 import { allocationsIn, selfTimes } from './support/profile-report.ts';
 import type { Workload } from './support/workloads.ts';
 
-const MOST_PARTS = 10;
-const MOST_FILES = 12;
+const MAX_PARTS = 10;
+const MAX_FILES = 12;
 const WARM_MS = 300;
 
 export interface ProfilePace {
@@ -36,7 +36,7 @@ export async function profileTable(
     const shown = times.map((each) =>
       each.map(({ where, share }) => `${(share * 100).toFixed(0)} % ${where}`),
     );
-    rows.push([workload.title, ...shown.map((each) => lines(each, MOST_PARTS))]);
+    rows.push([workload.title, ...shown.map((each) => lines(each, MAX_PARTS))]);
   }
   const head = ['Self time of ours', 'by part', 'by function'];
   return `${table(head, rows)}\n\nProfiles are in ${folder}.`;
@@ -70,7 +70,7 @@ export async function shapesTable(
       rows.push([
         ...[workload.title, contestant.name, ((all / answered) | 0).toLocaleString('en')],
         ...[each(waits.PROMISE), each(waits.Timeout), each(waits.Immediate)],
-        lines(files, contestant.replaysRecording ? 3 : MOST_FILES),
+        lines(files, contestant.replaysRecording ? 3 : MAX_FILES),
       ]);
     }
   }

@@ -11,9 +11,9 @@ export type Collected = 'kept' | 'too many bytes' | 'too many pieces';
 // A sender of ordinary segments needs one piece for 1,400 bytes, one that writes lines some dozens of bytes.
 const FREE_PIECES = 1_024;
 const BYTES_PER_PIECE = 128;
-const SMALLEST_BUFFER = 512;
+const MIN_BUFFER = 512;
 // More than so large a part of a buffer that is not used is given back.
-const LARGEST_WASTE = 1 / 4;
+const MAX_WASTE = 1 / 4;
 const EMPTY = Buffer.alloc(0);
 
 /**
@@ -57,7 +57,7 @@ export class ByteCollector {
     this.#pieces = 0;
     if (buffer.length === length) return buffer;
     const bytes = buffer.subarray(0, length);
-    return buffer.length - length > length * LARGEST_WASTE ? Buffer.from(bytes) : bytes;
+    return buffer.length - length > length * MAX_WASTE ? Buffer.from(bytes) : bytes;
   }
 
   #append(piece: Buffer, length: number): void {
@@ -71,7 +71,7 @@ export class ByteCollector {
   }
 
   #capacityFor(length: number): number {
-    const doubled = Math.max(2 * length, SMALLEST_BUFFER);
+    const doubled = Math.max(2 * length, MIN_BUFFER);
     const most = this.#announcedBytes >= length ? this.#announcedBytes : this.#maxBytes;
     return Math.min(doubled, most);
   }

@@ -13,7 +13,7 @@ export interface Clock {
 
 // setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately, and is reached by several; it warns of
 // one below 0, as that of a moment that has just passed.
-const LONGEST_TIMER_MS = 2_147_483_647;
+const MAX_TIMER_MS = 2_147_483_647;
 
 let latestMs = Date.now();
 /** The steady clock's time; null where the date is the latest one. */
@@ -40,11 +40,11 @@ export const systemClock: Clock = {
   now: latestDate,
   date: () => Date.now(),
   after(ms, task) {
-    if (ms > LONGEST_TIMER_MS) {
+    if (ms > MAX_TIMER_MS) {
       const later = () => {
-        cancel = systemClock.after(ms - LONGEST_TIMER_MS, task);
+        cancel = systemClock.after(ms - MAX_TIMER_MS, task);
       };
-      let cancel = systemClock.after(LONGEST_TIMER_MS, later);
+      let cancel = systemClock.after(MAX_TIMER_MS, later);
       return () => cancel();
     }
     const timer = setTimeout(task, Math.max(0, ms));

@@ -14,7 +14,7 @@ export const INEXACT: unique symbol = Symbol('a number that cannot be carried ex
 const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.]{16}))/;
 
 /** Each costs as much to look at as a hundred other numbers to parse. */
-const MOST_SUSPECTS = 1_000;
+const MAX_SUSPECTS = 1_000;
 
 /**
  * Like JSON.parse, errors included, with INEXACT in place of each number that is not exact, and of
@@ -25,7 +25,7 @@ export function parseExactJson(text: string): unknown {
   let suspects = 0;
   return parseMarked(text, (source) => {
     suspects += 1;
-    return suspects <= MOST_SUSPECTS && isExactNumber(source) ? undefined : INEXACT;
+    return suspects <= MAX_SUSPECTS && isExactNumber(source) ? undefined : INEXACT;
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Eventually } from './eventually.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 
 type Task = () => void;
 
@@ -55,7 +55,7 @@ export class FairScheduler {
   }
 
   /** Begins long work in a turn of its own, only a few pieces of a client's at a time. */
-  async run<T>(client: string, work: () => Eventually<T>): Promise<T> {
+  async run<T>(client: string, work: () => MaybePromise<T>): Promise<T> {
     await this.#enter(client);
     try {
       await this.turn(client);

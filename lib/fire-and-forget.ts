@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { Eventually } from './eventually.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 
 /** The work that nobody waits for, by the names that the log and the metric have. */
 export const BACKGROUND_TASKS = [
@@ -23,7 +23,7 @@ export interface BackgroundFailure {
 const failures = channel('trading-graph.background-failure');
 
 /** Lets work go on that nobody waits for: where it fails, the service logs and counts it. */
-export function fireAndForget(task: BackgroundTask, work: Eventually<unknown>): void {
+export function fireAndForget(task: BackgroundTask, work: MaybePromise<unknown>): void {
   if (!(work instanceof Promise)) return;
   work.catch((error: unknown) => {
     if (failures.hasSubscribers) failures.publish({ task, error } satisfies BackgroundFailure);
@@ -33,7 +33,7 @@ export function fireAndForget(task: BackgroundTask, work: Eventually<unknown>): 
 
 /** Calls the listener with each failure, until what it returns is called. */
 export function onBackgroundFailure(listener: (failure: BackgroundFailure) => void): () => void {
-  const heard = (message: unknown) => listener(message as BackgroundFailure);
-  failures.subscribe(heard);
-  return () => failures.unsubscribe(heard);
+  const onMessage = (message: unknown) => listener(message as BackgroundFailure);
+  failures.subscribe(onMessage);
+  return () => failures.unsubscribe(onMessage);
 }

@@ -4,7 +4,7 @@ const MB = 1024 ** 2;
 // V8 keeps young objects in three of them. Their size where no flag names one, by Node's major.
 const SEMI_SPACES = 3;
 const SEMI_SPACE_MB: Readonly<Record<string, number>> = { 24: 64, 26: 32 };
-const LARGEST_SEMI_SPACE_MB = Math.max(...Object.values(SEMI_SPACE_MB));
+const MAX_SEMI_SPACE_MB = Math.max(...Object.values(SEMI_SPACE_MB));
 
 /** False where the memory of this version's young objects is taken from its neighbours, and no test has run on it. */
 export function isTriedNode(version: string): boolean {
@@ -26,7 +26,7 @@ export function oldHeapBytes(limit: number, flags: string, nodeVersion: string):
   // V8 rounds it up to a power of two.
   if (semiMb > 0) return Math.max(MB, limit - SEMI_SPACES * 2 ** Math.ceil(Math.log2(semiMb)) * MB);
   // Small heaps have a smaller young generation than a major's usual one.
-  const usualMb = SEMI_SPACE_MB[majorOf(nodeVersion)] ?? LARGEST_SEMI_SPACE_MB;
+  const usualMb = SEMI_SPACE_MB[majorOf(nodeVersion)] ?? MAX_SEMI_SPACE_MB;
   return Math.max(limit - SEMI_SPACES * usualMb * MB, limit / 2);
 }
 

@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 const SHORT_SHARE = 0.8;
 // Lower, so that one answer more or less does not make it short again.
 const ENOUGH_SHARE = 0.7;
-const LEAST_PAUSE_MS = 5_000;
+const MIN_PAUSE_MS = 5_000;
 // A forced collection stops everything: it may take one hundredth of the time.
 const PAUSES_PER_COLLECTION = 100;
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
@@ -34,7 +34,7 @@ export function watchMemory(log: Pick<Log, 'warn' | 'info'>, clock: Clock) {
     const record = { heldShare: Math.round(held * 100) / 100 };
     if (isShort) {
       log.warn(record, 'memory is short: no new sockets and no costly operations are taken');
-      checkAfter(LEAST_PAUSE_MS);
+      checkAfter(MIN_PAUSE_MS);
     } else {
       log.info(record, 'memory is no longer short');
       cancelCheck();
@@ -48,7 +48,7 @@ export function watchMemory(log: Pick<Log, 'warn' | 'info'>, clock: Clock) {
       collectGarbage();
       const tookMs = performance.now() - startedAtMs;
       // It is judged like any other, which cancels this where memory is no longer short.
-      checkAfter(Math.max(LEAST_PAUSE_MS, tookMs * PAUSES_PER_COLLECTION));
+      checkAfter(Math.max(MIN_PAUSE_MS, tookMs * PAUSES_PER_COLLECTION));
     });
   }
 

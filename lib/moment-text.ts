@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000;
 const END_MS = Date.UTC(2200);
-const MOST_DATES = 4_096;
+const MAX_DATES = 4_096;
 const DATE_LETTERS = 10;
 
 /** A buffer that every call overwrites. */
@@ -35,7 +35,7 @@ export function parseMoment(text: string): number | null {
 }
 
 function addDate(day: number): Buffer {
-  if (dates.size >= MOST_DATES) dates.clear();
+  if (dates.size >= MAX_DATES) dates.clear();
   const date = Buffer.from(new Date(day * DAY_MS).toISOString(), 'latin1').subarray(
     0,
     DATE_LETTERS,

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { constants, crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 import { type Body, isChunks } from './pack.ts';
 
-const LARGEST_STORED = 65_535;
+const MAX_STORED = 65_535;
 const STORED_HEAD_BYTES = 5;
 // Without a final block: the stream goes on behind it.
 const OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
@@ -35,11 +35,11 @@ export class PackedText {
 
 /** Wraps bytes in stored blocks, which carry them unpacked within a raw DEFLATE stream. */
 export function storedBlocks(bytes: Uint8Array): Buffer {
-  const blocks = Math.max(1, Math.ceil(bytes.length / LARGEST_STORED));
+  const blocks = Math.max(1, Math.ceil(bytes.length / MAX_STORED));
   const stored = Buffer.allocUnsafe(bytes.length + blocks * STORED_HEAD_BYTES);
   let at = 0;
-  for (let from = 0; at < stored.length; from += LARGEST_STORED) {
-    const part = bytes.subarray(from, from + LARGEST_STORED);
+  for (let from = 0; at < stored.length; from += MAX_STORED) {
+    const part = bytes.subarray(from, from + MAX_STORED);
     stored[at] = 0;
     stored.writeUInt16LE(part.length, at + 1);
     stored.writeUInt16LE(part.length ^ 0xffff, at + 3);

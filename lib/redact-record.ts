@@ -3,7 +3,7 @@ import { redact, redactTokens } from './redact.ts';
 const REDACTED = '[struck out]';
 const DEEPEST = 8;
 // A socket or a request that slipped into a record must not stall the process.
-const MOST_VALUES = 2_000;
+const MAX_VALUES = 2_000;
 
 const SECRET_NAME =
   /(authorization|cookies?|e?mail|passkey|password|phone|phonenumber|secret|token|tokens|apikey)$/;
@@ -28,7 +28,7 @@ export function redactRecord(record: object): Record<string, unknown> {
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null) return value;
     if (under.has(value)) return '[circular]';
-    if (values > MOST_VALUES || under.size >= DEEPEST) return '[left out]';
+    if (values > MAX_VALUES || under.size >= DEEPEST) return '[left out]';
     under.add(value);
     try {
       return redactedObject(value, isFromError);

@@ -9,7 +9,7 @@ export interface Reply {
   readonly lost?: boolean;
 }
 
-const LARGEST_BODY_BYTES = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 
 export function json(status: number, body: unknown, headers?: OutgoingHttpHeaders): Reply {
   const reply = { status, body: JSON.stringify(body) };
@@ -23,7 +23,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer | null> {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= LARGEST_BODY_BYTES) chunks.push(chunk);
+      if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
       // The rest is read and discarded, so that the answer can still be sent.
       else resolve(null);
     });

@@ -24,7 +24,7 @@ export interface Malformed {
 
 export type Read<T> = { readonly request: T } | { readonly malformed: Malformed };
 
-const LONGEST_COMMENT = 1_000;
+const MAX_COMMENT_LENGTH = 1_000;
 
 export function readMarketOrder(body: Row, directionField: string): Read<OrderRequest> {
   const problem =
@@ -69,10 +69,10 @@ function commonProblem(body: Row, directionField: string): Malformed | null {
   }
   if (body.comment !== undefined) {
     const { comment } = body;
-    if (typeof comment !== 'string' || comment.length > LONGEST_COMMENT) {
+    if (typeof comment !== 'string' || comment.length > MAX_COMMENT_LENGTH) {
       return {
         field: 'comment',
-        problem: `must be a string of up to ${LONGEST_COMMENT} characters`,
+        problem: `must be a string of up to ${MAX_COMMENT_LENGTH} characters`,
       };
     }
   }

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { LONG_SUITES, SUITES_ALONE, SUITES_OF_THEIR_OWN } from '../test/support/long-suites.ts';
 
 /** So many start and end within the time that somebody waits for. */
-const MOST_FILES = 8;
+const MAX_FILES = 8;
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
 /** An import of whichever file of the same folder. */
 const SIBLING_IMPORT = /\bimport\(`\.\/\$\{/;
@@ -65,7 +65,7 @@ function nearest(paths: readonly string[]): readonly string[] {
     .map(([file, distance]) => ({ file, rank: isBeside(file) ? distance / 2 : distance }));
   return found
     .toSorted((one, other) => one.rank - other.rank)
-    .slice(0, MOST_FILES)
+    .slice(0, MAX_FILES)
     .map(({ file }) => file);
 }
 

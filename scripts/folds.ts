@@ -6,18 +6,18 @@ import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';
 import { runSeeds, SEED_OPTIONS } from './seeds.ts';
 
 const STEPS = 400;
-const LONGEST_LAG_MS = { getSession: 1_500, getOpenPositions: 600 };
-const LONGEST_DELAY_MS = 300;
+const MAX_LAG_MS = { getSession: 1_500, getOpenPositions: 600 };
+const MAX_DELAY_MS = 300;
 
 const { values } = parseArgs({ options: SEED_OPTIONS });
 await runSeeds(values, async (seed) => {
   const random = createSeededRandom(seed);
   // One of the two lags: both at once would be a gateway whose clock is late.
   const lagging = random.pick(['getSession', 'getOpenPositions'] as const);
-  const lagMs = { [lagging]: random.below(LONGEST_LAG_MS[lagging]) };
+  const lagMs = { [lagging]: random.below(MAX_LAG_MS[lagging]) };
   const delayMs = {
-    getSession: random.below(LONGEST_DELAY_MS),
-    getOpenPositions: random.below(LONGEST_DELAY_MS),
+    getSession: random.below(MAX_DELAY_MS),
+    getOpenPositions: random.below(MAX_DELAY_MS),
   };
   // In every second run one of them fails now and then.
   const failing = random.pick(['getSession', 'getOpenPositions', null, null] as const);

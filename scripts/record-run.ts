@@ -8,7 +8,7 @@ import { openDemo } from './open-demo.ts';
 
 const FILE = join(import.meta.dirname, '..', 'page', 'recorded-run.json');
 const SPAN_MS = 60_000;
-const MOST_BYTES = 10_000;
+const MAX_BYTES = 10_000;
 const LISTEN = `globalThis.run = { beganAtMs: Date.now(), marks: [], comparison: null };
 addEventListener('page:mark', ({ detail }) => run.marks.push(detail));
 addEventListener('page:comparison', ({ detail }) => { run.comparison ??= detail; });`;
@@ -52,7 +52,7 @@ for (const [afterMs, name] of ACTIONS) {
 await passed(SPAN_MS + 2_000);
 const heard = await page.evaluate<Heard>('run');
 const text = JSON.stringify(runOf(heard, recordedAt));
-if (text.length > MOST_BYTES) throw new Error(`The run has ${text.length} bytes.`);
+if (text.length > MAX_BYTES) throw new Error(`The run has ${text.length} bytes.`);
 writeFileSync(FILE, `${text}\n`);
 console.log(`${FILE}: ${text.length} bytes, ${heard.marks.length} marks`);
 

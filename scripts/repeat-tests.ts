@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { failuresIn } from './test-report.ts';
 
-const LONGEST_MESSAGE = 300;
+const MAX_MESSAGE_LENGTH = 300;
 /** It ends by itself where this process is killed. */
 const BUSY_LOOP =
   'const parent = process.ppid; for (;;) { const end = Date.now() + 1_000; while (Date.now() < end); if (process.ppid !== parent) process.exit(); }';
@@ -63,7 +63,7 @@ async function runOnce(report: string): Promise<boolean> {
   if (failures.length === 0) failures.push([`no report names what failed (exit code ${code})`, '']);
   for (const [name, message] of failures) {
     const count = (counts.get(name)?.count ?? 0) + 1;
-    counts.set(name, { count, message: message.slice(0, LONGEST_MESSAGE) });
+    counts.set(name, { count, message: message.slice(0, MAX_MESSAGE_LENGTH) });
   }
   return false;
 }

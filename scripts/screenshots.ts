@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openDemo } from './open-demo.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'images');
-const MOST_BYTES = 200_000;
+const MAX_BYTES = 200_000;
 
 mkdirSync(FOLDER, { recursive: true });
 await using demo = await openDemo();
@@ -21,7 +21,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   const path = join(FOLDER, `page-${colorScheme}.png`);
   await page.screenshot({ path, animations: 'disabled' });
   const { size } = statSync(path);
-  if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes, more than ${MOST_BYTES}.`);
+  if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes, more than ${MAX_BYTES}.`);
   console.log(`${path}: ${size} bytes`);
   await page.close();
 }

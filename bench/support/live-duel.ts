@@ -49,7 +49,7 @@ export const DUELS: Readonly<Record<string, readonly [Opponent, Opponent]>> = {
   packed: [{ name: 'packed', isPacked: true }, { name: 'plain' }],
 };
 
-const LONGEST_WARM_MS = 120_000;
+const MAX_WARM_MS = 120_000;
 
 /**
  * Two servers under the same crowd at the same time, on the same core: what else the machine does meets both alike. Each
@@ -70,7 +70,7 @@ export async function openDuel(
   }
   await under(pace.warmCrowd, [0, 1], async (crowds) => {
     for (const crowd of crowds) crowd.begin();
-    const until = performance.now() + LONGEST_WARM_MS;
+    const until = performance.now() + MAX_WARM_MS;
     const isCold = () => crowds.some((crowd) => crowd.figures().events < pace.warmEvents);
     while (isCold() && performance.now() < until) await delay(100);
   });

@@ -1,7 +1,7 @@
 import { type DirectiveNode, type DocumentNode, Kind, type TypeNode, visit } from 'graphql';
 import { evaluate, type SizeOf } from '../../engine/documents/amount.ts';
 import type { PreparedOperation } from '../../engine/documents/documents.ts';
-import { LONGEST_PAGE } from '../../engine/documents/list-sizes.ts';
+import { MAX_PAGE_SIZE } from '../../engine/documents/list-sizes.ts';
 
 /** An operation's cost before its variables are known; what `@skip` and `@include` select counts in. */
 export interface CostRange {
@@ -14,8 +14,8 @@ export interface CostRange {
 type Variables = Readonly<Record<string, unknown>>;
 
 // A variable that is read by `@skip` and by `@include` is tried both ways, and only so many of them.
-const MOST_TRIED_FLAGS = 10;
-const LONGEST_LIST: readonly unknown[] = new Array(LONGEST_PAGE);
+const MAX_TRIED_FLAGS = 10;
+const MAX_LIST_LENGTH: readonly unknown[] = new Array(MAX_PAGE_SIZE);
 
 export function costRange(
   document: DocumentNode,
@@ -31,7 +31,7 @@ export function costRange(
   };
   const largest = (node.variableDefinitions ?? []).map(({ variable, type }) => [
     variable.name.value,
-    isList(type) ? LONGEST_LIST : Number.MAX_SAFE_INTEGER,
+    isList(type) ? MAX_LIST_LENGTH : Number.MAX_SAFE_INTEGER,
   ]);
   return { usual: most({}), most: most(Object.fromEntries(largest)) };
 }
@@ -54,7 +54,7 @@ function flagValues(document: DocumentNode): Variables[] {
   const fixed = Object.fromEntries(names.map((name) => [name, included.has(name)]));
   const tried = names.filter((name) => included.has(name) && skipped.has(name));
   return tried
-    .slice(0, MOST_TRIED_FLAGS)
+    .slice(0, MAX_TRIED_FLAGS)
     .reduce<Variables[]>(
       (all, name) => all.flatMap((values) => [values, { ...values, [name]: false }]),
       [fixed],

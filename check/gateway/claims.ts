@@ -18,7 +18,7 @@ export interface Group {
 }
 
 const OPERATION = 'getSession';
-const MOST_CANDIDATES = 5;
+const MAX_CANDIDATES = 5;
 /** By the interface 403; gateways also say that there is no such login. */
 const OF_FOREIGN_LOGIN: ReadonlySet<number | null> = new Set([400, 403, 404, 422]);
 
@@ -64,7 +64,7 @@ async function searchSession(
   own: string | null,
 ): Promise<Session | null> {
   const tried = new Set([own]);
-  for (const claim of read.loginClaims(run.config.gatewayLoginClaim).slice(0, MOST_CANDIDATES)) {
+  for (const claim of read.loginClaims(run.config.gatewayLoginClaim).slice(0, MAX_CANDIDATES)) {
     const login = read.loginIn(claim);
     if (login === null || tried.has(login)) continue;
     tried.add(login);

@@ -45,11 +45,11 @@ function textOf({ path, expected, seen, loss }: SeenField): string {
   return `${name}: ${expected} expected, ${found.join(', ')} found; ${COSTS[loss]}.`;
 }
 
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
 function unknownFindings(operation: ProbeName, unknown: Comparison['unknown']): Finding[] {
   if (unknown.length === 0) return [];
-  const names = unknown.slice(0, MOST_NAMES).map(({ path, type }) => `${path} (${type})`);
+  const names = unknown.slice(0, MAX_NAMES).map(({ path, type }) => `${path} (${type})`);
   const others = unknown.length - names.length;
   if (others > 0) names.push(`${others} more`);
   const text = `Not in the interface, and not read: ${names.join(', ')}.`;

@@ -1,5 +1,5 @@
 import type { RequestEnvironment } from './environment.ts';
-import { LONGEST_MS } from './request/deadline.ts';
+import { MAX_MS } from './request/deadline.ts';
 
 /** The functions that requests need, as browsers and Node provide them. */
 export function requestEnvironment(): RequestEnvironment {
@@ -10,7 +10,7 @@ export function requestEnvironment(): RequestEnvironment {
     random: () => Math.random(),
     after(ms, task) {
       // A delay beyond the longest timer would make the platform run the task at once.
-      const timer = setTimeout(task, Math.min(Math.max(ms, 0), LONGEST_MS));
+      const timer = setTimeout(task, Math.min(Math.max(ms, 0), MAX_MS));
       return () => clearTimeout(timer);
     },
   };

@@ -3,7 +3,7 @@ import type { RequestEnvironment } from './environment.ts';
 /** The `Date` of an answer has no milliseconds. */
 const RESOLUTION_MS = 1_000;
 const SLACK_MS = 2_000;
-const MOST_DOUBT_MS = 5_000;
+const MAX_DOUBT_MS = 5_000;
 /** The clock on the wall is adjusted by less while nothing is heard. */
 const SLEPT_MS = 2_000;
 
@@ -62,6 +62,6 @@ export class ServerClock {
 
   /** The time after which a request that has no answer is doubted. */
   get doubtMs(): number {
-    return Math.min(4 * this.roundTripMs + SLACK_MS || MOST_DOUBT_MS, MOST_DOUBT_MS);
+    return Math.min(4 * this.roundTripMs + SLACK_MS || MAX_DOUBT_MS, MAX_DOUBT_MS);
   }
 }

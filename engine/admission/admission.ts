@@ -1,5 +1,5 @@
 import type { RequestCaller } from '../../lib/caller.ts';
-import { after, type Eventually } from '../../lib/eventually.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { coerceVariables } from '../documents/coerce-variables.ts';
 import type { Documents, PreparedDocument } from '../documents/documents.ts';
 import { type RequestedDocument, readParams } from '../documents/params.ts';
@@ -32,7 +32,7 @@ export function admit(
   parts: AdmissionParts,
   caller: RequestCaller,
   transport: TransportContext,
-): Eventually<Operation | Refusal> {
+): MaybePromise<Operation | Refusal> {
   const { limits, persisted } = parts;
   const charged = limits.charge(caller, transport);
   if ('errors' in charged) return charged;
@@ -43,7 +43,7 @@ export function admit(
   if ('errors' in requested) return refuse(requested);
   const passed = limits.pass(charged, requested);
   if ('errors' in passed) return refuse(passed);
-  return after(prepareDocument(parts, requested, passed), (document) => {
+  return chain(prepareDocument(parts, requested, passed), (document) => {
     if ('errors' in document) return refuse(document);
     const operation = judge(parts, transport, requested, passed, document);
     if ('errors' in operation) return refuse(operation);
@@ -73,7 +73,7 @@ function judge(
     transport,
     signal: caller.signal,
     headers,
-    isReserved: overLimit !== null,
+    usesReserve: overLimit !== null,
     params: requested,
     document,
     prepared,
@@ -83,7 +83,7 @@ function judge(
     meter: price.meter,
     clientNow: limits.clientNow(caller),
     client,
-    isGivenBack: false,
+    isRefunded: false,
     issuedToken: null,
     trace: null,
     events: null,
@@ -95,7 +95,7 @@ export function prepareDocument(
   parts: Pick<AdmissionParts, 'limits' | 'documents' | 'scheduler'>,
   { trusted, query }: RequestedDocument,
   passed: PassedRequest,
-): Eventually<PreparedDocument | Refusal> {
+): MaybePromise<PreparedDocument | Refusal> {
   const { limits, documents, scheduler } = parts;
   if (trusted !== null) return trusted;
   const prepare = () => {

@@ -109,8 +109,8 @@ export function createClientLimits({ limiter, schema }: ClientLimitsOptions) {
     /** Charges the fields of a result, which are known once it is made. */
     chargeFields(operation: Operation): void {
       limiter.spend('fields', currentClient(operation), operation.meter.fields);
-      if (!operation.isGivenBack) return;
-      limiter.giveBack(operation.isReserved ? 'reserve' : 'requests', operation.client);
+      if (!operation.isRefunded) return;
+      limiter.giveBack(operation.usesReserve ? 'reserve' : 'requests', operation.client);
     },
   };
 }

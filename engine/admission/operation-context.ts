@@ -1,4 +1,4 @@
-import type { Eventually } from '../../lib/eventually.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Operation } from './operation.ts';
 
 /** The cost of a result. */
@@ -32,7 +32,7 @@ export interface ReadingContext {
 export interface OperationContext extends ReadingContext {
   readonly operation: Operation;
   /** Proves the viewer before anything cached is sent; throws or rejects where execution reports why. */
-  validity(): Eventually<Validity>;
+  validity(): MaybePromise<Validity>;
   /** Makes the contexts of a subscription's events, which outlive the operation's own. */
   eventContexts(): () => ReadingContext;
 }

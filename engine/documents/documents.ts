@@ -15,7 +15,7 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Eventually } from '../../lib/eventually.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
@@ -46,7 +46,7 @@ export interface DocumentOptions {
 /** Executes an operation of a prepared document, which keeps it for as long as it is itself kept. */
 export interface OperationExecutor {
   /** `args` have passed the reference executor's own check of variables. */
-  execute(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult>;
+  execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult>;
   /** Compiles on the first run, for documents that are known to be used. */
   compile(): void;
   /** Drops its code, which nobody finds once the document is forgotten, and which would keep the document. */
@@ -104,7 +104,7 @@ const BYTES_PER_DOCUMENT = 4_096;
 // The remaining errors appear once these are fixed; some kilobytes of a response have room for them.
 const MAX_ERRORS = 10;
 // A client can name an operation as it likes.
-const LONGEST_LOGGED_NAME = 80;
+const MAX_LOGGED_NAME_LENGTH = 80;
 
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
@@ -222,7 +222,7 @@ export class Documents {
         sharedUse: sharedUseOf(facts.marks, document, node),
         ...facts,
         name: `${digest} ${node.name?.value ?? ''}`,
-        logName: node.name ? redact(node.name.value.slice(0, LONGEST_LOGGED_NAME)) : null,
+        logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
       });
     }
     return operations;

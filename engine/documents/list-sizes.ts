@@ -17,7 +17,7 @@ import type { DocumentValues } from './document-values.ts';
 /** The default for lists whose size nothing says. */
 const USUAL_SIZE = 50;
 const DEFAULT_PAGE = 50;
-export const LONGEST_PAGE = 500;
+export const MAX_PAGE_SIZE = 500;
 
 export type ListSizes = ReturnType<typeof createListSizes>;
 
@@ -53,7 +53,7 @@ export function pageSize(
   );
   if (counting.length === 0 || isListType(getNullableType(field.type))) return null;
   const known = traitOf(field, 'listSize');
-  const most = typeof known === 'number' ? known : LONGEST_PAGE;
+  const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;
   const wanted = counting.map(({ name, defaultValue }) => {
     const given = node.arguments?.find((each) => each.name.value === name);
     const count = given && values.read(given.value);
@@ -84,7 +84,7 @@ export function requestedSize(
   const counts = field.args.find(({ name }) => name === traitOf(field, 'sizeArgument'));
   if (counts) {
     const known = traitOf(field, 'listSize');
-    const most = typeof known === 'number' ? known : LONGEST_PAGE;
+    const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;
     const given = node.arguments?.find(({ name }) => name.value === counts.name);
     const count = given && values.read(given.value);
     const size = (wanted: unknown = counts.defaultValue) =>
@@ -95,7 +95,7 @@ export function requestedSize(
   const ids = node.arguments?.find(({ name }) => name.value === 'ids');
   const length = ids && values.readLength(ids.value);
   // A longer list is refused by the resolver before anything is read.
-  const size = (count: number | undefined) => Math.min(LONGEST_PAGE, count ?? USUAL_SIZE);
+  const size = (count: number | undefined) => Math.min(MAX_PAGE_SIZE, count ?? USUAL_SIZE);
   return typeof length === 'function' ? (inputs) => size(length(inputs)) : size(length);
 }
 

@@ -18,7 +18,7 @@ import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
 import type { SelectedField, Selecting, Selections } from './selections.ts';
 
 // A label of a metric each.
-const MOST_DEPRECATED = 20;
+const MAX_DEPRECATED = 20;
 
 export interface OperationFacts {
   /** The fields that the answer can contain. */
@@ -152,7 +152,7 @@ export function factsOf(
       fields.flatMap(([, same]) => same.flatMap(ageLimitsOf)),
     ),
     marks: isUnmarked ? null : marks,
-    deprecated: [...deprecated].slice(0, MOST_DEPRECATED),
+    deprecated: [...deprecated].slice(0, MAX_DEPRECATED),
     notInSubscriptions:
       operation.operation === OperationTypeNode.SUBSCRIPTION ? [...notInSubscriptions] : [],
   };

@@ -26,7 +26,7 @@ export interface RequestedDocument extends Params {
 const MAX_DEPTH = 100;
 // This counts the keys of all objects together, because messages print an unfit value repeatedly.
 const MAX_KEYS = 10_000;
-const LONGEST_ID = 512;
+const MAX_ID_LENGTH = 512;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
@@ -81,9 +81,9 @@ function readId(id: unknown, persisted: unknown): string | GraphQLError | null {
 
 function checked(id: string | null): string | GraphQLError | null {
   if (id === null) return null;
-  return id.length > 0 && id.length <= LONGEST_ID
+  return id.length > 0 && id.length <= MAX_ID_LENGTH
     ? documentId(id)
-    : malformed(`An id has 1 to ${LONGEST_ID} characters.`);
+    : malformed(`An id has 1 to ${MAX_ID_LENGTH} characters.`);
 }
 
 /** Normalizes an id: hashes are sent with and without the name of their method, in either case. */

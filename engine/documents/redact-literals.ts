@@ -3,10 +3,10 @@ import { redact } from '../../lib/redact.ts';
 
 const REDACTED = '[…]';
 // Shorter texts are words of the language as often as they are secrets.
-const SHORTEST_SECRET = 3;
+const MIN_SECRET_LENGTH = 3;
 
 // Messages quote values whole: a few kilobytes in each of several errors would be megabytes.
-const LONGEST_MESSAGE = 500;
+const MAX_MESSAGE_LENGTH = 500;
 // Characters that JSON and GraphQL escape.
 const ESCAPED = /["\\\p{C}]/u;
 
@@ -15,7 +15,7 @@ export function redactTexts(message: string, texts: Iterable<string>): string {
   let redacted = shortened(message);
   const { length } = redacted;
   const found = [...texts].filter(
-    (text) => text.length >= SHORTEST_SECRET && text.length <= length && mayHold(redacted, text),
+    (text) => text.length >= MIN_SECRET_LENGTH && text.length <= length && mayHold(redacted, text),
   );
   // Longest first: redacting a substring first would leave the rest of a longer secret.
   for (const text of found.sort((a, b) => b.length - a.length)) {
@@ -28,9 +28,9 @@ export function redactTexts(message: string, texts: Iterable<string>): string {
 
 /** Drops the quoted value at the end of a long message. */
 function shortened(message: string): string {
-  if (message.length <= LONGEST_MESSAGE) return message;
+  if (message.length <= MAX_MESSAGE_LENGTH) return message;
   const value = message.search(/(?:, found)?: *\n? *["[{]/);
-  return value >= 0 && value < LONGEST_MESSAGE
+  return value >= 0 && value < MAX_MESSAGE_LENGTH
     ? `${message.slice(0, value)}.`
     : 'What is wrong is too long to be quoted.';
 }
@@ -62,12 +62,12 @@ export function literalsOf(document: DocumentNode): Set<string> {
 }
 
 // They are enough for any form; what an attacker adds beyond it is no secret.
-const MOST_TEXTS = 500;
+const MAX_TEXTS = 500;
 
 export function textsIn(value: unknown): Set<string> {
   const texts = new Set<string>();
   const pending: unknown[] = [value];
-  while (pending.length > 0 && texts.size < MOST_TEXTS) {
+  while (pending.length > 0 && texts.size < MAX_TEXTS) {
     const next = pending.pop();
     if (typeof next === 'string') texts.add(next);
     else if (typeof next === 'number') texts.add(String(next));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
-import { after, type Eventually } from '../../lib/eventually.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Encoding } from '../../lib/pack.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
 import type { Operation } from '../admission/operation.ts';
@@ -16,7 +16,7 @@ export interface CachedAnswerParts {
   readonly confirms: boolean;
 }
 
-type Execute = (context: OperationContext) => Eventually<ExecutionResult>;
+type Execute = (context: OperationContext) => MaybePromise<ExecutionResult>;
 
 /**
  * Answers from the cache, or executes. A result that failed, or that read anything of the viewer's, is returned without
@@ -27,12 +27,12 @@ export function cachedAnswer(
   parts: CachedAnswerParts,
   context: OperationContext,
   execute: Execute,
-): Eventually<ExecutionResult> {
+): MaybePromise<ExecutionResult> {
   const { transport, prepared } = context.operation;
   const use = prepared.sharedUse;
   if (use === null || use.isBarred || !transport.takesBytes) return execute(context);
   const answer = (validity: Validity) => answerFor(validity, parts, context, use, execute);
-  let validity: Eventually<Validity>;
+  let validity: MaybePromise<Validity>;
   try {
     validity = context.validity();
   } catch {
@@ -50,7 +50,7 @@ function answerFor(
   context: OperationContext,
   use: SharedUse,
   execute: Execute,
-): Eventually<ExecutionResult> {
+): MaybePromise<ExecutionResult> {
   const { operation } = context;
   const { freshSeconds } = validity;
   const name = nameOf(validity, operation, use);
@@ -78,16 +78,16 @@ function answerFor(
     responses.set(name, { etag, plain: use.selectsTime ? null : bytes });
     return found(bytes);
   };
-  return after(execute(context), (result): Eventually<ExecutionResult> => {
+  return chain(execute(context), (result): MaybePromise<ExecutionResult> => {
     // Only some runs may read it, so the operation is never cached again.
     use.isBarred ||= context.isPersonal;
     if (use.isBarred || result.errors) return result;
-    return after(bytesOf(result, operation), written);
+    return chain(bytesOf(result, operation), written);
   });
 }
 
-function bytesOf({ data }: ExecutionResult, { meter }: Operation): Eventually<Buffer> {
-  return after(jsonText({ data: data ?? null }, meter), (text) => jsonBytes(text, meter));
+function bytesOf({ data }: ExecutionResult, { meter }: Operation): MaybePromise<Buffer> {
+  return chain(jsonText({ data: data ?? null }, meter), (text) => jsonBytes(text, meter));
 }
 
 /** The cache key. Coerced values: variables that the document does not use make no difference. */

@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import { after, type Eventually } from '../../lib/eventually.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import type { Executors, OperationExecutor } from '../documents/documents.ts';
 import { type Meter, withinBudget } from '../documents/meter.ts';
@@ -75,7 +75,7 @@ export class CompilingExecutor implements OperationExecutor {
       .filter((name) => selections.flagNames.has(name));
   }
 
-  execute(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
+  execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
     // A costly one may have waited for its turn longer than its client.
     if (meter.isCostly && meter.isOverNow()) return { data: null, errors: [meter.error()] };
     // Compiled code yields in finer slices than the reference executor, so a large answer is
@@ -89,7 +89,7 @@ export class CompilingExecutor implements OperationExecutor {
     code: CompiledCode,
     args: ValidatedExecutionArgs,
     meter: Meter,
-  ): Eventually<ExecutionResult> {
+  ): MaybePromise<ExecutionResult> {
     let run: Run;
     try {
       run = new Run(args.contextValue, code.argsFor(args.variableValues), code.nullable, meter);
@@ -97,7 +97,7 @@ export class CompilingExecutor implements OperationExecutor {
       // An argument cannot be coerced.
       return this.#reference(args, meter);
     }
-    return after(run.answer(code.root, args.rootValue), (answer) =>
+    return chain(run.answer(code.root, args.rootValue), (answer) =>
       answer === null ? this.#reference(args, meter) : withFailures(answer, run, code.nullable),
     );
   }
@@ -134,12 +134,12 @@ export class CompilingExecutor implements OperationExecutor {
     return code;
   }
 
-  #reference(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
+  #reference(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
     meter.restart();
     const schema = this.#metering(meter);
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';
-    return after(result, (settled) => withinBudget(settled, meter, isMutation));
+    return chain(result, (settled) => withinBudget(settled, meter, isMutation));
   }
 }
 

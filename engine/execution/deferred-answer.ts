@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import {
   type Delivery,
   type EventText,
@@ -17,7 +17,7 @@ export interface AnswerPart {
 }
 
 /** Writes one message; large ones in slices, and packed for a sink that unpacks. */
-type Write = (message: object, isPacked: boolean) => Eventually<EventText>;
+type Write = (message: object, isPacked: boolean) => MaybePromise<EventText>;
 
 /**
  * An answer in parts: the first without the deferred fragments, then each of these when it is whole, one after the other

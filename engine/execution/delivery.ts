@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { bodyBytes, PACK_FROM_BYTES } from '../../lib/pack.ts';
 import { PackedText } from '../../lib/packed-text.ts';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
@@ -17,7 +17,7 @@ import {
 
 interface ResultSource {
   /** The result as JSON, or packed; subscribers who receive the same event share one text. */
-  readonly text: (event: unknown, isPacked: boolean) => Eventually<EventText>;
+  readonly text: (event: unknown, isPacked: boolean) => MaybePromise<EventText>;
   /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
   /** Called when the subscription has ended, for any reason, perhaps more than once. */
@@ -33,7 +33,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   readonly #events: PullStream<unknown>;
   readonly #source: ResultSource;
   readonly #over = Promise.withResolvers<Over>();
-  readonly #left = () => this.#sent();
+  readonly #flushed = () => this.#sent();
   #sink: ResultSink | null = null;
   #hasBegun = false;
   /** True while a result is computed, its reader has not taken it, or the sink has no room. */
@@ -86,7 +86,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
     // Events published in the meantime are merged behind the one in progress.
     this.#isWoken = this.#isBusy;
     if (this.#isBusy || this.#isOver) return;
-    if (!this.#reader.hasRoom(this.#left)) {
+    if (!this.#reader.hasRoom(this.#flushed)) {
       this.#isBusy = true;
       this.#isWoken = true;
       return;
@@ -107,7 +107,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
       const sink = this.#reader;
       const text = this.#source.text(event, sink.takesPacked);
       if (text instanceof Promise) this.#sendLater(text);
-      else sink.send(text, this.#left);
+      else sink.send(text, this.#flushed);
     } catch (error) {
       this.#finish(error);
     }
@@ -120,7 +120,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
         if (this.#isOver) return;
         // Its token may have been refused: then it is sent nothing more of the account's.
         if (this.#end?.error) this.#finish(this.#end.error);
-        else this.#reader.send(written, this.#left);
+        else this.#reader.send(written, this.#flushed);
       })
       // A stream that has ended has said why to its listener alone.
       .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
@@ -147,7 +147,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
 }
 
 // Below this the thread pool takes three times the CPU of packing on the event loop.
-const LARGEST_AT_ONCE = 65_536;
+const MAX_AT_ONCE = 65_536;
 
 /**
  * Packs a result: synchronously, in the next slice where many accounts tick together, or in the thread
@@ -157,9 +157,9 @@ export function packResult(
   text: JsonText,
   scheduler: FairScheduler,
   client: string,
-): Eventually<EventText> {
+): MaybePromise<EventText> {
   if (bodyBytes(text) <= PACK_FROM_BYTES) return text;
-  if (typeof text !== 'string' || text.length > LARGEST_AT_ONCE) return PackedText.ofLarge(text);
+  if (typeof text !== 'string' || text.length > MAX_AT_ONCE) return PackedText.ofLarge(text);
   if (!scheduler.isSliceOver()) return PackedText.of(text);
   return scheduler.turn(client).then(() => PackedText.of(text));
 }

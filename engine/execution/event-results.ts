@@ -1,7 +1,7 @@
 import type { ExecutionResult, ValidatedExecutionArgs } from 'graphql';
-import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { ReadingContext, RunCost } from '../admission/operation-context.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
@@ -39,7 +39,7 @@ export interface LiveOperation {
 const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
 
 /** The form in which a transport takes a result, which is made once however many subscribers take it. */
-type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
+type Form = (made: MadeResult, live: LiveOperation) => MaybePromise<EventText>;
 
 interface EventResultsOptions {
   readonly codes: ErrorCodes;
@@ -102,7 +102,7 @@ export function createEventResults(options: EventResultsOptions) {
     live: LiveOperation,
     events: PullStream<unknown>,
     form: Form,
-  ): Eventually<EventText> {
+  ): MaybePromise<EventText> {
     live.client = live.clientNow();
     live.reserved = live.expected;
     live.waitedMs = 0;
@@ -116,10 +116,10 @@ export function createEventResults(options: EventResultsOptions) {
     });
   }
 
-  function resultOf(event: object, live: LiveOperation, form: Form): Eventually<EventText> {
+  function resultOf(event: object, live: LiveOperation, form: Form): MaybePromise<EventText> {
     const known = shared.find(event, live.prepared);
     if (known === null) return ownResult(event, live, form);
-    const shown = (made: MadeResult | null): Eventually<EventText> => {
+    const shown = (made: MadeResult | null): MaybePromise<EventText> => {
       if (!made?.isShared) return ownResult(event, live, form);
       settle(live, fieldsToSend(textOf(made)));
       return form(made, live);
@@ -127,24 +127,24 @@ export function createEventResults(options: EventResultsOptions) {
     return known instanceof Promise ? known.catch(() => null).then(shown) : shown(known);
   }
 
-  function ownResult(event: object, live: LiveOperation, form: Form): Eventually<EventText> {
+  function ownResult(event: object, live: LiveOperation, form: Form): MaybePromise<EventText> {
     const { prepared, cost, client } = live;
     const estimate = Math.max(cost, live.expected);
     const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
     const making = make(event, live, meter);
     const made = making instanceof Promise || meter.isCostly ? written(making, meter) : making;
     shared.keep(event, prepared, made);
-    return after(made, (whole) => form(whole, live));
+    return chain(made, (whole) => form(whole, live));
   }
 
   /** Others are sent the result once it is serialized, which is done in slices where it is large. */
-  async function written(making: Eventually<MadeResult>, meter: Meter): Promise<MadeResult> {
+  async function written(making: MaybePromise<MadeResult>, meter: Meter): Promise<MadeResult> {
     const made = await making;
     made.text = await jsonText(made.result, meter);
     return made;
   }
 
-  function packedOf(made: MadeResult, { client }: LiveOperation): Eventually<EventText> {
+  function packedOf(made: MadeResult, { client }: LiveOperation): MaybePromise<EventText> {
     made.packed ??= packResult(textOf(made), scheduler, client.key);
     return made.packed;
   }
@@ -155,14 +155,14 @@ export function createEventResults(options: EventResultsOptions) {
     live.expected = fields;
   }
 
-  function make(event: object, live: LiveOperation, meter: Meter): Eventually<MadeResult> {
+  function make(event: object, live: LiveOperation, meter: Meter): MaybePromise<MadeResult> {
     const { prepared, args, client } = live;
     // Each event has its own context: reads must not be as old as the subscription.
     const context = live.newContext();
     const execute = () => {
       const own = { ...args, rootValue: event, contextValue: context };
       const result = prepared.executor.execute(own, meter);
-      return after(result, (settled) => madeOf(settled, live, context, meter));
+      return chain(result, (settled) => madeOf(settled, live, context, meter));
     };
     return meter.isCostly ? scheduler.run(client.key, execute) : execute();
   }

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
-import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
@@ -35,7 +35,7 @@ interface ExecutionParts extends CachedAnswerParts {
 export interface OpenedOperation {
   readonly operation: Operation;
   /** The result, or the events of a subscription. */
-  start(): Eventually<Subscribed | Refusal>;
+  start(): MaybePromise<Subscribed | Refusal>;
 }
 
 export type Execution = ReturnType<typeof createExecution>;
@@ -49,7 +49,7 @@ export function createExecution(parts: ExecutionParts) {
   const { limiter } = limits;
 
   /** The result, or the events of a subscription. */
-  function start(context: OperationContext): Eventually<Subscribed> {
+  function start(context: OperationContext): MaybePromise<Subscribed> {
     beginTrace(context.operation);
     if (isSubscription(context)) return subscribe(context).then((begun) => ended(context, begun));
     const { deferral } = context.operation.prepared;
@@ -58,12 +58,12 @@ export function createExecution(parts: ExecutionParts) {
       const fragments = deferredNow(deferral.fragments, context.operation.values);
       if (fragments.length > 0) return defer(context, partsFormat, deferral.rest, fragments);
     }
-    return after(answered(context), (result) => ended(context, masked(context, result)));
+    return chain(answered(context), (result) => ended(context, masked(context, result)));
   }
 
   /** The result of a query or a mutation, with its errors masked. */
-  function execute(context: OperationContext): Eventually<ExecutionResult> {
-    return after(answered(context), (result) => masked(context, result));
+  function execute(context: OperationContext): MaybePromise<ExecutionResult> {
+    return chain(answered(context), (result) => masked(context, result));
   }
 
   /** All parts begin at once, with one context: what several of them read is read once. */
@@ -102,8 +102,8 @@ export function createExecution(parts: ExecutionParts) {
     operation.events = answer;
     return answer;
 
-    function write(message: object, isPacked: boolean): Eventually<EventText> {
-      return after(jsonText(message, meter), (text) =>
+    function write(message: object, isPacked: boolean): MaybePromise<EventText> {
+      return chain(jsonText(message, meter), (text) =>
         isPacked ? packResult(text, scheduler, client.key) : text,
       );
     }
@@ -138,7 +138,7 @@ export function createExecution(parts: ExecutionParts) {
   }
 
   /** A cached response waits for no turn. */
-  function answered(context: OperationContext): Eventually<ExecutionResult> {
+  function answered(context: OperationContext): MaybePromise<ExecutionResult> {
     return cachedAnswer(parts, context, computed);
   }
 
@@ -169,7 +169,7 @@ export function createExecution(parts: ExecutionParts) {
   }
 
   /** Executes a costly operation in a turn of its own: a hundred may be received in one. */
-  function computed(context: OperationContext): Eventually<ExecutionResult> {
+  function computed(context: OperationContext): MaybePromise<ExecutionResult> {
     const { operation } = context;
     if (!operation.meter.isCostly) return charged(context);
     // Its account may have been proved meanwhile, to look into a cache.
@@ -180,7 +180,7 @@ export function createExecution(parts: ExecutionParts) {
     return scheduler.run(client.key, () => charged(context)).finally(release);
   }
 
-  function charged(context: OperationContext): Eventually<ExecutionResult> {
+  function charged(context: OperationContext): MaybePromise<ExecutionResult> {
     const { operation } = context;
     const refusal = limits.overFields(operation);
     const { prepared, params, values, meter } = operation;
@@ -188,7 +188,7 @@ export function createExecution(parts: ExecutionParts) {
       refusal === null
         ? prepared.executor.execute(prepared.args.of(context, values, params.variables), meter)
         : { errors: refusal.errors };
-    return after<ExecutionResult, ExecutionResult>(result, (settled) => {
+    return chain<ExecutionResult, ExecutionResult>(result, (settled) => {
       limits.chargeFields(operation);
       return settled;
     });

@@ -1,12 +1,12 @@
 import type { ExecutionResult } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { bodyBytes } from '../../lib/pack.ts';
 import type { Meter } from '../documents/meter.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { JsonWriter } from './json-writer.ts';
 
 /** Serializes the result: synchronously, or in slices where it is large. A plugin's own has no meter. */
-export function jsonText(result: ExecutionResult, meter?: Meter): Eventually<JsonText> {
+export function jsonText(result: ExecutionResult, meter?: Meter): MaybePromise<JsonText> {
   return meter?.isCostly ? chunksInSlices(result, meter) : JSON.stringify(result);
 }
 
@@ -22,7 +22,7 @@ async function chunksInSlices(
 }
 
 /** Joins a text into one buffer, in slices: the first write to fresh memory takes longer than the copy. */
-export function jsonBytes(text: JsonText, meter: Meter): Eventually<Buffer> {
+export function jsonBytes(text: JsonText, meter: Meter): MaybePromise<Buffer> {
   return typeof text === 'string' ? Buffer.from(text) : joinInSlices(text, meter);
 }
 

@@ -29,7 +29,7 @@ type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
 // Shorter lists are completed synchronously; of a longer one, this many items run when the budget ends.
-const LONGEST_SYNC_LIST = 25;
+const MAX_SYNC_LIST_LENGTH = 25;
 // A list of this length is sliced even where the estimate was small.
 const LONG_LIST = 200;
 
@@ -153,7 +153,7 @@ function extraFor(type: GraphQLOutputType): ((value: unknown) => number) | null 
 
 /** Returns a list as it is, or as an async iterable where completing it takes long. */
 function inSlices(value: unknown, meter: Meter): unknown {
-  if (!Array.isArray(value) || value.length <= LONGEST_SYNC_LIST) return value;
+  if (!Array.isArray(value) || value.length <= MAX_SYNC_LIST_LENGTH) return value;
   return meter.isCostly || value.length > LONG_LIST ? sliced(value, meter) : value;
 }
 

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Eventually } from '../../lib/eventually.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
 
@@ -51,7 +51,7 @@ export function createResponseCache(maxBytes: number, reads: CacheReads | null =
       entries.set(name, { ...entries.peek(name), answer });
     },
     /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
-    packed(name: string, plain: Buffer, encoding: Encoding): Eventually<Buffer> {
+    packed(name: string, plain: Buffer, encoding: Encoding): MaybePromise<Buffer> {
       const cached = entries.get(name)?.[encoding];
       if (cached) return cached;
       const task = `${encoding} ${name}`;
@@ -86,7 +86,7 @@ interface ResultBytes {
   /** Null means 304: the client already has this very response. */
   readonly bytes: Buffer | null;
   /** Null where the bytes are the request's own, so that compressing them cannot be shared. */
-  readonly packed: ((encoding: Encoding) => Eventually<Buffer>) | null;
+  readonly packed: ((encoding: Encoding) => MaybePromise<Buffer>) | null;
 }
 
 /**

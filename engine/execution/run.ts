@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import {
   COSTLY_FIELDS,
   extraForList,
@@ -56,7 +56,7 @@ export class Run {
   }
 
   /** Null where the reference executor has to answer, which reports the error. */
-  answer(root: RunRoot, source: unknown): Eventually<ExecutionResult | null> {
+  answer(root: RunRoot, source: unknown): MaybePromise<ExecutionResult | null> {
     let data: Target;
     try {
       data = root(this, source);

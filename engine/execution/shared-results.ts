@@ -1,5 +1,5 @@
 import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
 import type { EventText, JsonText } from '../operation/result-sink.ts';
 
@@ -10,7 +10,7 @@ export interface MadeResult {
   /** The result as JSON, memoized on first use. */
   text: JsonText | null;
   /** The same for clients that unpack it, memoized on first use. */
-  packed: Eventually<EventText> | null;
+  packed: MaybePromise<EventText> | null;
 }
 
 /** The operation of a subscriber, as far as sharing depends on it. */
@@ -20,31 +20,31 @@ interface RecentResult {
   readonly event: object;
   readonly node: OperationDefinitionNode;
   /** A promise while a large one is being computed. */
-  readonly made: Eventually<MadeResult>;
+  readonly made: MaybePromise<MadeResult>;
 }
 
 // One event reaches all its subscribers in one turn, so hardly more than the latest result is
 // requested again.
-const MOST_KEPT = 32;
+const MAX_KEPT = 32;
 
 /**
  * The latest results that several subscribers may be sent, by event and operation, in a small ring
  * buffer. A WeakMap keyed by events would make the garbage collector's work more expensive.
  */
 export function createSharedResults() {
-  const ring: (RecentResult | null)[] = new Array<RecentResult | null>(MOST_KEPT).fill(null);
+  const ring: (RecentResult | null)[] = new Array<RecentResult | null>(MAX_KEPT).fill(null);
   let newest = 0;
 
   return {
-    keep(event: object, prepared: Shared, made: Eventually<MadeResult>): void {
+    keep(event: object, prepared: Shared, made: MaybePromise<MadeResult>): void {
       if (!mayShare(prepared) || (!(made instanceof Promise) && !made.isShared)) return;
-      newest = (newest + 1) % MOST_KEPT;
+      newest = (newest + 1) % MAX_KEPT;
       ring[newest] = { event, node: prepared.node, made };
     },
-    find(event: object, prepared: Shared): Eventually<MadeResult> | null {
+    find(event: object, prepared: Shared): MaybePromise<MadeResult> | null {
       if (!mayShare(prepared)) return null;
-      for (let back = 0; back < MOST_KEPT; back += 1) {
-        const kept = ring[(newest - back + MOST_KEPT) % MOST_KEPT];
+      for (let back = 0; back < MAX_KEPT; back += 1) {
+        const kept = ring[(newest - back + MAX_KEPT) % MAX_KEPT];
         // The ring fills in order: behind an empty slot there is nothing.
         if (!kept) return null;
         if (kept.event === event && kept.node === prepared.node) return kept.made;

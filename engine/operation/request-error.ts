@@ -3,7 +3,7 @@ import { withoutStack } from '../../lib/stackless-error.ts';
 import { REQUEST_CODES, type RequestCode } from './codes.ts';
 
 // One mistake can have a thousand locations, each of which would be a line of the response.
-const MOST_LOCATIONS = 3;
+const MAX_LOCATIONS = 3;
 
 type Places = Partial<Pick<GraphQLError, 'nodes' | 'source' | 'positions'>>;
 
@@ -29,8 +29,8 @@ export function isGraphQLError(error: unknown): error is GraphQLError {
 /** The first locations in the document that an error is about. */
 export function placesOf({ nodes, source, positions }: Places): Places {
   // Nodes have theirs themselves.
-  if (nodes && nodes.length > 0) return { nodes: nodes.slice(0, MOST_LOCATIONS) };
-  return { source, positions: positions?.slice(0, MOST_LOCATIONS) };
+  if (nodes && nodes.length > 0) return { nodes: nodes.slice(0, MAX_LOCATIONS) };
+  return { source, positions: positions?.slice(0, MAX_LOCATIONS) };
 }
 
 /** Gives `error` the locations of another, without its nodes: they would keep a document that is refused. */

@@ -41,7 +41,7 @@ export interface ClientNaming {
 
 const NONE: readonly never[] = [];
 // A line of the log stays below 8 kB; more calls are counted, not listed.
-const MOST_LISTED_CALLS = 45;
+const MAX_LISTED_CALLS = 45;
 const BY_SEVERITY: readonly RequestOutcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
 
 /** A request and its outcome, collected while it runs, for its line in the log and its metrics. */
@@ -99,7 +99,7 @@ export class RequestSummary {
   called(entry: BackendCall): void {
     const { source, ms } = entry;
     this.callCount += 1;
-    if (this.calls.length < MOST_LISTED_CALLS) this.calls = this.calls.concat(entry);
+    if (this.calls.length < MAX_LISTED_CALLS) this.calls = this.calls.concat(entry);
     if (source === 'cache') return;
     const endMs = performance.now();
     this.#waiting ??= new BusyTime();

@@ -7,8 +7,8 @@ import {
   print,
   validate,
 } from 'graphql';
-import type { Eventually } from '../../lib/eventually.ts';
 import { asGuest, asHost } from '../../lib/guest-code.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { Subscribed } from '../execution/begin-events.ts';
 import type { Execution, OpenedOperation } from '../execution/execution.ts';
@@ -36,9 +36,9 @@ interface EnvelopedParts {
 interface Enveloped {
   parse(query: string): DocumentNode;
   validate(schema: GraphQLSchema, document: DocumentNode): readonly Error[];
-  contextFactory(): Eventually<unknown>;
-  execute(args: ExecutionArgs): Eventually<ExecutionResult>;
-  subscribe(args: ExecutionArgs): Eventually<Subscribed>;
+  contextFactory(): MaybePromise<unknown>;
+  execute(args: ExecutionArgs): MaybePromise<ExecutionResult>;
+  subscribe(args: ExecutionArgs): MaybePromise<Subscribed>;
 }
 
 /**
@@ -53,7 +53,7 @@ export function envelopOperations(parts: EnvelopedParts, pluginErrors: PluginErr
   const getEnveloped = enveloped as unknown as (view: object) => Enveloped;
   const asTheirs = <Result>(run: () => Result) => asGuest(plugins.guest, run);
 
-  return (context: OperationContext, view: PluginView): Eventually<OpenedOperation | Refusal> => {
+  return (context: OperationContext, view: PluginView): MaybePromise<OpenedOperation | Refusal> => {
     const { operation } = context;
     const { params, prepared, headers, transport } = operation;
     const failed = (error: unknown, fallback?: Fallback) =>

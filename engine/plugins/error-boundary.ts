@@ -1,6 +1,6 @@
 import type { Plugin } from '@envelop/core';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
-import { after, type Eventually } from '../../lib/eventually.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { isPlainJson } from '../../lib/plain-json.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
@@ -45,9 +45,9 @@ export class PluginErrorBoundary {
         const { record } = operation.transport;
         if (operation.prepared.node.operation !== 'mutation') return;
         setExecuteFn((given) => {
-          const executing: Eventually<ExecutionResult> = executeFn(given);
+          const executing: MaybePromise<ExecutionResult> = executeFn(given);
           this.#executed.set(record, { operation, result: null });
-          return after(executing, (result) => {
+          return chain(executing, (result) => {
             this.#executed.set(record, { operation, result });
             return result;
           });
@@ -66,8 +66,8 @@ export class PluginErrorBoundary {
 
   execute(
     context: OperationContext,
-    run: () => Eventually<ExecutionResult>,
-  ): Eventually<ExecutionResult | Refusal> {
+    run: () => MaybePromise<ExecutionResult>,
+  ): MaybePromise<ExecutionResult | Refusal> {
     const { operation } = context;
     const { record } = operation.transport;
     const done = (result: ExecutionResult) =>
@@ -86,7 +86,7 @@ export class PluginErrorBoundary {
 
   async subscribe(
     { operation }: OperationContext,
-    run: () => Eventually<Subscribed>,
+    run: () => MaybePromise<Subscribed>,
   ): Promise<Subscribed | Refusal> {
     const handed = await this.#handed(operation, run);
     const { events } = operation;
@@ -96,7 +96,7 @@ export class PluginErrorBoundary {
     return handed;
   }
 
-  async #handed(operation: Operation, run: () => Eventually<Subscribed>) {
+  async #handed(operation: Operation, run: () => MaybePromise<Subscribed>) {
     const { transport } = operation;
     const { record } = transport;
     try {

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { RequestCaller } from '../../lib/caller.ts';
-import { after, type Eventually } from '../../lib/eventually.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { type AdmissionParts, admit } from '../admission/admission.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
@@ -46,10 +46,10 @@ export function createGraph(parts: GraphParts) {
       caller: RequestCaller,
       transport: TransportContext,
       view?: PluginView,
-    ): Eventually<OpenedOperation | Refusal> {
-      return after(
+    ): MaybePromise<OpenedOperation | Refusal> {
+      return chain(
         admit(parts.admission, caller, transport),
-        (operation): Eventually<OpenedOperation | Refusal> => {
+        (operation): MaybePromise<OpenedOperation | Refusal> => {
           if ('errors' in operation) {
             codes.refused(operation.errors, transport.record);
             return operation;

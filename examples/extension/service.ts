@@ -8,7 +8,7 @@ const ARTICLES = [
   { id: 'n2', symbol: 'EURUSD', headline: 'The central bank waits', published: 1_780_003_600 },
   { id: 'n3', symbol: 'AAPL', headline: 'Analysts disagree', published: 1_780_007_200 },
 ];
-const MOST_ALERTS = 3;
+const MAX_ALERTS = 3;
 
 interface Alert {
   readonly id: string;
@@ -33,7 +33,7 @@ export function startService(): Promise<string> {
     const own = alerts.get(login) ?? [];
     if (request.method === 'GET') return answer(200, { alerts: own });
     const wanted = (await json(request)) as object;
-    if (own.length >= MOST_ALERTS) return answer(409, { message: `${MOST_ALERTS} alerts at most` });
+    if (own.length >= MAX_ALERTS) return answer(409, { message: `${MAX_ALERTS} alerts at most` });
     const alert = { ...wanted, id: `${login}-${own.length + 1}` };
     alerts.set(login, [...own, alert]);
     return answer(201, alert);

@@ -5,7 +5,7 @@
  * @typedef {ReturnType<import('./answer-bar.js').AnswerBar['openStream']>} Log
  */
 
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /** @param {Response} response */
 export function isEventStream(response) {
@@ -49,7 +49,7 @@ export function resumedEvents({ response: first, line, connect, log, ...parts })
         stop.abort();
       } catch {
         log.lose();
-        await pause(Math.min(LONGEST_PAUSE_MS, 1000 * (2 ** failures - 1)), stop.signal);
+        await pause(Math.min(MAX_PAUSE_MS, 1000 * (2 ** failures - 1)), stop.signal);
         failures += 1;
         response = null;
         line = new AbortController();

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpReply } from '../../engine/transports/http/reply.ts';
 import { type Site, sendNotFound, wantsPage } from '../../engine/transports/http/site.ts';
 import { sendFile, sendPage } from '../../engine/transports/http/static-file.ts';
-import type { Eventually } from '../../lib/eventually.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type Assets, loadAssets } from './assets.ts';
 
@@ -54,7 +54,7 @@ export class GraphiQL implements Site {
   }
 
   /** For who asks from a terminal. */
-  #signpost(reply: HttpReply): Eventually<void> {
+  #signpost(reply: HttpReply): MaybePromise<void> {
     const { introspection, hasDocs } = this.#options;
     const lines = ['GraphQL   POST /graphql, as JSON: {"query": "{ __typename }"}'];
     lines.push('GraphiQL  /graphql, in a browser');

@@ -25,7 +25,7 @@ export function accountClient(account: string, tokenHash: string): Client {
   return { kind: 'account', key, account, parts: [token, { key, share: 1 }] };
 }
 
-const MOST_KNOWN = 4_096;
+const MAX_KNOWN = 4_096;
 const known = new Map<string, Client>();
 
 /** Memoized: each request asks for it several times. */
@@ -37,7 +37,7 @@ export function addressClient(address = ''): Client {
     share: NETWORK_SHARES[at] as number,
   }));
   const client: Client = { kind: 'address', key: parts[0]?.key ?? '', parts };
-  if (known.size >= MOST_KNOWN) known.clear();
+  if (known.size >= MAX_KNOWN) known.clear();
   known.set(address, client);
   return client;
 }

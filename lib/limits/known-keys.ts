@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { Eventually } from '../eventually.ts';
 import { growingLru } from '../growing-lru.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 
 /** Keys that replicas share, each until a date. */
 export interface SharedKeys {
@@ -12,7 +12,7 @@ export interface SharedKeys {
 
 export type KnownKeys = ReturnType<typeof createKnownKeys>;
 
-const MOST_KEYS = 100_000;
+const MAX_KEYS = 100_000;
 const JUST_MS = 60_000;
 
 /**
@@ -20,7 +20,7 @@ const JUST_MS = 60_000;
  * process remembers for itself.
  */
 export function createKnownKeys(clock: Clock, lifeMs: number, shared?: SharedKeys) {
-  const addedAtMs = growingLru<string, number>({ maxEntries: MOST_KEYS, entryBytes: 200 });
+  const addedAtMs = growingLru<string, number>({ maxEntries: MAX_KEYS, entryBytes: 200 });
   const isYounger = (key: string, ms: number) =>
     clock.now() - (addedAtMs.get(key) ?? -Infinity) < ms;
   return {
@@ -35,7 +35,7 @@ export function createKnownKeys(clock: Clock, lifeMs: number, shared?: SharedKey
       addedAtMs.delete(key);
       shared?.delete(key);
     },
-    has: (key: string): Eventually<boolean> =>
+    has: (key: string): MaybePromise<boolean> =>
       isYounger(key, lifeMs) || (shared?.has(key) ?? false),
     /** Without asking the store. */
     hasHere: (key: string): boolean => isYounger(key, lifeMs),

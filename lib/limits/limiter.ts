@@ -30,7 +30,7 @@ interface Bucket {
 }
 
 /** Beyond so many of one kind the least recently used is forgotten, so that a flood costs no memory. */
-const MOST_BUCKETS = 100_000;
+const MAX_BUCKETS = 100_000;
 const BUCKET_BYTES = 300;
 const MINUTE_MS = 60_000;
 const SHARE_MS = 100;
@@ -119,7 +119,7 @@ export class Limiter<Name extends string> {
 
   #addKind(name: Name, kind: ClientKind): LRUCache<string, Bucket> {
     const added = growingLru<string, Bucket>({
-      maxEntries: MOST_BUCKETS,
+      maxEntries: MAX_BUCKETS,
       entryBytes: BUCKET_BYTES,
     });
     const byKind = this.#buckets.get(name) ?? new Map();

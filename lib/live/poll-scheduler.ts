@@ -9,7 +9,7 @@ const STEADY_SHARE = 0.95;
 // A timer that is late by no more than this is made up for.
 const TIMER_SLACK_MS = 10;
 const SLOTS_PER_INTERVAL = 40;
-const LONGEST_SLOT_MS = 25;
+const MAX_SLOT_MS = 25;
 // The share of a slot by which a timer may be late; without it the rhythm would slip by a slot each time.
 const SLOT_SLACK = 0.4;
 
@@ -60,7 +60,7 @@ export function createPollScheduler(clock: Clock, pollsPerSecond: number, random
    * the poll. The slot is at most a hundredth of the interval before `dueMs`, and at most a sixtieth after it.
    */
   function slotNear(dueMs: number, intervalMs: number): number {
-    const slotMs = Math.min(LONGEST_SLOT_MS, intervalMs / SLOTS_PER_INTERVAL);
+    const slotMs = Math.min(MAX_SLOT_MS, intervalMs / SLOTS_PER_INTERVAL);
     const slot = Math.ceil(dueMs / slotMs - phase - SLOT_SLACK);
     return (slot + phase) * slotMs;
   }

@@ -5,7 +5,7 @@ import { type CallCounts, type EndedCall, ServerGone, sandbox } from './sandbox.
 const EVERY_MS = 1_000;
 /** Rates are of this long: a single second has none, one or two polls by chance. */
 const WINDOW_MS = 6_000;
-const MOST_KEPT = 1_000;
+const MAX_KEPT = 1_000;
 
 /** How often the gateway is called, asked for each second while the page is shown; and with it, whether the server is there. */
 export class CallMonitor {
@@ -69,7 +69,7 @@ export class CallMonitor {
       this.#goneSince = null;
       // Another request for them may have been answered meanwhile.
       const fresh = answer.ended.filter(({ endedAtMs }) => endedAtMs > lastEnd());
-      this.#ended = [...this.#ended, ...fresh].slice(-MOST_KEPT);
+      this.#ended = [...this.#ended, ...fresh].slice(-MAX_KEPT);
       for (const call of fresh) noteEnded(call);
     }
     for (const listener of this.#listeners) listener();

@@ -4,7 +4,7 @@ import { noteMark } from './lanes/mark.ts';
 
 export const SPAN_MS = 60_000;
 /** A server that sends more events within a minute shortens the past. */
-const MOST_STATES = 600;
+const MAX_STATES = 600;
 
 interface Kept {
   readonly atMs: number;
@@ -59,7 +59,7 @@ export class LookBack {
     // The last one before the minute is what the minute begins with.
     const from = this.#kept.findLastIndex((kept) => kept.atMs < atMs - SPAN_MS);
     const known = state.asOf === null ? [] : [{ atMs, state }];
-    this.#kept = [...this.#kept.slice(Math.max(0, from)), ...known].slice(-MOST_STATES);
+    this.#kept = [...this.#kept.slice(Math.max(0, from)), ...known].slice(-MAX_STATES);
     if (this.#past === null) this.#show();
   }
 

@@ -3,7 +3,7 @@ const WIDTH = 96;
 const HEIGHT = 24;
 const POINTS = 40;
 /** A line of fewer values is as wide as if it had so many. */
-const LEAST_POINTS = 12;
+const MIN_POINTS = 12;
 
 /** A small line of the last values of one figure. The figure stands beside it as a number, so it is not read out. */
 export class Sparkline {
@@ -30,7 +30,7 @@ export class Sparkline {
     const high = Math.max(...this.#values);
     const y = (each: number) =>
       high === low ? HEIGHT / 2 : 2 + ((high - each) / (high - low)) * (HEIGHT - 4);
-    const step = WIDTH / (Math.max(LEAST_POINTS, this.#values.length) - 1);
+    const step = WIDTH / (Math.max(MIN_POINTS, this.#values.length) - 1);
     const points = this.#values.map(
       (each, at) => `${(at * step).toFixed(1)},${y(each).toFixed(1)}`,
     );

@@ -5,7 +5,7 @@ import { cryptoWallet, mobileWallet, type WithdrawalMethod } from '../withdrawal
 
 const ADDRESS = /^[A-Za-z0-9:]{20,100}$/;
 const PHONE = /^\+?[0-9][0-9 ()-]{4,18}[0-9]$/;
-const MOST_METHODS = 100;
+const MAX_METHODS = 100;
 
 /** Operation 7. */
 export const addCryptoWallet = authenticated((call, context) => {
@@ -37,7 +37,7 @@ function save(
   make: (id: number) => WithdrawalMethod,
 ): Reply {
   const { methods } = world.account(user);
-  if (methods.length >= MOST_METHODS) {
+  if (methods.length >= MAX_METHODS) {
     return refuse(operation, 409, 'TOO_MANY_METHODS', 'No more destinations can be saved.');
   }
   methods.push(make(user.login * 10 + methods.length + 1));

@@ -1,7 +1,7 @@
 import { json } from '../http.ts';
 import { authenticated, bodyRow, malformed, refuse } from '../refusals.ts';
 
-const MOST_VALUES = 1_000;
+const MAX_VALUES = 1_000;
 
 /** Operation 6. */
 export const resetTradingAccountPassword = authenticated((call) => {
@@ -23,7 +23,7 @@ export const setValue = authenticated((call, { world }) => {
   }
   const { values } = world.account(call.user);
   const { key = '' } = call.params;
-  if (values.size >= MOST_VALUES && !values.has(key)) {
+  if (values.size >= MAX_VALUES && !values.has(key)) {
     return refuse(call.operation, 409, 'TOO_MANY_KEYS', 'No more keys can be stored.');
   }
   values.set(key, body.value);

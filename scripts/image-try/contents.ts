@@ -5,7 +5,7 @@ import type { BuiltImage } from './build.ts';
 import { expect, expectEqual } from './expect.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const MOST_BYTES = 25_000_000;
+const MAX_BYTES = 25_000_000;
 
 /** What the image holds and what it says of itself; returns the bytes of its `/app`. */
 export function checkContents({ config, rootFolder, revision, baseName }: BuiltImage): number {
@@ -21,7 +21,7 @@ export function checkContents({ config, rootFolder, revision, baseName }: BuiltI
     "it holds no package but the bundle's own graphql",
   );
   const bytes = bytesIn(workFolder);
-  expect(bytes < MOST_BYTES, `${config.WorkingDir} is smaller than ${MOST_BYTES / 1e6} MB`);
+  expect(bytes < MAX_BYTES, `${config.WorkingDir} is smaller than ${MAX_BYTES / 1e6} MB`);
 
   const { name, version, license, description } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),

@@ -1,7 +1,7 @@
 import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
 
 // A build takes half a minute, Debian as long.
-const LONGEST_MS = 180_000;
+const MAX_MS = 180_000;
 
 /** What a program prints; throws with its last words where it fails. */
 export function run(
@@ -10,7 +10,7 @@ export function run(
   options: SpawnSyncOptions = {},
 ): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
-    timeout: LONGEST_MS,
+    timeout: MAX_MS,
     stdio: ['ignore', 'pipe', 'pipe'],
     maxBuffer: 64 * 1024 * 1024,
     ...options,

@@ -6,9 +6,9 @@ import { loopbackAddress } from '../../test/support/loopback-address.ts';
 
 const BATCH_MS = 50;
 /** Beyond it the machine is too slow for the rate, and more requests would only wait. */
-const MOST_IN_FLIGHT = 500;
+const MAX_IN_FLIGHT = 500;
 /** A replica that has just started knows no token, and on a busy machine their first calls last longer than it lets others wait. */
-const MOST_REPEATS = 10;
+const MAX_REPEATS = 10;
 const REPEAT_MS = 1_000;
 const FIELDS = 'query { session(maxAge: 0) { id balance } customerId }';
 const SEARCH = 'query { instruments(first: 5, filter: { search: "corp" }) { nodes { id name } } }';
@@ -48,7 +48,7 @@ export function startRequestLoad(url: string, tokens: readonly string[], perSeco
         });
         const isFine = status === 200 && !answer.includes('"errors"');
         if (isFine && (query !== ORDER || answer.includes('OrderAccepted'))) return;
-        if (repeats === MOST_REPEATS || !answer.includes('"RATE_LIMITED"')) {
+        if (repeats === MAX_REPEATS || !answer.includes('"RATE_LIMITED"')) {
           return void counts.failures.push(`${status} ${answer.slice(0, 300)}`);
         }
         counts.repeated += 1;
@@ -65,7 +65,7 @@ export function startRequestLoad(url: string, tokens: readonly string[], perSeco
     while (isOn) {
       const due = ((performance.now() - startedAtMs) * perSecond) / 1_000;
       while (counts.sent + counts.skipped < due) {
-        if (inFlight.size >= MOST_IN_FLIGHT) counts.skipped += 1;
+        if (inFlight.size >= MAX_IN_FLIGHT) counts.skipped += 1;
         else {
           const asked = ask().then(() => {
             inFlight.delete(asked);

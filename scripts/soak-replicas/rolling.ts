@@ -28,7 +28,7 @@ export interface RollingOptions {
 const TICK_MS = 500;
 const SAMPLE_MS = 500;
 /** Each account once, and once more while some of its sockets have moved and others have not yet. */
-const MOST_POLLS_PER_ACCOUNT = 1.2;
+const MAX_POLLS_PER_ACCOUNT = 1.2;
 
 export async function rollingRestart(options: RollingOptions) {
   const { accounts, socketsPerAccount, pollMs, requestsPerSecond, delayMs, aroundMs } = options;
@@ -197,11 +197,11 @@ async function main(): Promise<void> {
   const { failures, polls, ...counts } = result;
   for (const failure of new Set(failures)) process.stdout.write(`failed: ${failure}\n`);
   process.stdout.write(`${JSON.stringify({ ...counts, failed: failures.length })}
-polls an interval: ${polls.join(' ')}; for each account at most ${MOST_POLLS_PER_ACCOUNT} are expected
+polls an interval: ${polls.join(' ')}; for each account at most ${MAX_POLLS_PER_ACCOUNT} are expected
 `);
   const isFine =
     failures.length + counts.gaps === 0 &&
     counts.stretch === 1 &&
-    counts.pollsPerAccount <= MOST_POLLS_PER_ACCOUNT;
+    counts.pollsPerAccount <= MAX_POLLS_PER_ACCOUNT;
   process.exitCode = isFine ? 0 : 1;
 }

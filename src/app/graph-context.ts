@@ -6,7 +6,7 @@ import type {
   Validity,
 } from '../../engine/admission/operation-context.ts';
 import { evaluate } from '../../engine/documents/amount.ts';
-import { after, type Eventually } from '../../lib/eventually.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Trace } from '../../lib/tracing/tracing.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -57,12 +57,12 @@ export class GraphContext extends SharedContext implements OperationContext {
   }
 
   override neverSignedIn(): void {
-    this.operation.isGivenBack = true;
+    this.operation.isRefunded = true;
   }
 
   /** The version of the catalog for which the viewer is proved. */
-  validity(): Eventually<Validity> {
-    return after(this.scope.catalog(), validityOf);
+  validity(): MaybePromise<Validity> {
+    return chain(this.scope.catalog(), validityOf);
   }
 
   eventContexts(): () => EventContext {

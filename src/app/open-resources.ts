@@ -2,10 +2,10 @@ import { Documents } from '../../engine/documents/documents.ts';
 import { createExecutors } from '../../engine/execution/compiling-executor.ts';
 import { ENGINE_LIMITS } from '../../engine/operation/limits.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
-import type { Eventually } from '../../lib/eventually.ts';
 import { onBackgroundFailure } from '../../lib/fire-and-forget.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
@@ -26,7 +26,7 @@ import {
 } from './resources.ts';
 
 interface Closable {
-  close(): Eventually<void>;
+  close(): MaybePromise<void>;
 }
 
 export type Resources = Awaited<ReturnType<typeof openResources>>;

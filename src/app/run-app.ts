@@ -55,7 +55,7 @@ export async function runApp(
     // The log begins with who serves HTTP, and a start that fails has its warnings as well.
     for (const warning of warnings) log.warn({}, warning);
     for (const lost of [...lostOfNode(), ...lostOfWs()]) {
-      log.warn(lost, 'a field that a protection rests on is gone');
+      log.warn(lost, 'private API missing: protection disabled');
     }
     if (!isTriedNode(node)) log.warn({ node }, 'this version of Node was not tried');
   });

@@ -33,7 +33,7 @@ export function createShutdown(
       drain(delayMs > 0 ? 0 : graceMs / 2).then(() => true),
       graceOver,
     ]);
-    if (!isDrained) log.warn({}, 'the time to drain is over; what is left is cut off');
+    if (!isDrained) log.warn({}, 'grace period elapsed; closing remaining connections');
     server.terminate();
     await Promise.race([plugins.dispose(), graceOver]);
     await resources[Symbol.asyncDispose]();

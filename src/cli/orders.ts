@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { HeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
 import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
-import { keyApart } from '../domain/auth/viewer.ts';
+import { tenantKey } from '../domain/auth/viewer.ts';
 import { HELD } from '../store/order-records.ts';
 import {
   freeInRedis,
@@ -77,7 +77,7 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   );
   const sent = Object.fromEntries(headers.map((each) => each.split(/=(.*)/s, 2)));
   const forwarding = new HeaderForwarding(config.gatewayForwardHeaders);
-  const account = keyApart(login, forwarding.of(sent));
+  const account = tenantKey(login, forwarding.of(sent));
   if (config.redisUrl !== null && file === undefined) {
     const redis = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
     if (word === 'free') return reportFreed(await freeInRedis(redis, account), terminal);

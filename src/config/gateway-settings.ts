@@ -2,8 +2,8 @@ import {
   baseUrl,
   headerNames,
   type Kind,
-  LONGEST_MS,
-  LONGEST_SECONDS,
+  MAX_MS,
+  MAX_SECONDS,
   oneOf,
   onOff,
   plainText,
@@ -33,7 +33,7 @@ const TAKEN = new Set([
 /** Others say who the client is, or are about one hop of its way. */
 const FORWARDABLE =
   /^(?!(?:accept|content|if|proxy|sec|x-forwarded)-|accept$|cookie$|forwarded$|host$|origin$|range$|user-agent$|x-request-id$|traceparent$|tracestate$|baggage$)/;
-const MOST_FORWARDED = 8;
+const MAX_FORWARDED = 8;
 
 const forwardedHeaders: Kind<readonly string[]> = {
   parse(value) {
@@ -41,9 +41,9 @@ const forwardedHeaders: Kind<readonly string[]> = {
     if (given === null) return null;
     const names = [...new Set(given)].toSorted();
     const isFit = names.every((name) => FORWARDABLE.test(name) && !TAKEN.has(name));
-    return isFit && names.length <= MOST_FORWARDED ? names : null;
+    return isFit && names.length <= MAX_FORWARDED ? names : null;
   },
-  allowed: `at most ${MOST_FORWARDED} names of headers that no call has of itself, like x-tenant, x-brand`,
+  allowed: `at most ${MAX_FORWARDED} names of headers that no call has of itself, like x-tenant, x-brand`,
 };
 
 /** Problems name the header and never its value: the values are secrets. */
@@ -84,9 +84,9 @@ function parseObject(value: string): object | null {
   }
 }
 
-const ms = wholeNumber(1, LONGEST_MS);
-const seconds = wholeNumber(1, LONGEST_SECONDS);
-const secondsOrNone = wholeNumber(0, LONGEST_SECONDS);
+const ms = wholeNumber(1, MAX_MS);
+const seconds = wholeNumber(1, MAX_SECONDS);
+const secondsOrNone = wholeNumber(0, MAX_SECONDS);
 const count = wholeNumber(1);
 const claim = plainText('the name of a claim');
 
@@ -169,9 +169,9 @@ export const GATEWAY_SETTINGS = {
     'how much longer it may serve, marked stale, while the gateway fails',
   ),
   SESSION_MAX_AGE_SECONDS: setting(secondsOrNone, 60, 'how old a served session snapshot may be'),
-  POSITIONS_POLL_MS: setting(wholeNumber(100, LONGEST_MS), 1_000, 'poll interval of a live feed'),
+  POSITIONS_POLL_MS: setting(wholeNumber(100, MAX_MS), 1_000, 'poll interval of a live feed'),
   POSITIONS_POLL_MAX_MS: setting(
-    wholeNumber(100, LONGEST_MS),
+    wholeNumber(100, MAX_MS),
     30_000,
     'longest interval while the gateway fails; at least `POSITIONS_POLL_MS`',
   ),

@@ -11,9 +11,9 @@ export interface Kind<T> {
 }
 
 /** Node fires a timer beyond this immediately. */
-export const LONGEST_MS = 2_147_483_647;
-export const LONGEST_SECONDS = 2_147_483;
-const LONGEST_TEXT = 4_096;
+export const MAX_MS = 2_147_483_647;
+export const MAX_SECONDS = 2_147_483;
+const MAX_TEXT_LENGTH = 4_096;
 
 /** Accepts digits only: `1s`, `1e3`, `0x10` and `-1` are refused rather than guessed at. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Kind<number> {
@@ -46,15 +46,15 @@ export const onOff: Kind<boolean> = {
 };
 
 export function plainText(allowed: string, pattern = /\S/): Kind<string> {
-  return textWhere((value) => value.length <= LONGEST_TEXT && pattern.test(value), allowed);
+  return textWhere((value) => value.length <= MAX_TEXT_LENGTH && pattern.test(value), allowed);
 }
 
 // RFC 7518: a key of HS256 has at least the length of its hash; a shorter one can be found by trying.
-const LEAST_SECRET_BYTES = 32;
+const MIN_SECRET_BYTES = 32;
 
 export const sharedSecret = textWhere(
-  (value) => value.length <= LONGEST_TEXT && Buffer.byteLength(value) >= LEAST_SECRET_BYTES,
-  `a shared secret of at least ${LEAST_SECRET_BYTES} bytes`,
+  (value) => value.length <= MAX_TEXT_LENGTH && Buffer.byteLength(value) >= MIN_SECRET_BYTES,
+  `a shared secret of at least ${MIN_SECRET_BYTES} bytes`,
 );
 
 export const host = textWhere(

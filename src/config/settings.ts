@@ -5,7 +5,7 @@ import {
   files,
   headerNames,
   host,
-  LONGEST_MS,
+  MAX_MS,
   networks,
   oneOf,
   onOff,
@@ -22,7 +22,7 @@ import { type Setting, setting } from './setting.ts';
 import { editDistance } from './unknown-names.ts';
 
 const PRODUCTION = 'production';
-const MOST_EDITS = 2;
+const MAX_EDITS = 2;
 
 /** A word that was probably meant for `production` is refused: with it the rules of production would not hold. */
 const environmentName = textWhere(
@@ -33,11 +33,11 @@ const environmentName = textWhere(
 function isMeantForProduction(text: string): boolean {
   const letters = text.toLowerCase().replace(/[^a-z]/g, '');
   if (letters === 'prod' || letters === 'prd' || letters.startsWith(PRODUCTION)) return true;
-  return editDistance(letters, PRODUCTION) <= MOST_EDITS;
+  return editDistance(letters, PRODUCTION) <= MAX_EDITS;
 }
 
 const port = wholeNumber(0, 65_535);
-const ms = wholeNumber(1, LONGEST_MS);
+const ms = wholeNumber(1, MAX_MS);
 const count = wholeNumber(1);
 const countOrNone = wholeNumber(0);
 
@@ -220,7 +220,7 @@ export const SETTINGS = {
     'base address of a collector, which turns traces on; [traces.md](traces.md) has the other `OTEL_…` variables',
   ),
   SHUTDOWN_DELAY_MS: setting(
-    wholeNumber(0, LONGEST_MS),
+    wholeNumber(0, MAX_MS),
     0,
     'after SIGTERM: how long to go on serving with readiness 503, while sockets and event streams are closed in slices (the container image sets `5000`)',
   ),

@@ -3,9 +3,9 @@ import type { Variables } from './given-value.ts';
 // OpenTelemetry defines many variables, which other parts of the program read.
 const OF_OTHERS = /^OTEL_/;
 // "HOME" is near "HOST", and "POST" near "PORT", so short names are not compared.
-const LEAST_LETTERS = 5;
+const MIN_LETTERS = 5;
 const LETTERS_PER_TYPO = 5;
-const LEAST_STEM_LETTERS = 7;
+const MIN_STEM_LETTERS = 7;
 
 /** Warns of each variable that is probably a misspelt setting, without showing its value. */
 export function warnOfUnknownNames(
@@ -28,7 +28,7 @@ function nearestName(name: string, known: ReadonlySet<string>): string | null {
 
 function isTypo(name: string, candidate: string): boolean {
   const most = Math.floor(name.length / LETTERS_PER_TYPO);
-  return name.length >= LEAST_LETTERS && editDistance(name, candidate) <= most;
+  return name.length >= MIN_LETTERS && editDistance(name, candidate) <= most;
 }
 
 /**
@@ -37,7 +37,7 @@ function isTypo(name: string, candidate: string): boolean {
  */
 function sharesStem(name: string, candidate: string): boolean {
   const [stem, other] = [stemOf(name), stemOf(candidate)];
-  if (stem === candidate) return candidate.length >= LEAST_STEM_LETTERS;
+  if (stem === candidate) return candidate.length >= MIN_STEM_LETTERS;
   return (name === other || stem === other) && other.includes('_');
 }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 interface Resolved {
   readonly value: unknown;
@@ -9,7 +9,7 @@ interface Resolved {
 /** The values of shared fields, each resolved once for everybody as long as it lives. */
 export function createSharedValues() {
   const values = new LRUCache<string, Resolved, () => unknown>({
-    maxSize: MOST_BYTES,
+    maxSize: MAX_BYTES,
     sizeCalculation: ({ value }, key) => key.length + sizeOf(value),
     fetchMethod: async (_key, _old, { context: resolve }) => ({ value: await resolve() }),
     // Whoever waits for a value gets it, even if there was no room for it meanwhile.

@@ -16,13 +16,13 @@ const BRACKETS = 0x7b;
 const TO_BRACES = 0x20;
 const COLON = 0x3a;
 // The largest answers have rows of some hundred bytes, and some dozen names in each.
-const MOST_BRACKETS = 200_000;
+const MAX_BRACKETS = 200_000;
 const NAMES_PER_BRACKET = 64;
 
 /** Whether to parse a body would hold the event loop for a second: it has more lists, objects or names than any answer. */
 export function isLongToParse(bytes: Buffer): boolean {
   // A smaller one cannot hold as many.
-  if (bytes.length <= MOST_BRACKETS) return false;
+  if (bytes.length <= MAX_BRACKETS) return false;
   let brackets = 0;
   let names = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -30,7 +30,7 @@ export function isLongToParse(bytes: Buffer): boolean {
     if ((byte | TO_BRACES) === BRACKETS) brackets += 1;
     else if (byte === COLON) names += 1;
   }
-  return brackets > MOST_BRACKETS || names > MOST_BRACKETS + brackets * NAMES_PER_BRACKET;
+  return brackets > MAX_BRACKETS || names > MAX_BRACKETS + brackets * NAMES_PER_BRACKET;
 }
 
 export function isJsonContent(type: string | undefined): boolean {

@@ -5,7 +5,7 @@ import type { toInstruments } from './wire/instrument.ts';
 import type { Reading } from './wire/scalars.ts';
 
 /** When a read was sent: of two answers the one of the later logical time is newer. */
-export interface Sent {
+export interface ReadTimes {
   readonly logicalTime: number;
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
@@ -18,23 +18,23 @@ export type CatalogAnswer = ModifiedCatalog | UnmodifiedCatalog;
 type CheckedInstruments = Awaited<ReturnType<typeof toInstruments>>;
 
 export interface ModifiedCatalog
-  extends Sent,
+  extends ReadTimes,
     Readonly<Omit<CheckedInstruments, 'inexactFigures'>> {
   readonly modified: true;
   readonly etag: string | null;
   readonly headers: AnswerHeaders;
 }
 
-interface UnmodifiedCatalog extends Sent {
+interface UnmodifiedCatalog extends ReadTimes {
   readonly modified: false;
   readonly headers: AnswerHeaders;
 }
 
-export interface SessionAnswer extends Sent {
+export interface SessionAnswer extends ReadTimes {
   readonly session: Session;
 }
 
-export interface PositionsAnswer extends Sent {
+export interface PositionsAnswer extends ReadTimes {
   readonly positions: readonly Position[];
   /** The body as it came: an equal one next time need not be parsed. */
   readonly bytes: Buffer;

@@ -118,10 +118,10 @@ export function healthShown(call: WireCall, exchange: Exchange): Health {
 
 /** `{}` is a body of the interface; a page is none, whatever its content type says. */
 function isOfInterface({ bytes }: Answer): boolean {
-  return /^\s*\{/.test(bytes.toString('latin1', 0, LONGEST_INDENT));
+  return /^\s*\{/.test(bytes.toString('latin1', 0, MAX_INDENT_LENGTH));
 }
 
-const LONGEST_INDENT = 64;
+const MAX_INDENT_LENGTH = 64;
 
 /** Whether a read that ended like this may succeed a moment later. */
 export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {

@@ -6,7 +6,7 @@ import type {
   CatalogAnswer,
   PositionsAnswer,
   Read,
-  Sent,
+  ReadTimes,
   SessionAnswer,
 } from './answers.ts';
 import type { Caller } from './caller.ts';
@@ -137,7 +137,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
       const answer = await call(operation, caller, judge, { path: { group }, headers });
       if (answer.status === 304) {
         if (etag === null) throw broken(operation, 'an unrequested 304');
-        return { modified: false, headers: answer.headers, ...sentOf(answer) };
+        return { modified: false, headers: answer.headers, ...readTimesOf(answer) };
       }
       const instruments = await instrumentsOf(answer);
       if (instruments === null) throw broken(operation, 'no list of instruments');
@@ -148,7 +148,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
         ...catalog,
         etag: entityTag(answer.headers.etag),
         headers: answer.headers,
-        ...sentOf(answer),
+        ...readTimesOf(answer),
       };
     },
     login(caller: Caller, email: string, password: string): Promise<LoginGrant | GatewayRefusal> {
@@ -193,7 +193,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
         const reading = readingIn(options.gatewayTimeUnit);
         const snapshot = toSession(body, login, reading);
         const session = whole(operation, 'snapshot of this login', snapshot, reading);
-        return { session, ...sentOf(answer) };
+        return { session, ...readTimesOf(answer) };
       };
       return call(operation, caller, read, { path: { login } });
     },
@@ -203,12 +203,12 @@ export function createGatewayClient(options: GatewayClientOptions) {
       const read = (exchange: Exchange) => {
         const answer = bodyOf(operation, exchange);
         const { bytes } = answer;
-        if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
+        if (previous?.bytes.equals(bytes)) return { ...previous, ...readTimesOf(answer) };
         const body = jsonOf(answer);
         const reading = readingIn(options.gatewayTimeUnit);
         const list = isRow(body) ? toPositions(body.positions, reading) : null;
         const positions = whole(operation, 'whole list of positions', list, reading);
-        return { positions, bytes, ...sentOf(answer) };
+        return { positions, bytes, ...readTimesOf(answer) };
       };
       return call(operation, caller, read);
     },
@@ -234,6 +234,6 @@ function entityTag(header: string | undefined): string | null {
   return header !== undefined && /^(?!\*$)[\x21-\x7e]+$/.test(header) ? header : null;
 }
 
-function sentOf({ logicalTime, sentAtMs }: Answer): Sent {
+function readTimesOf({ logicalTime, sentAtMs }: Answer): ReadTimes {
   return { logicalTime, sentAtMs, receivedAtMs: systemClock.now() };
 }

@@ -1,7 +1,7 @@
 // Parsed in about half a millisecond.
 const PIECE_BYTES = 64 * 1024;
 /** No item is as large. */
-const LARGEST_PIECE_BYTES = 4 * PIECE_BYTES;
+const MAX_PIECE_BYTES = 4 * PIECE_BYTES;
 
 const BEGIN_ARRAY = 0x5b;
 const END_ARRAY = 0x5d;
@@ -21,7 +21,7 @@ export function* jsonItems(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator<u
   from += 1;
   for (let length = pieceBytes; from < last; ) {
     const to = boundary(bytes, from + length, last);
-    if (to - from > LARGEST_PIECE_BYTES) throw new SyntaxError('an item that is too large');
+    if (to - from > MAX_PIECE_BYTES) throw new SyntaxError('an item that is too large');
     const items = parsed(bytes, from, to, to === last);
     // The boundary is inside of an item: one beyond it is tried.
     if (items === null) length = 2 * (to - from);

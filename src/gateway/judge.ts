@@ -117,7 +117,7 @@ function failure(
 }
 
 // A longer wait is the mistake of a wrong clock, not a plan.
-const LONGEST_SECONDS = 3_600;
+const MAX_SECONDS = 3_600;
 
 /**
  * Parses `Retry-After` as seconds, or as a date by the gateway's clock, whose present is the answer's own `Date`; null
@@ -131,5 +131,5 @@ export function retryAfterSeconds({ headers, sentAtMs }: Answer): number | null 
   const seconds = /^\d+$/.test(value)
     ? Number(value)
     : Math.ceil((Date.parse(value) - nowMs) / 1000);
-  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), LONGEST_SECONDS);
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), MAX_SECONDS);
 }

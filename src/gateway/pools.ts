@@ -20,7 +20,7 @@ export const CONNECT_SHARE = 0.7;
 // is written, the order's outcome is unknown.
 const ORDER_IDLE_MS = 1_000;
 const IDLE_MS = 4_000;
-const LONGEST_IDLE_MS = 30_000;
+const MAX_IDLE_MS = 30_000;
 /** Past it a connection takes no new call, so that a gateway whose name has moved is left by all calls at once. */
 const OLDEST_MS = 10_000;
 
@@ -40,7 +40,7 @@ export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOption
     });
   const kept = {
     keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: LONGEST_IDLE_MS,
+    keepAliveMaxTimeout: MAX_IDLE_MS,
     clientTtl: OLDEST_MS,
   };
   // On a connection that serves one order no other answer can be taken for the order's.

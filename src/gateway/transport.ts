@@ -45,7 +45,7 @@ interface LateReads {
 type Headers = Record<string, string | string[] | undefined>;
 
 /** A gateway that is slow may say so every second. */
-const MOST_INTERIMS = 100;
+const MAX_INTERIMS = 100;
 const TOO_LATE = 'the moment before which it was meant to be sent has passed';
 /** How long after its deadline a call is read on whose late answer somebody wants. */
 const LATE_MS = 60_000;
@@ -140,7 +140,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) {
       this.#interims += 1;
-      if (this.#interims > MOST_INTERIMS) this.fail('protocol', new Error('it sends no answer'));
+      if (this.#interims > MAX_INTERIMS) this.fail('protocol', new Error('it sends no answer'));
       return;
     }
     this.#status = status;

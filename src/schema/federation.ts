@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { printedSchema } from './schema.ts';
 import type { Scope } from './scope.ts';
 
-const MOST_ENTITIES = 500;
+const MAX_ENTITIES = 500;
 
 /** Finds a thing by its id, for the viewer of the request; null where there is none. */
 type Find = (scope: Scope, id: string) => Promise<object | null>;
@@ -39,7 +39,7 @@ const ADDED = parse(`
   extend type Query {
     "The schema, for a router."
     _service: _Service!
-    "Things by their ids, for a router: null where the viewer has none. At most ${MOST_ENTITIES}."
+    "Things by their ids, for a router: null where the viewer has none. At most ${MAX_ENTITIES}."
     _entities("Their types and ids." representations: [_Any!]!): [_Entity]!
   }
 `);
@@ -67,11 +67,10 @@ export function federated(schema: GraphQLSchema): GraphQLSchema {
   if (service === undefined || entities === undefined) throw new Error('no fields of a subgraph');
   const sdl = subgraphSdl(schema);
   service.resolve = () => ({ sdl });
-  entities.extensions = traits({ listSize: MOST_ENTITIES })
-    .extensions as typeof entities.extensions;
+  entities.extensions = traits({ listSize: MAX_ENTITIES }).extensions as typeof entities.extensions;
   entities.resolve = (_root, { representations }, { scope }: Context) => {
-    if (representations.length > MOST_ENTITIES) {
-      const message = `representations must be at most ${MOST_ENTITIES}.`;
+    if (representations.length > MAX_ENTITIES) {
+      const message = `representations must be at most ${MAX_ENTITIES}.`;
       throw new InputError('representations', message);
     }
     return representations.map(async (given: unknown) => {

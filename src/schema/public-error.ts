@@ -176,7 +176,7 @@ export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
 );
 
 // Without `Retry-After`, and where it asks for less: it relieves the gateway and is acceptable to a person.
-const SHORTEST_RETRY_AFTER_SECONDS = 1;
+const MIN_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
   const [code, ofGateway] = OF_KIND[error.kind];
@@ -196,7 +196,7 @@ function describeGateway(error: GatewayError): Described {
         retryable: isOperation(error.operation) && OPERATIONS[error.operation].isIdempotent,
       }),
       ...((code === 'RATE_LIMITED' || error.retryAfterSeconds !== null) && {
-        retryAfter: Math.max(SHORTEST_RETRY_AFTER_SECONDS, error.retryAfterSeconds ?? 0),
+        retryAfter: Math.max(MIN_RETRY_AFTER_SECONDS, error.retryAfterSeconds ?? 0),
       }),
       ...(words !== null && { gatewayError: words }),
     },

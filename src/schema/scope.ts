@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { after, type Eventually, promised } from '../../lib/eventually.ts';
+import { chain, type MaybePromise, promised } from '../../lib/maybe-promise.ts';
 import { toToken } from '../../lib/token.ts';
 import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
@@ -15,7 +15,7 @@ import { OPERATIONS, type Proves, type ReadName } from '../gateway/operations.ts
 import { READS } from '../gateway/wire/reads.ts';
 import type { Services } from './services.ts';
 
-const MOST_IDS = 500;
+const MAX_IDS = 500;
 
 /**
  * Records what a run has read so far. The marks of its fields predict whether the result may be
@@ -67,13 +67,13 @@ export class Scope implements OwnReads {
   readonly #record: ReadRecord;
   readonly #plan: Plan;
   readonly #after: number;
-  #viewer: Eventually<Viewer> | undefined;
+  #viewer: MaybePromise<Viewer> | undefined;
   #session: Promise<SessionAnswer> | undefined;
   #list: Promise<PositionsAnswer> | undefined;
   #positions: Promise<readonly Position[]> | undefined;
   /** Its list is null where positions are neither selected nor newer. */
   #pair: Promise<ListPair | SnapshotAlone> | undefined;
-  #catalog: Eventually<CatalogView> | undefined;
+  #catalog: MaybePromise<CatalogView> | undefined;
   #reads: Map<Read<unknown>, Promise<unknown>> | undefined;
   /** Created where the catalog is not cached, which is once an hour. */
   #instruments: DataLoader<string, Instrument | null> | undefined;
@@ -110,13 +110,13 @@ export class Scope implements OwnReads {
   }
 
   /** Identifies the viewer for all reads but the catalog's. */
-  viewer(): Eventually<Viewer> {
+  viewer(): MaybePromise<Viewer> {
     this.#record.isPersonal = true;
     return this.#identify();
   }
 
-  #identify(): Eventually<Viewer> {
-    this.#viewer ??= after(this.#services.identify(this.#caller, this), (viewer) => {
+  #identify(): MaybePromise<Viewer> {
+    this.#viewer ??= chain(this.#services.identify(this.#caller, this), (viewer) => {
       this.#record.identified(viewer.login);
       return viewer;
     });
@@ -217,14 +217,14 @@ export class Scope implements OwnReads {
   }
 
   /** One version for the whole scope: two fields of an answer never come from two catalogs. */
-  catalog(): Eventually<CatalogView> {
+  catalog(): MaybePromise<CatalogView> {
     this.#record.readsShared = true;
     this.#catalog ??= this.#readCatalog();
     return this.#catalog;
   }
 
-  #readCatalog(): Eventually<CatalogView> {
-    return after(this.#identify(), (viewer) => {
+  #readCatalog(): MaybePromise<CatalogView> {
+    return chain(this.#identify(), (viewer) => {
       const view = this.#services.catalogs.read(viewer);
       if (!(view instanceof Promise)) return view;
       // From then on each field that needs it reads it at once.
@@ -233,7 +233,7 @@ export class Scope implements OwnReads {
   }
 
   /** Synchronous where the catalog is cached; otherwise a DataLoader batches the request's reads. */
-  instrument(id: string): Eventually<Instrument | null> {
+  instrument(id: string): MaybePromise<Instrument | null> {
     const catalog = this.catalog();
     if (!(catalog instanceof Promise)) return catalog.version.byId.get(id) ?? null;
     this.#instruments ??= new DataLoader(async (ids) => {
@@ -244,13 +244,13 @@ export class Scope implements OwnReads {
   }
 
   /** In the order of the ids, with null for each that the catalog has none for. */
-  instrumentsByIds(ids: readonly string[]): Eventually<readonly (Instrument | null)[]> {
-    if (ids.length > MOST_IDS) throw new InputError('ids', `ids must be at most ${MOST_IDS}.`);
-    return after(this.catalog(), ({ version }) => ids.map((id) => version.byId.get(id) ?? null));
+  instrumentsByIds(ids: readonly string[]): MaybePromise<readonly (Instrument | null)[]> {
+    if (ids.length > MAX_IDS) throw new InputError('ids', `ids must be at most ${MAX_IDS}.`);
+    return chain(this.catalog(), ({ version }) => ids.map((id) => version.byId.get(id) ?? null));
   }
 
-  instruments(request: PageRequest): Eventually<InstrumentConnection> {
-    return after(this.catalog(), ({ version }) => pageOf(version, request));
+  instruments(request: PageRequest): MaybePromise<InstrumentConnection> {
+    return chain(this.catalog(), ({ version }) => pageOf(version, request));
   }
 
   /** A read that needs nothing but its viewer. */
@@ -264,8 +264,8 @@ export class Scope implements OwnReads {
     return reading;
   }
 
-  #asViewer<T>(read: (viewer: Viewer) => Eventually<T>): Promise<T> {
-    return promised(() => after(this.viewer(), read));
+  #asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {
+    return promised(() => chain(this.viewer(), read));
   }
 }
 

@@ -50,7 +50,7 @@ export interface ReserveRequest {
   /** Counts the record among those of orders that were never sent. */
   readonly isTooLate?: boolean;
   /** The digest of the order's canonical input, by which a repeat is compared. */
-  readonly canonical: string;
+  readonly inputDigest: string;
   readonly reservedAtMs: number;
   /** The longest time the order may be in flight; past it a pending record means that its outcome is unknown. */
   readonly pendingMs: number;
@@ -84,7 +84,7 @@ export interface VoidAnswer {
 
 export interface OrderRecord {
   readonly id: string;
-  readonly canonical: string;
+  readonly inputDigest: string;
   readonly reservedAtMs: number;
   /** Null while pending. */
   readonly outcome: RecordedOutcome | null;
@@ -97,12 +97,12 @@ export interface OrderRecord {
 
 /** An outcome ends the time for which a record may be pending. */
 export function toOrderRecord(
-  { id, canonical, reservedAtMs }: Omit<OrderRecord, 'outcome' | 'pendingMs'>,
+  { id, inputDigest, reservedAtMs }: Omit<OrderRecord, 'outcome' | 'pendingMs'>,
   outcome: RecordedOutcome | null,
   leftMs: number,
 ): OrderRecord {
   const pendingMs = outcome === null ? Math.max(0, leftMs) : 0;
-  return { id, canonical, reservedAtMs, outcome, pendingMs };
+  return { id, inputDigest, reservedAtMs, outcome, pendingMs };
 }
 
 /** Plain JSON, so that it reads the same from a file, from Redis and from memory. */
@@ -158,7 +158,7 @@ export function toReservation({
 /** The reservation of a closed key: no order has its input. */
 export function closedReservation({ login, key, atMs, tokenHash }: VoidRequest): Reservation {
   const id = newId(tokenHash, true);
-  return { login, key, id, canonical: CLOSED_CANONICAL, reservedAtMs: atMs, pendingMs: 0 };
+  return { login, key, id, inputDigest: CLOSED_CANONICAL, reservedAtMs: atMs, pendingMs: 0 };
 }
 
 /** No digest is empty, so a replica of an earlier version takes whatever comes with a closed key for another order. */

@@ -9,7 +9,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { dispatch } from '../../src/cli/dispatch.ts';
 import type { Environment } from '../../src/config.ts';
-import { keyApart } from '../../src/domain/auth/viewer.ts';
+import { tenantKey } from '../../src/domain/auth/viewer.ts';
 import type { OrderRecords } from '../../src/store/order-records.ts';
 import { openRedisOrderRecords } from '../../src/store/redis/order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite/order-records.ts';
@@ -140,7 +140,7 @@ test('a copy is made while the service runs, and none of a Redis', async () => {
 test('an account of a tenant is freed by the headers of its requests, and no other of that login', async () => {
   using stage = await rehearse({ GATEWAY_FORWARD_HEADERS: 'x-brand, x-tenant' });
   const forwarding = new HeaderForwarding(['x-brand', 'x-tenant']);
-  const account = keyApart('2', forwarding.of({ 'x-tenant': 'a=b' }));
+  const account = tenantKey('2', forwarding.of({ 'x-tenant': 'a=b' }));
   const records = await stage.open();
   for (const each of [account, '2']) {
     await records.settle(await reserved(records, each, 'key'), accepted);

@@ -10,9 +10,9 @@ const ACCEPTED = answer(200, { success: true, orderId: '1', err: '', message: ''
 const DEADLINE_MS = 120;
 /** Of each kind of outcome, without which the run would say nothing. */
 const ENOUGH = { unsent: 50, unknown: 500, answered: 200 };
-const LEAST_ORDERS = 4_000;
+const MIN_ORDERS = 4_000;
 /** A machine that is busy with something else needs more until it has those. */
-const MOST_ORDERS = 20_000;
+const MAX_ORDERS = 20_000;
 
 /** Everything a gateway, or the network before it, can do to a request it has received. */
 const FATES: readonly ((socket: Socket, random: () => number) => void)[] = [
@@ -79,7 +79,7 @@ test('no order is ever sent twice, and one that was "not sent" is never received
     counts.answered >= ENOUGH.answered;
   let next = 0;
   const workers = Array.from({ length: 24 }, async () => {
-    while (next < LEAST_ORDERS || (!isEnough() && next < MOST_ORDERS)) {
+    while (next < MIN_ORDERS || (!isEnough() && next < MAX_ORDERS)) {
       const id = `order-${next}`;
       next += 1;
       const client = { address: '127.0.0.1', userAgent: id };

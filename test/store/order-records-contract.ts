@@ -16,7 +16,7 @@ export const unknown: RecordedOutcome = { kind: 'unknown', sentAtMs: 5, message:
 /** Each by a token of its own where the test names none. */
 export function request(login: string, key: string, pendingMs = 60_000, token = key) {
   return {
-    ...{ login, key, tokenHash: toToken(token).hash, canonical: `canonical of ${key}` },
+    ...{ login, key, tokenHash: toToken(token).hash, inputDigest: `canonical of ${key}` },
     ...{ reservedAtMs: Date.now(), pendingMs },
   };
 }
@@ -52,10 +52,10 @@ export function itKeepsOrderRecords(
     const asked = request('1', 'k', 3_600_000);
     const { tokenHash: _, ...reservation } = asked;
     expect(await records.reserve(asked)).toMatchObject({ reserved: true, reservation });
-    const repeat = await records.reserve({ ...asked, canonical: 'other', reservedAtMs: 0 });
+    const repeat = await records.reserve({ ...asked, inputDigest: 'other', reservedAtMs: 0 });
     expect(repeat).toMatchObject({
       reserved: false,
-      record: { canonical: asked.canonical, reservedAtMs: asked.reservedAtMs, outcome: null },
+      record: { inputDigest: asked.inputDigest, reservedAtMs: asked.reservedAtMs, outcome: null },
     });
     const left = repeat.reserved ? 0 : repeat.record.pendingMs;
     expect(left).toBeGreaterThan(3_000_000);

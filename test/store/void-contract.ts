@@ -43,7 +43,7 @@ export function itVoidsKeys(
       voided: true,
       record: {
         outcome: { ...VOIDED, closing },
-        ...{ canonical: '', reservedAtMs: asked.atMs, pendingMs: 0 },
+        ...{ inputDigest: '', reservedAtMs: asked.atMs, pendingMs: 0 },
       },
     });
     const { record } = first;

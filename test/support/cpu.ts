@@ -1,5 +1,5 @@
 /** Kernels count CPU in ticks of up to 10 ms; so much of it is measured well enough. */
-const LEAST_MICROS = 20_000;
+const MIN_MICROS = 20_000;
 const RUNS = 3;
 
 /**
@@ -14,7 +14,7 @@ function cpuOfOne(task: () => unknown): number {
   const before = process.threadCpuUsage();
   let micros = 0;
   let times = 0;
-  for (; micros < LEAST_MICROS; times += 1) {
+  for (; micros < MIN_MICROS; times += 1) {
     task();
     const { user, system } = process.threadCpuUsage(before);
     micros = user + system;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const POLL_MS = 10;
 /** Long, since a busy machine is slow, and less than a test may take, which would not name what it waited for. */
 export const WITHIN_MS = 50_000;
-const LONGEST_TEXT = 300;
+const MAX_TEXT_LENGTH = 300;
 
 /**
  * Waits for a condition, never for a time. After that long it throws the last failure, or that the check has not
@@ -48,7 +48,7 @@ export async function within<T>(
 /** The same failure, since test reports show more of an assertion than its message. */
 function withWait(failure: unknown, check: () => unknown, waitedMs: number, tries: number): Error {
   const error = failure instanceof Error ? failure : new Error(String(failure));
-  const text = String(check).replace(/\s+/g, ' ').slice(0, LONGEST_TEXT);
+  const text = String(check).replace(/\s+/g, ' ').slice(0, MAX_TEXT_LENGTH);
   error.message += `\nin ${(waitedMs / 1_000).toFixed(1)} s and ${tries} tries of: ${text}`;
   return error;
 }

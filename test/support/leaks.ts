@@ -18,9 +18,9 @@ const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
 /** The members of the gateway's requests that hold somebody's secret, or their own words. */
 const SECRET_MEMBERS = new Set(['password', 'email', 'phone', 'address', 'token', 'comment']);
 // Shorter ones are in other words by chance.
-const LEAST_LENGTH = 8;
+const MIN_LENGTH = 8;
 // Tests of load send thousands, all alike.
-const MOST_VALUES = 50;
+const MAX_VALUES = 50;
 const EXCERPT = 60;
 
 /**
@@ -56,12 +56,12 @@ export async function readMetrics(adminUrl: string): Promise<string> {
 function secretsOf(received: readonly Received[]): Set<string> {
   const secrets = new Set<string>();
   for (const { body } of received) {
-    if (secrets.size >= MOST_VALUES) break;
+    if (secrets.size >= MAX_VALUES) break;
     if (body === '') continue;
     try {
       JSON.parse(body, (name, value: unknown) => {
         const isSecret = SECRET_MEMBERS.has(name) && typeof value === 'string';
-        if (isSecret && value.length >= LEAST_LENGTH) secrets.add(value);
+        if (isSecret && value.length >= MIN_LENGTH) secrets.add(value);
         return value;
       });
     } catch {

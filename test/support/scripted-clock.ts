@@ -16,7 +16,7 @@ interface Timer {
 }
 
 /** Of one move, so that it ends where a timer sets itself for the same moment again. */
-const MOST_TIMERS = 100_000;
+const MAX_TIMERS = 100_000;
 
 const MONDAY_NOON = Date.UTC(2026, 0, 5, 12);
 
@@ -55,7 +55,7 @@ export function createScriptedClock(startMs: number = MONDAY_NOON): ScriptedCloc
       let ran = 0;
       for (let due = earliest(untilMs); due !== undefined; due = earliest(untilMs)) {
         ran += 1;
-        if (ran > MOST_TIMERS) throw new Error(`${ran} timers fell due in ${ms} ms: ${due.task}`);
+        if (ran > MAX_TIMERS) throw new Error(`${ran} timers fell due in ${ms} ms: ${due.task}`);
         timers.delete(due);
         nowMs = Math.max(nowMs, due.dueMs);
         due.task();

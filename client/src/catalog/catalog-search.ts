@@ -14,10 +14,10 @@ const MATCH = {
   typo: 6,
 } as const;
 
-const LONGEST_TEXT = 100;
-const MOST_WORDS = 8;
+const MAX_TEXT_LENGTH = 100;
+const MAX_WORDS = 8;
 // A typo in a short word of a long text is nearly always another word.
-const SHORTEST_TYPO_IN_DESCRIPTION = 6;
+const MIN_TYPO_LENGTH_IN_DESCRIPTION = 6;
 
 /**
  * Searches as the server's `instruments(filter: { search })` does, with the same order. Currency pairs are found
@@ -50,10 +50,9 @@ export class CatalogSearch<Row extends KeyFields> {
   /** At most so many, best first. Words that are not known yet are taken up before. */
   find(text: string, limit: number): readonly Row[] {
     const most = Math.max(0, limit);
-    const typed = chunks(fold(text.trim().slice(0, LONGEST_TEXT)).slice(0, LONGEST_TEXT)).slice(
-      0,
-      MOST_WORDS,
-    );
+    const typed = chunks(
+      fold(text.trim().slice(0, MAX_TEXT_LENGTH)).slice(0, MAX_TEXT_LENGTH),
+    ).slice(0, MAX_WORDS);
     if (typed.length === 0) return this.#rows.slice(0, most);
     this.index(() => true);
     const pair = joined(typed.join(' '));
@@ -97,7 +96,7 @@ export class CatalogSearch<Row extends KeyFields> {
     if (isTypo !== null) {
       this.#symbols.mark(matches, MATCH.typo, '', isTypo);
       this.#names.mark(matches, MATCH.typo, '', isTypo);
-      if (text.length >= SHORTEST_TYPO_IN_DESCRIPTION) {
+      if (text.length >= MIN_TYPO_LENGTH_IN_DESCRIPTION) {
         this.#descriptions.mark(matches, MATCH.typo, '', isTypo);
       }
     }

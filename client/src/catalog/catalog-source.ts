@@ -28,9 +28,9 @@ export interface Asking {
 
 const PAGE_SIZE = 500;
 /** The server pages over two of them, to tell where the next one ends. */
-const LARGEST_PART_SIZE = PAGE_SIZE / 2;
+const MAX_PART_SIZE = PAGE_SIZE / 2;
 const FIRST_PART_SIZE = 100;
-const SMALLEST_PART_SIZE = 50;
+const MIN_PART_SIZE = 50;
 /** A part that comes sooner is followed by a larger one, and one that takes longer by a smaller one. */
 const SHORT_PART_MS = 4_000;
 const LONG_PART_MS = 8_000;
@@ -39,7 +39,7 @@ const WHOLE_MS = 5_000;
 /** It is the question for the account, mostly, with the handshakes before it. */
 const LONG_ROUND_TRIP_MS = 1_500;
 const TRIES = 3;
-const LONGEST_CHASE = 10;
+const MAX_CHASE = 10;
 
 /** Asks the server: in one request where its limits and the line allow it, else in parts. */
 export class CatalogSource {
@@ -150,8 +150,8 @@ export class CatalogSource {
       }
       const tookMs = environment.uptime() - Math.max(part.startedAt, cameAt);
       cameAt = environment.uptime();
-      if (tookMs < SHORT_PART_MS) partSize = Math.min(LARGEST_PART_SIZE, partSize * 2);
-      if (tookMs > LONG_PART_MS) partSize = Math.max(SMALLEST_PART_SIZE, Math.floor(partSize / 2));
+      if (tookMs < SHORT_PART_MS) partSize = Math.min(MAX_PART_SIZE, partSize * 2);
+      if (tookMs > LONG_PART_MS) partSize = Math.max(MIN_PART_SIZE, Math.floor(partSize / 2));
       const { nodes, pageInfo } = instruments;
       if (pageInfo.hasNextPage) {
         const { following } = askFor(pageInfo.endCursor, part.following);
@@ -161,7 +161,7 @@ export class CatalogSource {
       const download = begun?.owner.group === group ? begun : this.#beginDownload(group, asking);
       if (download.version !== version && download.version !== '') {
         chased += 1;
-        if (chased > LONGEST_CHASE) {
+        if (chased > MAX_CHASE) {
           throw protocolError('The catalog changed each time while its pages were read.');
         }
         await this.#catchUp(download, asking);

@@ -1,5 +1,5 @@
 import type { Environment } from '../environment.ts';
-import { LONGEST_MS, withinTime } from '../request/deadline.ts';
+import { MAX_MS, withinTime } from '../request/deadline.ts';
 import { abortedError } from '../request/failures.ts';
 
 interface Run {
@@ -20,7 +20,7 @@ export class SharedRun {
   }
 
   /** Rejects when the caller's own time is over; the task goes on while others wait for it. */
-  async wait(signal?: AbortSignal, timeoutMs: number = LONGEST_MS): Promise<void> {
+  async wait(signal?: AbortSignal, timeoutMs: number = MAX_MS): Promise<void> {
     if (signal?.aborted) throw abortedError();
     const run = this.#run ?? this.#start();
     this.#waiting += 1;

@@ -1,11 +1,11 @@
 // From this length on a beginning may contain the typo: `micrsof` finds Microsoft.
-const SHORTEST_BEGINNING = 6;
+const MIN_PREFIX_LENGTH = 6;
 // A longer word is not one that a person typed.
-const LONGEST_WORD = 32;
+const MAX_WORD_LENGTH = 32;
 
 /** In a short word one typo would match every second word. */
 function editsAllowed(length: number): number {
-  if (length < 4 || length > LONGEST_WORD) return 0;
+  if (length < 4 || length > MAX_WORD_LENGTH) return 0;
   return length < 8 ? 1 : 2;
 }
 
@@ -17,7 +17,7 @@ export function typoTest(word: string): ((candidate: string, letters: number) =>
   const edits = editsAllowed(word.length);
   if (edits === 0) return null;
   const wanted = lettersOf(word);
-  const asBeginning = word.length >= SHORTEST_BEGINNING;
+  const asBeginning = word.length >= MIN_PREFIX_LENGTH;
   return (candidate, letters) => {
     // One edit replaces at most one letter, so the bit sets rule out nearly all words.
     let missing = wanted & ~letters;

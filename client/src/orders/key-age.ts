@@ -2,7 +2,7 @@ import type { Core } from '../core.ts';
 
 const HOUR_MS = 3_600_000;
 /** The server keeps a key for 24 hours; the hour between is room for clocks that differ and requests on their way. */
-export const LONGEST_LIFE_MS: number = 23 * HOUR_MS;
+export const MAX_LIFE_MS: number = 23 * HOUR_MS;
 
 /** The clocks of the server's replicas, and the dates that they tell, differ by less: the server allows for as much. */
 export const ERROR_MS = 2_000;
@@ -55,7 +55,7 @@ export function ageOf(stamp: KeyStamp, clocks: Clocks): KeyAge {
   if (stamp.at === null) return 'inDoubt';
   const now = clocks.serverClock.now();
   const ageMs = stamp.made === null || now === null ? elapsedMs(stamp, clocks) : now - stamp.made;
-  return ageMs < LONGEST_LIFE_MS ? 'fresh' : 'old';
+  return ageMs < MAX_LIFE_MS ? 'fresh' : 'old';
 }
 
 /** So long after the key was made, by the server's clock and in ISO 8601; undefined where that is not known. */

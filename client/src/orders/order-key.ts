@@ -1,5 +1,5 @@
 import type { TradingGraphError } from '../errors.ts';
-import { type Deadline, LONGEST_MS, withinTime } from '../request/deadline.ts';
+import { type Deadline, MAX_MS, withinTime } from '../request/deadline.ts';
 import { networkError, storageError } from '../request/failures.ts';
 import { deleteKey } from './delete-key.ts';
 import {
@@ -9,7 +9,7 @@ import {
   elapsedMs,
   type KeyAge,
   type KeyStamp,
-  LONGEST_LIFE_MS,
+  MAX_LIFE_MS,
   momentOf,
   stampNow,
 } from './key-age.ts';
@@ -89,7 +89,7 @@ export class OrderKey {
   /** How long the order may still be sent, where it may for so long at most. */
   leftMs(maxWaitMs: number): number {
     const usedForMs = elapsedMs(this.#stamp, this.#context.core);
-    return Math.max(0, Math.min(maxWaitMs, LONGEST_LIFE_MS) - usedForMs);
+    return Math.max(0, Math.min(maxWaitMs, MAX_LIFE_MS) - usedForMs);
   }
 
   /** Starts the clock of the key at the tap, because the user waits from then on, whether or not the order can be sent yet. */
@@ -117,7 +117,7 @@ export class OrderKey {
 
   /** Until when the order may be sent, by the server's clock; undefined where that is not known. */
   sendBefore(maxWaitMs: number): string | undefined {
-    return momentOf(this.#stamp, Math.min(maxWaitMs, LONGEST_LIFE_MS));
+    return momentOf(this.#stamp, Math.min(maxWaitMs, MAX_LIFE_MS));
   }
 
   /**
@@ -191,5 +191,5 @@ export function outOfTime(): TradingGraphError {
 
 /** Storage would keep a wait without end as none. */
 function waitOf(ms: number | undefined): number | undefined {
-  return ms === undefined || Number.isNaN(ms) ? undefined : Math.min(ms, LONGEST_MS);
+  return ms === undefined || Number.isNaN(ms) ? undefined : Math.min(ms, MAX_MS);
 }

@@ -1,5 +1,5 @@
 import type { TradingGraphError } from '../errors.ts';
-import { LONGEST_MS, withinTime } from '../request/deadline.ts';
+import { MAX_MS, withinTime } from '../request/deadline.ts';
 import { disposedError } from '../request/failures.ts';
 import { unsendable } from '../request/finite-variables.ts';
 import { asError } from './as-error.ts';
@@ -72,8 +72,8 @@ export class OrderTicket implements Ticket {
     key.digest = digest;
     const { idempotencyKey } = this;
     const kind = kindOf(copy);
-    const maxWaitMs = key.maxWaitMs ?? (kind === 'MARKET' ? MARKET_WAIT_MS : LONGEST_MS);
-    const ms = Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), LONGEST_MS) : WITHIN_MS;
+    const maxWaitMs = key.maxWaitMs ?? (kind === 'MARKET' ? MARKET_WAIT_MS : MAX_MS);
+    const ms = Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS;
     const order: Order = {
       key,
       maxWaitMs,

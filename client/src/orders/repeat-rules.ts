@@ -2,7 +2,7 @@ import type { TradingGraphError } from '../errors.ts';
 import { neverLeft } from '../request/never-left.ts';
 
 const BASE_MS = 250;
-const LONGEST_MS = 4_000;
+const MAX_MS = 4_000;
 
 /** Errors with which the server says that this request traded nothing, and that a later one may. */
 const NOT_YET: ReadonlySet<string> = new Set([
@@ -54,6 +54,6 @@ export function mayClose(error: TradingGraphError): boolean {
 
 /** Exponential back-off with jitter, and no less than the server asks for. */
 export function pauseMs(error: TradingGraphError, failures: number, random: number): number {
-  const ceilingMs = Math.min(LONGEST_MS, BASE_MS * 2 ** failures);
+  const ceilingMs = Math.min(MAX_MS, BASE_MS * 2 ** failures);
   return Math.max(0, error.retryAfter ?? 0) * 1_000 + (ceilingMs / 2) * (1 + random);
 }

@@ -4,7 +4,7 @@ import { pause } from './pause.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** The longest timer that platforms have. */
-export const LONGEST_MS: number = 2 ** 31 - 1;
+export const MAX_MS: number = 2 ** 31 - 1;
 
 /** The time within which something is tried. */
 export interface Deadline {
@@ -27,13 +27,13 @@ export async function withinTime<T>(
   parent: AbortSignal | undefined,
   task: (time: Deadline) => Promise<T>,
 ): Promise<T> {
-  const allowedMs = Math.min(Math.max(ms, 0), LONGEST_MS);
+  const allowedMs = Math.min(Math.max(ms, 0), MAX_MS);
   const controller = new AbortController();
   const { signal } = controller;
   const end = () => controller.abort();
   const [startedAt, startedUp] = [environment.now(), environment.uptime()];
   // React Native warns of timers of minutes.
-  const cancel = allowedMs < LONGEST_MS ? environment.after(allowedMs, end) : () => {};
+  const cancel = allowedMs < MAX_MS ? environment.after(allowedMs, end) : () => {};
   parent?.addEventListener('abort', end);
   if (parent?.aborted) end();
   try {

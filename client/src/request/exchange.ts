@@ -29,9 +29,9 @@ export interface Exchange {
 }
 
 // Whatever drips has an end as well.
-const LONGEST_WAITS = 20;
+const MAX_WAITS = 20;
 // Servers and proxies refuse longer ones.
-const LONGEST_URL = 2_000;
+const MAX_URL_LENGTH = 2_000;
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
 /** Over HTTP, on whichever connection the platform chooses. */
@@ -46,7 +46,7 @@ export async function exchange(
   let cancel = () => {};
   // An answer that flows is a slow one, and would only be asked for once more.
   const wait = () => {
-    if (!hasHeard || waits === LONGEST_WAITS) return leave();
+    if (!hasHeard || waits === MAX_WAITS) return leave();
     waits += 1;
     hasHeard = false;
     cancel = environment.after(timeoutMs, wait);
@@ -59,7 +59,7 @@ export async function exchange(
   if (token !== null) headers.authorization = `Bearer ${token}`;
   try {
     const getUrl = method === 'GET' ? urlWithParameters(url, document, variables) : null;
-    const isPost = getUrl === null || getUrl.length > LONGEST_URL;
+    const isPost = getUrl === null || getUrl.length > MAX_URL_LENGTH;
     const sentUp = environment.uptime();
     const response = isPost
       ? await environment.fetch(url, {

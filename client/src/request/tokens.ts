@@ -23,7 +23,7 @@ interface Asking {
 
 const REMEMBERED = 4;
 const COOL_DOWN_MS = 5_000;
-const LONGEST_COOL_DOWN_MS = 60_000;
+const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
 
 /**
@@ -171,7 +171,7 @@ export class Tokens {
   }
 
   #coolDown(error: TradingGraphError): void {
-    const ms = Math.min(LONGEST_COOL_DOWN_MS, COOL_DOWN_MS * 2 ** this.#failures);
+    const ms = Math.min(MAX_COOL_DOWN_MS, COOL_DOWN_MS * 2 ** this.#failures);
     this.#failures += 1;
     this.#failure = { error, until: this.#options.environment.uptime() + ms };
   }

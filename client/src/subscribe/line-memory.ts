@@ -8,7 +8,7 @@ const HINT = /^[\da-f]{4}$/;
 /** The text that is stored: event streams won, and at this time. */
 const WON = /^stream (\d+)$/;
 // After a day the device may be in a network that lets WebSockets through.
-const LONGEST_MS = 86_400_000;
+const MAX_MS = 86_400_000;
 // Finding out anew takes three seconds.
 const PATIENCE_MS = 1_000;
 
@@ -26,7 +26,7 @@ export class LineMemory {
   /** Whether event streams won in the last day; false where the storage does not say it in time. */
   async prefersStreams(): Promise<boolean> {
     const ageMs = this.#environment.now() - Number((await this.#read(KEY))?.match(WON)?.[1]);
-    return ageMs >= 0 && ageMs < LONGEST_MS;
+    return ageMs >= 0 && ageMs < MAX_MS;
   }
 
   streamsWon(): void {

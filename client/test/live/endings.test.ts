@@ -96,7 +96,7 @@ class ScriptedServer {
 let server: ScriptedServer;
 let positions: Positions;
 let end: () => void;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 beforeEach(async () => {
   server = new ScriptedServer();
@@ -110,14 +110,14 @@ test('a token that is refused over an event stream is renewed once, after each e
   for (let begun = 1; begun < 4; begun += 1) {
     expect(server.begun).toBe(begun);
     server.end('UNAUTHENTICATED');
-    await server.clock.advance(LONGEST_WAIT_MS);
+    await server.clock.advance(MAX_WAIT_MS);
     server.send(false);
     expect(positions.state()).toMatchObject({ status: 'LIVE', error: null });
   }
   server.end('UNAUTHENTICATED');
-  await server.clock.advance(LONGEST_WAIT_MS);
+  await server.clock.advance(MAX_WAIT_MS);
   server.end('UNAUTHENTICATED');
-  await server.clock.advance(100 * LONGEST_WAIT_MS);
+  await server.clock.advance(100 * MAX_WAIT_MS);
   expect(server.begun).toBe(5);
   expect(positions.state()).toMatchObject({
     status: 'OFFLINE',
@@ -127,7 +127,7 @@ test('a token that is refused over an event stream is renewed once, after each e
 
 test.each(['FORBIDDEN', 'BAD_USER_INPUT', 'SIGNED_OUT'])('%s ends it for good', async (code) => {
   server.giveUp(code);
-  await server.clock.advance(100 * LONGEST_WAIT_MS);
+  await server.clock.advance(100 * MAX_WAIT_MS);
   expect(server.begun).toBe(1);
   expect(server.sink).toBeNull();
   expect(positions.state()).toMatchObject({ status: 'OFFLINE', error: { code } });
@@ -144,7 +144,7 @@ test.each([
   for (let round = 1; round < 30; round += 1) {
     server.end(code, { retryable });
     expect(positions.state()).toMatchObject({ status: 'OFFLINE', error: { code } });
-    await server.clock.advance(LONGEST_WAIT_MS);
+    await server.clock.advance(MAX_WAIT_MS);
     expect(server.begun).toBe(round + 1);
   }
   server.send(true);
@@ -171,7 +171,7 @@ test('an event that comes too late is not believed: the whole list is asked for,
   expect(server.variables()).toMatchObject({ after: 'v2' });
   server.send(false, server.clock.now() - 500);
   expect(server.sink).toBeNull();
-  await server.clock.advance(LONGEST_WAIT_MS);
+  await server.clock.advance(MAX_WAIT_MS);
   expect(server.begun).toBe(2);
   expect(server.variables()).toMatchObject({ after: null });
   server.send(true);
@@ -184,7 +184,7 @@ test('the server’s wait is kept, also by one who comes back; without it the re
   await server.clock.advance(59_000);
   server.environment.comeBack();
   expect(server.begun).toBe(1);
-  await server.clock.advance(1_000 + LONGEST_WAIT_MS);
+  await server.clock.advance(1_000 + MAX_WAIT_MS);
   expect(server.begun).toBe(2);
   for (let round = 0; round < 10; round += 1) {
     server.end('GATEWAY_UNAVAILABLE', { retryable: true });
@@ -204,7 +204,7 @@ test('reconnects of every kind leave no timer behind, and nothing of those who h
     else environment.hide();
     await clock.advance(1_000);
     environment.comeBack();
-    await clock.advance(LONGEST_WAIT_MS);
+    await clock.advance(MAX_WAIT_MS);
     // The first list of another server is taken, whatever its clock says.
     server.send(round % 2 === 0, clock.now() - (round % 4 === 0 ? 60_000 : 0));
     server.send(false);

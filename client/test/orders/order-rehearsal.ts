@@ -29,7 +29,7 @@ const MARKET_WAIT_MS = 5_000;
 /** Shorter than that patience, so that the service says what it does not know. */
 const ORDER_TIMEOUT_MS = 400;
 /** How many times the tickets, where those do not end in every way. */
-const MOST_TIMES = 5;
+const MAX_TIMES = 5;
 /** More tickets are placed more at once, of which nearly all wait. */
 const atOnce = (tickets: number) => Math.min(20, Math.max(6, Math.ceil(tickets / 50)));
 const ORDERS_PER_LIFE = 60;
@@ -37,7 +37,7 @@ const BEFORE_TAP_MS = 500;
 const TWO_DAYS_MS = 48 * 3_600_000;
 const CLOCKS_MS = [0, 0, TWO_DAYS_MS, -TWO_DAYS_MS];
 /** How often an app is opened again for an order that has no end yet. */
-const MOST_RUNS = 20;
+const MAX_RUNS = 20;
 const BETWEEN_RUNS_MS = 6_000;
 
 /** A fault of the network that one ticket meets. */
@@ -135,7 +135,7 @@ export async function rehearse(
   const ended: RehearsedTicket[] = [];
   let next = 0;
   const counts = () => countEnds(ended, world.kills);
-  const goesOn = () => next < tickets || (next < MOST_TIMES * tickets && !isVaried(counts()));
+  const goesOn = () => next < tickets || (next < MAX_TIMES * tickets && !isVaried(counts()));
   let isOver = false;
   let isRestarting = false;
   // Lets the clients' time pass while they wait for a service whose time is real, and that starts at once by theirs.
@@ -253,7 +253,7 @@ async function placeOne(world: World, n: number): Promise<RehearsedTicket> {
     noteLate();
   };
   if (isKilled) {
-    for (let run = 0; run < MOST_RUNS && outcome.status === 'unknown'; run += 1) {
+    for (let run = 0; run < MAX_RUNS && outcome.status === 'unknown'; run += 1) {
       const apps = [open(), open()];
       const ends = await Promise.all(
         apps.map(async ({ orders }) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type AsyncStorageLike, asyncStorage } from '../../src/storage/async-storage.ts';
 import { testStorageContract } from '../support/storage-contract.ts';
 
-const LONGEST_ENTRY_BYTES = 1_048_576;
+const MAX_ENTRY_BYTES = 1_048_576;
 
 /** React Native's store as Android has it: slow, with a limit for each entry. */
 class Phone implements AsyncStorageLike {
@@ -19,7 +19,7 @@ class Phone implements AsyncStorageLike {
 
   async setItem(key: string, value: string): Promise<void> {
     await this.#turn(true);
-    if (Buffer.byteLength(value) > LONGEST_ENTRY_BYTES) throw new Error('Row too big');
+    if (Buffer.byteLength(value) > MAX_ENTRY_BYTES) throw new Error('Row too big');
     if (this.entries.size >= this.room) throw new Error('database or disk is full');
     // The native side stores UTF-8, which has no halves of surrogate pairs.
     this.entries.set(key, String(Buffer.from(value)));

@@ -36,8 +36,8 @@ export interface FrameWatcher {
 
 const TURN_PIECES = 50;
 // So many bytes hold 40 requests at most.
-const SMALLEST_SLICE = 1_024;
-const LARGEST_SLICE = 4_096;
+const MIN_SLICE = 1_024;
+const MAX_SLICE = 4_096;
 const SMALL_PART = 256;
 const LARGE_PART = 16_384;
 
@@ -67,7 +67,7 @@ export class ReceiveBuffer {
   /** The read that is being handed on, and how far it has been. */
   #held: Buffer | null = null;
   #at = 0;
-  #sliceBytes = LARGEST_SLICE;
+  #sliceBytes = MAX_SLICE;
   /** The bytes of a frame, or of a request, that are not counted yet. */
   #uncounted = 0;
   #countPart: () => void = ignore;
@@ -227,7 +227,7 @@ export class ReceiveBuffer {
     const isWhole = start === 0 && this.#at === held.length;
     this.socket.emit('data', isWhole ? held : held.subarray(start, this.#at));
     const isBusy = this.#requests - before > 1;
-    this.#sliceBytes = isBusy ? SMALLEST_SLICE : Math.min(2 * this.#sliceBytes, LARGEST_SLICE);
+    this.#sliceBytes = isBusy ? MIN_SLICE : Math.min(2 * this.#sliceBytes, MAX_SLICE);
   }
 
   /** Ordinary segments of a large frame are not counted one by one. */

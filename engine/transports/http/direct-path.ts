@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import { after, type Eventually } from '../../../lib/eventually.ts';
 import { parseExactJson } from '../../../lib/exact-json.ts';
+import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Body } from '../../../lib/pack.ts';
 import type { Operation } from '../../admission/operation.ts';
 import { isNamed } from '../../execution/cached-answer.ts';
@@ -53,7 +53,7 @@ export function sendRefusal(
   reply: HttpReply,
   { status, headers, isWellFormed, errors }: Refusal,
   media: MediaType,
-): Eventually<void> {
+): MaybePromise<void> {
   reply.setAll(headers);
   const text = JSON.stringify({ errors });
   // Its media types are what was refused.
@@ -69,9 +69,9 @@ export function sendAnswer(
   result: ExecutionResult,
   operation: Operation | null,
   media: MediaType,
-): Eventually<void> {
+): MaybePromise<void> {
   if (result instanceof CachedResult) return sendCached(reply, result, media);
-  return after(jsonText(result, operation?.meter), (text) => sendResult(reply, 200, text, media));
+  return chain(jsonText(result, operation?.meter), (text) => sendResult(reply, 200, text, media));
 }
 
 /** Sends a result that may be cached; after a GET the client may cache it for its TTL. */
@@ -79,7 +79,7 @@ function sendCached(
   reply: HttpReply,
   { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
   media: MediaType,
-): Eventually<void> {
+): MaybePromise<void> {
   if (isStream(media) && bytes !== null) return sendResult(reply, 200, bytes, media);
   const { method, headers } = reply.request;
   if (method === 'GET') {
@@ -92,7 +92,7 @@ function sendCached(
   const encoding = reply.encodingFor(bytes.length);
   if (encoding === null || packed === null) return sendResult(reply, 200, bytes, media);
   reply.set('content-type', contentTypeOf(media));
-  return after(packed(encoding), (body) => reply.sendPacked(200, body, encoding));
+  return chain(packed(encoding), (body) => reply.sendPacked(200, body, encoding));
 }
 
 /** Sends a serialized result as the media type that was negotiated. */
@@ -101,7 +101,7 @@ function sendResult(
   status: number,
   result: Body,
   media: MediaType,
-): Eventually<void> {
+): MaybePromise<void> {
   reply.set('content-type', contentTypeOf(media));
   if (!isStream(media)) return reply.send(status, result);
   if (reply.summary !== null) reply.summary.transport = 'sse';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestCaller } from '../../../lib/caller.ts';
-import type { Eventually } from '../../../lib/eventually.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { tooManyMessages } from '../../operation/over-limit-error.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import type { HttpReply } from './reply.ts';
@@ -10,7 +10,7 @@ type FloodSettings = Pick<ServerSettings, 'addresses' | 'countMessage' | 'receiv
 // No sign-in is larger.
 const SMALL_BODY = 4_096;
 // A client that signs in behind a flooded address may never read these refusals.
-const MOST_REFUSALS = 5;
+const MAX_REFUSALS = 5;
 
 /**
  * Counts a request against its client's budget of messages, whatever its answer. Null where the connection is closed,
@@ -36,7 +36,7 @@ export function countRequest(
   // A proxy's connection carries others' requests as well.
   if (addresses.isFromProxy(request)) return 'over';
   buffer.refusals += 1;
-  if (buffer.refusals <= MOST_REFUSALS && mayPass(request)) return 'over';
+  if (buffer.refusals <= MAX_REFUSALS && mayPass(request)) return 'over';
   refused('messages');
   received.cut(buffer, 'rate');
   return null;
@@ -53,7 +53,7 @@ export function mayPass({ method, headers, url = '' }: IncomingMessage): boolean
   return !isPacked && Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 }
 
-export function refuseFlood(reply: HttpReply, { refused }: FloodSettings): Eventually<void> {
+export function refuseFlood(reply: HttpReply, { refused }: FloodSettings): MaybePromise<void> {
   refused('messages');
   const { errors, headers } = tooManyMessages();
   reply.setAll(headers);

@@ -1,5 +1,5 @@
 import { type ExecutionResult, OperationTypeNode } from 'graphql';
-import { after, type Eventually } from '../../../lib/eventually.ts';
+import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Operation } from '../../admission/operation.ts';
 import type { RequestCode } from '../../operation/codes.ts';
 import { type Refusal, refused } from '../../operation/refusal.ts';
@@ -42,7 +42,7 @@ export interface EndpointSettings extends ServerSettings {
  */
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
-): (reply: HttpReply) => Eventually<void> {
+): (reply: HttpReply) => MaybePromise<void> {
   const { graph, addresses, countMessage, maxBodyBytes, directPath, yoga, pingMs, metrics } =
     settings;
   const { accessLog, clientNames, forwarding, lasting, received, tokens, tracing } = settings;
@@ -53,7 +53,7 @@ export function createGraphQLEndpoint(
     reply: HttpReply,
     summary: RequestSummary,
     body: Buffer | null,
-  ): Eventually<void> {
+  ): MaybePromise<void> {
     if (body !== null) summary.bytesIn = body.length;
     const isPacked = body !== null && reply.request.headers['content-encoding'] !== undefined;
     // What it has unpacked to counts: a few bytes on the wire may hold the largest body.
@@ -67,7 +67,7 @@ export function createGraphQLEndpoint(
     reply: HttpReply,
     summary: RequestSummary,
     body: Buffer | null,
-  ): Eventually<void> {
+  ): MaybePromise<void> {
     const { request } = reply;
     const { method, headers } = request;
     const accepted = negotiated(headers.accept);
@@ -94,11 +94,11 @@ export function createGraphQLEndpoint(
       toRequest: () => toFetchRequest(request, body, asked),
     };
     if (ordinary === null) return answerByYoga(reply, transport, accepted);
-    return after(graph.open(reply.caller, transport), (opened) => {
+    return chain(graph.open(reply.caller, transport), (opened) => {
       if ('errors' in opened) return sendRefusal(reply, opened, single);
       const { operation } = opened;
       reply.setAll(operation.headers);
-      return after(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, accepted));
+      return chain(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, accepted));
     });
   }
 
@@ -108,7 +108,7 @@ export function createGraphQLEndpoint(
     outcome: object,
     operation: Operation | null,
     { single, events, parts }: Accepted,
-  ): Eventually<void> {
+  ): MaybePromise<void> {
     if (tokens.cookie !== null) setCookie(reply, tokens.cookie, outcome, operation, clearsCookie);
     if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
     if (operation === null || operation.events === null) {
@@ -168,25 +168,25 @@ export function createGraphQLEndpoint(
     status: number,
     message: string,
     media: MediaType = PLAIN_JSON,
-  ): Eventually<void> {
+  ): MaybePromise<void> {
     const errors = [requestError(CODES[status] ?? 'GRAPHQL_PARSE_FAILED', message)];
     graph.codes.refused(errors, reply.summary as RequestSummary);
     return sendRefusal(reply, { status, headers: {}, isWellFormed: false, errors }, media);
   }
 
   /** Batching links read a list of one result for each operation, and show its errors. */
-  function refuseBatch(reply: HttpReply, body: Buffer, media: MediaType): Eventually<void> {
+  function refuseBatch(reply: HttpReply, body: Buffer, media: MediaType): MaybePromise<void> {
     const length = batchLength(body);
     if (length === null) return refuse(reply, 400, 'The body is not JSON.', media);
     const errors = [requestError('BATCHING_NOT_SUPPORTED', BATCHED)];
     graph.codes.refused(errors, reply.summary as RequestSummary);
-    if (length === 0 || length > LONGEST_BATCH || isStream(media)) {
+    if (length === 0 || length > MAX_BATCH_LENGTH || isStream(media)) {
       return sendRefusal(reply, { ...refused(errors), isWellFormed: false }, media);
     }
     return reply.sendJson(200, Array(length).fill({ errors }));
   }
 
-  function refuseUntaken(reply: HttpReply, fault: BodyFault): Eventually<void> {
+  function refuseUntaken(reply: HttpReply, fault: BodyFault): MaybePromise<void> {
     if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
     if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
     received.stop(received.of(reply.request.socket), 'pieces');
@@ -247,7 +247,7 @@ const NOT_ACCEPTABLE =
   'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0", deferSpec=20220824 or incrementalSpec=v0.2.';
 const BATCHED = 'Batches are not supported: send each operation by itself, with HttpLink.';
 /** As batching links make them; the refusal of a longer one must not be larger than itself. */
-const LONGEST_BATCH = 10;
+const MAX_BATCH_LENGTH = 10;
 const BRACKET = 0x5b;
 const SPACES = new Set(Buffer.from(' \t\r\n'));
 

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Eventually } from '../../../lib/eventually.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
 import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { stopListening } from '../../../lib/private-node.ts';
 import { requestError } from '../../operation/request-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
@@ -148,7 +148,7 @@ export function createHttpServer(settings: HttpServerSettings) {
     }
   }
 
-  function route(reply: HttpReply, isForeign: boolean): Eventually<void> {
+  function route(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
     const { request } = reply;
     if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
       // The connection is closed unread: such a head may smuggle a second request behind it.
@@ -176,7 +176,7 @@ export function createHttpServer(settings: HttpServerSettings) {
   }
 
   /** Takes the cookie away; the token itself ends when it expires. */
-  function logout(reply: HttpReply): Eventually<void> {
+  function logout(reply: HttpReply): MaybePromise<void> {
     if (cookie === null) return sendNotFound(reply);
     if (reply.request.method !== 'POST') {
       reply.set('allow', 'POST');
@@ -186,7 +186,7 @@ export function createHttpServer(settings: HttpServerSettings) {
     return reply.sendNothing(204);
   }
 
-  function routeElsewhere(reply: HttpReply, path: string): Eventually<void> {
+  function routeElsewhere(reply: HttpReply, path: string): MaybePromise<void> {
     if (path === '/graphql/') {
       // 308 keeps the method and the body of a POST.
       reply.set('location', `/graphql${(reply.request.url ?? '').slice(path.length)}`);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestCaller } from '../../../lib/caller.ts';
-import type { Eventually } from '../../../lib/eventually.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import {
   type Body,
   bodyBytes,
@@ -74,7 +74,7 @@ export class HttpReply implements Recipient {
   }
 
   /** Begins the work as soon as the client has read enough of its earlier responses. */
-  whenRoom(task: () => Eventually<void>): Eventually<void> {
+  whenRoom(task: () => MaybePromise<void>): MaybePromise<void> {
     if (this.unread.hasRoom()) return task();
     return this.unread.room().then(() => (this.disconnected.aborted ? undefined : task()));
   }
@@ -88,7 +88,7 @@ export class HttpReply implements Recipient {
   }
 
   /** Reports what `task` throws or rejects with. */
-  guard(task: () => Eventually<void>): void {
+  guard(task: () => MaybePromise<void>): void {
     try {
       task()?.catch((error: unknown) => this.#watcher.failed(this, error));
     } catch (error) {
@@ -111,7 +111,7 @@ export class HttpReply implements Recipient {
   }
 
   /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
-  send(status: number, body: Body): Eventually<void> {
+  send(status: number, body: Body): MaybePromise<void> {
     const bytes = bodyBytes(body);
     const encoding = this.encodingFor(bytes);
     if (encoding === null) return this.#whole(status, body, bytes);
@@ -134,7 +134,7 @@ export class HttpReply implements Recipient {
     return String(this.request.headers['accept-encoding'] ?? '');
   }
 
-  sendJson(status: number, value: unknown): Eventually<void> {
+  sendJson(status: number, value: unknown): MaybePromise<void> {
     this.set('content-type', 'application/json; charset=utf-8');
     return this.send(status, JSON.stringify(value));
   }

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import type { Eventually } from '../../../lib/eventually.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { HttpReply } from './reply.ts';
 
 /** Pages and files that are served beside GraphQL. */
 export interface Site {
   /** Returns what answers the request; null for one that is not for this site. */
-  route(request: IncomingMessage, path: string): ((reply: HttpReply) => Eventually<void>) | null;
+  route(request: IncomingMessage, path: string): ((reply: HttpReply) => MaybePromise<void>) | null;
 }
 
 export function wantsPage({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept ?? '').includes('text/html');
 }
 
-export function sendNotFound(reply: HttpReply): Eventually<void> {
+export function sendNotFound(reply: HttpReply): MaybePromise<void> {
   return reply.sendJson(404, { error: 'not found' });
 }

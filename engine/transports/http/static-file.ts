@@ -1,5 +1,5 @@
-import type { Eventually } from '../../../lib/eventually.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { pack } from '../../../lib/pack.ts';
 import type { HttpReply } from './reply.ts';
 
@@ -36,7 +36,7 @@ export function sendPage(
   reply: HttpReply,
   html: string,
   { scripts = "'self'", style = "'self'", images = 'data:', forms = "'none'" },
-): Eventually<void> {
+): MaybePromise<void> {
   const policy = `default-src 'none'; script-src ${scripts}; style-src ${style}; img-src ${images}`;
   const rest = `connect-src 'self'; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`;
   reply.set('content-type', 'text/html; charset=utf-8');

@@ -2,7 +2,7 @@ import type { Clock } from '../../../lib/clock.ts';
 
 const MINUTE_MS = 60_000;
 const LINES = 10;
-const MOST_KEYS = 1_000;
+const MAX_KEYS = 1_000;
 const OTHERS = '"address":"others"';
 
 /**
@@ -22,7 +22,7 @@ export function summedRefusals(clock: Clock, write: (members: string) => void) {
 
   return (key: string): boolean => {
     if (counts.size === 0) clock.after(MINUTE_MS, writeAll);
-    const counted = counts.has(key) || counts.size < MOST_KEYS ? key : OTHERS;
+    const counted = counts.has(key) || counts.size < MAX_KEYS ? key : OTHERS;
     const count = (counts.get(counted) ?? 0) + 1;
     counts.set(counted, count);
     return count <= LINES;

@@ -19,8 +19,8 @@ const CLOSE_CODES: ReadonlySet<number> = new Set([
   ...Object.values(CLOSINGS).map(([code]) => code),
 ]);
 /** Above this the operations of a manifest count as `other`: each has dozens of series. */
-const MOST_DOCUMENTS = 50;
-const MOST_VERSIONS = 20;
+const MAX_DOCUMENTS = 50;
+const MAX_VERSIONS = 20;
 const OTHER = 'other';
 
 interface DocumentSeries {
@@ -134,7 +134,7 @@ export function createServerMetrics(registry: Registry) {
     }
     const version = /^\d{1,4}\.\d{1,4}(?=\.|$)/.exec(client.version ?? '')?.[0] ?? OTHER;
     let count = versions.get(version);
-    if (count === undefined && isAccepted && versions.size <= MOST_VERSIONS) {
+    if (count === undefined && isAccepted && versions.size <= MAX_VERSIONS) {
       count = clients.register(client.name, version);
       versions.set(version, count);
     }
@@ -155,7 +155,7 @@ export function createServerMetrics(registry: Registry) {
     /** Gives the operations of the manifests their series. */
     listDocuments(names: Iterable<string>): void {
       for (const name of names) {
-        if (documents.size >= MOST_DOCUMENTS) return;
+        if (documents.size >= MAX_DOCUMENTS) return;
         if (!documents.has(name)) documents.set(name, seriesOf(name));
       }
     },

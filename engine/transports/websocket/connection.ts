@@ -22,7 +22,7 @@ export interface SocketSettings extends ServerSettings {
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 // A close frame holds no more.
-const LONGEST_REASON_BYTES = 123;
+const MAX_REASON_BYTES = 123;
 
 /** The line to one WebSocket client, with back-pressure: it is read only as fast as its answers are taken. */
 export class Connection implements Recipient, PingTarget {
@@ -112,7 +112,7 @@ export class Connection implements Recipient, PingTarget {
 
   close(closing: Closing, ownReason?: string): void {
     const [code, reason] = CLOSINGS[closing];
-    const isTold = ownReason !== undefined && Buffer.byteLength(ownReason) <= LONGEST_REASON_BYTES;
+    const isTold = ownReason !== undefined && Buffer.byteLength(ownReason) <= MAX_REASON_BYTES;
     this.socket.close(code, isTold ? ownReason : reason);
   }
 

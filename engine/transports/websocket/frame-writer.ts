@@ -7,10 +7,10 @@ const FINAL_TEXT = 0x81;
 const FINAL_PACKED_TEXT = 0xc1;
 const LENGTH_OF_16_BITS = 126;
 const LENGTH_OF_64_BITS = 127;
-const LARGEST_SHORT = 125;
-const LARGEST_OF_16_BITS = 65_535;
+const MAX_SHORT = 125;
+const MAX_UINT_16 = 65_535;
 // To copy a larger value into one frame would take longer than all the rest of the write.
-const LARGEST_COPIED = 16_384;
+const MAX_COPIED = 16_384;
 const NOTHING = Buffer.alloc(0);
 const END = Buffer.from('}');
 // Behind it a packed message ends with an empty block, whose length it leaves out.
@@ -39,7 +39,7 @@ export class FrameWriter {
     const socket = this.#socket;
     const parts = this.#partsOf(value);
     const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-    const isLarge = length > LARGEST_COPIED;
+    const isLarge = length > MAX_COPIED;
     const frame = Buffer.allocUnsafe(headerBytes(length) + (isLarge ? 0 : length));
     writeHeader(frame, value instanceof PackedText ? FINAL_PACKED_TEXT : FINAL_TEXT, length);
     let at = headerBytes(length);
@@ -67,15 +67,15 @@ export class FrameWriter {
 }
 
 function headerBytes(length: number): number {
-  if (length <= LARGEST_SHORT) return 2;
-  return length <= LARGEST_OF_16_BITS ? 4 : 10;
+  if (length <= MAX_SHORT) return 2;
+  return length <= MAX_UINT_16 ? 4 : 10;
 }
 
 function writeHeader(frame: Buffer, type: number, length: number): void {
   frame[0] = type;
-  if (length <= LARGEST_SHORT) {
+  if (length <= MAX_SHORT) {
     frame[1] = length;
-  } else if (length <= LARGEST_OF_16_BITS) {
+  } else if (length <= MAX_UINT_16) {
     frame[1] = LENGTH_OF_16_BITS;
     frame.writeUInt16BE(length, 2);
   } else {

@@ -16,9 +16,9 @@ import { SocketOperation } from './socket-operation.ts';
 
 const INIT_TIMEOUT_MS = 3_000;
 // The limit of an HTTP request's headers.
-const LONGEST_AUTHORIZATION = 16_384;
-const LONGEST_ID = 255;
-const MOST_HEADERS = 16;
+const MAX_AUTHORIZATION_LENGTH = 16_384;
+const MAX_ID_LENGTH = 255;
+const MAX_HEADERS = 16;
 const HEADER_NAME = /^[\w-]{1,64}$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]{0,1024}$/;
 /** A member of `connectionParams`, in lower case. */
@@ -148,7 +148,7 @@ export class GraphQLSocket implements FrameWatcher {
     this.#isInitialized = true;
     clearTimeout(this.#initTimer);
     const authorization = textIn(params, 'authorization');
-    if (authorization.length > LONGEST_AUTHORIZATION) {
+    if (authorization.length > MAX_AUTHORIZATION_LENGTH) {
       connection.close('longToken');
       return;
     }
@@ -203,7 +203,8 @@ export class GraphQLSocket implements FrameWatcher {
 
   #refusalOf(id: string): GraphQLError | null {
     // The id is retained as long as its operation lasts.
-    if (id.length > LONGEST_ID) return tooComplex('characters of an id', id.length, LONGEST_ID);
+    if (id.length > MAX_ID_LENGTH)
+      return tooComplex('characters of an id', id.length, MAX_ID_LENGTH);
     const open = this.#operations.size + 1;
     if (open > MAX_OPERATIONS) return tooComplex('operations of a socket', open, MAX_OPERATIONS);
     return this.#connection.claim() ? null : new OverLimitError('sockets', TOO_MANY_RETRY_SECONDS);
@@ -275,7 +276,7 @@ function headersIn(
     ([name, value]) => [name.toLowerCase(), value] as const,
   );
   const taken = named
-    .slice(0, MOST_HEADERS)
+    .slice(0, MAX_HEADERS)
     .filter(
       ([name, value]) =>
         HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value),

@@ -18,7 +18,7 @@ export function acceptableOffer(extensions: string | undefined): string | undefi
 }
 
 // JSON packs to a fifth, or to a tenth where it repeats itself.
-const LARGEST_RATIO = 20;
+const MAX_RATIO = 20;
 
 /**
  * Whether a client's messages have unpacked to more than it may make of what it has sent. Without this bound a few hundred
@@ -26,7 +26,7 @@ const LARGEST_RATIO = 20;
  * the ratio that a socket has for its lifetime, enough for any one message.
  */
 export function isInflated(unpackedBytes: number, wireBytes: number, allowance: number): boolean {
-  return unpackedBytes > allowance + LARGEST_RATIO * wireBytes;
+  return unpackedBytes > allowance + MAX_RATIO * wireBytes;
 }
 
 const NOTHING = Buffer.alloc(0);

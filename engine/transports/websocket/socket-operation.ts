@@ -1,6 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
-import type { Eventually } from '../../../lib/eventually.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { OpenedOperation } from '../../execution/execution.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { asGraphQLError } from '../../operation/error-codes.ts';
@@ -151,7 +151,7 @@ export class SocketOperation implements ResultSink {
     return new FrameWriter(this.#connection.stream, head);
   }
 
-  #open(payload: object): Eventually<OpenedOperation | Refusal> {
+  #open(payload: object): MaybePromise<OpenedOperation | Refusal> {
     const connection = this.#connection;
     const { graph, standingOf, tokenEndOf, tracing } = this.#settings;
     const { summary } = this;

@@ -14,9 +14,9 @@ import { createKeepAlive } from './keep-alive.ts';
 import { acceptableOffer, PER_MESSAGE_DEFLATE } from './packed-messages.ts';
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
-const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
+const MAX_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
 const QUIET_MS = 60_000;
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 const NOTHING = Buffer.alloc(0);
 
 /** The status line, and the headers that go with it. */
@@ -36,7 +36,7 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxBodyBytes,
-    ...LARGEST_IN_PIECES,
+    ...MAX_IN_PIECES,
     perMessageDeflate: PER_MESSAGE_DEFLATE,
     // Any subprotocol is accepted at first, or its client could not receive close code 4406.
     handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
@@ -66,7 +66,10 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
   /** Behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones, and so are React Native's apps on Android. */
   function foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
     metrics.crossSiteRefused.add();
-    const named = { origin: origin.slice(0, LONGEST_NAME), host: host.slice(0, LONGEST_NAME) };
+    const named = {
+      origin: origin.slice(0, MAX_NAME_LENGTH),
+      host: host.slice(0, MAX_NAME_LENGTH),
+    };
     warn(named, 'a WebSocket for a page of another site was refused');
     return '403 Forbidden';
   }

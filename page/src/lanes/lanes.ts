@@ -6,7 +6,7 @@ import { recordedAt, recordedBetween } from '../recorded-run.ts';
 import { type Mark, onMark } from './mark.ts';
 
 /** The marks of one lane; more within a minute could not be told apart. */
-const MOST_MARKS = 400;
+const MAX_MARKS = 400;
 const SHAPES = { bar: '', event: '○', retry: '↻', fault: '✕' };
 const LEGEND = '▮ call · ○ event · ↻ retry · ✕ fault · LIVE, open: a change · drag to look back';
 
@@ -44,7 +44,7 @@ export function startLanes({ calls }: App, past: LookBack): void {
     count += 1;
     marks.set(item, mark);
     list.append(item);
-    if (list.children.length > MOST_MARKS) remove(list.children[0] as Element);
+    if (list.children.length > MAX_MARKS) remove(list.children[0] as Element);
   }
 
   function remove(item: Element): void {

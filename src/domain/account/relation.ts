@@ -22,12 +22,12 @@ export interface KnownList extends Pick<PositionsAnswer, 'positions' | 'logicalT
 }
 
 /** What has to be in one of the two lists, and since when it may be in neither. */
-export type Awaited = ReadonlyMap<string, number>;
+export type AwaitedOrders = ReadonlyMap<string, number>;
 
 /** What is in neither list for so long is believed to be gone. */
 export const BELIEVED_AFTER_MS = 1_250;
 
-export const NOTHING_AWAITED: Awaited = new Map();
+export const NO_AWAITED_ORDERS: AwaitedOrders = new Map();
 
 /**
  * The one rule by which an order that is triggered between two calls is always in one of the two lists that are shown. The
@@ -36,7 +36,7 @@ export const NOTHING_AWAITED: Awaited = new Map();
 export function relate(
   list: KnownList,
   { session: { positions, orders }, logicalTime }: SessionAnswer,
-  awaited: Awaited,
+  awaited: AwaitedOrders,
   nowMs: number,
 ): Relation {
   const isSame = sameMembers(positions, list.positions);
@@ -57,7 +57,7 @@ export function relate(
 function missingIn(
   positions: readonly Position[],
   orders: readonly Order[] | null,
-  awaited: Awaited,
+  awaited: AwaitedOrders,
   believedMs: number,
 ): string[] {
   if (orders === null || awaited.size === 0) return [];
@@ -68,11 +68,11 @@ function missingIn(
 
 /** The orders that snapshots had and no longer have, each with the time since when; `shown` are those of the last one. */
 export function ordersLeft(
-  before: Awaited,
+  before: AwaitedOrders,
   shown: readonly Order[],
   { session: { orders }, receivedAtMs }: SessionAnswer,
   keptMs: number,
-): Awaited {
+): AwaitedOrders {
   // A snapshot's lack of a list is no news.
   if (orders === null) return before;
   const left = new Map<string, number>();
@@ -80,7 +80,7 @@ export function ordersLeft(
   const eldestMs = receivedAtMs - Math.max(keptMs, BELIEVED_AFTER_MS);
   for (const [id, sinceMs] of before) if (sinceMs > eldestMs) left.set(id, sinceMs);
   for (const { id } of orders) left.delete(id);
-  return left.size > 0 ? left : NOTHING_AWAITED;
+  return left.size > 0 ? left : NO_AWAITED_ORDERS;
 }
 
 /**

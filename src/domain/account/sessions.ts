@@ -8,7 +8,7 @@ import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountFreshness } from './account-freshness.ts';
-import { type Awaited, digestOf, NOTHING_AWAITED, ordersLeft } from './relation.ts';
+import { type AwaitedOrders, digestOf, NO_AWAITED_ORDERS, ordersLeft } from './relation.ts';
 import { bytesOfSnapshot, withoutRows } from './snapshot-size.ts';
 
 export interface SessionsOptions {
@@ -43,7 +43,7 @@ interface CachedSnapshot {
   /** The digest of its positions' ids; null where it has no list. */
   readonly members: number | null;
   /** Orders of the snapshots before it that it lacks. */
-  readonly left: Awaited;
+  readonly left: AwaitedOrders;
   usedAtMs: number;
 }
 
@@ -137,8 +137,8 @@ export class Sessions {
   }
 
   /** The orders that this token's snapshots had lately and no longer have, and since when. */
-  leftOrders({ tokenHash }: Viewer): Awaited {
-    return this.#cache.peek(tokenHash)?.left ?? NOTHING_AWAITED;
+  leftOrders({ tokenHash }: Viewer): AwaitedOrders {
+    return this.#cache.peek(tokenHash)?.left ?? NO_AWAITED_ORDERS;
   }
 
   /** The number of orders in an account's newest snapshot; 0 where none is known. */
@@ -176,7 +176,7 @@ export class Sessions {
   #keep(key: string, answer: SessionAnswer): void {
     const { clock, maxAgeMs } = this.#options;
     const { positions } = answer.session;
-    const { left = NOTHING_AWAITED, answer: before } = this.#cache.peek(key) ?? {};
+    const { left = NO_AWAITED_ORDERS, answer: before } = this.#cache.peek(key) ?? {};
     const usedAtMs = clock.now();
     const entry = {
       ...{ answer, usedAtMs },

@@ -45,11 +45,11 @@ export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: num
 // A token that is forwarded as a header may contain nothing that could end the header. An unsigned token
 // has this shape too: the gateway refuses it.
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
-const LONGEST_TOKEN = 8_192;
+const MAX_TOKEN_LENGTH = 8_192;
 
 /** All that a JWT says, unproved. Throws where the text is no JWT. */
 export function decodeClaims(token: string): Record<string, unknown> {
-  const body = token.length <= LONGEST_TOKEN ? JWT.exec(token)?.[1] : undefined;
+  const body = token.length <= MAX_TOKEN_LENGTH ? JWT.exec(token)?.[1] : undefined;
   if (body === undefined) throw new UnauthenticatedError('the token is not a JWT');
   let payload: unknown;
   try {

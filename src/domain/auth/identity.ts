@@ -7,7 +7,7 @@ import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './cl
 import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger, Standing } from './proof.ts';
 import type { Verify } from './verifier.ts';
-import { keyApart, type OwnReads, type Viewer } from './viewer.ts';
+import { type OwnReads, tenantKey, type Viewer } from './viewer.ts';
 
 export interface IdentityOptions {
   readonly clock: Clock;
@@ -73,7 +73,7 @@ export function createIdentity(options: IdentityOptions): Identify {
       standing,
       tokenHash: token.hash,
       login,
-      account: keyApart(login, forwarded),
+      account: tenantKey(login, forwarded),
       claimedGroup,
       expiresAtMs,
       provedLogin: provedLoginOf(standing, login),

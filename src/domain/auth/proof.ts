@@ -160,7 +160,7 @@ export function createProofLedger({
   });
 
   /** Returns the state before. */
-  function heard(viewer: Viewer, event: TokenEvent): TokenState {
+  function record(viewer: Viewer, event: TokenEvent): TokenState {
     const { tokenHash } = viewer;
     const held = entries.get(tokenHash);
     const before = {
@@ -276,7 +276,7 @@ export function createProofLedger({
     verified(viewer: Viewer): void {
       const isForgotten = clock.date() < forgottenUntilMs;
       const isKnown = refusals.has(viewer.tokenHash);
-      if (isKnown || !isForgotten) heard(viewer, signed);
+      if (isKnown || !isForgotten) record(viewer, signed);
     },
     /** Records a 200 to a call that began at `time`; `group` is the catalog's, or the one that the snapshot names. */
     answered(
@@ -287,21 +287,21 @@ export function createProofLedger({
     ): void {
       const { proves } = OPERATIONS[operation];
       if (proves === 'nothing' || time <= refusedAtTime(viewer)) return;
-      const { evidence } = heard(viewer, accepted(proves, group, clock.now()));
+      const { evidence } = record(viewer, accepted(proves, group, clock.now()));
       const isNews = proves !== 'group' && (evidence?.acceptedAtMs ?? -Infinity) === -Infinity;
       if (isNews) onJudged('accepted', viewer);
     },
     catalogForbidden(viewer: Viewer, group: string): void {
-      heard(viewer, catalogForbidden(group));
+      record(viewer, catalogForbidden(group));
     },
     sessionForbidden(viewer: Viewer): void {
-      heard(viewer, sessionForbidden);
+      record(viewer, sessionForbidden);
     },
     /** `onTrial`: the operation, where the token was on trial. Returns false where a call of a moment ago was refused alike. */
     refused(viewer: Viewer, onTrial: OperationName | null = null): boolean {
       const concern = onTrial && concernOf(onTrial);
       const event = refused(logicalClock.next(), clock.now(), concern);
-      const { evidence, refusal } = heard(viewer, event);
+      const { evidence, refusal } = record(viewer, event);
       const hadCounted =
         evidence !== null && (evidence.acceptedAtMs !== -Infinity || evidence.isSigned);
       if (refusal === null || hadCounted) onJudged('refused', viewer);

@@ -29,14 +29,14 @@ export interface OwnReads {
 }
 
 /** Whoever sends other headers on may mean another account, or another catalog, by the same name. */
-export function keyApart(name: string, forwarded: ForwardedHeaders | undefined): string {
+export function tenantKey(name: string, forwarded: ForwardedHeaders | undefined): string {
   return forwarded === undefined ? name : `${name}~${forwarded.digest}`;
 }
 
 /** The key of all that is shared within a group. */
 export function groupKey({ forwarded }: Viewer, group: string): string {
   // A group may have any name, and none is to be the key of another with a digest.
-  return keyApart(group.replaceAll('~', '~~'), forwarded);
+  return tenantKey(group.replaceAll('~', '~~'), forwarded);
 }
 
 /**

@@ -14,7 +14,7 @@ import type { GatewayRefusal, LoginGrant } from '../../gateway/wire/bodies.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import { TRADING_LIMITS, type TradingLimiter, type TradingLimitName } from './limits.ts';
 import type { AccountProof } from './proof.ts';
-import { keyApart } from './viewer.ts';
+import { tenantKey } from './viewer.ts';
 
 type SignIn = LoginGrant | GatewayRefusal;
 type Send<T> = () => Promise<T>;
@@ -55,9 +55,9 @@ export function createWriteLimits(limiter: TradingLimiter, signedIn: KnownKeys, 
    */
   async function ownOf({ client, token, forwarded }: From, who: Client): Promise<Client | null> {
     if (token && (await signedIn.has(pairOf(token.hash, who)))) {
-      return singleClient('signed-in pair', pairOf(keyApart('device', forwarded), who));
+      return singleClient('signed-in pair', pairOf(tenantKey('device', forwarded), who));
     }
-    const pair = pairOf(keyApart(addressClient(client?.address).key, forwarded), who);
+    const pair = pairOf(tenantKey(addressClient(client?.address).key, forwarded), who);
     return (await signedIn.has(pair)) ? singleClient('signed-in pair', pair) : null;
   }
 
@@ -72,7 +72,7 @@ export function createWriteLimits(limiter: TradingLimiter, signedIn: KnownKeys, 
       const result = await limited(charges, send);
       if ('accessToken' in result) {
         const { hash } = toToken(result.accessToken, by.forwarded?.digest);
-        for (const key of [keyApart(from.key, by.forwarded), hash]) signedIn.add(pairOf(key, who));
+        for (const key of [tenantKey(from.key, by.forwarded), hash]) signedIn.add(pairOf(key, who));
         tokens.add(hash);
       }
       return result;

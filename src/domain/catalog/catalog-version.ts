@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
-import type { Eventually } from '../../../lib/eventually.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Instrument } from '../../gateway/model.ts';
 import { buildIndex, type CatalogIndex } from './search/catalog-index.ts';
 import { compareText, sortInSlices } from './sorting.ts';
@@ -20,7 +20,7 @@ export interface CatalogVersion {
   /** Estimated heap of the version with its index. */
   readonly bytes: number;
   /** The index for search and for orders other than by symbol; a promise until it has been built. */
-  readonly index: Eventually<CatalogIndex>;
+  readonly index: MaybePromise<CatalogIndex>;
 }
 
 /** Each changed instrument's previous digest, or null where it did not exist. */
@@ -74,7 +74,7 @@ export async function buildVersion(
   const version = {
     version: sum.digest().toString('base64url', 0, VERSION_BYTES),
     ...{ size: sorted.length, instruments: sorted, bySymbol, byId, digests, bytes },
-    index: building as Eventually<CatalogIndex>,
+    index: building as MaybePromise<CatalogIndex>,
   };
   building.then(
     (built) => (version.index = built),

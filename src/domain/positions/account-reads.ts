@@ -5,8 +5,8 @@ import { RetryPause } from '../../../lib/live/retry-pause.ts';
 import type { RingMember, TokenRing } from '../../../lib/live/token-ring.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import {
-  type Awaited,
-  NOTHING_AWAITED,
+  type AwaitedOrders,
+  NO_AWAITED_ORDERS,
   ordersLeft,
   type Relation,
   relate,
@@ -36,7 +36,7 @@ export class AccountReads {
   /** A snapshot that is not shown yet, because a list still to come decides whether it agrees. */
   #candidate: SessionAnswer | null = null;
   /** The orders that are shown, or were lately, and which snapshots no longer have. */
-  #left = NOTHING_AWAITED;
+  #left = NO_AWAITED_ORDERS;
   /** How often op 10 has differed from a list although nothing had changed in between, and when it is asked again. */
   #dispute = UNDISPUTED;
 
@@ -171,7 +171,7 @@ export class AccountReads {
   }
 
   /** Null before the first list. */
-  #relate(answer: SessionAnswer, awaited: Awaited): Relation | null {
+  #relate(answer: SessionAnswer, awaited: AwaitedOrders): Relation | null {
     const { list, membersTime } = this.#state;
     return list && relate({ ...list, membersTime }, answer, awaited, this.#options.clock.now());
   }
@@ -179,7 +179,7 @@ export class AccountReads {
   /** Whether the list has had other members since the snapshot that is shown. */
   #isUnsettled(): boolean {
     const { session } = this.#state;
-    return session !== null && this.#relate(session, NOTHING_AWAITED) === 'snapshot-outdated';
+    return session !== null && this.#relate(session, NO_AWAITED_ORDERS) === 'snapshot-outdated';
   }
 
   get #isYoung(): boolean {
@@ -192,7 +192,7 @@ export class AccountReads {
 const UNDISPUTED = { times: 0, retryAtMs: Number.POSITIVE_INFINITY };
 
 /** The positions of a snapshot may not be in the list yet, as orders that have left it may not. */
-function awaitedOf({ session, receivedAtMs }: SessionAnswer, left: Awaited): Awaited {
+function awaitedOf({ session, receivedAtMs }: SessionAnswer, left: AwaitedOrders): AwaitedOrders {
   const ids = session.positions?.ids ?? [];
   return new Map([...ids.map((id) => [id, receivedAtMs] as const), ...left]);
 }

@@ -2,7 +2,7 @@ import type { FeedOptions } from './feed-options.ts';
 import type { State } from './feed-state.ts';
 
 // However often the members change meanwhile, an event is withheld no longer than so many intervals.
-const MOST_INTERVALS = 4;
+const MAX_INTERVALS = 4;
 
 /**
  * Withholds the events of an account while its orders and positions do not belong together, or an order that has become a position
@@ -40,7 +40,7 @@ export class EventHold {
     if (this.#releasedTime === this.#state.membersTime) return;
     const { clock, pollMs } = this.#options;
     const sinceMs = this.#held?.sinceMs ?? clock.now();
-    this.withhold(Math.min(pollMs, sinceMs + MOST_INTERVALS * pollMs - clock.now()));
+    this.withhold(Math.min(pollMs, sinceMs + MAX_INTERVALS * pollMs - clock.now()));
   }
 
   release(): void {

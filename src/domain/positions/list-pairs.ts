@@ -1,6 +1,6 @@
 import { type Clock, type LogicalClock, pause } from '../../../lib/clock.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import { BELIEVED_AFTER_MS, NOTHING_AWAITED, relate } from '../account/relation.ts';
+import { BELIEVED_AFTER_MS, NO_AWAITED_ORDERS, relate } from '../account/relation.ts';
 import type { Sessions } from '../account/sessions.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { OpenPositions } from './open-positions.ts';
@@ -30,7 +30,7 @@ export function createSettlePair(
     { answer: first, list: positions }: ListPair,
   ): Promise<ListPair> {
     const readAgain = () => sessions.read(viewer, { after: logicalClock.next() });
-    const relation = relate(positions, first, NOTHING_AWAITED, clock.now());
+    const relation = relate(positions, first, NO_AWAITED_ORDERS, clock.now());
     const isOutdated = relation === 'snapshot-outdated';
     let [answer, list] = [isOutdated ? await readAgain() : first, positions];
     const left = new Map<string, number>();

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { after, type Eventually } from '../../../lib/eventually.ts';
+import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
@@ -18,7 +18,7 @@ export interface OpenPositionsOptions {
 }
 
 // Each but the last was answered after a newer list that is forgotten already.
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 export type OpenPositions = ReturnType<typeof createOpenPositions>;
 
@@ -33,7 +33,7 @@ export function createOpenPositions(options: OpenPositionsOptions) {
         hub.served(viewer, list);
         return list;
       }
-      if (tries < MOST_TRIES) return fetch(viewer, tries + 1);
+      if (tries < MAX_TRIES) return fetch(viewer, tries + 1);
       const message = 'newer lists came and went meanwhile';
       throw new GatewayError('unavailable', 'getOpenPositions', message);
     });
@@ -50,10 +50,10 @@ export function createOpenPositions(options: OpenPositionsOptions) {
     return list !== null && list.logicalTime > logicalTime ? list : null;
   }
 
-  function running(viewer: Viewer): Eventually<PositionsAnswer | null> {
+  function running(viewer: Viewer): MaybePromise<PositionsAnswer | null> {
     if (hub.current(viewer) === null) return null;
     const startedAtMs = clock.now();
-    return after(freshness.catchUp(viewer.account), (isCertain) => {
+    return chain(freshness.catchUp(viewer.account), (isCertain) => {
       // The list is looked up again, because a change makes it outdated.
       const list = isCertain ? hub.current(viewer) : null;
       const ms = clock.now() - startedAtMs;
@@ -64,8 +64,8 @@ export function createOpenPositions(options: OpenPositionsOptions) {
 
   return {
     /** `live`: whether a running feed's list is acceptable; after a write it may be outdated. */
-    read: (viewer: Viewer, { live }: { readonly live: boolean }): Eventually<PositionsAnswer> =>
-      after(live ? running(viewer) : null, (list) => list ?? fetch(viewer)),
+    read: (viewer: Viewer, { live }: { readonly live: boolean }): MaybePromise<PositionsAnswer> =>
+      chain(live ? running(viewer) : null, (list) => list ?? fetch(viewer)),
     /**
      * A snapshot's positions, unless the account was already served a newer list; null where it has no list.
      * Undefined where no list that may be served is in memory.

@@ -6,7 +6,7 @@ export type RawOneOf<Name extends string> = {
   readonly [Field in Name]?: number | null | undefined;
 };
 
-const LONGEST_KEY = 255;
+const MAX_KEY_LENGTH = 255;
 
 function finite(argument: string, value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
@@ -57,8 +57,8 @@ export function side(argument: string, value: unknown): Side {
 
 export function idempotencyKey(argument: string, value: unknown): string {
   const length = typeof value === 'string' ? [...value].length : 0;
-  if (typeof value !== 'string' || length < 1 || length > LONGEST_KEY) {
-    throw broken(argument, `must have 1 to ${LONGEST_KEY} characters`);
+  if (typeof value !== 'string' || length < 1 || length > MAX_KEY_LENGTH) {
+    throw broken(argument, `must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
   // Half a surrogate pair has no UTF-8: written to a store, two such keys would become one.
   if (!value.isWellFormed()) throw broken(argument, 'must be well-formed Unicode');

@@ -18,7 +18,7 @@ import { KeyForgottenError } from './order-errors.ts';
 import { isVoided, type Submission, unknownSince, VOIDED } from './outcome.ts';
 import { createRecorder } from './recorder.ts';
 import { createSubmitter, type SubmitterOptions } from './submitter.ts';
-import { canonical, type Ticket } from './ticket.ts';
+import { inputDigest, type Ticket } from './ticket.ts';
 
 export interface Placed {
   readonly outcome: Submission;
@@ -29,7 +29,7 @@ export interface Placed {
 
 interface InFlightOrder {
   readonly sinceMs: number;
-  readonly canonical: string;
+  readonly inputDigest: string;
   /** Resolves to true once the key is reserved for this order, to false where it ended without a reservation. */
   readonly isFirst: Promise<boolean>;
   readonly done: Promise<Placed>;
@@ -74,12 +74,12 @@ export class Orders {
    */
   async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<Placed> {
     if (viewer.account !== proof.account) throw new Error('the proof is of another account');
-    const digest = canonical(ticket);
+    const digest = inputDigest(ticket);
     const id = recordId(proof.account, ticket.idempotencyKey);
     for (;;) {
       const inFlight = this.#inFlight.get(id);
       if (!inFlight) return this.#take(id, detached(viewer), ticket, digest);
-      if (inFlight.canonical !== digest) {
+      if (inFlight.inputDigest !== digest) {
         // False once it is over, and in flight no more.
         if (await inFlight.isFirst) throw otherInput();
         continue;
@@ -163,7 +163,7 @@ export class Orders {
       resolve(false);
     });
     const sinceMs = this.#options.clock.now();
-    this.#inFlight.set(id, { sinceMs, canonical: digest, isFirst, done });
+    this.#inFlight.set(id, { sinceMs, inputDigest: digest, isFirst, done });
     return done;
   }
 
@@ -184,7 +184,7 @@ export class Orders {
       }
       const closing = closingOf(answer.record);
       if (closing) return refused(idempotencyKey, closing);
-      if (answer.record.canonical !== digest) throw otherInput();
+      if (answer.record.inputDigest !== digest) throw otherInput();
       const record = await this.#follow(account, idempotencyKey, answer.record);
       if (record) return this.#replayed(account, idempotencyKey, record);
     }
@@ -203,7 +203,7 @@ export class Orders {
     const problem = this.#momentProblem(ticket);
     if (problem === null) {
       return this.#submitter.reserve({
-        ...{ login: account, key, tokenHash, canonical: digest },
+        ...{ login: account, key, tokenHash, inputDigest: digest },
         ...{ reservedAtMs: clock.now(), pendingMs: this.#pendingMs },
         isTooLate: this.#submitter.isTooLate(ticket),
         keyTime: keyTime(ticket.keyMadeMs, this.#options),

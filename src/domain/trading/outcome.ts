@@ -30,8 +30,8 @@ export function isUnsent(submission: Submission): submission is RecordedRejectio
 type OrderOperation = 'openPosition' | 'placeLimitOrder';
 
 // The text is kept for a day in each order's record, so a whole page is cut.
-const LONGEST_TEXT = 500;
-const LONGEST_ORDER_ID = 255;
+const MAX_TEXT_LENGTH = 500;
+const MAX_ORDER_ID_LENGTH = 255;
 
 /**
  * Maps an exchange to an outcome; throws a GatewayError where the gateway surely did not take the order
@@ -76,7 +76,7 @@ export function unknownSince(sentAtMs: number, message: string | null = null): S
 }
 
 /** An acceptance whose order number the gateway has told for another key: it may be that order's answer. */
-export function namedTwice({ orderId, message }: Acceptance, sentAtMs: number): Submission {
+export function duplicateNumber({ orderId, message }: Acceptance, sentAtMs: number): Submission {
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }
 
@@ -102,11 +102,11 @@ function naming(orderId: string | null, words: string | null): string {
 }
 
 function clip(words: string | null): string | null {
-  if (words === null || words.length <= LONGEST_TEXT) return words;
-  return `${words.slice(0, LONGEST_TEXT).toWellFormed()}…`;
+  if (words === null || words.length <= MAX_TEXT_LENGTH) return words;
+  return `${words.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…`;
 }
 
 // Half an id would name another order, or none.
 function checkedOrderId(orderId: string | null): string | null {
-  return orderId !== null && orderId.length <= LONGEST_ORDER_ID ? orderId : null;
+  return orderId !== null && orderId.length <= MAX_ORDER_ID_LENGTH ? orderId : null;
 }

@@ -14,7 +14,7 @@ import {
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { KeyClocks } from './key-made.ts';
-import { EXPIRED, judgeOrder, namedTwice, type Submission, unknownSince } from './outcome.ts';
+import { duplicateNumber, EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
 
@@ -45,7 +45,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
    * The order numbers that the gateway has named to this process lately. A number that comes twice for an account is that of the
    * first order: something between has repeated an answer, which says nothing of the second order.
    */
-  const named = growingLru<string, true>({ maxEntries: 20_000, entryBytes: 200 });
+  const seenOrderNumbers = growingLru<string, true>({ maxEntries: 20_000, entryBytes: 200 });
 
   /**
    * By the later of two dates: where this machine's clock is behind, an order would go out after its moment. A date that a
@@ -93,11 +93,11 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     // An empty one, or zero, names no order.
     if (orderId === null || Number(orderId) === 0) return submission;
     const id = recordId(account, orderId);
-    const isNew = !named.has(id);
-    named.set(id, true);
+    const isNew = !seenOrderNumbers.has(id);
+    seenOrderNumbers.set(id, true);
     if (isNew) return submission;
     options.onNumberTwice?.();
-    return namedTwice(submission, exchange.sentAtMs);
+    return duplicateNumber(submission, exchange.sentAtMs);
   }
 
   /** Settles an order by an answer that came after its client was told that the outcome is not known. */

@@ -98,7 +98,7 @@ function keyOf(input: OrderInput) {
  * among them: the price says it, and a repeat may come from an app that was updated to send it. Nor is the
  * moment before which it is to be sent, since each attempt may name its own, nor when the key was made.
  */
-export function canonical(ticket: Ticket): string {
+export function inputDigest(ticket: Ticket): string {
   const { operation, order } = ticket;
   const { symbol, side, price, stopLoss, takeProfit, comment } = order;
   const size = 'size' in order ? [order.size.by, order.size.value] : ['amount', order.amount];

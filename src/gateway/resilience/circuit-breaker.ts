@@ -28,7 +28,7 @@ export interface Permit {
 export const WINDOW_MS = 10_000;
 /** Between two probes, from the start of each. */
 export const PAUSE_MS = 5_000;
-const MOST_TRIED = 10_000;
+const MAX_TRIED = 10_000;
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
@@ -78,7 +78,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions) {
       if (!isOpen) return { isProbe: false, era };
       const nowMs = clock.now();
       const isUntried = caller !== undefined && !tried.has(caller.key);
-      if (isUntried && tried.size < MOST_TRIED) tried.add(caller.key);
+      if (isUntried && tried.size < MAX_TRIED) tried.add(caller.key);
       else if (nowMs < probedAtMs + (hasProbed ? pauseMs() : PAUSE_MS)) return null;
       else {
         // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.

@@ -17,7 +17,7 @@ const RETRIES = 2;
 const BASE_MS = 100;
 const MAX_MS = 1_000;
 // With less than this left a retry could only turn an answer into a time-out.
-const SHORTEST_ATTEMPT_MS = 50;
+const MIN_ATTEMPT_MS = 50;
 
 /** Retries reads that may succeed a moment later, all within the one deadline of the call. */
 export function withRetries(send: Send, { clock, random, budgets, onRetry }: RetryOptions): Send {
@@ -31,7 +31,7 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
     for (let retry = 0; retry < RETRIES && isWorthRepeating(call, exchange); retry += 1) {
       const asked = exchange.sent && exchange.answered ? retryAfterSeconds(exchange) : null;
       const restMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random }, asked);
-      if (clock.now() + restMs + SHORTEST_ATTEMPT_MS > endsAtMs || !budget.take()) break;
+      if (clock.now() + restMs + MIN_ATTEMPT_MS > endsAtMs || !budget.take()) break;
       await pause(clock, restMs, call.signal);
       const deadlineMs = endsAtMs - clock.now();
       const next =

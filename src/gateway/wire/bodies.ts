@@ -16,14 +16,14 @@ export function toRefusal(body: unknown) {
   };
 }
 
-const LONGEST_WORDS = 2_000;
+const MAX_WORDS_LENGTH = 2_000;
 
 /** The text of a refusal, with personal data redacted; null where it has none. */
 export function refusalWords({ error, message }: GatewayRefusal) {
   if (error === null && message === null) return null;
   const redacted = (words: string | null) =>
     // More is redacted than is shown, because the half of an e-mail address is not recognised.
-    words === null ? null : redact(words.slice(0, 2 * LONGEST_WORDS)).slice(0, LONGEST_WORDS);
+    words === null ? null : redact(words.slice(0, 2 * MAX_WORDS_LENGTH)).slice(0, MAX_WORDS_LENGTH);
   return { error: redacted(error), message: redacted(message) };
 }
 

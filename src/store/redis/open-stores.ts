@@ -1,4 +1,4 @@
-import type { Eventually } from '../../../lib/eventually.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { OrderRecords } from '../order-records.ts';
 import { openRedisCatalogVersions } from './catalog-versions.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
@@ -10,7 +10,7 @@ export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLi
   const { onWarn, onFailed } = given;
   const options = { ...given, trouble: createRedisTrouble({ onWarn, onFailed }) };
   await using opened = new AsyncDisposableStack();
-  const kept = async <T extends { close(): Eventually<void> }>(opening: Promise<T>) => {
+  const kept = async <T extends { close(): MaybePromise<void> }>(opening: Promise<T>) => {
     const store = await opening;
     opened.defer(() => store.close());
     return store;

@@ -140,10 +140,10 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     epoch: string,
     { keyTime = UNKNOWN_TIME, askedMs = 0, outcome }: Asked,
   ): Promise<readonly unknown[]> {
-    const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
+    const { id, login, key, inputDigest, reservedAtMs, pendingMs } = reservation;
     const most = mostOf(bounds, id);
     const args = [
-      ...[epoch, recordId(login, key), epochs.member, id, canonical, reservedAtMs],
+      ...[epoch, recordId(login, key), epochs.member, id, inputDigest, reservedAtMs],
       ...[pendingMs, RECORD_LIFE_MS, max, durability, shareOf(id), most.account, most.token],
       ...[
         NEARLY,

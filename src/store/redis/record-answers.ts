@@ -23,10 +23,10 @@ export function momentIn(answer: unknown): number | null {
 
 /** The record that a script has answered with. */
 export function readRecord(answer: readonly unknown[]): OrderRecord {
-  const [, id, canonical, reservedAtMs, pendingMs, outcome] = answer;
+  const [, id, inputDigest, reservedAtMs, pendingMs, outcome] = answer;
   const of = {
     id: textIn(id),
-    canonical: textIn(canonical),
+    inputDigest: textIn(inputDigest),
     reservedAtMs: figureIn(reservedAtMs),
   };
   return toOrderRecord(of, outcomeIn(outcome), figureIn(pendingMs));
@@ -61,11 +61,11 @@ export function refusalIn(
 /** The arguments of one record for MERGE. */
 export function mergeArguments(record: TableRecord, own: RecordTable): (string | number)[] {
   const { reservation, outcome } = record;
-  const { id, login, key, canonical, reservedAtMs } = reservation;
+  const { id, login, key, inputDigest, reservedAtMs } = reservation;
   const pendingMs = Math.ceil(own.get(login, key)?.pendingMs ?? 0);
   const restMs = Math.floor(RECORD_LIFE_MS - own.ageMs(record));
   return [
-    ...[recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs],
+    ...[recordId(login, key), id, inputDigest, reservedAtMs, pendingMs, restMs],
     ...[rank(outcome), JSON.stringify(outcome), mayHaveChanged(outcome) ? 1 : 0],
     shareOf(id),
   ];

@@ -171,7 +171,7 @@ return {'left'}
 /**
  * The beginning of RESERVE and VOID: it answers where the key is not free or there is no room, and defines how it is taken.
  * KEYS 5: the record, 6: its account's records of the same kind, 7: its account's version; likewise in FIND and RELEASE.
- * ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, `required` where a Redis that
+ * ARGV: epoch, id, member, reservation, input digest, reserved at, pending ms, life ms, max, `required` where a Redis that
  * forgets takes none, share, max of an account, max of a token, which part of these is nearly all, when the key was made, the gap that
  * the replica has seen, when that ended at the latest by its clocks ('' each where it is not known), how far these are apart.
  */
@@ -257,7 +257,7 @@ return {'released'}
 
 /**
  * KEYS 5 and on: each record, its account's records of the same kind, and version. ARGV: the epoch to write back to (`none` for an outcome), longest
- * wait, member, then for each record id, reservation, canonical, reserved at, pending ms, rest of its
+ * wait, member, then for each record id, reservation, input digest, reserved at, pending ms, rest of its
  * life in ms, rank, outcome, whether the outcome has changed the account, or may have, share.
  */
 export const MERGE = `${COMMON}

@@ -15,8 +15,8 @@ export interface SharedLimitsOptions extends RedisConnectionOptions {
 
 const PAUSE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
-const MOST_KEYS = 200_000;
-const MOST_AT_ONCE = 500;
+const MAX_KEYS = 200_000;
+const MAX_AT_ONCE = 500;
 
 /** Token buckets by Redis's clock; a full one has no key. ARGV of each: its size, what it earns in a ms, what was spent. */
 const SPEND = `
@@ -82,9 +82,9 @@ export async function openSharedLimits({
 
   const share: Share = async (buckets, figures) => {
     const levels: number[] = [];
-    for (let at = 0; at < buckets.length; at += MOST_AT_ONCE) {
-      const keys = buckets.slice(at, at + MOST_AT_ONCE).map((key) => `${prefix}limit:${key}`);
-      const args = [...keys, ...figures.slice(3 * at, 3 * (at + MOST_AT_ONCE))];
+    for (let at = 0; at < buckets.length; at += MAX_AT_ONCE) {
+      const keys = buckets.slice(at, at + MAX_AT_ONCE).map((key) => `${prefix}limit:${key}`);
+      const args = [...keys, ...figures.slice(3 * at, 3 * (at + MAX_AT_ONCE))];
       const answer = await ask(async () =>
         levelsIn(await redis.eval(SPEND, keys.length, ...args), keys.length),
       );
@@ -101,8 +101,7 @@ export async function openSharedLimits({
       const set = `${prefix}known:${name}`;
       return {
         add(key, untilMs) {
-          const remember = () =>
-            redis.eval(REMEMBER, 1, set, key, untilMs, clock.date(), MOST_KEYS);
+          const remember = () => redis.eval(REMEMBER, 1, set, key, untilMs, clock.date(), MAX_KEYS);
           fireAndForget('known keys', ask(remember));
         },
         delete(key) {

@@ -32,7 +32,7 @@ const CODES: ReadonlySet<string> = new Set(REDIS_ERRORS);
 const CODE = /(?:^|[\s:-])([A-Z]{3,})(?=\s)/g;
 /** Heartbeats are sent twice a second, so trouble that lasts is seen within it. */
 const QUIET_MS = 5_000;
-const LONGEST_DETAIL = 200;
+const MAX_DETAIL_LENGTH = 200;
 
 /** The kind of a failed connection or command, for operators. */
 export function redisErrorOf(error: unknown): RedisError {
@@ -86,7 +86,7 @@ export function createRedisTrouble({ onWarn, onFailed, clock = steadyClock }: Re
       told.add(reason);
       const detail = error instanceof Error ? error.message : String(error);
       const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
-      onWarn(refusal ?? `${text}: ${detail.slice(0, LONGEST_DETAIL)}`, { reason });
+      onWarn(refusal ?? `${text}: ${detail.slice(0, MAX_DETAIL_LENGTH)}`, { reason });
     },
   };
 }

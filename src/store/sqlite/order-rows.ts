@@ -73,10 +73,10 @@ export interface OrderRow extends OrderContent {
 }
 
 export function toContent(reservation: Reservation, clock: MachineClock) {
-  const { id, canonical, pendingMs, reservedAtMs } = reservation;
+  const { id, inputDigest, pendingMs, reservedAtMs } = reservation;
   const [login, key] = wellFormed(reservation);
   return {
-    ...{ login, key, keyHash: keyHash(login, key), reservation: id, input: canonical },
+    ...{ login, key, keyHash: keyHash(login, key), reservation: id, input: inputDigest },
     /** JSON; null while pending. */
     outcome: null as string | null,
     ...{ pendingMs: Math.ceil(pendingMs), ...machineMoment(clock, reservedAtMs) },
@@ -84,7 +84,7 @@ export function toContent(reservation: Reservation, clock: MachineClock) {
 }
 
 export function toRecord(row: OrderRow, clock: MachineClock): OrderRecord {
-  const of = { id: row.reservation, canonical: row.input, reservedAtMs: Date.parse(row.at) };
+  const of = { id: row.reservation, inputDigest: row.input, reservedAtMs: Date.parse(row.at) };
   return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), row.pendingMs - ageMs(row, clock));
 }
 

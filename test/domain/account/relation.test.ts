@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   BELIEVED_AFTER_MS,
   type KnownList,
-  NOTHING_AWAITED,
+  NO_AWAITED_ORDERS,
   ordersLeft,
   type Relation,
   relate,
@@ -114,7 +114,7 @@ test('an order counts as left since the first snapshot that lacks it, until it i
   expect([...first]).toEqual([['o', 1_000]]);
   expect(left(first, [o, p], at(2_000, ''), KEPT_MS)).toEqual({ o: 1_000, p: 2_000 });
   // Most snapshots lack none, which costs no memory.
-  expect(ordersLeft(first, [p], at(2_000, 'o p'), KEPT_MS)).toBe(NOTHING_AWAITED);
+  expect(ordersLeft(first, [p], at(2_000, 'o p'), KEPT_MS)).toBe(NO_AWAITED_ORDERS);
   expect(ordersLeft(first, [p], at(2_000, null), KEPT_MS)).toBe(first);
   expect(left(first, [], at(1_000 + KEPT_MS - 1, ''), KEPT_MS)).toEqual({ o: 1_000 });
   expect(left(first, [], at(1_000 + KEPT_MS, ''), KEPT_MS)).toEqual({});

@@ -3,7 +3,7 @@ import { iterated } from '../../support/iterated.ts';
 import { atMost } from '../../support/steps.ts';
 
 /** Far more than a test emits. */
-const MOST_EVENTS = 10_000;
+const MAX_EVENTS = 10_000;
 
 /** Reads a subscription as fast as it emits, until it ends or the test unsubscribes. */
 export class Follower<Event> {
@@ -27,8 +27,7 @@ export class Follower<Event> {
 
   async #read(): Promise<void> {
     try {
-      for await (const event of atMost(MOST_EVENTS, iterated(this.#stream)))
-        this.events.push(event);
+      for await (const event of atMost(MAX_EVENTS, iterated(this.#stream))) this.events.push(event);
     } catch (error) {
       this.error = error;
     }

@@ -71,12 +71,12 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 };
 
 /** More than any scenario has. */
-const MOST_RUNS = 1_000_000;
+const MAX_RUNS = 1_000_000;
 
 /** Runs a scenario once for each order in which its actions can happen, and returns how many these are. */
 async function explore(begin: () => Run): Promise<number> {
   const path: { choice: number; readonly choices: number }[] = [];
-  for (let runs = 1; runs <= MOST_RUNS; runs += 1) {
+  for (let runs = 1; runs <= MAX_RUNS; runs += 1) {
     const names: string[] = [];
     try {
       const run = begin();
@@ -100,7 +100,7 @@ async function explore(begin: () => Run): Promise<number> {
     if (next === undefined) return runs;
     next.choice += 1;
   }
-  throw new Error(`there are more than ${MOST_RUNS}`);
+  throw new Error(`there are more than ${MAX_RUNS}`);
 }
 
 function isLast(step: { choice: number; readonly choices: number } | undefined): boolean {

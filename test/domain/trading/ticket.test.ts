@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
 import {
-  canonical,
+  inputDigest,
   limitTicket,
   marketTicket,
   type PlaceLimitOrderInput,
@@ -61,7 +61,7 @@ test('a limit order is refused without a key of whole characters', () => {
 });
 
 describe('the canonical form', () => {
-  const of = (change: object) => canonical(marketTicket({ ...market, ...change }));
+  const of = (change: object) => inputDigest(marketTicket({ ...market, ...change }));
 
   test('is equal for equal orders, however they were written', () => {
     expect(of({ size: { units: 2.0 } })).toBe(of({}));
@@ -92,7 +92,7 @@ describe('the canonical form', () => {
   });
 
   test('differs with the levels of a limit order, and between the two operations', () => {
-    const limitOf = (change: object) => canonical(limitTicket({ ...limit, ...change }));
+    const limitOf = (change: object) => inputDigest(limitTicket({ ...limit, ...change }));
     const { side, symbol, price, amount } = limit;
     const forms = [{}, { stopLoss: 0 }, { stopLoss: 1 }, { stopLoss: 2 }, { takeProfit: 1 }];
     const all = [...forms.map(limitOf), of({ side, symbol, price, size: { amount } })];

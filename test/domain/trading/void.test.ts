@@ -64,7 +64,7 @@ describe('a used key', () => {
 
   test('that comes free and is used again without end is given up, with an error', async () => {
     let asked = 0;
-    const pending = { outcome: null, pendingMs: 60_000, canonical: '', reservedAtMs: 0 };
+    const pending = { outcome: null, pendingMs: 60_000, inputDigest: '', reservedAtMs: 0 };
     const { orders, clock } = stage(() => ({
       async voidKey() {
         asked += 1;

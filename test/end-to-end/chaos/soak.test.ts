@@ -36,7 +36,7 @@ const STEP = 150;
 const WARM = 600;
 const REQUESTS = 1_200;
 // Measured: half a kilobyte or two; with caches that never evict, thirteen.
-const MOST_PER_REQUEST = 5 * 1024;
+const MAX_PER_REQUEST = 5 * 1024;
 
 // `scripts/soak.ts` does the same for any duration.
 test('changing documents, variables and catalogs fill the caches and nothing beside them', async () => {
@@ -49,5 +49,5 @@ test('changing documents, variables and catalogs fill the caches and nothing bes
   const last = later.slice(-3).map(({ bytes }) => bytes);
   const growth = Math.min(...last) - (warm?.bytes ?? 0);
   const shown = samples.map(({ bytes, requests }) => `${requests}: ${bytes}`).join(', ');
-  expect(growth, shown).toBeLessThan((REQUESTS - WARM) * MOST_PER_REQUEST);
+  expect(growth, shown).toBeLessThan((REQUESTS - WARM) * MAX_PER_REQUEST);
 }, 300_000);

@@ -33,7 +33,7 @@ export interface SoakResult {
 }
 
 const STORM_MS = 1_000;
-const MOST_ROUNDS = 1_000;
+const MAX_ROUNDS = 1_000;
 
 /** What a network does to every operation at once: a fault, or a port at which nothing listens. */
 type Storm = Omit<Fault, 'operation'> | { readonly kind: 'refuse' };
@@ -88,7 +88,7 @@ export async function soak({ forMs, leastAnswers = 0, onRound }: SoakOptions): P
   const endsAt = performance.now() + forMs;
   let afterBytes = beforeBytes;
   const goesOn = () => performance.now() < endsAt || answers < leastAnswers;
-  for (let round = 1; goesOn() && round <= MOST_ROUNDS; round += 1) {
+  for (let round = 1; goesOn() && round <= MAX_ROUNDS; round += 1) {
     await runRound(world, tokens, record);
     afterBytes = await weighed(world, tokens);
     onRound?.(round, afterBytes);

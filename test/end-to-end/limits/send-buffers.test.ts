@@ -107,5 +107,5 @@ test('pipelined requests of a connection that closes are dropped, and nothing wa
   const closing = app.close();
   await clock.advance(1_000);
   await closing;
-  expect(app.logged.join()).not.toContain('the time to drain is over');
+  expect(app.logged.join()).not.toContain('grace period elapsed');
 });

@@ -7,7 +7,7 @@ type InjectedFault = Omit<Fault, 'operation' | 'times' | 'login'>;
 export const ORDER_TIMEOUT_MS = 1_000;
 /** A delayed order is applied at the gateway this long after it was sent. */
 export const LATE_MS = 1_500;
-export const LARGEST_ANSWER_BYTES = 100_000;
+export const MAX_ANSWER_BYTES = 100_000;
 
 const YES = { success: true, orderId: '1', err: '', message: '' };
 const NO = { success: false, orderId: '', err: 'NO', message: '' };
@@ -28,7 +28,7 @@ const DOUBTFUL: readonly InjectedFault[] = [
   { kind: 'html' },
   { kind: 'html', apply: true },
   { kind: 'redirect', apply: true },
-  { kind: 'oversize', bytes: 2 * LARGEST_ANSWER_BYTES },
+  { kind: 'oversize', bytes: 2 * MAX_ANSWER_BYTES },
   { kind: 'gzip-bomb', bytes: 1_048_576 },
   { kind: 'status', status: 500, apply: true },
   { kind: 'status', status: 502, apply: true, body: '<html>' },

@@ -43,7 +43,7 @@ const WORKERS = 40;
 const ACCOUNTS = 20;
 const DEVICES = 2;
 /** A run takes no more than so many times its steps, varied or not: while the orders' breaker is open they are all alike. */
-const MOST_TIMES = 30;
+const MAX_TIMES = 30;
 
 // The sandbox records the last thousand requests.
 const READ_AFTER = 300;
@@ -65,7 +65,7 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
 
   let done = 0;
   const isOver = () =>
-    done >= steps && (done >= MOST_TIMES * steps || isVaried(countReplies(book.pages)));
+    done >= steps && (done >= MAX_TIMES * steps || isVaried(countReplies(book.pages)));
   let disrupted = Promise.resolve();
   let next = 0;
   const disruptWhenDue = () => {

@@ -17,7 +17,7 @@ export interface TrafficOptions {
   readonly faults: FaultInjector;
 }
 
-const LONGEST_LIMIT_MS = 400;
+const MAX_LIMIT_MS = 400;
 const SYMBOLS = [
   ...['AAPL', 'MSFT', 'NVDA', 'EURUSD', 'AAPL', 'MSFT', 'NVDA', 'EURUSD', 'AAPL', 'MSFT'],
   ...['TEST.REJECT', 'TEST.UNKNOWN', 'TEST.SLOW', 'TEST.EMPTY', 'NO.SUCH'],
@@ -69,7 +69,7 @@ export class Traffic {
   #limited({ mutation, input }: OrderRequest): OrderRequest {
     const { random } = this.#options;
     if (random.happens(0.5)) return { mutation, input };
-    const inMs = random.happens(0.1) ? TOO_LATE_MS : random.below(LONGEST_LIMIT_MS);
+    const inMs = random.happens(0.1) ? TOO_LATE_MS : random.below(MAX_LIMIT_MS);
     return within({ mutation, input }, inMs);
   }
 

@@ -9,7 +9,7 @@ import { type FacadeProcess, startFacadeProcess } from '../../support/facade-pro
 import { readinessOf } from '../../support/readiness.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
-import { LARGEST_ANSWER_BYTES, LATE_MS, ORDER_TIMEOUT_MS } from './fault-injector.ts';
+import { LATE_MS, MAX_ANSWER_BYTES, ORDER_TIMEOUT_MS } from './fault-injector.ts';
 import {
   type Disruption,
   type LedgerReport,
@@ -127,7 +127,7 @@ async function rehearse(
   const environment = {
     GATEWAY_URL: sandbox.url,
     ORDER_TIMEOUT_MS: String(ORDER_TIMEOUT_MS),
-    GATEWAY_MAX_BYTES: String(LARGEST_ANSWER_BYTES),
+    GATEWAY_MAX_BYTES: String(MAX_ANSWER_BYTES),
     GATEWAY_CONNECTIONS: '256',
     RATE_LIMIT_PER_MINUTE: '10000000',
     ...store,

@@ -8,7 +8,7 @@ const SEED = 20_260_901;
 const STEPS = inFull(1_800, 300);
 
 /** The run proves something only where each of these occurred often; a busy machine needs more steps for it. */
-const LEAST_REPLIES: readonly (readonly [least: number, ...kinds: string[]])[] = [
+const MIN_REPLIES: readonly (readonly [least: number, ...kinds: string[]])[] = [
   [STEPS / 6, 'OrderAccepted'],
   [STEPS / 40, 'OrderRejected'],
   [STEPS / 40, 'OrderOutcomeUnknown'],
@@ -25,7 +25,7 @@ const REHEARSAL = {
 
 /** The kinds of replies that have not occurred often enough. */
 function missingFrom(replies: ReplyCounts): readonly (readonly [number, ...string[]])[] {
-  return LEAST_REPLIES.filter(([least, ...kinds]) => {
+  return MIN_REPLIES.filter(([least, ...kinds]) => {
     const count = kinds.reduce((sum, kind) => sum + (replies.get(kind) ?? 0), 0);
     return count <= least;
   });

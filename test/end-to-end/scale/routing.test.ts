@@ -87,11 +87,11 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
 /** The balancer notices that a replica drains in 1.3 s, and on a busy machine in several. */
 const DELAY_MS = 8_000;
 /** It takes 40 s on a machine of its own. */
-const MOST_MS = 180_000;
+const MAX_MS = 180_000;
 
 describeWithHaproxy('a rolling restart of three replicas', (haproxyPath) => {
   test('fails no request, leaves no list behind the gateway and makes hardly more polls', {
-    timeout: MOST_MS,
+    timeout: MAX_MS,
   }, async () => {
     const { failures, polls, ...result } = await rollingRestart({
       ...{ haproxyPath, accounts: ACCOUNTS, socketsPerAccount: 6 },

@@ -25,7 +25,7 @@ test('an event stream that is just being opened does not delay the shutdown, and
   await eventually(() => app.sandbox.calls('getSession') > 0);
   await eventually(() => app.sandbox.calls('getCustomerId') === 1);
   await app.close();
-  expect(app.logged.join()).not.toContain('the time to drain is over');
+  expect(app.logged.join()).not.toContain('grace period elapsed');
   await ended;
   expect(await asked).toContain('"customerId":"cus_700001"');
   expect(await asked).toContain('event: complete');
@@ -86,7 +86,7 @@ test('a shutdown waits for no request longer than the grace period', async () =>
   expect(await asked).toBe('cut off');
   await raw.close();
   expect(raw.of('1')).toEqual([]);
-  expect(app.logged.join()).toContain('the time to drain is over');
+  expect(app.logged.join()).toContain('grace period elapsed');
 });
 
 const SOCKETS = 40;
@@ -130,5 +130,5 @@ test('at the end sockets and event streams close one after the other, as long be
     const afterMs = (endsMs[Math.floor(endsMs.length * share)] ?? 0) - startedAtMs;
     expect(afterMs).toBeGreaterThan((share - 0.12) * OVER_MS);
   }
-  expect(app.logged.join()).not.toContain('the time to drain is over');
+  expect(app.logged.join()).not.toContain('grace period elapsed');
 });

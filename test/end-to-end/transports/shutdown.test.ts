@@ -11,7 +11,7 @@ import { initializedSocket } from '../live/raw-socket.ts';
 
 const GRACE_MS = 30_000;
 /** Of one client, while the service is told to end and does. */
-const MOST_REQUESTS = 10_000;
+const MAX_REQUESTS = 10_000;
 
 const sandbox = startedOnce(() => startSandbox({ seed: 'shutdown', tickMs: 0 }));
 let token: string;
@@ -45,7 +45,7 @@ describe('SIGTERM', () => {
     facade.signal('SIGTERM');
     expect(await facade.ended()).toBe(0);
     // A request that never ends would use it up.
-    expect(facade.logged.join()).not.toContain('the time to drain is over');
+    expect(facade.logged.join()).not.toContain('grace period elapsed');
     await Promise.all(clients.map(({ done }) => done));
     expect(clients.flatMap(({ tally }) => tally.lost)).toEqual([]);
     // Whatever was executed was answered.
@@ -117,7 +117,7 @@ async function untilLeft(tally: Tally, ask: () => Promise<string | null>): Promi
     tally.answered += 1;
     if (!answer.includes('"cus_700001"')) tally.lost.push(answer);
   };
-  await stepUntil(() => answer === null, again, MOST_REQUESTS);
+  await stepUntil(() => answer === null, again, MAX_REQUESTS);
 }
 
 /** Sends one request after the other on a keep-alive connection, as an app's HTTP client does. */

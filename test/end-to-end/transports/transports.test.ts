@@ -7,7 +7,7 @@ import { unsignedToken } from '../../support/tokens.ts';
 import { codesOf, TRANSPORTS } from '../limits/every-transport.ts';
 
 const app = sharedApp();
-const MOST_BYTES = 4_000;
+const MAX_BYTES = 4_000;
 
 const WITH_PLACES = {
   'an argument that is repeated': `{ instruments(${'first: 1 '.repeat(200)}) { totalCount } }`,
@@ -57,7 +57,7 @@ describe.each(TRANSPORTS)('%s', (transport, ask) => {
   test('gives an error three locations at most, and all of them few bytes', async () => {
     const placesOf = async (query: string, operationName?: string) => {
       const answer = await ask(app, { query, ...(operationName && { operationName }) });
-      expect(JSON.stringify(answer).length).toBeLessThan(MOST_BYTES);
+      expect(JSON.stringify(answer).length).toBeLessThan(MAX_BYTES);
       const errors = (answer.errors ?? []) as readonly { locations?: readonly unknown[] }[];
       return errors.map(({ locations = [] }) => locations.length);
     };

@@ -10,7 +10,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { clientSettings } from '../open-client.ts';
 
-const MOST_STEPS = 30_000;
+const MAX_STEPS = 30_000;
 
 /** The client over real sockets with everything in between, on a clock that the test moves. */
 export function openResilient(
@@ -43,7 +43,7 @@ export function openResilient(
     };
     work.then(settled, settled);
     const step = () => (clock.pending > 0 ? clock.advance(10) : delay(1));
-    await stepUntil(() => isSettled, step, MOST_STEPS);
+    await stepUntil(() => isSettled, step, MAX_STEPS);
     return work;
   }
   return {

@@ -138,10 +138,10 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     const reservation = await reserved(a.records, '1', 'k');
     await a.records.settle(reservation, accepted);
     // From a connection that was given up while Redis stood still.
-    const { id, canonical, reservedAtMs } = reservation;
+    const { id, inputDigest, reservedAtMs } = reservation;
     await redis.command(
       ...['EVAL', MERGE, 5, ...KEYS, `${PREFIX}:record:1:k`],
-      ...['none', 0, 'a', '1:k', id, canonical, reservedAtMs, 0, 60_000, 1],
+      ...['none', 0, 'a', '1:k', id, inputDigest, reservedAtMs, 0, 60_000, 1],
       JSON.stringify(unknown),
     );
     expect(await b.records.find('1', 'k')).toMatchObject({ outcome: accepted });

@@ -20,7 +20,7 @@ import { itVoidsKeys } from '../void-contract.ts';
 import { openReplica, PREFIX } from './replica.ts';
 
 /** Of a worker, so that it ends where each is refused at once. */
-const MOST_RESERVATIONS = 100_000;
+const MAX_RESERVATIONS = 100_000;
 
 describeWithRedis('order records in Redis', (serverPath) => {
   const openRecords = async (max: number, maxPerAccount = max, onNearlyFull = () => {}) => {
@@ -135,7 +135,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     const winners = new Map<string, number>();
     let stop = false;
     const worker = async (records: typeof a.records, offset: number) => {
-      for (let n = 0; !stop && n < MOST_RESERVATIONS; n += 1) {
+      for (let n = 0; !stop && n < MAX_RESERVATIONS; n += 1) {
         const key = `k${(n * 7 + offset) % 500}`;
         const answer = await records.reserve(request('1', key)).catch(() => null);
         if (answer?.reserved) winners.set(key, (winners.get(key) ?? 0) + 1);

@@ -66,7 +66,7 @@ describe('a file remembers', () => {
       expect(reserve(database, 'second')).toEqual({ gapUntilMs: null });
       // A client's clock may be ahead by a minute.
       expect(remembered(database, 'second')).toBe(HOUR_MS - 60_000);
-      expect(reserve(database, 'second')).toMatchObject({ canonical: '' });
+      expect(reserve(database, 'second')).toMatchObject({ inputDigest: '' });
       expect(close(database, 'first')).toMatchObject({ outcome: acceptedAs('first') });
       database.declareComplete();
     }
@@ -107,6 +107,6 @@ test('an account closes another key when a closed one expires, however many othe
   expect(close(database, 'k3')).toEqual({ whose: 'account', freeInMs: 2_000 });
   expect(reserve(database, 'k3')).toBe(null);
   clock.pass(2_000);
-  expect(close(database, 'k1')).toMatchObject({ canonical: '' });
+  expect(close(database, 'k1')).toMatchObject({ inputDigest: '' });
   expect(close(database, 'k4')).toEqual({ whose: 'account', freeInMs: 1_000 });
 });

@@ -44,7 +44,7 @@ test('a copy is made while orders are taken, which wait for none of it, and refu
     gapReason: expect.stringContaining('may be incomplete'),
   });
   expect(reserve(restored, 'meanwhile 4')).toEqual({ gapUntilMs: null });
-  expect(reserve(restored, 'key 5')).toMatchObject({ canonical: 'input of key 5' });
+  expect(reserve(restored, 'key 5')).toMatchObject({ inputDigest: 'input of key 5' });
   expect(reserve(restored, 'key 7')).toMatchObject({ id: 'another' });
   // The original is no copy for it.
   expect(database.run([])).toMatchObject({ degradedReason: null, gapReason: null });

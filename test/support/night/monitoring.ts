@@ -27,7 +27,7 @@ const PROBE_MS = 2_000;
 const RECEIVERS = 'http://127.0.0.1:9099/';
 /** A group waits, and looks again at what was inhibited: both of a page. */
 const PAGE_WITHIN_MS = 90_000;
-const LEAST_MS = 2_000;
+const MIN_MS = 2_000;
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 const TIME = /(\b(?:for|group_wait|group_interval|repeat_interval): |\[)(\d+)([smhd])/g;
 
@@ -98,7 +98,7 @@ export async function startAlertmanager(path: string, hastenedBy: number) {
   return {
     ...{ url, pages, tickets },
     /** The time in which an alert that is a page, and that no other one inhibits, has been sent, with some to spare. */
-    pageWithinMs: LEAST_MS + PAGE_WITHIN_MS / hastenedBy,
+    pageWithinMs: MIN_MS + PAGE_WITHIN_MS / hastenedBy,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

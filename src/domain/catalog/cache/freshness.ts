@@ -13,7 +13,7 @@ interface CopyCircumstances {
 }
 
 // The interface grants an hour. A shorter `max-age` is honoured down to a minute, or 4 MB would be fetched every second.
-const SHORTEST_LIFE_MS = 60_000;
+const MIN_LIFE_MS = 60_000;
 // Whatever its number, such an age is too old; an Int of GraphQL holds it with years to spare.
 const OLDEST_SECONDS = 2_000_000_000;
 // A copy that was too old when received, or provisional, is fetched again after this time.
@@ -29,7 +29,7 @@ export function timesOf(
     Math.max((ageSeconds(headers.age) ?? 0) * 1000, ageByDateMs(headers.date, sentAtMs)),
   );
   const grantedMs = grantedLifeMs(headers['cache-control']);
-  const lifeMs = Math.min(maxAgeMs, Math.max(SHORTEST_LIFE_MS, grantedMs));
+  const lifeMs = Math.min(maxAgeMs, Math.max(MIN_LIFE_MS, grantedMs));
   const restMs = lifeMs - initialAgeMs - (receivedAtMs - sentAtMs);
   // The gateway's own cache has nothing younger, so the copy is served, marked stale from the start.
   const isTooOld = restMs <= 0;

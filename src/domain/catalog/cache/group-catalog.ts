@@ -1,6 +1,6 @@
 import { backoffMs } from '../../../../lib/backoff.ts';
-import type { Eventually } from '../../../../lib/eventually.ts';
 import { fireAndForget } from '../../../../lib/fire-and-forget.ts';
+import type { MaybePromise } from '../../../../lib/maybe-promise.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
 import { contractError } from '../../../gateway/judge.ts';
@@ -23,7 +23,7 @@ export interface CatalogCopy extends CopyTimes {
 const FAILURE_COUNTS_MS = 120_000;
 const NEVER_FAILED = { times: 0, atMs: -Infinity, retryAtMs: -Infinity };
 const RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 30_000;
 const REFUSED_TOKENS = 1_000;
 /** Estimated heap of the history that one group keeps of its former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
@@ -137,11 +137,11 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
     fail(err: unknown): void {
       const { times } = failed;
       const retryAfterSeconds = err instanceof GatewayError ? err.retryAfterSeconds : null;
-      const maxMs = Math.min(LONGEST_RETRY_MS, maxAgeMs / 5);
+      const maxMs = Math.min(MAX_RETRY_MS, maxAgeMs / 5);
       const waitMs = backoffMs(times, { baseMs: RETRY_MS, maxMs, random }, retryAfterSeconds);
       const atMs = clock.now();
       // One token's limit is not the group's.
-      const retryAtMs = atMs + Math.min(LONGEST_RETRY_MS, waitMs);
+      const retryAtMs = atMs + Math.min(MAX_RETRY_MS, waitMs);
       failed = { times: times + 1, atMs, retryAtMs };
       // Without a cached copy the readers get the error, and it is logged with their requests.
       if (!copy || times > 0) return;
@@ -155,7 +155,7 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       refused.add(tokenHash);
     },
     /** The difference from a version that a client has; everything where that version is unknown. */
-    changes(since: string, to: CatalogVersion): Eventually<CatalogChanges> {
+    changes(since: string, to: CatalogVersion): MaybePromise<CatalogChanges> {
       const { version, instruments } = to;
       if (since === version) return { version, reset: false, upserted: [], removed: [] };
       const known = history.changes(since, to);

@@ -1,4 +1,4 @@
-import { after, type Eventually } from '../../../../lib/eventually.ts';
+import { chain, type MaybePromise } from '../../../../lib/maybe-promise.ts';
 import type { Instrument } from '../../../gateway/model.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
@@ -20,7 +20,7 @@ export type PageInfo = InstrumentConnection['pageInfo'];
 export function pageOf(
   version: CatalogVersion,
   request: PageRequest,
-): Eventually<InstrumentConnection> {
+): MaybePromise<InstrumentConnection> {
   const window = toWindow(request);
   const term = toSearchTerm(request.filter?.search);
   const test = toTest(request.filter ?? {});
@@ -51,7 +51,7 @@ export function pageOf(
   }
 
   const needsIndex = term !== '' || order.by !== 'SYMBOL';
-  return needsIndex ? after(version.index, cut) : cut(null);
+  return needsIndex ? chain(version.index, cut) : cut(null);
 }
 
 /**

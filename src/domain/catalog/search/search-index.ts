@@ -17,7 +17,7 @@ export const MATCH = {
 const WORST_MATCH = MATCH.typo;
 
 // A typo in a short word of a long text is nearly always another word.
-const SHORTEST_TYPO_IN_DESCRIPTION = 6;
+const MIN_TYPO_LENGTH_IN_DESCRIPTION = 6;
 /** Memory limit of the searches that are memoized for one version. */
 export const REMEMBERED_BYTES = 1024 * 1024;
 
@@ -78,7 +78,7 @@ export function createSearchIndex(
     const classes = new Uint8Array(size);
     const text = bare(word);
     // Marks from the weakest class to the best, each overwriting the one before.
-    const isShort = text.length < SHORTEST_TYPO_IN_DESCRIPTION;
+    const isShort = text.length < MIN_TYPO_LENGTH_IN_DESCRIPTION;
     for (const index of isShort ? [symbols, names] : [symbols, names, descriptions]) {
       findTypos(index, text, (at) => mark(classes, index.withWordAt(at), MATCH.typo));
     }

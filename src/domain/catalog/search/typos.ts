@@ -6,9 +6,9 @@ function editsAllowed(length: number): number {
 }
 
 // From this length on a prefix may contain the typo: `micrsof` finds Microsoft.
-const SHORTEST_BEGINNING = 6;
+const MIN_PREFIX_LENGTH = 6;
 // A longer word is not one that a person typed, and would make the edit table large.
-const LONGEST_WORD = 32;
+const MAX_WORD_LENGTH = 32;
 
 /**
  * Finds the words within one or two edits of the given one: a letter too many, too few, wrong, or two
@@ -21,9 +21,9 @@ export function findTypos(
   visit: (at: number) => void,
 ): void {
   const edits = editsAllowed(word.length);
-  if (edits === 0 || word.length > LONGEST_WORD) return;
+  if (edits === 0 || word.length > MAX_WORD_LENGTH) return;
   const fits = editTable(word, edits);
-  const asBeginning = word.length >= SHORTEST_BEGINNING;
+  const asBeginning = word.length >= MIN_PREFIX_LENGTH;
   const wanted = lettersIn(word);
   const shortest = word.length - edits;
   const longest = asBeginning ? Number.POSITIVE_INFINITY : word.length + edits;

@@ -54,11 +54,11 @@ export function symbolForms(folded: string): string[] {
 }
 
 // A search that a person types is short; a longer one would only cost time.
-const LONGEST_TERM = 100;
-const MOST_WORDS = 8;
+const MAX_TERM_LENGTH = 100;
+const MAX_WORDS = 8;
 
 /** The words of a search, folded, with single spaces. Where it is empty everything matches, as without a search. */
 export function toSearchTerm(search: string | null | undefined): string {
-  const folded = fold((search ?? '').trim().slice(0, LONGEST_TERM)).slice(0, LONGEST_TERM);
-  return chunks(folded).slice(0, MOST_WORDS).join(' ');
+  const folded = fold((search ?? '').trim().slice(0, MAX_TERM_LENGTH)).slice(0, MAX_TERM_LENGTH);
+  return chunks(folded).slice(0, MAX_WORDS).join(' ');
 }

@@ -160,9 +160,9 @@ test('a cursor of another order, direction or search is refused', async () => {
   }
 });
 
-const MOST_INSTRUMENTS = 25;
+const MAX_INSTRUMENTS = 25;
 /** Those of the smallest pages through all of both versions, and an empty one. */
-const MOST_PAGES = 2 * MOST_INSTRUMENTS + 1;
+const MAX_PAGES = 2 * MAX_INSTRUMENTS + 1;
 
 const WORDS = ['gold', 'Gold', 'golden', 'silver', 'Sílver', 'bold', 'fields', ''];
 const row = fc.record({
@@ -174,7 +174,7 @@ const row = fc.record({
   pdt: fc.boolean(),
 });
 const catalog = fc
-  .uniqueArray(row, { selector: ({ id }) => id, maxLength: MOST_INSTRUMENTS })
+  .uniqueArray(row, { selector: ({ id }) => id, maxLength: MAX_INSTRUMENTS })
   .map((rows) => rows.map(({ id, ...own }) => instrument(id, own)));
 const filter = fc.record(
   {
@@ -199,7 +199,7 @@ async function walk(
 ): Promise<string[]> {
   const seen: string[] = [];
   let cursor: string | null = null;
-  for (let page = 0; page <= MOST_PAGES; page += 1) {
+  for (let page = 0; page <= MAX_PAGES; page += 1) {
     const version = versions[page < turn ? 0 : 1];
     const step: PageRequest = isBackward
       ? { last: size, before: cursor }
@@ -212,7 +212,7 @@ async function walk(
     // An empty page before the change of versions says nothing about the second one.
     if (!hasMore || cursor === null) return seen;
   }
-  throw new Error(`there is no last page among ${MOST_PAGES}: ${seen}`);
+  throw new Error(`there is no last page among ${MAX_PAGES}: ${seen}`);
 }
 
 test('paging through a catalog that is refreshed midway yields each remaining instrument exactly once', async () => {

@@ -1,16 +1,16 @@
 /** A value, or a promise of it where it has to be waited for. */
-export type Eventually<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** Goes on at once with a value that is there: a promise would cost it a turn of the event loop's microtasks. */
-export function after<T, U>(
-  value: Eventually<T>,
-  next: (value: T) => Eventually<U>,
-): Eventually<U> {
+export function chain<T, U>(
+  value: MaybePromise<T>,
+  next: (value: T) => MaybePromise<U>,
+): MaybePromise<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** The promise that is begun, itself; what is thrown before there is one is a rejection, as that of an async function. */
-export function promised<T>(begin: () => Eventually<T>): Promise<T> {
+export function promised<T>(begin: () => MaybePromise<T>): Promise<T> {
   try {
     return Promise.resolve(begin());
   } catch (error) {
