@@ -3,8 +3,8 @@ import type { Environment } from './environment.ts';
 import { withinTime } from './request/deadline.ts';
 import { ServerClock } from './server-clock.ts';
 import type { ClientStorage } from './storage.ts';
-import { LineMemory } from './subscribe/line-memory.ts';
 import { Subscriptions } from './subscribe/subscriptions.ts';
+import { TransportMemory } from './subscribe/transport-memory.ts';
 
 export type { OwnCore } from './base-core.ts';
 
@@ -22,7 +22,7 @@ export function createCore(options: CoreOptions): OwnCore {
   const { environment, storage, heartbeatSeconds = 15, hiddenSeconds = 30 } = options;
   const times = { heartbeatMs: heartbeatSeconds * 1_000, hiddenMs: hiddenSeconds * 1_000 };
   const serverClock = new ServerClock(environment);
-  const memory = new LineMemory(storage, environment);
+  const memory = new TransportMemory(storage, environment);
   const expected: { login: string | null } = { login: null };
   const core = createBaseCore(
     { ...options, memory, expected, environment: { ...environment, onDate: serverClock.onDate } },

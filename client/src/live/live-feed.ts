@@ -4,7 +4,7 @@ import { backoffMs } from '../request/backoff.ts';
 import { isFinal } from './is-final.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
 
-interface Line {
+interface LiveSubscription {
   readonly intervalMs: number | null;
   isFirst: boolean;
   end: () => void;
@@ -28,14 +28,14 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   #restored: State | null = null;
   /** Whether the list lacks something, so that its cursor must not be used. */
   #hasGap = false;
-  /** Whether the present line has brought an event. */
+  /** Whether the present subscription has brought an event. */
   #isFollowing = false;
   #error: TradingGraphError | null = null;
   #isWanted = false;
   #intervalMs: number | null = null;
   /** Whether an error ended it that does not pass. */
   #isOver = false;
-  #line: Line | null = null;
+  #subscription: LiveSubscription | null = null;
   #retry: Retry | null = null;
   #failures = 0;
   /** Whether a subscription has ended since the last event. */
@@ -91,7 +91,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#error = null;
     this.#isOver = false;
     this.#forgetFailures();
-    this.#closeLine();
+    this.#closeSubscription();
     this.#publish();
     this.#settle();
   }
@@ -105,45 +105,49 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   #settle(): void {
     const mayFollow = this.#isWanted && !this.#isOver && this.#retry === null;
     if (!mayFollow) {
-      this.#closeLine();
+      this.#closeSubscription();
       this.#publish();
-    } else if (this.#line?.intervalMs !== this.#intervalMs) this.#openLine();
+    } else if (this.#subscription?.intervalMs !== this.#intervalMs) this.#openSubscription();
   }
 
-  #openLine(): void {
-    const before = this.#line;
+  #openSubscription(): void {
+    const before = this.#subscription;
     const intervalMs = this.#intervalMs;
-    const line: Line = { intervalMs, isFirst: true, end: () => {} };
-    this.#line = line;
+    const subscription: LiveSubscription = { intervalMs, isFirst: true, end: () => {} };
+    this.#subscription = subscription;
     const variables = () => ({
       after: this.#hasGap ? null : (this.#folded?.cursor ?? null),
       intervalMs,
       heartbeatSeconds: this.#core.heartbeatSeconds,
     });
-    line.end = this.#core.subscribe(this.#source.operation, variables, this.#sinkOf(line));
+    subscription.end = this.#core.subscribe(
+      this.#source.operation,
+      variables,
+      this.#sinkOf(subscription),
+    );
     // The former one ends after the new one is there, so that the socket that both share is not closed in between.
     before?.end();
-    if (this.#line !== line) line.end();
+    if (this.#subscription !== subscription) subscription.end();
   }
 
-  #closeLine(): void {
-    const line = this.#line;
-    this.#line = null;
+  #closeSubscription(): void {
+    const subscription = this.#subscription;
+    this.#subscription = null;
     this.#isFollowing = false;
-    line?.end();
+    subscription?.end();
   }
 
-  /** Ignores what comes over a line that is no longer the present one. */
-  #sinkOf(line: Line): Sink<Data> {
+  /** Ignores what comes over a subscription that is no longer the present one. */
+  #sinkOf(subscription: LiveSubscription): Sink<Data> {
     const ifPresent = (task: () => void) => {
-      if (this.#line === line) task();
+      if (this.#subscription === subscription) task();
     };
     return {
-      next: (result) => ifPresent(() => this.#receive(line, result)),
+      next: (result) => ifPresent(() => this.#receive(subscription, result)),
       ended: (error) => ifPresent(() => this.#ended(error)),
       connected: () =>
         ifPresent(() => {
-          line.isFirst = true;
+          subscription.isFirst = true;
         }),
       disconnected: (error) =>
         ifPresent(() => {
@@ -155,7 +159,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     };
   }
 
-  #receive(line: Line, { data, errors }: Result<Data>): void {
+  #receive(subscription: LiveSubscription, { data, errors }: Result<Data>): void {
     if (data === null) {
       const [error = new TradingGraphError('An event without data.', UNEXPECTED)] = errors;
       this.#error = error;
@@ -163,7 +167,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       return;
     }
     const event = this.#source.eventOf(data);
-    const { isFirst } = line;
+    const { isFirst } = subscription;
     const mayFold = event.snapshot || !this.#hasGap;
     const folded = mayFold ? this.#source.fold(this.#folded, event, { isFirst }) : null;
     this.#hasGap = folded === null;
@@ -173,7 +177,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     }
     // The first event alone may come from a server that ends every subscription after it.
     if (!isFirst) this.#failures = 0;
-    line.isFirst = false;
+    subscription.isFirst = false;
     this.#isRenewing = false;
     this.#folded = folded;
     this.#isFollowing = true;
@@ -185,7 +189,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   #ended(error: TradingGraphError | null): void {
     const cause = error ?? this.#error;
     this.#error = cause;
-    this.#line = null;
+    this.#subscription = null;
     // A token is asked for anew once: the server ends an event stream in this way when its token expires.
     const mayRenew = error === null && !this.#isRenewing;
     this.#isRenewing = true;

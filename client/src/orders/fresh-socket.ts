@@ -3,7 +3,7 @@ import type { Environment } from '../environment.ts';
 import { withinTime } from '../request/deadline.ts';
 import type { Exchanger } from '../request/exchange.ts';
 import { networkError } from '../request/failures.ts';
-import { SocketLine } from '../subscribe/socket-line.ts';
+import { SocketTransport } from '../subscribe/socket-transport.ts';
 
 /**
  * Sends a request over a WebSocket of its own: `fetch` would choose the connection that is dead. Undefined where the
@@ -26,7 +26,7 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
           reject(error);
         }
       };
-      const line = new SocketLine({
+      const transport = new SocketTransport({
         environment,
         WebSocket,
         // A line that died while it was opened has no acknowledgement: an order that nobody got is better not sent.
@@ -37,8 +37,8 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
         events: { acknowledged, lost },
         onSlow() {},
       });
-      close = () => line.close();
-      line.start(request, {
+      close = () => transport.close();
+      transport.start(request, {
         next: resolve,
         ended: (errors) => resolve({ data: null, errors }),
       });

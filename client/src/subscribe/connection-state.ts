@@ -1,16 +1,16 @@
-import type { Line } from './line.ts';
+import type { Transport } from './transport.ts';
 
 export type ConnectionState =
   | { readonly name: 'idle' }
   | { readonly name: 'waiting'; readonly cancel: () => void }
-  /** The token is asked for, and the URL of the line. */
+  /** The token is asked for, and the URL of the transport. */
   | { readonly name: 'preparing' }
-  | LineState;
+  | TransportState;
 
-/** There is a line, which carries subscriptions even before it is acknowledged. */
-export interface LineState {
+/** There is a transport, which carries subscriptions even before it is acknowledged. */
+export interface TransportState {
   readonly name: 'opening' | 'open';
-  readonly line: Line;
+  readonly transport: Transport;
   readonly token: string;
   readonly sinceMs: number;
   readonly hadData: boolean;
@@ -18,6 +18,6 @@ export interface LineState {
 
 export const IDLE: ConnectionState = { name: 'idle' };
 
-export function withLine(state: ConnectionState): LineState | null {
+export function withTransport(state: ConnectionState): TransportState | null {
   return state.name === 'opening' || state.name === 'open' ? state : null;
 }

@@ -3,25 +3,30 @@ import { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
 import { asTradingGraphError, messageOf } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
-import { type ConnectionState, IDLE, type LineState, withLine } from './connection-state.ts';
+import {
+  type ConnectionState,
+  IDLE,
+  type TransportState,
+  withTransport,
+} from './connection-state.ts';
 import { handshakeError } from './handshake-error.ts';
-import type { Line, Loss, OpenLine } from './line.ts';
 import type { Subscription } from './subscription.ts';
+import type { Disconnect, OpenTransport, Transport } from './transport.ts';
 
 export interface ConnectionOptions {
   readonly environment: Environment;
   readonly tokens: Tokens;
-  readonly open: OpenLine;
-  /** Resolves when the URL of a line with this token is known. */
+  readonly open: OpenTransport;
+  /** Resolves when the URL of a transport with this token is known. */
   readonly prepare: (token: string) => Promise<void>;
   /** Whether the app has been hidden for too long to follow anything. */
   readonly isPaused: () => boolean;
-  /** Called with each token that a line is opened with. */
+  /** Called with each token that a transport is opened with. */
   readonly onToken: (token: string) => void;
   /** Called when its subscriptions have ended by themselves. */
   readonly onEnded: () => void;
   readonly onAcknowledged?: () => void;
-  /** A line was lost before it was acknowledged; the number of times in a row. */
+  /** A transport was lost before it was acknowledged; the number of times in a row. */
   readonly onFailedHandshake: (failures: number) => void;
   /** Adds to the reason what else is known. */
   readonly explained?: (error: TradingGraphError) => TradingGraphError;
@@ -31,14 +36,14 @@ export interface ConnectionOptions {
 const SHORT_LIFE_MS = 2_000;
 const INSTANT_RETRY_MS = 1_000;
 
-/** Keeps a line open while there are subscriptions, and carries them from a lost line to the next. */
+/** Keeps a transport open while there are subscriptions, and carries them from a lost transport to the next. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #subscriptions = new Set<Subscription>();
   #state: ConnectionState = IDLE;
   /** Distinguishes the current attempt from those given up. */
   #attempt = 0;
-  /** Lost lines since the last data, which alone shows that a line is of use. */
+  /** Lost transports since the last data, which alone shows that a transport is of use. */
   #failures = 0;
   #failedHandshakes = 0;
   #refusals = 0;
@@ -86,7 +91,7 @@ export class Connection {
     this.#options.onEnded();
   }
 
-  /** Opens a new line with the token of now; none while nobody looks. */
+  /** Opens a new transport with the token of now; none while nobody looks. */
   restart(): void {
     if (this.#subscriptions.size === 0) return;
     this.#giveUp();
@@ -94,13 +99,14 @@ export class Connection {
     if (this.#subscriptions.size > 0 && this.#state.name === 'idle') void this.#connect();
   }
 
-  /** The page is shown again, or the network is back: then an open line is dead, though nobody says so, and takes its time to die. */
+  /** The page is shown again, or the network is back: then an open transport is dead, though nobody says so, and takes its time to die. */
   returned(why?: 'online'): void {
     const state = this.#state;
     const nowMs = this.#options.environment.uptime();
     // Networks that flap report it several times a second.
     const isFlapping = nowMs - this.#instantRetryAt < INSTANT_RETRY_MS;
-    if (state.name === 'open' && (why !== 'online' || isFlapping) && state.line.check()) return;
+    if (state.name === 'open' && (why !== 'online' || isFlapping) && state.transport.check())
+      return;
     if (state.name === 'preparing' || (isFlapping && state.name !== 'idle')) return;
     if (state.name === 'opening' && nowMs - state.sinceMs <= INSTANT_RETRY_MS) return;
     this.#instantRetryAt = nowMs;
@@ -117,7 +123,7 @@ export class Connection {
     });
   }
 
-  /** Runs the steps to a new line, which must stop where the attempt was given up meanwhile. */
+  /** Runs the steps to a new transport, which must stop where the attempt was given up meanwhile. */
   async #prepare(steps: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     this.#attempt += 1;
     const attempt = this.#attempt;
@@ -133,26 +139,26 @@ export class Connection {
   #open(token: string): void {
     this.#options.onToken(token);
     const sinceMs = this.#options.environment.uptime();
-    const line = this.#opened(token);
-    if (line instanceof TradingGraphError) {
+    const transport = this.#opened(token);
+    if (transport instanceof TradingGraphError) {
       this.#wait(0);
-      this.#handshakeFailed(line);
+      this.#handshakeFailed(transport);
       return;
     }
-    this.#state = { name: 'opening', line, token, sinceMs, hadData: false };
+    this.#state = { name: 'opening', transport, token, sinceMs, hadData: false };
     for (const subscription of [...this.#subscriptions]) this.#begin(subscription);
   }
 
   /** An error where the platform refuses to open it, as a content security policy makes it do. */
-  #opened(token: string): Line | TradingGraphError {
+  #opened(token: string): Transport | TradingGraphError {
     const attempt = this.#attempt;
     try {
       return this.#options.open(token, {
         acknowledged: () => {
           if (attempt === this.#attempt) this.#acknowledged();
         },
-        lost: (loss) => {
-          if (attempt === this.#attempt) this.#lost(loss);
+        lost: (disconnect) => {
+          if (attempt === this.#attempt) this.#lost(disconnect);
         },
       });
     } catch (thrown) {
@@ -168,19 +174,19 @@ export class Connection {
     for (const subscription of [...this.#subscriptions]) subscription.connected();
   }
 
-  /** Begins the subscription where there is a line; otherwise it begins with the next one. */
+  /** Begins the subscription where there is a transport; otherwise it begins with the next one. */
   #begin(subscription: Subscription): void {
     if (this.isOpen) subscription.connected();
-    const state = withLine(this.#state);
+    const state = withTransport(this.#state);
     if (state === null || subscription.isOver) return;
-    const { line, token } = state;
+    const { transport, token } = state;
     const attempt = this.#attempt;
     const request = subscription.request();
     if (request === null) {
       this.#subscriptions.delete(subscription);
       return;
     }
-    const leave = line.start(request, {
+    const leave = transport.start(request, {
       next: (result) => {
         if (attempt !== this.#attempt) return;
         if (result.data !== null) this.#hasData(token);
@@ -204,7 +210,7 @@ export class Connection {
     this.#options.tokens.accepted(token);
   }
 
-  /** After a retryable error the subscription starts again on the same line; any other end is final. */
+  /** After a retryable error the subscription starts again on the same transport; any other end is final. */
   #ended(subscription: Subscription, error: TradingGraphError | null): void {
     subscription.carriedBy(() => {});
     if (error?.retryable !== true) {
@@ -218,27 +224,27 @@ export class Connection {
 
   /** An event stream carries one subscription, and ends with it. */
   #startAgain(subscription: Subscription): void {
-    if (withLine(this.#state)?.line.isReusable === false) this.restart();
+    if (withTransport(this.#state)?.transport.isReusable === false) this.restart();
     else this.#begin(subscription);
   }
 
-  #lost(loss: Loss): void {
-    const state = withLine(this.#state);
+  #lost(disconnect: Disconnect): void {
+    const state = withTransport(this.#state);
     if (state === null) return;
     this.#giveUp();
-    if (loss.kind === 'fatal') {
-      this.endAll(loss.error);
+    if (disconnect.kind === 'fatal') {
+      this.endAll(disconnect.error);
       return;
     }
     for (const subscription of [...this.#subscriptions]) subscription.disconnected();
     if (this.#subscriptions.size === 0) return;
     const lifeMs = this.#options.environment.uptime() - state.sinceMs;
-    if (loss.kind === 'token-refused') {
+    if (disconnect.kind === 'token-refused') {
       void this.#renew(state, lifeMs);
       return;
     }
-    this.#wait(loss.retryAfter ?? 0);
-    if (state.name === 'opening') this.#handshakeFailed(loss.error);
+    this.#wait(disconnect.retryAfter ?? 0);
+    if (state.name === 'opening') this.#handshakeFailed(disconnect.error);
   }
 
   #handshakeFailed(error = handshakeError('it was lost before')): void {
@@ -252,7 +258,7 @@ export class Connection {
     for (const subscription of [...this.#subscriptions]) subscription.failing(explained);
   }
 
-  #renew({ token: refused, hadData }: LineState, lifeMs: number): Promise<void> {
+  #renew({ token: refused, hadData }: TransportState, lifeMs: number): Promise<void> {
     const { tokens } = this.#options;
     // Without data before the first refusal the token was simply out of date.
     const isLoop = hadData && lifeMs < SHORT_LIFE_MS;
@@ -288,9 +294,9 @@ export class Connection {
   #giveUp(): void {
     this.#attempt += 1;
     if (this.#state.name === 'waiting') this.#state.cancel();
-    withLine(this.#state)?.line.close();
+    withTransport(this.#state)?.transport.close();
     this.#state = IDLE;
-    // The pauses of subscriptions end with the line as well.
+    // The pauses of subscriptions end with the transport as well.
     for (const subscription of this.#subscriptions) subscription.leave();
   }
 }

@@ -1,7 +1,7 @@
 import { TradingGraphError } from '../errors.ts';
 
 /**
- * Why no line could be opened, as far as the platform says it: Node and React Native name the HTTP status of a refused
+ * Why no transport could be opened, as far as the platform says it: Node and React Native name the HTTP status of a refused
  * WebSocket, a browser does not. `extensions` have the `status`, or the `closeCode`.
  */
 export function handshakeError(

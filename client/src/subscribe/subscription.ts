@@ -6,9 +6,9 @@ import { backoffMs } from '../request/backoff.ts';
 import type { RequestedDocument } from '../request/document.ts';
 import { asTradingGraphError, protocolError } from '../request/failures.ts';
 import { assertFinite } from '../request/finite-variables.ts';
-import type { SubscribeRequest } from './line.ts';
+import type { SubscribeRequest } from './transport.ts';
 
-/** One subscription of the app's, over all the lines that carry it. */
+/** One subscription of the app's, over all the transports that carry it. */
 export class Subscription {
   readonly #document: RequestedDocument;
   readonly #variables: () => unknown;
@@ -17,7 +17,7 @@ export class Subscription {
   /** An answer without data: it may be the reason of the end that follows. */
   #failed: Result<unknown> | null = null;
   #isConnected = false;
-  /** Why no line could be opened, as it was told last. */
+  /** Why no transport could be opened, as it was told last. */
   #told = '';
   /** Failures since the last data. */
   #failures = 0;
@@ -85,19 +85,19 @@ export class Subscription {
     this.#call(() => this.#sink.disconnected?.(error));
   }
 
-  /** No line could be opened for it; each reason is told once. */
+  /** No transport could be opened for it; each reason is told once. */
   failing(error: TradingGraphError): void {
     if (this.isOver || this.#told === error.message) return;
     this.#told = error.message;
     this.#call(() => this.#sink.disconnected?.(error));
   }
 
-  /** Notes how to end it on the line that carries it now. */
+  /** Notes how to end it on the transport that carries it now. */
   carriedBy(leave: () => void): void {
     this.#leave = leave;
   }
 
-  /** Ends what is under way: the subscription on its line, or the pause until it begins again. */
+  /** Ends what is under way: the subscription on its transport, or the pause until it begins again. */
   leave(): void {
     const leave = this.#leave;
     this.#leave = () => {};

@@ -8,20 +8,20 @@ import { disposedError } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
 import { Connection } from './connection.ts';
 import { type Obstacle, withObstacle } from './handshake-error.ts';
-import type { LineMemory } from './line-memory.ts';
 import { pauseWhileHidden } from './pause-while-hidden.ts';
-import { SocketLine } from './socket-line.ts';
-import { isEventStream, StreamLine } from './stream-line.ts';
+import { SocketTransport } from './socket-transport.ts';
+import { isEventStream, StreamTransport } from './stream-transport.ts';
 import { Subscription } from './subscription.ts';
+import type { TransportMemory } from './transport-memory.ts';
 
 export interface SubscriptionsOptions {
   readonly environment: Environment;
-  readonly memory: LineMemory;
+  readonly memory: TransportMemory;
   readonly tokens: Tokens;
   readonly url: () => string;
   /** The longest time between two events, as the subscriptions ask for it. */
   readonly heartbeatMs: number;
-  /** The time for which the app is hidden before the lines are closed. */
+  /** The time for which the app is hidden before the transports are closed. */
   readonly hiddenMs: number;
   readonly prepare: (token: string) => Promise<void>;
   readonly onToken: (token: string) => void;
@@ -64,7 +64,7 @@ export class Subscriptions {
       new Connection({
         ...this.#connectionOptions(),
         open: (token, events) =>
-          new SocketLine({
+          new SocketTransport({
             ...options,
             ...{ url: url(), WebSocket, token, events, onSlow, sendsAfter: 'opening' },
           }),
@@ -118,7 +118,7 @@ export class Subscriptions {
     return () => this.#remove(subscription);
   }
 
-  /** Opens all lines anew, as another account needs it. */
+  /** Opens all transports anew, as another account needs it. */
   restart(): void {
     for (const connection of this.#connections()) connection.restart();
   }
@@ -142,7 +142,7 @@ export class Subscriptions {
     const { url } = this.#options;
     const connection = new Connection({
       ...this.#connectionOptions(),
-      open: (token, events) => new StreamLine({ ...this.#options, url: url(), token, events }),
+      open: (token, events) => new StreamTransport({ ...this.#options, url: url(), token, events }),
       onFailedHandshake: (failures) => {
         if (failures >= HANDSHAKES_UNTIL_SOCKETS) this.#trySockets();
       },

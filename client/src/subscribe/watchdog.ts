@@ -9,15 +9,15 @@ export interface WatchdogOptions {
   readonly onDead: () => void;
 }
 
-/** The time after an overdue heartbeat in which the line is asked, and that which it has for an answer. */
+/** The time after an overdue heartbeat in which the transport is asked, and that which it has for an answer. */
 const LATE_MS = 5_000;
 const ANSWER_MS = 5_000;
 // Events travel for different times. Somebody who comes back looks at the list: one overdue heartbeat is enough.
 const OVERDUE_MS = 1_000;
-// Timers stand still while a machine sleeps, so that a single long one would find a dead line late.
+// Timers stand still while a machine sleeps, so that a single long one would find a dead transport late.
 const CHECK_MS = 10_000;
 
-/** Notices a dead line, ten seconds after a heartbeat that did not come: a platform may never say that a connection is gone. */
+/** Notices a dead transport, ten seconds after a heartbeat that did not come: a platform may never say that a connection is gone. */
 export class Watchdog {
   readonly #options: WatchdogOptions;
   #heardAtMs = 0;
@@ -58,7 +58,7 @@ export class Watchdog {
     );
   }
 
-  /** A line is not taken for dead because the machine slept: it has the time for an answer all the same. */
+  /** A transport is not taken for dead because the machine slept: it has the time for an answer all the same. */
   #doubt(): void {
     const { environment, ask, onDead } = this.#options;
     this.#cancel();

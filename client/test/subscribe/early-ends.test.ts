@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { SocketLine, type SocketLineOptions } from '../../src/subscribe/socket-line.ts';
+import {
+  SocketTransport,
+  type SocketTransportOptions,
+} from '../../src/subscribe/socket-transport.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
 /** A WebSocket on which the test is the server; the last one is kept. */
@@ -23,9 +26,9 @@ class ScriptedSocket extends EventTarget {
   }
 }
 
-function open(sendsAfter: SocketLineOptions['sendsAfter']) {
+function open(sendsAfter: SocketTransportOptions['sendsAfter']) {
   const environment = countedEnvironment();
-  const line = new SocketLine({
+  const transport = new SocketTransport({
     environment,
     WebSocket: ScriptedSocket as unknown as typeof WebSocket,
     sendsAfter,
@@ -36,19 +39,22 @@ function open(sendsAfter: SocketLineOptions['sendsAfter']) {
     onSlow() {},
   });
   let ends = 0;
-  line.start({ document: { query: '{ a }' }, variables: {} }, { next() {}, ended: () => ends++ });
-  return { socket: ScriptedSocket.last, environment, line, ends: () => ends };
+  transport.start(
+    { document: { query: '{ a }' }, variables: {} },
+    { next() {}, ended: () => ends++ },
+  );
+  return { socket: ScriptedSocket.last, environment, transport, ends: () => ends };
 }
 
 test.each(['error', 'complete'])(
   'a request that ends by %s before the acknowledgement is not sent after it',
   (type) => {
-    const { socket, environment, line, ends } = open('acknowledgement');
+    const { socket, environment, transport, ends } = open('acknowledgement');
     socket.say({ id: '1', type, ...(type === 'error' && { payload: [{ message: 'no' }] }) });
     socket.say({ type: 'connection_ack' });
     expect(ends()).toBe(1);
     expect(socket.sent).toEqual([]);
-    line.close();
+    transport.close();
     expect(environment.timers.size).toBe(0);
   },
 );
@@ -58,19 +64,19 @@ test('a request goes out in one flight with the first message, once; one that sh
     ['opening', ['connection_init', 'subscribe']],
     ['acknowledgement', ['connection_init']],
   ] as const) {
-    const { socket, line } = open(sendsAfter);
+    const { socket, transport } = open(sendsAfter);
     expect(socket.sent).toEqual([]);
     socket.dispatchEvent(new Event('open'));
     expect(socket.sent).toMatchObject(before.map((type) => ({ type })));
     socket.say({ type: 'connection_ack' });
     expect(socket.sent).toMatchObject([{ type: 'connection_init' }, { id: '1' }]);
-    line.close();
+    transport.close();
   }
 });
 
 test('a socket that opens although it was closed before, as on Android, is closed then', () => {
-  const { socket, line } = open('opening');
-  line.close();
+  const { socket, transport } = open('opening');
+  transport.close();
   expect(socket.closes).toBe(1);
   socket.dispatchEvent(new Event('open'));
   expect(socket.closes).toBe(2);

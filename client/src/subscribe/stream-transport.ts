@@ -2,21 +2,27 @@ import { messageOf, protocolError } from '../request/failures.ts';
 import { parseJson, resultOf } from '../request/wire-result.ts';
 import { EventStreamReader, type StreamEvent } from './event-stream.ts';
 import { handshakeError } from './handshake-error.ts';
-import type { Line, LineOptions, Loss, SubscribeRequest, SubscriptionEvents } from './line.ts';
+import type {
+  Disconnect,
+  SubscribeRequest,
+  SubscriptionEvents,
+  Transport,
+  TransportOptions,
+} from './transport.ts';
 import { Watchdog } from './watchdog.ts';
 
 const HANDSHAKE_MS = 10_000;
 
 /** One subscription by an event stream over fetch, in distinct connections mode. */
-export class StreamLine implements Line {
+export class StreamTransport implements Transport {
   readonly isReusable = false;
-  readonly #options: LineOptions;
+  readonly #options: TransportOptions;
   readonly #abort = new AbortController();
   #watchdog: Watchdog | null = null;
   #cancelHandshake: () => void = () => {};
   #isOver = false;
 
-  constructor(options: LineOptions) {
+  constructor(options: TransportOptions) {
     this.#options = options;
   }
 
@@ -113,10 +119,10 @@ export class StreamLine implements Line {
     events.ended(errors);
   }
 
-  #lost(loss: Loss): void {
+  #lost(disconnect: Disconnect): void {
     if (this.#isOver) return;
     this.close();
-    this.#options.events.lost(loss);
+    this.#options.events.lost(disconnect);
   }
 }
 

@@ -12,8 +12,8 @@ const MAX_MS = 86_400_000;
 // Finding out anew takes three seconds.
 const PATIENCE_MS = 1_000;
 
-/** Remembers over restarts that event streams won here, and the hint by which lines are routed. It never rejects. */
-export class LineMemory {
+/** Remembers over restarts that event streams won here, and the hint by which transports are routed. It never rejects. */
+export class TransportMemory {
   readonly #storage: ClientStorage | null;
   readonly #environment: Environment;
   #hint: string | null = null;

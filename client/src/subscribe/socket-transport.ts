@@ -1,7 +1,13 @@
 import { isObject, protocolError } from '../request/failures.ts';
 import { parseJson, resultOf } from '../request/wire-result.ts';
 import { handshakeError } from './handshake-error.ts';
-import type { Line, LineOptions, Loss, SubscribeRequest, SubscriptionEvents } from './line.ts';
+import type {
+  Disconnect,
+  SubscribeRequest,
+  SubscriptionEvents,
+  Transport,
+  TransportOptions,
+} from './transport.ts';
 import { Watchdog } from './watchdog.ts';
 
 const PROTOCOL = 'graphql-transport-ws';
@@ -16,11 +22,11 @@ const TRY_AGAIN_LATER = 1013;
 // A message too large, an invalid one, another protocol: a new socket would be closed in the same way.
 const FATAL = new Set([1009, 4400, 4406, 4409]);
 
-export interface SocketLineOptions extends LineOptions {
+export interface SocketTransportOptions extends TransportOptions {
   readonly WebSocket: typeof globalThis.WebSocket;
   /**
    * When its requests are sent. The server takes them in one flight with the first message, which saves a round trip; the
-   * acknowledgement shows that this very line was alive a moment ago.
+   * acknowledgement shows that this very transport was alive a moment ago.
    */
   readonly sendsAfter: 'opening' | 'acknowledgement';
   /** Called once where the handshake takes longer than it should. */
@@ -28,12 +34,12 @@ export interface SocketLineOptions extends LineOptions {
 }
 
 /**
- * One WebSocket from its opening to its loss, by the protocol graphql-transport-ws. What replaces it when it is lost is
+ * One WebSocket from its opening to its disconnect, by the protocol graphql-transport-ws. What replaces it when it is lost is
  * the caller's to decide.
  */
-export class SocketLine implements Line {
+export class SocketTransport implements Transport {
   readonly isReusable = true;
-  readonly #options: LineOptions;
+  readonly #options: TransportOptions;
   readonly #socket: WebSocket;
   readonly #subscriptions = new Map<string, SubscriptionEvents>();
   /** The messages that wait, by the ids of their subscriptions. */
@@ -46,7 +52,7 @@ export class SocketLine implements Line {
   #isOver = false;
 
   /** Its address follows from that of the endpoint. Throws where the platform refuses it. */
-  constructor({ WebSocket, onSlow, sendsAfter, ...options }: SocketLineOptions) {
+  constructor({ WebSocket, onSlow, sendsAfter, ...options }: SocketTransportOptions) {
     const { environment, url, token } = options;
     const socket = new WebSocket(url.replace(/^http/, 'ws'), PROTOCOL);
     this.#options = options;
@@ -62,7 +68,7 @@ export class SocketLine implements Line {
       if (sendsAfter === 'opening') this.#sendWaiting();
     });
     socket.addEventListener('message', ({ data }) => this.#take(data));
-    socket.addEventListener('close', (event) => this.#lost(lossOf(event)));
+    socket.addEventListener('close', (event) => this.#lost(disconnectOf(event)));
     // The `ws` package throws an error that nobody listens to, also of a socket that is closed while it opens.
     socket.addEventListener('error', (event) => this.#lost(broken(saidBy(event))));
     this.#cancelHandshake = environment.after(SLOW_HANDSHAKE_MS, () => {
@@ -110,7 +116,7 @@ export class SocketLine implements Line {
   #take(text: unknown): void {
     if (this.#isOver) return;
     this.#watchdog?.heard();
-    // A text that is not a message has no type, and ends the line below.
+    // A text that is not a message has no type, and ends the transport below.
     const { type, id, payload }: Message = Object(parseJson(String(text)));
     const events = this.#subscriptions.get(String(id));
     switch (type) {
@@ -165,10 +171,10 @@ export class SocketLine implements Line {
     }
   }
 
-  #lost(loss: Loss): void {
+  #lost(disconnect: Disconnect): void {
     if (this.#isOver) return;
     this.close();
-    this.#options.events.lost(loss);
+    this.#options.events.lost(disconnect);
   }
 }
 
@@ -179,7 +185,7 @@ interface Message {
   readonly payload?: unknown;
 }
 
-function lossOf(event: unknown): Loss {
+function disconnectOf(event: unknown): Disconnect {
   const { code, reason } = isObject(event) ? event : {};
   if (TOKEN_REFUSED.has(Number(code))) return { kind: 'token-refused' };
   if (FATAL.has(Number(code)))
@@ -191,7 +197,7 @@ function lossOf(event: unknown): Loss {
   return { kind: 'broken', error };
 }
 
-function broken(said: string): Loss {
+function broken(said: string): Disconnect {
   return { kind: 'broken', error: handshakeError(said) };
 }
 
