@@ -8,6 +8,7 @@ import {
   HEADLESS_SHELL,
   haproxyPath,
   javacPath,
+  nginxPath,
   prometheusPath,
   promtoolPath,
   redisServerPath,
@@ -21,6 +22,7 @@ const TOOLS: readonly (readonly [path: string | null, variable: string, ...packa
   [
     [redisServerPath, 'REDIS_SERVER_PATH', 'redis-server'],
     [haproxyPath, 'HAPROXY_PATH', 'haproxy'],
+    [nginxPath, 'NGINX_PATH', 'nginx'],
     [dockerComposePath, 'DOCKER_COMPOSE_PATH', 'docker-compose'],
     [chromiumPath, 'CHROMIUM_PATH', HEADLESS_SHELL, 'chromium'],
     // Debian and Ubuntu have promtool in the package of the server.

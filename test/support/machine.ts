@@ -10,6 +10,7 @@ export const alertmanagerPath = locate('ALERTMANAGER_PATH', [
   'alertmanager',
 ]);
 export const haproxyPath = locate('HAPROXY_PATH', ['haproxy']);
+export const nginxPath = locate('NGINX_PATH', ['nginx']);
 export const dockerComposePath = locate('DOCKER_COMPOSE_PATH', ['docker-compose']);
 /** Of a JDK, which has its `java` beside it. */
 export const javacPath = locate('JAVAC_PATH', ['javac']);
