@@ -4,34 +4,31 @@ const INTRODUCTION = `# Errors
 
 <!-- Written by \`npm run docs\` from src/schema/error-codes.ts. -->
 
-What a client has to decide on is data: a refused order, a wrong password or an invalid telephone number
-is a member of a union. Everything else that goes wrong is an error.
+For developers who handle what goes wrong. A refused order, a wrong password or an invalid telephone number is no error: it is a member of a union, and
+\`... on Refusal { error message }\` selects the gateway’s words in any result. All else is an error.
 
-An error of a field is in \`errors\`, with the \`path\` of its field; the other fields have their \`data\`, in a mutation as
-well. Every type that refuses is a \`Refusal\`: \`... on Refusal { error message }\` selects the gateway’s words in any result. An
-error of the whole request comes without \`data\`. The HTTP status follows the specification of GraphQL over
-HTTP: 200 with the errors of fields; 400 for a wrong request (with \`Accept: application/json\` 200, if it is
-well-formed); 405, 406, 413 and 415 for a wrong method, \`Accept\`, size or \`Content-Type\`.
+Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`; the other fields have their data. An error of the whole request
+comes without \`data\`. HTTP says 200 with the errors of fields, 400 for a wrong request (200 with \`Accept: application/json\`, if it is well-formed), and 405, 406, 413 and 415 for a wrong
+method, \`Accept\`, size or \`Content-Type\`.
 
 ## What an error carries
 
 | \`extensions.\` | In | Meaning |
 |---|---|---|
-| \`code\` | every error | one of the codes below; programs look at the code, never at the message |
+| \`code\` | every error | one of the codes below |
 | \`retryable\` | every error | whether the same request may be sent again: it can succeed, and does no harm |
 | \`operation\` | errors of a gateway call | the gateway operation that failed |
 | \`retryAfter\` | \`RATE_LIMITED\`; where the gateway said it with a 503, \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` | seconds to wait first |
 | \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503 | the gateway’s own \`error\` and \`message\`, personal data redacted; may be shown to the user |
 | \`argument\` | \`BAD_USER_INPUT\` | path of the argument, where the error is about one |
 | \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\` | which limit is exceeded, the value found, and the limit itself |
-| \`earlierUnknown\` | \`IDEMPOTENCY_UNAVAILABLE\` and \`GATEWAY_UNAVAILABLE\` of an order | true where whether an earlier request with its key was sent is not known |
+| \`earlierUnknown\` | \`IDEMPOTENCY_UNAVAILABLE\` and \`GATEWAY_UNAVAILABLE\` of an order | true where an earlier request with its key may have been sent |
 | \`requestId\` | \`INTERNAL\` | the log has the cause under this id; it is also the response header \`x-request-id\` |
 
 ## What is certain of a write
 
-Each code below says it, for a write whose own field has the error, and for all writes of a request that has it as a whole. An error further
-down, with a longer \`path\`, is about what was read after the write. It speaks of this request alone: what is known of earlier ones with an
-order's key is in [orders.md](orders.md#what-is-known-of-which-request), where an order's outcomes are, which are data.
+Each code below says it, for a write whose own field has the error, and for all writes of a request that has it as a whole. A longer \`path\` is about what was read after the write. Of
+earlier requests with an order's key [orders.md](orders.md#what-is-known-of-which-request) tells.
 
 ## The codes
 `;
@@ -51,14 +48,17 @@ const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
   never: 'never has this code; signing in and reads have.',
 };
 
-function section(code: string, { cause, retryable, advice, show, write }: ErrorCode): string {
+function section(code: string, error: ErrorCode): string {
+  const { cause, retryable, advice, show, showInstead = {}, write } = error;
   const retry = code === 'OUTCOME_UNKNOWN' ? 'only where `retryable` is true' : yesOrNo(retryable);
+  const others = Object.entries(showInstead).map(([when, other]) => `${when} “${other}”`);
+  const shown = [`“${show}”`, ...others];
   return `### ${code}
 
 ${cause}
 
 - Retry: ${retry}. ${advice}
-- Show: “${show}”
+- Show: ${shown.join('; ')}
 - A write: ${WRITE[write]}
 `;
 }

@@ -5,8 +5,10 @@ export interface ErrorCode extends CodeTraits {
   readonly cause: string;
   /** The instruction for a client's developer. */
   readonly advice: string;
-  /** A message for the user. */
+  /** A message that the user reads as it is. */
   readonly show: string;
+  /** The message in another case, which its key names. */
+  readonly showInstead?: Readonly<Record<string, string>>;
   /**
    * The certainty about a write, an order included, whose own field or whole request has the code: this request did
    * not carry it out (`none`), nobody knows (`unknown`), or no write ever has it (`never`).
@@ -45,8 +47,8 @@ export const ERROR_CODES = {
   BAD_USER_INPUT: {
     cause:
       'A variable or an argument is outside what is allowed; `extensions.argument` names it. So is a number that cannot be carried exactly: one that is not finite, or that a double holds with another decimal value.',
-    advice: 'Correct the value.',
-    show: 'Say beside the field what is wrong with it.',
+    advice: 'Correct the value; in a form, show the message beside its field.',
+    show: 'Please check what you have entered.',
     ...BY_THE_CALLER,
   },
   UNAUTHENTICATED: {
@@ -58,8 +60,8 @@ export const ERROR_CODES = {
   FORBIDDEN: {
     cause:
       'The gateway does not allow this for this user; its reason, where it gave one, is in `extensions.gatewayError`. Or (HTTP 403) a page of another site sent the request.',
-    advice: 'Do not repeat it; show the reason.',
-    show: 'You cannot do this. Add `gatewayError.message` where there is one.',
+    advice: 'Do not repeat it; show `gatewayError.message` too, where there is one.',
+    show: 'You cannot do this.',
     ...BY_THE_CALLER,
   },
   RATE_LIMITED: {
@@ -76,8 +78,8 @@ export const ERROR_CODES = {
       'The gateway could not be reached or failed, or an order was held back and not sent; a notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
     retryable: true,
     advice:
-      'Retry with exponential backoff, not before `extensions.retryAfter` seconds where it is there.',
-    show: 'The service cannot be reached. Trying again… Add `gatewayError.message` where there is one.',
+      'Retry with exponential backoff, not before `extensions.retryAfter` seconds where it is there; show `gatewayError.message` too, where there is one.',
+    show: 'The service cannot be reached. Trying again…',
     write: 'none',
     outcome: 'fault',
   },
@@ -93,8 +95,9 @@ export const ERROR_CODES = {
     cause:
       'The gateway refused a read, and said why in `extensions.gatewayError`: there is no such thing, or it is locked or not possible now.',
     retryable: false,
-    advice: 'Do not repeat it at once; show the reason, and the rest of the screen.',
-    show: 'This cannot be shown. Add `gatewayError.message` where there is one.',
+    advice:
+      'Do not repeat it at once; show the rest of the screen, and `gatewayError.message` where there is one.',
+    show: 'This cannot be shown.',
     write: 'never',
     outcome: 'caller',
   },
@@ -118,11 +121,14 @@ export const ERROR_CODES = {
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The store of order records is full or out of reach; this request was refused before sending. With `extensions.earlierUnknown` the records could not be read either: whether an earlier request with the key was sent is not known. With `extensions.gap` records may be missing: unknown keys made no later than 60 seconds after its `until` are refused for a day, others are taken. With `extensions.limit` this account alone, or this token of it, has placed too many orders in a day, or closed too many keys. Of `voidOrder` and `placedOrder`: the records cannot say what became of the key; it is closed, and that stays unknown, where `extensions.retryable` is false.',
+      'The order records are full or out of reach, so this request was refused before sending. `extensions.earlierUnknown`: they could not be read either, so an earlier request with the key may have been sent. `extensions.gap`: records may be missing, and unknown keys made before 60 seconds after its `until` are refused for a day. `extensions.limit`: this account, or this token of it, has placed too many orders in a day, or closed too many keys. Of `voidOrder` and `placedOrder` with `extensions.retryable` false: the key is closed, and what became of it stays unknown.',
     retryable: true,
     advice:
-      'Repeat with the same idempotency key; where `extensions.retryable` is false after `extensions.retryAfter` seconds, which may be hours, or after signing in again. Do not take a key for unused that is answered with `extensions.earlierUnknown`, and use no other one.',
-    show: 'We cannot say at the moment whether your order was placed. We keep asking… Without `earlierUnknown`: your order was not placed, please try again.',
+      'Repeat with the same idempotency key; where `extensions.retryable` is false after `extensions.retryAfter` seconds, which may be hours, or after signing in again. With `extensions.earlierUnknown` use no other key.',
+    show: 'We cannot say at the moment whether your order was placed. We keep asking…',
+    showInstead: {
+      'without `extensions.earlierUnknown`': 'Your order was not placed. Please try again.',
+    },
     write: 'none',
     outcome: 'fault',
   },
