@@ -22,11 +22,7 @@ if (git('status', '--porcelain') !== '') fail('there are changes that are not co
 if (git('tag', '--list', `v${version}`) !== '') fail(`there is a tag v${version}`);
 
 const today = new Date().toISOString().slice(0, 10);
-// Whatever version the changes were written for, they come out with this one.
-const changelog = read('CHANGELOG.md');
-const [heading] = /^## .*not released yet$/m.exec(changelog) ?? [];
-if (heading === undefined) fail('CHANGELOG.md has no heading that ends in "not released yet"');
-write('CHANGELOG.md', changelog.replace(heading, `## ${version}, ${today}`));
+write('CHANGELOG.md', withHeading(read('CHANGELOG.md')));
 for (const path of ['package.json', 'client/package.json']) {
   write(path, read(path).replace(/"version": "[^"]+"/, `"version": "${version}"`));
 }
@@ -52,6 +48,18 @@ Look at them (git diff), then:
   docker build --build-arg REVISION="$(git rev-parse HEAD)" -t trading-graph:${version} .
 
 Nothing was published.`);
+
+/** Dates what waits for a release; where nothing does, the version has a section that says so. */
+function withHeading(changelog: string): string {
+  const heading = `## ${version}, ${today}`;
+  const own = new RegExp(`^## (?:Not released yet|${version.replaceAll('.', '\\.')}, .*)$`, 'm');
+  if (own.test(changelog)) return changelog.replace(own, heading);
+  const before = `\n## ${former}, `;
+  if (!changelog.includes(before))
+    fail(`CHANGELOG.md has neither "## Not released yet" nor a section of ${former}`);
+  const section = `${heading}\n\nNothing that users of the API or operators notice.\n`;
+  return changelog.replace(before, `\n${section}${before}`);
+}
 
 function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');

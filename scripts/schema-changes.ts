@@ -1,5 +1,6 @@
-// Compares the schema with a former one. It exits with 1 where a document that was valid may be no
-// longer, so that CI can hold a release back.
+// Compares the schema with that of the last release, of a file, or of stdin (`-`). It exits with 1 where a document that was
+// valid may be no longer, so that CI can hold a release back.
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import {
   BreakingChangeType,
@@ -17,8 +18,6 @@ import { readConfig } from '../src/config.ts';
 import { printedSchema } from '../src/schema/schema.ts';
 
 const [path] = process.argv.slice(2);
-if (path === undefined) fail('usage: npm run schema:changes -- <old.graphql>, or - for stdin');
-
 const before = readSchema(path);
 const { schema } = await readExtensions(readConfig(process.env));
 let breaks = false;
@@ -47,12 +46,26 @@ function wasDeprecated(description: string): boolean {
   return part?.deprecationReason != null;
 }
 
-function readSchema(path: string): GraphQLSchema {
+function readSchema(path: string | undefined): GraphQLSchema {
+  const from = path ?? `${lastRelease()}:schema.graphql`;
   try {
+    if (path === undefined) return schemaOf(git('show', from));
     return schemaOf(readFileSync(path === '-' ? 0 : path, 'utf8'));
   } catch (error) {
-    fail(`${path} is no schema that can be read: ${(error as Error).message}`);
+    fail(`${from} is no schema that can be read: ${(error as Error).message}`);
   }
+}
+
+function lastRelease(): string {
+  try {
+    return git('describe', '--tags', '--match', 'v[0-9]*', '--abbrev=0').trim();
+  } catch {
+    fail('there is no tag of a release: npm run schema:changes -- <old.graphql>, or - for stdin');
+  }
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 function fail(message: string): never {

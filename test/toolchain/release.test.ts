@@ -45,4 +45,29 @@ test('a release has its version in all its places, and is neither committed nor 
   expect(git('tag', '--list')).toBe('');
   // A second one would begin with what the first has left.
   expect(release('7.9.0').stderr).toContain('not committed');
+
+  const headings = () => read('CHANGELOG.md').match(/^## .*/gm);
+  const [, ...earlier] = headings() ?? [];
+  const finish = (name: string) => {
+    git('commit', '-qam', `Release ${name}`);
+    git('tag', `v${name}`);
+  };
+  finish('7.8.9');
+  expect(release('7.9.0')).toMatchObject({ status: 0, stderr: '' });
+  expect(headings()).toEqual([
+    expect.stringMatching(/^## 7\.9\.0, \d{4}-\d\d-\d\d$/),
+    expect.stringMatching(/^## 7\.8\.9, /),
+    ...earlier,
+  ]);
+  finish('7.9.0');
+  const waiting = '## Not released yet\n\n- **Screens**: more of them.\n\n## 7.9.0, ';
+  writeFileSync(
+    join(clone, 'CHANGELOG.md'),
+    read('CHANGELOG.md').replace('## 7.9.0, ', () => waiting),
+  );
+  git('commit', '-qam', 'More screens');
+  expect(release('7.10.0')).toMatchObject({ status: 0, stderr: '' });
+  expect(read('CHANGELOG.md')).toMatch(
+    /^## 7\.10\.0, .*\n\n- \*\*Screens\*\*: more of them\.\n\n## 7\.9\.0, .*\n\nNothing that users/m,
+  );
 });

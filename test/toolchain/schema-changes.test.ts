@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -32,6 +32,30 @@ test.each([
 });
 
 const folder = ownFolder();
+
+test('the last release is what the schema is compared with; without one nothing is said to be fine', () => {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+      cwd: folder.path,
+    });
+  const commit = (text: string) => {
+    writeFileSync(join(folder.path, 'schema.graphql'), text);
+    git('add', 'schema.graphql');
+    git('commit', '-qm', 'a schema');
+  };
+  const compare = () =>
+    spawnSync(process.execPath, [join(root, 'scripts', 'schema-changes.ts')], {
+      cwd: folder.path,
+      encoding: 'utf8',
+    });
+  git('init', '-q');
+  commit(former(''));
+  git('tag', 'a-tag-of-another-kind');
+  expect(compare()).toMatchObject({ status: 2, stderr: expect.stringContaining('no tag') });
+  git('tag', 'v1.0.0');
+  commit(schema);
+  expect(compare()).toMatchObject({ status: 1, stdout: expect.stringMatching(/^breaking /) });
+});
 
 test('the fields of extensions are compared too, with spaces behind the commas between them', () => {
   const files = ['first', 'second'].map((name) => {
