@@ -115,7 +115,7 @@ describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, 
     expect(url).toBe(`docs/runbook.md#${name.toLowerCase()}`);
     const [, entry = ''] = runbook.split(`\n### ${name}\n`);
     const [body = ''] = entry.split(/\n##/);
-    for (const part of ['Meaning', 'Users see', 'Look at', 'Do', 'Do not', 'Rehearse']) {
+    for (const part of ['Meaning', 'Look at', 'Do', 'Do not', 'Rehearse']) {
       expect(body).toMatch(new RegExp(`^- \\*\\*${part}:\\*\\* \\S`, 'm'));
     }
     expect(text).toMatch(/severity: (page|ticket) /);
