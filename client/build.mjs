@@ -3,7 +3,7 @@
 // 0.82 on looks at the nearest one, and would pack both formats of the client. Plain JavaScript, since a fresh clone has nothing but the compiler.
 // `node build.mjs [folder of the package] [path of tsc]`
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,6 +24,21 @@ compile(dist);
 const cjs = join(dist, 'cjs');
 compile(cjs, '--module', 'commonjs', '--verbatimModuleSyntax', 'false');
 writeFileSync(join(cjs, 'package.json'), '{"type":"commonjs"}\n');
+
+// The vectors as a module, because not every bundler and runtime imports JSON in the same way.
+const files = readdirSync(join(sources, 'vectors')).sort();
+const families = files.map((file) => readFileSync(join(sources, 'vectors', file), 'utf8'));
+const declaration = `export interface Case { readonly name: string; readonly rule: string; readonly steps: readonly object[] }
+export declare const vectors: readonly { readonly family: string; readonly cases: readonly Case[] }[];
+`;
+for (const [format, begin] of [
+  [dist, 'export const vectors ='],
+  [cjs, 'exports.vectors ='],
+]) {
+  writeFileSync(join(format, 'vectors.js'), `${begin} [${families}];\n`);
+  writeFileSync(join(format, 'vectors.d.ts'), declaration);
+}
+
 for (const [entry, target] of Object.entries(exports)) {
   if (entry === '.' || typeof target === 'string') continue;
   const { default: file } = target.require;

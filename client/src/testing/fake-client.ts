@@ -1,0 +1,29 @@
+import { type Client, type ClientOptions, createClient } from '../create-client.ts';
+import { FakeMarket, type FakeMarketOptions } from './fake-market.ts';
+import { FakeNetwork } from './fake-network.ts';
+
+export interface FakeOptions extends FakeMarketOptions {
+  /** Options of the client that the components are for, such as `positionFields`. */
+  readonly client?: Partial<ClientOptions>;
+}
+
+export interface Fake {
+  readonly client: Client;
+  readonly market: FakeMarket;
+  /** Opens the app anew, after `market.network.kill()`, over what it has stored. */
+  open(): Client;
+}
+
+/** A client for tests of components: the real one, before a market that the test moves, without a server and without timers. */
+export function fakeClient({ client: options, ...own }: FakeOptions = {}): Fake {
+  const network = new FakeNetwork();
+  const market = new FakeMarket(network, own);
+  network.server = market;
+  const open = () =>
+    createClient({
+      ...{ url: 'https://fake.example/graphql', token: market.token, route: false },
+      ...{ storage: network.storage(), environment: network.environment() },
+      ...options,
+    });
+  return { client: open(), market, open };
+}

@@ -1,0 +1,318 @@
+import { ACCOUNT_OPERATION } from '../account-operation.ts';
+import {
+  INSTRUMENT_FIELDS,
+  type Instrument,
+  type PendingOrder,
+  POSITION_FIELDS,
+  type Position,
+} from '../generated/rows.ts';
+import type { AccountFigures } from '../live/live-source.ts';
+import { PING } from '../orders/operations.ts';
+import type { TokenSource } from '../request/tokens.ts';
+import type { FakeNetwork, FakeRequest, FakeServer, FakeSubscription } from './fake-network.ts';
+import { settled } from './fake-time.ts';
+
+/** What the market has at the start. What is left out is not known: nothing comes of it until the test says it. */
+export interface FakeMarketOptions {
+  /** Rows by the fields that matter; the others are null. */
+  readonly positions?: readonly (Partial<Position> & Pick<Position, 'id'>)[];
+  readonly orders?: readonly (Partial<PendingOrder> & Pick<PendingOrder, 'id'>)[];
+  readonly session?: Partial<AccountFigures>;
+  readonly instruments?: readonly (Partial<Instrument> & Pick<Instrument, 'id'>)[];
+  /** The data of the app's own queries and mutations; what it gives none for waits for `answer`. */
+  readonly data?: (
+    query: string,
+    variables: Readonly<Record<string, unknown>>,
+  ) => object | undefined;
+}
+
+/** What becomes of a token that has ended: the app gets another one, one that is refused too, none, the same, or an error. */
+export type Renewal = 'another' | 'refused' | 'none' | 'same' | 'fails' | 'waits';
+
+/** Longer than a client seeks the outcome of an order. */
+const LONGEST_MS = 70_000;
+const REFUSED = { code: 'UNAUTHENTICATED', retryable: false };
+const ORDER = /order: (?:place|void)/;
+
+/** The service and its gateway, as a test wants them: each of its functions resolves when the client has said what it says to it. */
+export class FakeMarket implements FakeServer {
+  readonly network: FakeNetwork;
+  /** Requests that have no answer yet, oldest first. */
+  waiting: readonly FakeRequest[] = [];
+  /** Subscriptions, as they were begun. */
+  readonly subscriptions: FakeSubscription[] = [];
+  renewal: Renewal = 'another';
+  /** How often a token was asked for because the last one was refused. */
+  renewals = 0;
+  login: string | null = '700001';
+  readonly #options: FakeMarketOptions;
+  readonly #ended = new Set<string>();
+  readonly #logins = new Map<string, string>();
+  #tokens = 0;
+  #token: string | null = null;
+  #positions: readonly Position[];
+  #version = 0;
+
+  constructor(network: FakeNetwork, options: FakeMarketOptions) {
+    this.network = network;
+    this.#options = options;
+    this.#positions = (options.positions ?? []).map(positionOf);
+    this.#newToken();
+  }
+
+  readonly token: TokenSource = async ({ force }) => {
+    if (!force || this.#token === null) return this.#token;
+    this.renewals += 1;
+    if (this.renewal === 'waits') return new Promise<never>(() => {});
+    if (this.renewal === 'fails') throw new Error('Nobody could be asked for a token.');
+    if (this.renewal === 'none') return null;
+    if (this.renewal === 'same') return this.#token;
+    const token = this.#newToken();
+    if (this.renewal === 'refused') this.#ended.add(token);
+    return token;
+  };
+
+  /** The input of the order that waits for its answer; null where none does. */
+  get order(): Readonly<Record<string, unknown>> | null {
+    return (this.#waitingFor(ORDER)?.variables.input ?? null) as typeof this.order;
+  }
+
+  /** Moves the price of a symbol, and the profit of its positions as far as they say from where. */
+  move(symbol: string, price: number): Promise<void> {
+    return this.change(
+      ...this.#positions
+        .filter((row) => row.symbol === symbol)
+        .map(({ id, side, priceOpen, units, profit }) => ({
+          id,
+          priceCurrent: price,
+          profit:
+            priceOpen === null || units === null
+              ? profit
+              : (price - priceOpen) * units * (side === 'SELL' ? -1 : 1),
+        })),
+    );
+  }
+
+  /** Changes positions, or opens those of other ids. */
+  change(...rows: readonly (Partial<Position> & Pick<Position, 'id'>)[]): Promise<void> {
+    const known = new Map(this.#positions.map((row) => [row.id, row]));
+    for (const row of rows)
+      known.set(row.id, { ...(known.get(row.id) ?? positionOf(row)), ...row });
+    this.#positions = [...known.values()];
+    const upserted = this.#positions.filter(({ id }) => rows.some((row) => row.id === id));
+    return this.#tell({ upserted });
+  }
+
+  /** Closes positions. */
+  close(...ids: readonly string[]): Promise<void> {
+    this.#positions = this.#positions.filter(({ id }) => !ids.includes(id));
+    return this.#tell({ closed: ids });
+  }
+
+  /** The gateway does not answer the service any more, or does again. */
+  delay(isDelayed = true): Promise<void> {
+    return this.#tell({ status: isDelayed ? 'DELAYED' : 'LIVE' });
+  }
+
+  /** Cuts all lines; none opens until `heal`. */
+  async cut(): Promise<void> {
+    this.network.reach = 'gone';
+    for (const line of [...this.network.lines]) line.cut();
+    for (const request of this.waiting) request.lose();
+    await settled();
+  }
+
+  async heal(): Promise<void> {
+    this.network.reach = 'there';
+    this.network.comeBack('online');
+    await settled();
+  }
+
+  /** The order that is under way is placed; where none is, the one that comes next. */
+  accept(orderId = '1'): Promise<void> {
+    return this.#end({ __typename: 'OrderAccepted', orderId });
+  }
+
+  /** The gateway refuses it. */
+  reject(message: string, error: string | null = null): Promise<void> {
+    return this.#end({ __typename: 'OrderRejected', sent: true, message, error });
+  }
+
+  /** It was not sent: its key is closed (`VOIDED`), or it came too late (`EXPIRED`). */
+  leaveUnsent(error: 'VOIDED' | 'EXPIRED' = 'VOIDED'): Promise<void> {
+    return this.#end({ __typename: 'OrderRejected', sent: false, error });
+  }
+
+  /** The gateway gives no clear answer. */
+  leaveUnknown(): Promise<void> {
+    const sentAt = new Date(this.network.serverMs).toISOString();
+    return this.#end({ __typename: 'OrderOutcomeUnknown', sentAt });
+  }
+
+  /** Its answer is lost: the ticket says so at once, and the next function says what comes of the client's question. */
+  async lose(): Promise<void> {
+    (await this.#next(ORDER)).lose();
+    await settled();
+    // The client waits before it asks again; no test has to.
+    await this.network.time.pass(LONGEST_MS, () => this.#waitingFor(ORDER) !== undefined);
+  }
+
+  /** The service refuses it with an error. */
+  async fail(code: string, extensions: object = {}): Promise<void> {
+    (await this.#next(ORDER)).fail({ code, ...extensions });
+    await settled();
+  }
+
+  /** Answers the oldest of the app's own requests that waits. */
+  async answer(data: object): Promise<void> {
+    (await this.#next(/./)).answer({ data });
+    await settled();
+  }
+
+  /** The token ends: what is open with it is refused. */
+  async endToken(renewal: Renewal = 'another'): Promise<void> {
+    this.renewal = renewal;
+    const token = this.#token;
+    if (token !== null) this.#ended.add(token);
+    for (const subscription of this.subscriptions) {
+      if (subscription.token !== token) continue;
+      if (subscription.over === 'socket') subscription.cut(4403);
+      else subscription.end();
+    }
+    await settled();
+  }
+
+  /** Somebody else signs in, or nobody (null) is signed in from now on. */
+  async signIn(login: string | null): Promise<void> {
+    this.login = login;
+    this.#token = null;
+    if (login !== null) this.#newToken();
+    await settled();
+  }
+
+  async pass(seconds: number): Promise<void> {
+    await this.network.time.pass(1_000 * seconds);
+  }
+
+  refuses(token: string): number | null {
+    return this.#ended.has(token) || !this.#logins.has(token) ? 4403 : null;
+  }
+
+  asked(request: FakeRequest): void {
+    const isRefused = request.token !== '' && this.refuses(request.token) !== null;
+    const data = isRefused ? undefined : this.#dataFor(request);
+    if (isRefused) request.fail(REFUSED);
+    else if (data !== undefined) request.answer({ data });
+    else this.waiting = [...this.waiting.filter(({ isOver }) => !isOver), request];
+  }
+
+  subscribed(subscription: FakeSubscription): void {
+    this.subscriptions.push(subscription);
+    if (this.#options.positions !== undefined) this.#send(subscription, this.#snapshot());
+  }
+
+  /** Sends an event as it is to what follows positions, or the account. */
+  send(event: object): void {
+    for (const subscription of this.subscriptions) this.#send(subscription, event);
+  }
+
+  #newToken(): string {
+    this.#tokens += 1;
+    const token = `token-${this.#tokens}`;
+    if (this.login !== null) this.#logins.set(token, this.login);
+    this.#token = token;
+    return token;
+  }
+
+  /** The data of what is answered at once. */
+  #dataFor({ query, token, variables }: FakeRequest): object | undefined {
+    const session = { login: this.#logins.get(token) ?? null, group: 'retail' };
+    if (query === PING) return { __typename: 'Query' };
+    if (query === ACCOUNT_OPERATION || query.includes('TradingGraphCatalogOwner'))
+      return { session };
+    return this.#catalog(query) ?? this.#options.data?.(query, variables);
+  }
+
+  #waitingFor(query: RegExp): FakeRequest | undefined {
+    return this.waiting.find((request) => !request.isOver && query.test(request.query));
+  }
+
+  async #next(query: RegExp): Promise<FakeRequest> {
+    await this.network.time.pass(LONGEST_MS, () => this.#waitingFor(query) !== undefined);
+    const request = this.#waitingFor(query);
+    if (request === undefined) throw new Error('The client sends nothing that could be answered.');
+    return request;
+  }
+
+  async #end(outcome: object): Promise<void> {
+    const request = await this.#next(ORDER);
+    const { input, key = Object(input).idempotencyKey } = request.variables;
+    const order = { idempotencyKey: key, message: null, replayed: false, ...outcome };
+    request.answer({ data: { order } });
+    await settled();
+  }
+
+  async #tell(changes: object): Promise<void> {
+    this.#version += 1;
+    for (const each of this.subscriptions) this.#send(each, { ...this.#event(), ...changes });
+    await settled();
+  }
+
+  #event() {
+    return {
+      cursor: `v${this.#version}`,
+      ...{ snapshot: false, upserted: [], closed: [], ticks: [], status: 'LIVE' },
+      asOf: new Date(this.network.serverMs).toISOString(),
+      totals: {
+        count: this.#positions.length,
+        invested: sumOf(this.#positions.map(({ invested }) => invested)),
+        profit: sumOf(this.#positions.map(({ profit }) => profit)),
+      },
+    };
+  }
+
+  #snapshot(): object {
+    return { ...this.#event(), snapshot: true, upserted: this.#positions };
+  }
+
+  #send(subscription: FakeSubscription, event: object): void {
+    if (subscription.query.includes('accountChanges'))
+      subscription.next({ data: { accountChanges: this.#accountEvent(event) } });
+    else subscription.next({ data: { positionChanges: event } });
+  }
+
+  /** An event that has no lists of an account's is one of positions. */
+  #accountEvent(event: object): object {
+    if ('positions' in event) return event;
+    const { upserted, closed, ticks, ...common } = event as Record<string, unknown>;
+    const { orders, session } = this.#options;
+    const fetchedAt = new Date(this.network.serverMs).toISOString();
+    const isWhole = common.snapshot === true;
+    return {
+      ...common,
+      positions: { upserted, closed, ticks },
+      orders: isWhole && orders ? { upserted: orders, closed: [], fetchedAt } : null,
+      session: isWhole && session ? { id: '1', login: this.login, fetchedAt, ...session } : null,
+    };
+  }
+
+  #catalog(query: string): object | undefined {
+    const { instruments } = this.#options;
+    if (instruments === undefined || !query.includes('query TradingGraphCatalog('))
+      return undefined;
+    const none = Object.fromEntries(INSTRUMENT_FIELDS.map((field) => [field, null]));
+    const upserted = instruments.map((row) => ({ ...none, symbol: row.id, name: row.id, ...row }));
+    const head = { group: 'retail', ageSeconds: 0, size: upserted.length };
+    const changes = { reset: true, removed: [], upserted, version: '1' };
+    return { catalog: { ...head, changes } };
+  }
+}
+
+function positionOf(row: Partial<Position>): Position {
+  const none = Object.fromEntries(POSITION_FIELDS.split(' ').map((field) => [field, null]));
+  return { ...none, ...row } as unknown as Position;
+}
+
+function sumOf(amounts: readonly (number | null)[]): number | null {
+  return amounts.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);
+}

@@ -1,0 +1,388 @@
+import type { Environment } from '../environment.ts';
+import type { Signal } from '../platform.ts';
+import { parseJson } from '../request/wire-result.ts';
+import type { ClientStorage } from '../storage.ts';
+import { FakeTime } from './fake-time.ts';
+
+/** What becomes of a new line: it opens, is refused with a status or closed with a code, or never answers. */
+export type Handshake =
+  | 'opens'
+  | 'silence'
+  | { readonly status: number }
+  | { readonly code: number };
+
+/** `there`; `gone`: each attempt fails at once; `dead`: nothing is answered, and nobody says so. */
+export type Reach = 'there' | 'gone' | 'dead';
+
+/** The parts of a request that this client gives `fetch`. */
+interface Sent {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: Signal;
+}
+
+const STARTED_AT = Date.UTC(2026, 10, 20, 9, 30);
+
+/** The server's side of a subscription. */
+export interface FakeSubscription {
+  readonly over: 'socket' | 'stream';
+  readonly token: string;
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  next(payload: object): void;
+  end(errors?: readonly object[]): void;
+  /** Ends the line below it: with a close code, or without a word. */
+  cut(code?: number): void;
+}
+
+/** The server of a fake network. */
+export interface FakeServer {
+  /** A request, which is answered now or later. */
+  asked(request: FakeRequest): void;
+  subscribed(subscription: FakeSubscription): void;
+  /** The code with which it closes a socket of this token; null where it takes it. */
+  refuses(token: string): number | null;
+}
+
+/** A platform without network, clock and disk of its own: they are what the test makes them. */
+export class FakeNetwork {
+  readonly time: FakeTime = new FakeTime();
+  readonly texts: Map<string, string> = new Map();
+  server: FakeServer = { asked() {}, subscribed() {}, refuses: () => null };
+  reach: Reach = 'there';
+  handshake: Handshake = 'opens';
+  /** Whether event streams open. */
+  hasStreams = true;
+  /** The lines that were tried so far. */
+  tried = 0;
+  /** How much the server's clock, and this device's, are ahead of the real one. */
+  serverAheadMs = 0;
+  deviceAheadMs = 0;
+  /** What the random numbers of the client are. */
+  random = 0.5;
+  /** Whether the storage takes texts, refuses them, or never answers. */
+  store: 'works' | 'refuses' | 'silence' = 'works';
+  isVisible = true;
+  isOnline = true;
+  /** The lines that are open, by which the network cuts them. */
+  readonly lines: Set<{ cut(code?: number): void }> = new Set();
+  readonly #returning = new Set<(why?: 'online') => void>();
+  readonly #hiding = new Set<() => void>();
+  #ids = 0;
+  #run = 0;
+
+  get serverMs(): number {
+    return STARTED_AT + this.time.uptimeMs + this.serverAheadMs;
+  }
+
+  /** Ends the app where it stands: nothing of it goes on. */
+  kill(): void {
+    this.#run += 1;
+    this.time.clear();
+    this.lines.clear();
+    this.#returning.clear();
+    this.#hiding.clear();
+  }
+
+  hide(): void {
+    this.isVisible = false;
+    for (const listener of [...this.#hiding]) listener();
+  }
+
+  /** The app is shown again, or the network is back, or is another one. */
+  comeBack(why?: 'online'): void {
+    if (why === undefined) this.isVisible = true;
+    for (const listener of [...this.#returning]) listener(why);
+  }
+
+  environment(): Environment {
+    const network = this;
+    const run = this.#run;
+    return {
+      fetch: ((url: string, init?: Sent) =>
+        run === this.#run ? this.#fetch(url, init) : never()) as unknown as Environment['fetch'],
+      WebSocket: this.#socketClass() as unknown as Environment['WebSocket'],
+      now: () => STARTED_AT + this.time.uptimeMs + this.deviceAheadMs,
+      uptime: () => this.time.uptimeMs,
+      random: () => this.random,
+      randomId: () => {
+        this.#ids += 1;
+        return `key-${this.#ids}`;
+      },
+      after: (ms, task) => (run === this.#run ? this.time.after(ms, task) : () => {}),
+      isSlowLine: () => false,
+      lifecycle: {
+        get isVisible() {
+          return network.isVisible;
+        },
+        get isOnline() {
+          return network.isOnline;
+        },
+        onReturn: (listener) => added(this.#returning, listener),
+        onHide: (listener) => added(this.#hiding, listener),
+      },
+    };
+  }
+
+  storage(): ClientStorage {
+    const run = this.#run;
+    const step = async <T>(task: () => T): Promise<T> => {
+      if (this.store === 'silence' || run !== this.#run) return never();
+      if (this.store === 'refuses') throw new Error('The storage is full.');
+      return task();
+    };
+    const { texts } = this;
+    return {
+      get: (key) => step(() => texts.get(key) ?? null),
+      set: (key, text) => step(() => void texts.set(key, text)),
+      delete: (key) => step(() => void texts.delete(key)),
+      keys: (prefix) => step(() => [...texts.keys()].filter((key) => key.startsWith(prefix))),
+    };
+  }
+
+  async #fetch(url: string, init: Sent = {}): Promise<object> {
+    const { headers = {} } = init;
+    const request = new FakeRequest(this, url, init);
+    const isStream = headers.accept === 'text/event-stream';
+    if (isStream && request.token !== '') this.tried += 1;
+    if (this.reach === 'dead') return request.answered;
+    if (this.reach === 'gone' || (isStream && !this.hasStreams)) request.lose();
+    else if (!isStream) this.server.asked(request);
+    else this.#openStream(request);
+    return request.answered;
+  }
+
+  #openStream(request: FakeRequest): void {
+    const { token } = request;
+    // The client asks without a token whether streams open at all.
+    const isRefused = token !== '' && this.server.refuses(token) !== null;
+    if (isRefused) request.fail({ code: 'UNAUTHENTICATED' });
+    else if (token === '') request.stream().end();
+    else this.#follow(request);
+  }
+
+  #follow(request: FakeRequest): void {
+    const { query, variables, token } = request;
+    const stream = request.stream();
+    const line = { cut: () => stream.lose() };
+    this.lines.add(line);
+    const event = (name: string, data: string) => stream.write(`event: ${name}\ndata: ${data}\n\n`);
+    this.server.subscribed({
+      ...{ over: 'stream', token, query, variables, cut: line.cut },
+      next: (payload) => event('next', JSON.stringify(payload)),
+      end: (errors) => {
+        if (errors !== undefined) event('next', JSON.stringify({ errors }));
+        event('complete', '');
+      },
+    });
+  }
+
+  #socketClass() {
+    const network = this;
+    const run = this.#run;
+    return class FakeSocket extends EventTarget {
+      #isOver = false;
+      #token = '';
+
+      constructor() {
+        super();
+        network.tried += 1;
+        const { handshake, reach } = network;
+        queueMicrotask(() => {
+          if (run !== network.#run || reach === 'dead' || handshake === 'silence') return;
+          if (reach === 'gone') this.#fire('error');
+          else if (handshake === 'opens' || 'code' in handshake) this.#open();
+          else this.#fire('error', { message: `Unexpected server response: ${handshake.status}` });
+        });
+      }
+
+      send(text: string): void {
+        if (this.#isOver || run !== network.#run || network.reach === 'dead') return;
+        const { type, id, payload } = Object(parseJson(text));
+        if (type === 'connection_init') this.#begin(String(payload.authorization));
+        if (type === 'ping') this.#say({ type: 'pong' });
+        if (type !== 'subscribe') return;
+        network.server.subscribed({
+          ...{ over: 'socket', token: this.#token },
+          ...{ query: payload.query, variables: payload.variables ?? {} },
+          next: (result) => this.#say({ type: 'next', id, payload: result }),
+          end: (errors) =>
+            this.#say(errors ? { type: 'error', id, payload: errors } : { type: 'complete', id }),
+          cut: (code) => this.cut(code),
+        });
+      }
+
+      close(): void {
+        this.#isOver = true;
+        network.lines.delete(this);
+      }
+
+      cut(code = 1006): void {
+        if (this.#isOver) return;
+        this.close();
+        this.#fire('close', { code, reason: '' });
+      }
+
+      #open(): void {
+        network.lines.add(this);
+        this.#fire('open');
+      }
+
+      #begin(authorization: string): void {
+        const { handshake } = network;
+        this.#token = authorization.replace('Bearer ', '');
+        const code = typeof handshake === 'object' && 'code' in handshake ? handshake.code : null;
+        const refusal = code ?? network.server.refuses(this.#token);
+        if (refusal === null) this.#say({ type: 'connection_ack' });
+        else queueMicrotask(() => this.cut(refusal));
+      }
+
+      #say(message: object): void {
+        if (network.reach === 'there') this.#fire('message', { data: JSON.stringify(message) });
+      }
+
+      #fire(type: string, details: object = {}): void {
+        const event = Object.assign(new Event(type), details);
+        queueMicrotask(() => {
+          if (run === network.#run) this.dispatchEvent(event);
+        });
+      }
+    };
+  }
+}
+
+/** A request of the client that waits for its answer. */
+export class FakeRequest {
+  readonly #network: FakeNetwork;
+  readonly url: string;
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Empty where none was sent. */
+  readonly token: string;
+  readonly answered: Promise<object>;
+  isOver = false;
+  #resolve: (response: object) => void = () => {};
+  #reject: (error: Error) => void = () => {};
+
+  constructor(network: FakeNetwork, url: string, { body, signal, headers = {} }: Sent) {
+    this.#network = network;
+    this.url = url;
+    const { query = '', variables = {} } = Object(parseJson(String(body)));
+    this.query = query;
+    this.variables = variables;
+    this.token = headers.authorization?.replace('Bearer ', '') ?? '';
+    this.answered = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    signal?.addEventListener('abort', () => this.lose());
+  }
+
+  answer(body: object, more: { readonly status?: number; readonly headers?: object } = {}): void {
+    this.text(JSON.stringify(body), more);
+  }
+
+  /** An answer that is refused as a whole. */
+  fail(error: object, message = 'refused'): void {
+    this.answer({ errors: [{ message, extensions: error }] });
+  }
+
+  /** An answer of this text, as of a portal's page. */
+  text(text: string, more: { readonly status?: number; readonly headers?: object } = {}): void {
+    const { status = 200, headers } = more;
+    this.isOver = true;
+    this.#resolve({
+      status,
+      body: null,
+      text: async () => text,
+      headers: new Headers({ ...this.#dated(), ...headers }),
+    });
+  }
+
+  /** An answer that comes piece by piece. */
+  stream(type = 'text/event-stream'): FakeStream {
+    this.isOver = true;
+    const stream = new FakeStream();
+    this.#resolve(stream.response(new Headers({ ...this.#dated(), 'content-type': type })));
+    return stream;
+  }
+
+  /** No answer comes, and the device notices it; whether the request arrived is not known. */
+  lose(): void {
+    this.isOver = true;
+    this.#reject(new TypeError('Failed to fetch'));
+  }
+
+  #dated() {
+    return { date: new Date(this.#network.serverMs).toUTCString(), 'x-request-id': 'fake' };
+  }
+}
+
+/** A body whose pieces come when the test sends them. */
+class FakeStream {
+  readonly #pieces: Uint8Array[] = [];
+  #isOver = false;
+  #error: Error | null = null;
+  readonly #waiting = new Set<() => void>();
+
+  write(text: string): void {
+    this.#pieces.push(new TextEncoder().encode(text));
+    this.#wake();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  lose(): void {
+    this.#error = new TypeError('network error');
+    this.end();
+  }
+
+  response(headers: object): object {
+    const response: object = {
+      ...{ status: 200, headers },
+      body: { getReader: () => this.#reader() },
+      clone: () => response,
+      text: async () => {
+        const reader = this.#reader();
+        let text = '';
+        for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+          text += new TextDecoder().decode(piece.value);
+        return text;
+      },
+    };
+    return response;
+  }
+
+  #reader() {
+    let at = 0;
+    const read = async (): Promise<{ done: boolean; value?: Uint8Array }> => {
+      const value = this.#pieces[at];
+      if (value !== undefined) {
+        at += 1;
+        return { done: false, value };
+      }
+      if (this.#error) throw this.#error;
+      if (this.#isOver) return { done: true };
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+      return read();
+    };
+    return { read };
+  }
+
+  #wake(): void {
+    for (const resolve of [...this.#waiting]) resolve();
+    this.#waiting.clear();
+  }
+}
+
+function added<T>(set: Set<T>, one: T): () => void {
+  set.add(one);
+  return () => void set.delete(one);
+}
+
+function never<T>(): Promise<T> {
+  return new Promise<T>(() => {});
+}

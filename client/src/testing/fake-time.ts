@@ -1,0 +1,59 @@
+/** More than any chain of promises in the client has. */
+const TURNS = 60;
+
+interface Timer {
+  readonly dueMs: number;
+  readonly task: () => void;
+}
+
+/** The time of a fake client, which passes when the test says so, without timers of the platform. */
+export class FakeTime {
+  uptimeMs = 0;
+  readonly #timers = new Set<Timer>();
+
+  /** A task without a pause runs by itself. */
+  after(ms: number, task: () => void): () => void {
+    const timer = { dueMs: this.uptimeMs + Math.max(0, ms), task };
+    this.#timers.add(timer);
+    if (ms <= 0) queueMicrotask(() => this.#run(timer));
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Lets so much time pass, or as much of it as it takes until the condition holds. */
+  async pass(ms: number, isOver: () => boolean = () => false): Promise<boolean> {
+    const endMs = this.uptimeMs + ms;
+    for (;;) {
+      await settled();
+      if (isOver()) return true;
+      const next = this.#next();
+      if (next === undefined || next.dueMs > endMs) break;
+      this.uptimeMs = Math.max(this.uptimeMs, next.dueMs);
+      this.#run(next);
+    }
+    this.uptimeMs = Math.max(this.uptimeMs, endMs);
+    await settled();
+    return isOver();
+  }
+
+  /** Drops what waits, as the end of an app does. */
+  clear(): void {
+    this.#timers.clear();
+  }
+
+  #next(): Timer | undefined {
+    // Of two that are due together the one that was set first comes first.
+    return [...this.#timers].reduce<Timer | undefined>(
+      (first, each) => (first !== undefined && first.dueMs <= each.dueMs ? first : each),
+      undefined,
+    );
+  }
+
+  #run(timer: Timer): void {
+    if (this.#timers.delete(timer)) timer.task();
+  }
+}
+
+/** Resolves when all that can go on without time has gone on. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) await null;
+}

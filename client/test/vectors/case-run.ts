@@ -1,0 +1,375 @@
+import { expect } from 'vitest';
+import type { Client } from '../../src/create-client.ts';
+import type { OrderInput } from '../../src/orders/order-input.ts';
+import type { OrderOutcome } from '../../src/orders/outcome.ts';
+import type { ResumedOrder } from '../../src/orders/resumed-order.ts';
+import type { Ticket } from '../../src/orders/ticket.ts';
+import type { Result } from '../../src/result.ts';
+import type { Fake } from '../../src/testing/fake-client.ts';
+import type { FakeRequest, FakeSubscription } from '../../src/testing/fake-network.ts';
+
+/** Something that happens (`do`), or that the client has to do or to hold then (`must`). */
+export type Step = Readonly<Record<string, unknown>> & {
+  readonly do?: string;
+  readonly must?: string;
+};
+
+export interface Case {
+  readonly name: string;
+  readonly rule: string;
+  /** What the client draws in place of a random number. */
+  readonly random?: number;
+  readonly steps: readonly Step[];
+}
+
+interface Tap {
+  readonly ticket: Ticket;
+  readonly atMs: number;
+  readonly words: string[];
+  outcome: OrderOutcome | null;
+}
+
+const MINUTE_MS = 60_000;
+/** The `Date` of an answer has no milliseconds. */
+const DATE_MS = 1_000;
+/** The server allows for clocks of its replicas that differ. */
+const SINCE_MS = 4_000;
+const SENT = { place: /order: place(?!d)/, void: /order: void/, ask: /order: placed/ } as const;
+
+/** Plays one case to a client of TypeScript. */
+export class CaseRun {
+  readonly #fake: Fake;
+  readonly #event: object;
+  #client: Client;
+  /** How many subscriptions, lines and requests the case has spoken of. */
+  #subscribed = 0;
+  #tried = 0;
+  readonly #met = new Set<FakeRequest>();
+  readonly #keys: string[] = [];
+  #open: FakeRequest | null = null;
+  #stream: { write(text: string): void; end(): void } | null = null;
+  readonly #taps: Tap[] = [];
+  readonly #told = new Map<string, Result<unknown>>();
+  #resumed: readonly ResumedOrder[] | null = null;
+  #isLoaded: boolean | null = null;
+  #leave: () => void = () => {};
+
+  constructor(fake: Fake, event: object) {
+    this.#fake = fake;
+    this.#event = event;
+    this.#client = fake.client;
+  }
+
+  async play({ steps, random = 0.5 }: Case): Promise<void> {
+    this.#fake.market.network.random = random;
+    for (const [at, step] of steps.entries()) {
+      const name = step.do ?? step.must ?? '';
+      const play = step.do === undefined ? this.#must[name] : this.#do[name];
+      if (play === undefined) throw new Error(`No client knows the step ${name}.`);
+      try {
+        await play(step);
+        await this.#pass(0);
+      } catch (error) {
+        throw new Error(`Step ${at + 1}, ${JSON.stringify(step)}: ${(error as Error).message}`);
+      }
+    }
+    this.#client.dispose();
+  }
+
+  readonly #do: Readonly<Record<string, (step: Step) => unknown>> = {
+    follow: ({ list }) => {
+      this.#leave = this.#client[list as 'positions' | 'account'](() => {});
+    },
+    leave: () => this.#leave(),
+    event: ({ event, line }) => {
+      const { subscriptions } = this.#fake.market;
+      const at = typeof line === 'number' ? line - 1 : this.#subscribed - 1;
+      this.#send(subscriptions[at], { ...this.#event, ...Object(event) });
+    },
+    end: ({ errors }) => this.#last.end(errors as readonly object[] | undefined),
+    cut: ({ code }) => this.#last.cut(code as number | undefined),
+    wait: ({ ms }) => this.#pass(ms as number),
+    handshakes: ({ as }) => Object.assign(this.#network, { handshake: as }),
+    streams: ({ as }) => Object.assign(this.#network, { hasStreams: as === 'open' }),
+    network: ({ is }) => {
+      if (is === 'back') this.#network.comeBack('online');
+      else Object.assign(this.#network, { reach: is });
+    },
+    platform: ({ online }) => Object.assign(this.#network, { isOnline: online }),
+    app: ({ is }) => (is === 'hidden' ? this.#network.hide() : this.#network.comeBack()),
+    clock: (step) => Object.assign(this.#network, { deviceAheadMs: step.aheadMs }),
+    store: ({ as }) => Object.assign(this.#network, { store: as }),
+    token: ({ ends, renewal }) => {
+      if (ends === undefined) Object.assign(this.#fake.market, { renewal });
+      else return this.#fake.market.endToken(renewal as 'another' | undefined);
+    },
+    'sign in': async ({ login }) => {
+      await this.#fake.market.signIn(login as string | null);
+      await this.#client.tokenChanged();
+    },
+    query: ({ name }) => this.#asking(String(name), 'query'),
+    mutate: ({ name }) => this.#asking(String(name), 'mutate'),
+    answer: ({ with: answer }) => this.#answer(this.#open, answer),
+    part: ({ part }) => {
+      this.#stream ??= this.#open?.stream('multipart/mixed; boundary="-"') ?? null;
+      this.#stream?.write(`---\r\n\r\n${JSON.stringify(part)}\r\n---`);
+      if (Object(part).hasNext === false) this.#stream?.end();
+    },
+    tap: (step) => this.#tap(step),
+    kill: () => {
+      this.#network.kill();
+      this.#resumed = null;
+    },
+    start: () => {
+      this.#client = this.#fake.open();
+    },
+    resume: () => {
+      void this.#client.orders.resume().then((orders) => {
+        this.#resumed = orders;
+      });
+    },
+    forget: ({ key }) => this.#resumedBy(key).forget(),
+    load: ({ account }) => {
+      this.#isLoaded = null;
+      const options = account === undefined ? {} : { account: String(account) };
+      this.#client.catalog.load(options).then(
+        () => {
+          this.#isLoaded = true;
+        },
+        () => {
+          this.#isLoaded = false;
+        },
+      );
+    },
+  };
+
+  readonly #must: Readonly<Record<string, (step: Step) => unknown>> = {
+    subscribe: async ({ after, over, token, list, ...step }) => {
+      const { subscriptions } = this.#fake.market;
+      await this.#within(step, () => subscriptions.length > this.#subscribed);
+      const last = this.#last;
+      this.#subscribed = subscriptions.length;
+      this.#tried = this.#network.tried;
+      if (after !== undefined) expect(last.variables.after, 'after').toBe(after);
+      if (over !== undefined) expect(last.over).toBe(over);
+      if (token !== undefined) expect(last.token).toBe(`token-${token}`);
+      if (list !== undefined) expect(last.query).toContain(`${list}Changes`);
+    },
+    try: async (step) => {
+      await this.#within(step, () => this.#network.tried > this.#tried);
+      this.#tried = this.#network.tried;
+    },
+    rest: async ({ ms }) => {
+      const count = () => [this.#network.tried, this.#unmet(/./).length];
+      const before = count();
+      await this.#pass(ms as number);
+      expect(count(), 'lines and requests').toEqual(before);
+    },
+    show: ({ must: _, list = 'positions', ...shown }) => this.#shows(String(list), shown),
+    query: (step) => this.#request(new RegExp(`\\b${step.name}\\b`), step),
+    place: (step) => this.#order('place', step),
+    void: (step) => this.#order('void', step),
+    ask: (step) => this.#order('ask', step),
+    tell: async ({ name, data, code }) => {
+      const told = this.#told.get(String(name));
+      if (data !== undefined) expect(told?.data).toEqual(data);
+      expect(told?.errors[0]?.code).toBe(code);
+    },
+    end: async ({ tap = this.#taps.length, status, code, gap, ...step }) => {
+      const { outcome } = this.#tapOf(tap);
+      await this.#within({ withinMs: 0, ...step }, () => this.#tapOf(tap).outcome !== null);
+      this.#ends(this.#tapOf(tap).outcome ?? outcome, status, code);
+      if (gap !== undefined) expect(JSON.stringify(this.#tapOf(tap).outcome)).toContain('"gap"');
+    },
+    wait: ({ tap = this.#taps.length }) => expect(this.#tapOf(tap).outcome).toBeNull(),
+    say: ({ tap = this.#taps.length, words }) => expect(this.#tapOf(tap).words).toEqual(words),
+    keep: ({ keys }) => {
+      const stored = [...this.#network.texts.keys()].filter((name) => name.startsWith('orders/'));
+      const kept = stored.map((name) => this.#keyNumber(name.replace(/.*\//, '')));
+      expect(kept.sort()).toEqual(keys);
+    },
+    resumed: async ({ orders, ...step }) => {
+      await this.#within({ withinMs: MINUTE_MS, ...step }, () => this.#resumed !== null);
+      const found = this.#resumed ?? [];
+      expect(found.length).toBe((orders as readonly Step[]).length);
+      for (const { key, status, code } of orders as readonly Step[])
+        this.#ends(this.#resumedBy(key).outcome, status, code);
+    },
+    renewals: ({ times }) => expect(this.#fake.market.renewals).toBe(times),
+    'be signed out': () => {
+      expect(this.#client.login).toBeNull();
+      expect(this.#client.positions.state().positions).toEqual([]);
+    },
+    changes: (step) => this.#request(/query TradingGraphCatalog(?:Ids)?\(/, step),
+    page: (step) => this.#request(/TradingGraphCatalogPart/, step),
+    hold: async ({ must: _, instruments, ...more }) => {
+      const { catalog } = this.#client;
+      if (instruments !== undefined)
+        expect(catalog.all.map(({ symbol }) => symbol)).toEqual(instruments);
+      expect(catalog).toMatchObject(more);
+    },
+    load: ({ succeeds }) => expect(this.#isLoaded).toBe(succeeds),
+  };
+
+  get #network() {
+    return this.#fake.market.network;
+  }
+
+  get #last(): FakeSubscription {
+    const last = this.#fake.market.subscriptions.at(-1);
+    if (last === undefined) throw new Error('Nothing is subscribed to.');
+    return last;
+  }
+
+  #pass(ms: number, isOver?: () => boolean): Promise<boolean> {
+    return this.#network.time.pass(ms, isOver);
+  }
+
+  /** What is not to come at once comes within a minute; `atLeastMs` is how long it must not. */
+  async #within({ withinMs = MINUTE_MS, atLeastMs = 0 }: Step, isOver: () => boolean) {
+    const { time } = this.#network;
+    const beganMs = time.uptimeMs;
+    expect(await this.#pass(withinMs as number, isOver), 'it comes in time').toBe(true);
+    expect(time.uptimeMs - beganMs).toBeGreaterThanOrEqual(atLeastMs as number);
+  }
+
+  #send(subscription: FakeSubscription | undefined, event: Step): void {
+    const { positions, ...common } = event;
+    const isAccount = subscription?.query.includes('accountChanges') === true;
+    const { upserted, closed, ticks, ...rest } = common;
+    const lists = { positions: positions ?? { upserted, closed, ticks } };
+    const data = isAccount
+      ? { accountChanges: { orders: null, session: null, ...rest, ...lists } }
+      : { positionChanges: event };
+    subscription?.next({ data, ...(event.errors !== undefined && { errors: event.errors }) });
+  }
+
+  #shows(list: string, { rows, asOf, error, ...shown }: Readonly<Record<string, unknown>>): void {
+    const state = this.#client[list as 'positions' | 'account'].state();
+    if (rows !== undefined) expect(state.positions).toMatchObject(rows as object);
+    if (rows !== undefined) expect(state.positions.length).toBe((rows as object[]).length);
+    if (asOf !== undefined) expect(state.asOf?.toISOString() ?? null).toBe(asOf);
+    if (error !== undefined) expect(state.error?.code ?? null).toBe(error);
+    expect(state).toMatchObject(shown);
+  }
+
+  #asking(name: string, kind: 'query' | 'mutate'): void {
+    const operation = `${kind === 'query' ? 'query' : 'mutation'} ${name} { ${name} }`;
+    this.#told.delete(name);
+    const onPart = (soFar: Result<unknown>) => this.#told.set(name, soFar);
+    void this.#client[kind](operation, undefined, { onPart }).then((result) =>
+      this.#told.set(name, result),
+    );
+  }
+
+  #unmet(query: RegExp): readonly FakeRequest[] {
+    return this.#fake.market.waiting.filter(
+      (request) => !this.#met.has(request) && query.test(request.query),
+    );
+  }
+
+  async #request(query: RegExp, { token, answer, since, after, ...step }: Step) {
+    await this.#within(step, () => this.#unmet(query).length > 0);
+    const request = this.#unmet(query)[0] as FakeRequest;
+    this.#met.add(request);
+    this.#open = request;
+    this.#stream = null;
+    if (token !== undefined) expect(request.token).toBe(`token-${token}`);
+    if (since !== undefined) expect(request.variables.since).toBe(since);
+    if (after !== undefined) expect(request.variables.after).toBe(after);
+    if (answer !== undefined) this.#answer(request, answer);
+    return request;
+  }
+
+  async #order(
+    kind: keyof typeof SENT,
+    { key, sendBefore, keyMade, since, answer, ...step }: Step,
+  ) {
+    const { variables } = await this.#request(SENT[kind], { ...step });
+    const input = Object(variables.input) as Step;
+    expect(this.#keyNumber(String(variables.key ?? input.idempotencyKey)), 'the key').toBe(key);
+    const tapMs = this.#taps.at(-1)?.atMs ?? 0;
+    const isNear = (sent: unknown, wanted: unknown, roomMs: number) => {
+      if (wanted === undefined) return;
+      if (wanted === null) return expect(sent).toBeUndefined();
+      const ms = Date.parse(String(sent)) - tapMs;
+      expect(ms, `${sent}`).toBeLessThanOrEqual(wanted as number);
+      expect(ms, `${sent}`).toBeGreaterThanOrEqual((wanted as number) - roomMs);
+    };
+    isNear(input.sendBefore, sendBefore, DATE_MS);
+    isNear(input.keyMade, keyMade, DATE_MS);
+    isNear(variables.since, since, SINCE_MS);
+    if (answer !== undefined) this.#answer(this.#open, answer);
+  }
+
+  /** Answers as the service does, or as what stands between. */
+  #answer(request: FakeRequest | null, answer: unknown): void {
+    const { error, status, data, missing, ...outcome } = Object(answer) as Step;
+    if (answer === 'lost') request?.lose();
+    else if (answer === 'page') request?.text('<html>Welcome</html>');
+    else if (status !== undefined) request?.text('Bad gateway', { status: Number(status) });
+    else if (error !== undefined) {
+      const { message, ...extensions } = Object(error);
+      request?.fail({ retryable: false, ...extensions }, message);
+    } else if (data !== undefined) request?.answer({ data });
+    else if (answer !== 'none' && request !== null) {
+      const { input, key = Object(input).idempotencyKey } = request.variables;
+      const order = missing === undefined ? { ...answerOf(outcome, String(key)) } : null;
+      request.answer({ data: { order } });
+    }
+  }
+
+  #tap({ tap, waitMs, withinMs, units = 1, limit, key }: Step): void {
+    const before = tap === undefined ? undefined : this.#tapOf(tap).ticket;
+    const resumed = key === undefined ? undefined : this.#resumedBy(key).ticket;
+    const maxWaitMs = waitMs === undefined ? {} : { maxWaitMs: waitMs as number };
+    const ticket = before ?? resumed ?? this.#client.orders.ticket(maxWaitMs);
+    const own: Tap = { ticket, atMs: this.#network.serverMs, words: [], outcome: null };
+    this.#taps.push(own);
+    const options = {
+      onProgress: (word: string) => void own.words.push(word),
+      ...(withinMs !== undefined && { withinMs: withinMs as number }),
+    };
+    const input = { symbol: 'AAPL', side: 'BUY', size: { units } } as OrderInput;
+    const placing =
+      limit === undefined
+        ? ticket.place(input, options)
+        : ticket.placeLimit({ symbol: 'AAPL', side: 'BUY', amount: 50, price: 10 }, options);
+    void placing.then((outcome) => {
+      own.outcome = outcome;
+    });
+  }
+
+  #tapOf(tap: unknown): Tap {
+    return this.#taps[(tap as number) - 1] as Tap;
+  }
+
+  #ends(outcome: unknown, status: unknown, code: unknown): void {
+    const { status: own, error } = Object(outcome);
+    expect(own).toBe(status);
+    if (code !== undefined) expect(error?.code ?? error ?? null).toBe(code);
+  }
+
+  #resumedBy(key: unknown): ResumedOrder {
+    const wanted = this.#keys[(key as number) - 1];
+    const found = this.#resumed?.find(({ idempotencyKey }) => idempotencyKey === wanted);
+    if (found === undefined) throw new Error('That order was not found again.');
+    return found;
+  }
+
+  /** Keys are numbered as they come. */
+  #keyNumber(key: string): number {
+    if (!this.#keys.includes(key)) this.#keys.push(key);
+    return this.#keys.indexOf(key) + 1;
+  }
+}
+
+/** An order's end as the service answers it. */
+function answerOf({ accepted, rejected, unsent, other }: Step, key: string): object {
+  const own = { idempotencyKey: other ? 'another' : key, message: null, replayed: false };
+  if (accepted !== undefined) return { ...own, __typename: 'OrderAccepted', orderId: accepted };
+  if (rejected === undefined && unsent === undefined)
+    return { ...own, __typename: 'OrderOutcomeUnknown', sentAt: new Date(0).toISOString() };
+  const error = rejected ?? unsent;
+  return { ...own, __typename: 'OrderRejected', sent: unsent === undefined, error };
+}

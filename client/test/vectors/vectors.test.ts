@@ -1,0 +1,23 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, test } from 'vitest';
+import { fakeClient } from '../../src/testing.ts';
+import { type Case, CaseRun } from './case-run.ts';
+
+const folder = join(import.meta.dirname, '..', '..', 'vectors');
+
+interface Family {
+  readonly event: object;
+  readonly cases: readonly Case[];
+}
+
+const families = globSync('*.json', { cwd: folder })
+  .sort()
+  .map((file) => {
+    const family: Family = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    return { name: basename(file, '.json'), ...family };
+  });
+
+describe.each(families)('$name', ({ event, cases }) => {
+  test.each(cases)('$rule: $name', (each) => new CaseRun(fakeClient(), event ?? {}).play(each));
+});
