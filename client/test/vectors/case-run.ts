@@ -304,7 +304,7 @@ export class CaseRun {
 
   /** Answers as the service does, or as what stands between. */
   #answer(request: FakeRequest | null, answer: unknown): void {
-    const { error, status, data, missing, ...outcome } = Object(answer) as Step;
+    const { error, status, data, missing, catalog, ...outcome } = Object(answer) as Step;
     if (answer === 'lost') request?.lose();
     else if (answer === 'page') request?.text('<html>Welcome</html>');
     else if (status !== undefined) request?.text('Bad gateway', { status: Number(status) });
@@ -312,6 +312,7 @@ export class CaseRun {
       const { message, ...extensions } = Object(error);
       request?.fail({ retryable: false, ...extensions }, message);
     } else if (data !== undefined) request?.answer({ data });
+    else if (catalog !== undefined) request?.answer({ data: { catalog: catalogOf(catalog) } });
     else if (answer !== 'none' && request !== null) {
       const { input, key = Object(input).idempotencyKey } = request.variables;
       const order = missing === undefined ? { ...answerOf(outcome, String(key)) } : null;
@@ -327,7 +328,9 @@ export class CaseRun {
     const own: Tap = { ticket, atMs: this.#network.serverMs, words: [], outcome: null };
     this.#taps.push(own);
     const options = {
-      onProgress: (word: string) => void own.words.push(word),
+      onProgress(word: string) {
+        if (own.words.at(-1) !== word) own.words.push(word);
+      },
       ...(withinMs !== undefined && { withinMs: withinMs as number }),
     };
     const input = { symbol: 'AAPL', side: 'BUY', size: { units } } as OrderInput;
@@ -372,4 +375,9 @@ function answerOf({ accepted, rejected, unsent, other }: Step, key: string): obj
     return { ...own, __typename: 'OrderOutcomeUnknown', sentAt: new Date(0).toISOString() };
   const error = rejected ?? unsent;
   return { ...own, __typename: 'OrderRejected', sent: unsent === undefined, error };
+}
+
+function catalogOf(catalog: unknown): object {
+  const { version, reset, removed, upserted, ...head } = Object(catalog);
+  return { ...head, changes: { version, reset, removed, upserted } };
 }
