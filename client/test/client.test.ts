@@ -46,8 +46,8 @@ test('asks both lists for the heartbeat that it is given', async () => {
   });
   client.positions(() => {});
   client.account(() => {});
-  await eventually(() => client.positions.state().status === 'LIVE');
-  await eventually(() => client.account.state().status === 'LIVE');
+  await eventually(() => expect(client.positions.state().status).toBe('LIVE'));
+  await eventually(() => expect(client.account.state().status).toBe('LIVE'));
   expect(sent).toMatchObject([{ heartbeatSeconds }, { heartbeatSeconds }]);
   client.dispose();
 });
@@ -71,10 +71,10 @@ test('signs in, follows positions, places an order once, signs out', async () =>
   const [first, second] = await Promise.all([ticket.place(input), ticket.place(input)]);
   expect(first).toMatchObject({ status: 'accepted' });
   expect(second).toMatchObject({ status: 'accepted' });
-  await eventually(() => state.positions.length === 7);
+  await eventually(() => expect(state.positions).toHaveLength(7));
   token = null;
   await client.tokenChanged();
-  await eventually(() => state.positions.length === 0);
+  await eventually(() => expect(state.positions).toHaveLength(0));
   client.dispose();
   expect(environment.timers.size).toBe(0);
   expect(environment.listeners.size).toBe(0);
@@ -102,7 +102,7 @@ test('names the account that is signed in, and says when it is another one or no
   expect(client.login).toBe('700001');
   token = await app.signIn('pro@example.com');
   await client.tokenChanged();
-  await eventually(() => client.login === '700002');
+  await eventually(() => expect(client.login).toBe('700002'));
   const other = await client.query('{ session { login } }', undefined, { account: '700001' });
   expect(other.errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
   token = null;
@@ -112,7 +112,7 @@ test('names the account that is signed in, and says when it is another one or no
   stop();
   token = await app.signIn('demo@example.com');
   await client.tokenChanged();
-  await eventually(() => client.login === '700001');
+  await eventually(() => expect(client.login).toBe('700001'));
   expect(changes).toHaveLength(2);
   // No token was refused, so that none had to be renewed.
   expect([...forced]).toEqual([false]);

@@ -24,8 +24,8 @@ test('a client has the features that it is made with, over one line', async () =
   );
   client.positions(() => {});
   client.account(() => {});
-  await eventually(() => client.positions.state().status === 'LIVE');
-  await eventually(() => client.account.state().status === 'LIVE');
+  await eventually(() => expect(client.positions.state().status).toBe('LIVE'));
+  await eventually(() => expect(client.account.state().status).toBe('LIVE'));
   expect(Object.keys(client.positions.state().positions[0] ?? {})).toEqual(['id', 'symbol']);
   await client.catalog.load();
   expect(client.catalog.get('AAPL')).toMatchObject({ digits: expect.any(Number) });

@@ -22,7 +22,7 @@ function startAtTerminal(url: string) {
     ended: async () => ({ code: (await ended)[0] as number, shown }),
     /** Types a line once the question is there. */
     async answer(question: string, line: string) {
-      await eventually(() => shown.includes(question));
+      await eventually(() => expect(shown).toContain(question));
       child.stdin.write(line);
     },
   };

@@ -35,15 +35,17 @@ test('an extension is reloaded when it is saved, and the last one that can be lo
   expect(said('Cannot find module')).toBeGreaterThan(0);
 
   await write("export const word: string = 'one';");
-  await eventually(async () => (await wordNow()) === 'one');
+  await eventually(async () => expect(await wordNow()).toBe('one'));
 
   await write("\nexport const word: = 'two';");
-  await eventually(() => said('word.ts cannot be loaded: what ran before goes on.') === 1);
+  await eventually(() =>
+    expect(said('word.ts cannot be loaded: what ran before goes on.')).toBe(1),
+  );
   expect(said(`in ${join(folder.path, 'word.ts')}:2`)).toBe(1);
   expect(await wordNow()).toBe('one');
 
   await write("export const word: string = 'two';");
-  await eventually(async () => (await wordNow().catch(() => null)) === 'two');
+  await eventually(async () => expect(await wordNow().catch(() => null)).toBe('two'));
   expect(said(' serving ')).toBe(2);
 
   program.signal('SIGTERM');

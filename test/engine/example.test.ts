@@ -57,7 +57,7 @@ test('makes an event once for all who follow', async () => {
   using other = await initializedSocket(example);
   for (const socket of [one, other]) {
     socket.say({ id: '1', type: 'subscribe', payload: { query: `subscription ${ROOM}` } });
-    await eventually(() => socket.of('1').length === 1);
+    await eventually(() => expect(socket.of('1')).toHaveLength(1));
   }
   resolve.mockClear();
   await send(example, 'POST', 'mutation { say(text: "to both") { messages { text } } }');

@@ -55,14 +55,14 @@ test('a connection is left once it is old, and the call that is under way on it 
   });
   await using open = openClient(gateway.url);
   const first = open.client.read(anyCaller, READS.getCustomerId, {});
-  await eventually(() => answers.length === 1);
+  await eventually(() => expect(answers).toHaveLength(1));
   letTimePass(AGE_MS + 1);
   const second = open.client.read(anyCaller, READS.getCustomerId, {});
-  await eventually(() => answers.length === 2);
+  await eventually(() => expect(answers).toHaveLength(2));
   answers[1]?.();
   answers[0]?.();
   expect(await Promise.all([first, second])).toEqual(['1', '1']);
-  await eventually(() => gateway.openConnections === 1);
+  await eventually(() => expect(gateway.openConnections).toBe(1));
 });
 
 test('a gateway behind TLS is called where its certificate is trusted, and a further connection resumes the session', async () => {

@@ -93,7 +93,7 @@ test('no order is ever sent twice, and one that was "not sent" is never received
   });
   await Promise.all(workers);
   await open.pools.close();
-  await eventually(() => gateway.openConnections === 0);
+  await eventually(() => expect(gateway.openConnections).toBe(0));
 
   const received = (id: string) => heads.get(id) ?? 0;
   const found = [...exchanges].map(([id, exchange]) => ({ id, exchange, times: received(id) }));

@@ -36,7 +36,7 @@ describe('an order that waits for a connection', () => {
     await using slow = openClient(gateway.url, NARROW);
     await using hasty = openClient(gateway.url, { pools: slow.pools, orderTimeoutMs: 50 });
     const first = slow.client.openPosition(anyCaller, marketOrder);
-    await eventually(() => answers.length === 1);
+    await eventually(() => expect(answers).toHaveLength(1));
     const givenUp = await Promise.all(
       Array.from({ length: 20 }, () => hasty.client.openPosition(anyCaller, marketOrder)),
     );
@@ -45,7 +45,7 @@ describe('an order that waits for a connection', () => {
     const last = slow.client.placeLimitOrder(anyCaller, limitOrder);
     answers[0]?.();
     expect(await first).toMatchObject({ answered: true, status: 200 });
-    await eventually(() => answers.length === 2);
+    await eventually(() => expect(answers).toHaveLength(2));
     answers[1]?.();
     expect(await last).toMatchObject({ answered: true, status: 200 });
     expect(gateway.requests.map(({ path }) => path)).toEqual([
@@ -66,7 +66,7 @@ describe('an order that is meant to be sent before a moment', () => {
     const observe: ObserveCall = (_call, outcome) => outcomes.push(outcome);
     await using open = openClient(gateway.url, { ...NARROW, observe });
     const first = open.client.openPosition(anyCaller, marketOrder);
-    await eventually(() => answers.length === 1);
+    await eventually(() => expect(answers).toHaveLength(1));
     const sendBeforeMs = Date.now() + 30;
     const late = [
       open.client.openPosition(anyCaller, marketOrder, { sendBeforeMs }),
@@ -77,7 +77,7 @@ describe('an order that is meant to be sent before a moment', () => {
     });
     await eventually(() => Date.now() > sendBeforeMs);
     for (let sent = 0; sent < 2; sent += 1) {
-      await eventually(() => answers.length > sent);
+      await eventually(() => expect(answers.length).toBeGreaterThan(sent));
       answers[sent]?.();
     }
     const accepted = { sent: true, answered: true, status: 200 };
@@ -118,10 +118,10 @@ describe('the AbortSignal of a client', () => {
       READS.getCustomerId,
       {},
     );
-    await eventually(() => gateway.requests.length === 1);
+    await eventually(() => expect(gateway.requests).toHaveLength(1));
     controller.abort();
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
-    await eventually(() => gateway.openConnections === 0);
+    await eventually(() => expect(gateway.openConnections).toBe(0));
   });
 
   test('does not abort a write: neither one in flight, nor one that waits', async () => {
@@ -139,11 +139,11 @@ describe('the AbortSignal of a client', () => {
       client.write(caller, 'setValue', { key: 'theme', value: 'dark' }),
       client.write(caller, 'addCryptoWallet', { address: 'x' }),
     ];
-    await eventually(() => answers.length === 2);
+    await eventually(() => expect(answers).toHaveLength(2));
     controller.abort();
     const late = client.openPosition(caller, marketOrder);
     for (let sent = 0; sent < 5; sent += 1) {
-      await eventually(() => answers.length > sent);
+      await eventually(() => expect(answers.length).toBeGreaterThan(sent));
       answers[sent]?.();
     }
     const accepted = { sent: true, answered: true, status: 200 };
@@ -171,7 +171,7 @@ test('no order goes out on a connection that another call was sent on', async ()
     gateway.requests.filter(({ method }) => method === verb).map(({ connection }) => connection);
   expect(new Set(used('POST')).size).toBe(6);
   expect(new Set(used('GET')).size).toBe(1);
-  await eventually(() => gateway.openConnections === 1);
+  await eventually(() => expect(gateway.openConnections).toBe(1));
 });
 
 test("an unrequested answer is not taken for the next order's", async () => {
@@ -200,7 +200,7 @@ test('a request that undici would resend after a lost connection is not resent',
     open.client.read(anyCaller, READS.getWithdrawalMethods, {}),
   ];
   const settled = Promise.allSettled(reads);
-  await eventually(() => gateway.requests.length === 2);
+  await eventually(() => expect(gateway.requests).toHaveLength(2));
   expect(gateway.connections).toBe(1);
   gateway.reset();
   const failed = { status: 'rejected', reason: { kind: 'unavailable' } };
@@ -212,7 +212,7 @@ test('when the pools close, waiting orders were not sent and the others have an 
   await using gateway = await startScriptedGateway(silence);
   await using open = openClient(gateway.url, NARROW);
   const first = open.client.openPosition(anyCaller, marketOrder);
-  await eventually(() => gateway.requests.length === 1);
+  await eventually(() => expect(gateway.requests).toHaveLength(1));
   const second = open.client.openPosition(anyCaller, marketOrder);
   await open.pools.close();
   expect(await first).toMatchObject({ sent: true, answered: false, reason: 'connection' });
@@ -242,20 +242,20 @@ test('of the orders past their deadlines, as many are read on as leave half of t
         answered: false,
         reason: 'timeout',
       });
-      await eventually(() => kept().length <= 2);
+      await eventually(() => expect(kept().length).toBeLessThanOrEqual(2));
       return kept().length === 2;
     });
 
   await untilHalfAreLate();
   expect(late).toEqual([]);
   for (const socket of kept()) socket.write(answer(200, ACCEPTED));
-  await eventually(() => late.length === 2);
+  await eventually(() => expect(late).toHaveLength(2));
   expect(late).toMatchObject([{ status: 200 }, { status: 200 }]);
 
   // Whoever was read on makes room for the next.
   await untilHalfAreLate();
   await open.pools.close();
-  await eventually(() => late.length === 4);
+  await eventually(() => expect(late).toHaveLength(4));
   expect(late.slice(2)).toMatchObject([{ answered: false }, { answered: false }]);
 });
 

@@ -62,7 +62,7 @@ test.each([
     };
     await using open = await openTraced(() => ({ headers: [], end, part: end }));
     expect(await wordFor(OPERATION_CASES[name].call(open.client, anyCaller))).toBe(word);
-    await eventually(() => open.gateway.openConnections === 0);
+    await eventually(() => expect(open.gateway.openConnections).toBe(0));
     expect(open.lines).toEqual([expect.stringContaining('no end')]);
   },
 );

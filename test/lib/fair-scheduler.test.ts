@@ -9,7 +9,7 @@ test('clients take turns, each with its tasks in order', async () => {
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) {
     scheduler.later(name.charAt(0), () => void ran.push(name));
   }
-  await eventually(() => ran.length === 6);
+  await eventually(() => expect(ran).toHaveLength(6));
   expect(ran).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
@@ -39,14 +39,14 @@ test('a client has a few pieces of long work under way at a time, and others hav
   const all = Array.from({ length: 6 }, (_, at) => start('a', `a${at}`));
   all.push(start('b', 'b0'));
   await scheduler.turn('later');
-  await eventually(() => begun.length >= 3);
+  await eventually(() => expect(begun.length).toBeGreaterThanOrEqual(3));
   expect(begun.toSorted()).toEqual(['a0', 'a1', 'b0']);
   ends.get('a1')?.();
-  await eventually(() => begun.includes('a2'));
+  await eventually(() => expect(begun).toContain('a2'));
   expect(begun).not.toContain('a3');
   ends.get('b0')?.();
   for (const name of ['a0', 'a2', 'a3', 'a4', 'a5']) {
-    await eventually(() => begun.includes(name));
+    await eventually(() => expect(begun).toContain(name));
     ends.get(name)?.();
   }
   await Promise.all(all);

@@ -45,7 +45,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     expect(await redis.command('DBSIZE')).toBe(0);
     expect(await connections()).toBeGreaterThan(before);
     await Promise.all([stores.close(), other.close()]);
-    await eventually(async () => (await connections()) === before);
+    await eventually(async () => expect(await connections()).toBe(before));
   });
 
   test('are not opened with a wrong password, or without the one that is asked for', async () => {
@@ -69,7 +69,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await redis.kill();
     await using stores = await openOnRedis(`${redis.url}/99`);
     await redis.start();
-    await eventually(() => stores.warnings.includes('Redis has no such database'));
+    await eventually(() => expect(stores.warnings).toContain('Redis has no such database'));
     await stores.limits?.share(['requests a'], FIGURES);
     await stores.versions?.put('version', 'text').catch(() => {});
     await expect(stores.records.reserve(request('1', 'k'))).rejects.toThrow('cannot be reached');
@@ -92,7 +92,7 @@ test('the stores cost the start one time-out where Redis hangs', async () => {
     1_000,
   );
   await stores.close();
-  await eventually(() => events.includes('given up'));
+  await eventually(() => expect(events).toContain('given up'));
   // All three wait for it at the same time.
   expect(events.slice(0, 4)).toEqual(['connected', 'connected', 'connected', 'given up']);
 });

@@ -47,12 +47,17 @@ export async function startProgram(
     for (const input of [started.stdout, started.stderr]) {
       createInterface({ input }).on('line', (line) => logged.push(line));
     }
-    const leaves = exit.then((code) => {
-      throw new Error(`${path} left with ${code} before it was ready: ${logged.at(-1)}`);
-    });
+    let left: unknown = null;
+    exit.then(
+      (code) => {
+        left = `${path} left with ${code} before it was ready: ${logged.at(-1)}`;
+      },
+      (error) => {
+        left = error;
+      },
+    );
     try {
-      const ready = eventually(async () => (await isReady(logged.slice(before))) as boolean);
-      await Promise.race([ready, leaves]);
+      await eventually(() => isReady(logged.slice(before)), { ended: () => left });
     } catch (error) {
       await kill();
       throw error;

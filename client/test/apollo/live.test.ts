@@ -94,7 +94,7 @@ async function agrees(): Promise<void> {
 async function moves(follower: Follower): Promise<void> {
   const heard = follower.events.length;
   world.sandbox.tick();
-  await eventually(() => follower.events.length > heard);
+  await eventually(() => expect(follower.events.length).toBeGreaterThan(heard));
   await agrees();
 }
 
@@ -114,7 +114,7 @@ describe('positionChanges', () => {
       // While the line is lost the market moves and a position is opened.
       world.sandbox.tick();
       await world.witness.query(PLACE, { token: token(), variables: order(`gap-${round}`) });
-      await eventually(() => world.proxy.upgrades > lines);
+      await eventually(() => expect(world.proxy.upgrades).toBeGreaterThan(lines));
       await moves(follower);
       expect(cached()).toHaveLength(7 + round);
     }
@@ -126,7 +126,7 @@ describe('positionChanges', () => {
     ]);
     expect(follower.errors).toEqual([]);
     follower.end();
-    await eventually(() => world.proxy.openLines === 0);
+    await eventually(() => expect(world.proxy.openLines).toBe(0));
   });
 
   test('gives up with an error that the app sees where its token is dead', async () => {
@@ -138,7 +138,7 @@ describe('positionChanges', () => {
     await eventually(() => follower.isComplete);
     expect(follower.errors).toMatchObject([{ name: 'TradingGraphError', code: 'SIGNED_OUT' }]);
     expect(device.signedOut).toEqual(['SIGNED_OUT']);
-    await eventually(() => world.proxy.openLines === 0);
+    await eventually(() => expect(world.proxy.openLines).toBe(0));
   });
 });
 
@@ -150,13 +150,13 @@ test('accountChanges keeps positions, orders and figures of the cache, over a lo
     writeAccountChanges(device.apollo.cache, data.accountChanges);
   });
   const balance = () => device.apollo.readQuery({ query: SESSION })?.session.balance;
-  await eventually(() => balance() === 50_000);
+  await eventually(() => expect(balance()).toBe(50_000));
   expect(cachedOrders()).toHaveLength(3);
   world.proxy.cut();
-  await eventually(() => world.proxy.upgrades === 2);
+  await eventually(() => expect(world.proxy.upgrades).toBe(2));
   const variables = order('pending', { kind: 'PENDING', price: 1 });
   await device.apollo.mutate({ mutation: gql(PLACE), variables });
-  await eventually(() => cachedOrders()?.length === 4);
+  await eventually(() => expect(cachedOrders()?.length).toBe(4));
   world.sandbox.tick();
   await agrees();
   expect(events.filter(({ snapshot }) => snapshot)).toHaveLength(1);

@@ -202,14 +202,14 @@ describe('a query', () => {
       context: { fetchOptions: { signal: abort.signal } },
     });
     // A connection alone is not enough: what is aborted before it is sent leaves one that is idle.
-    await eventually(() => app.sandbox.calls('getOpenPositions') === 1);
+    await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBe(1));
     abort.abort();
     await expect(failed).rejects.toMatchObject({ code: 'ABORTED' });
     await eventually(() => closed() >= 1);
     const watching = device.apollo.watchQuery({ query, fetchPolicy: 'network-only' }).subscribe({});
-    await eventually(() => app.sandbox.calls('getOpenPositions') === 2);
+    await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBe(2));
     watching.unsubscribe();
-    await eventually(() => closed() >= 2);
+    await eventually(() => expect(closed()).toBeGreaterThanOrEqual(2));
   });
 
   test('of a page of instruments appends it only where it follows on the last one, and to no list of another length', () => {

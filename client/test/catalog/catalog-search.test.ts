@@ -103,7 +103,7 @@ describe('the words of a search', () => {
       },
     });
     await slow.catalog.load();
-    await eventually(() => slow.environment.timers.size === 0);
+    await eventually(() => expect(slow.environment.timers.size).toBe(0));
     const pieces = slow.environment.pauses.filter((ms) => ms === 0);
     // A row costs this clock a millisecond, and a piece has eight.
     expect(pieces).toHaveLength(Math.ceil(1_501 / 7));

@@ -198,7 +198,7 @@ describe('a storage that fails', () => {
     using phone = openPhone(large, { storage, isSlowLine: () => true });
     await phone.catalog.load();
     expect(phone.sentNamed(PART)).toHaveLength(6);
-    await eventually(() => phone.catalog.storageError === null);
+    await eventually(() => expect(phone.catalog.storageError).toBe(null));
     const entries = [0, 1, 2, 3].map((at) => ENTRY.replace(',0]', `,${at}]`));
     await eventually(async () => expect(await storage.keys('')).toEqual([KEY, ...entries]));
     expect(storage.refused()).toBe(1);

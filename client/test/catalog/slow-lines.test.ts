@@ -82,14 +82,15 @@ describe('on a slow line', () => {
     const loaded = told.map(({ loaded }) => loaded);
     expect(loaded).toEqual([...new Set(loaded)].sort((a, b) => a - b));
     expect(loaded.at(-1)).toBe(size);
-    await eventually(() => phone.environment.timers.size === 0);
+    await eventually(() => expect(phone.environment.timers.size).toBe(0));
   });
 
   test('two parts are on their way from the first answer on, and none is asked for twice', async () => {
     using phone = openSlow({
       async part(own, send) {
         // A download of one part after the other would stand still here.
-        if (own === 2 || own === 4) await eventually(() => phone.placesAsked().length > own);
+        if (own === 2 || own === 4)
+          await eventually(() => expect(phone.placesAsked().length).toBeGreaterThan(own));
         return send();
       },
     });
@@ -256,10 +257,10 @@ describe('who waits for it', () => {
       return { abort: () => abort.abort(), rejected: rejected.toMatchObject(left) };
     };
     const alone = loading();
-    await eventually(() => phone.placesAsked().length === 1);
+    await eventually(() => expect(phone.placesAsked()).toHaveLength(1));
     alone.abort();
     await alone.rejected;
-    await eventually(() => phone.environment.timers.size === 0);
+    await eventually(() => expect(phone.environment.timers.size).toBe(0));
     const again = phone.catalog.load({ signal: AbortSignal.abort() });
     await expect(again).rejects.toMatchObject(left);
     const [first, second] = [loading(), phone.catalog.load()];

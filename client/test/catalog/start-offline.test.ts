@@ -130,7 +130,7 @@ describe('forgetting', () => {
       },
     });
     const rejected = expect(phone.catalog.load()).rejects.toMatchObject({ code: 'ABORTED' });
-    await eventually(() => phone.sentNamed(CATALOG).length === 1);
+    await eventually(() => expect(phone.sentNamed(CATALOG)).toHaveLength(1));
     await phone.catalog.forget();
     release.resolve();
     await rejected;

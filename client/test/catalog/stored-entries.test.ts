@@ -84,7 +84,7 @@ test('only what changed is written, and after a write that was cut off the copy 
     await changeCatalog(own, { change: 1 });
     const { version } = await untilServed(own, phone.catalog.version ?? '');
     await phone.catalog.sync();
-    await eventually(() => writes.left <= 93);
+    await eventually(() => expect(writes.left).toBeLessThanOrEqual(93));
     using again = openPhone(own, { storage });
     await again.catalog.load();
     expect(again.versionsAsked()[0]).toBe(version);
@@ -98,7 +98,7 @@ test('only what changed is written, and after a write that was cut off the copy 
       await untilServed(own, phone.catalog.version ?? '');
       writes.left = left;
       await phone.catalog.sync();
-      await eventually(() => writes.left < 0);
+      await eventually(() => expect(writes.left).toBeLessThan(0));
       writes.left = Number.POSITIVE_INFINITY;
     }
     {

@@ -79,7 +79,7 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
     await live(page);
     const signIns = sandbox.calls('login');
     sandbox.revoke({ login: 700_001 });
-    await eventually(() => sandbox.calls('login') === signIns + 1);
+    await eventually(() => expect(sandbox.calls('login')).toBe(signIns + 1));
     await live(page);
     await agrees(page);
     sandbox.fail({ operation: 'login', kind: 'status', status: 401, body: { error: 'locked' } });

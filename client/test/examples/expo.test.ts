@@ -68,7 +68,7 @@ describeWithChromium(
       const outcome = page.getByTestId('outcome');
       await tap(page, 'Buy');
       await outcome.filter({ hasText: /^Done: order \d+/ }).waitFor();
-      await eventually(async () => (await rows.count()) === 7);
+      await eventually(async () => expect(await rows.count()).toBe(7));
       for (const [symbol, said] of [
         ['TEST.REJECT', /Nothing was traded/],
         ['TEST.UNKNOWN', /^We have no confirmation/],
@@ -93,7 +93,7 @@ describeWithChromium(
         await show(page, state);
         const before = signIns();
         sandbox().revoke({ login: DEMO });
-        await eventually(() => signIns() === before + 1);
+        await eventually(() => expect(signIns()).toBe(before + 1));
         await status(page, /^Live$/);
       }
       expect(await prompts(page)).toBe(0);
@@ -102,7 +102,7 @@ describeWithChromium(
       await status(page, /^Live$/);
       sandbox().revoke({ login: DEMO });
       const before = signIns();
-      await eventually(() => signIns() === before + 1);
+      await eventually(() => expect(signIns()).toBe(before + 1));
       await status(page, /^Live$/);
       expect(await prompts(page)).toBe(1);
     });

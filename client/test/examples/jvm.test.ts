@@ -29,7 +29,7 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
 
   async function startLive(environment: Readonly<Record<string, string>> = {}): Promise<Program> {
     const ticker = start(environment);
-    await eventually(() => ticker.out.includes('LIVE'));
+    await eventually(() => expect(ticker.out).toContain('LIVE'), ticker.whileOpen);
     return ticker;
   }
 
@@ -51,23 +51,23 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
 
   test('it runs from its source, follows the positions, and goes on from the last event after a lost line', async () => {
     const ticker = start({}, [SOURCE]);
-    await eventually(() => /LIVE \S+Z 6 positions/.test(ticker.out));
+    await eventually(() => expect(ticker.out).toMatch(/LIVE \S+Z 6 positions/), ticker.whileOpen);
     app.sandbox.putPrice('AAPL', 230);
-    await eventually(() => /AAPL BUY \S+ at 230\.0/.test(ticker.out));
+    await eventually(() => expect(ticker.out).toMatch(/AAPL BUY \S+ at 230\.0/), ticker.whileOpen);
     // The JDK's sockets are not packed.
     expect([line.packedStreams, line.upgrades]).toEqual([1, 0]);
     await line.refuse();
-    await eventually(() => ticker.out.includes('OFFLINE, as of 20'));
+    await eventually(() => expect(ticker.out).toContain('OFFLINE, as of 20'), ticker.whileOpen);
     ticker.news();
     app.sandbox.putPrice('AAPL', 231);
     await line.heal();
-    await eventually(() => /AAPL BUY \S+ at 231\.0/.test(ticker.out));
+    await eventually(() => expect(ticker.out).toMatch(/AAPL BUY \S+ at 231\.0/), ticker.whileOpen);
     // One row came, and no snapshot of all.
     expect(ticker.news().match(/ at \d/g)).toHaveLength(1);
     // Below its stop-loss.
     app.sandbox.putPrice('AAPL', 150);
-    await eventually(() => /position \d+ closed/.test(ticker.out));
-    await eventually(() => /LIVE \S+Z 5 positions/.test(ticker.out));
+    await eventually(() => expect(ticker.out).toMatch(/position \d+ closed/), ticker.whileOpen);
+    await eventually(() => expect(ticker.out).toMatch(/LIVE \S+Z 5 positions/), ticker.whileOpen);
     expect(ticker.err).toBe('');
   });
 
@@ -76,12 +76,12 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     line.strand();
     app.sandbox.putPrice('AAPL', 232);
     ticker.type('online');
-    await eventually(() => /AAPL BUY \S+ at 232\.0/.test(ticker.out));
+    await eventually(() => expect(ticker.out).toMatch(/AAPL BUY \S+ at 232\.0/), ticker.whileOpen);
     expect(ticker.out).toContain('another network');
     expect(ticker.out).not.toContain('silent');
     line.strand();
     app.sandbox.putPrice('AAPL', 233);
-    await eventually(() => /AAPL BUY \S+ at 233\.0/.test(ticker.out));
+    await eventually(() => expect(ticker.out).toMatch(/AAPL BUY \S+ at 233\.0/), ticker.whileOpen);
     expect(ticker.out).toContain('silent for 25 s');
     expect(line.packedStreams).toBe(3);
   });
@@ -89,9 +89,9 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
   test('a refused token is renewed; a refused sign-in ends it with the reason', async () => {
     const ticker = await startLive();
     app.sandbox.revoke({ login: 700_001 });
-    await eventually(() => app.sandbox.calls('login') === 2);
+    await eventually(() => expect(app.sandbox.calls('login')).toBe(2));
     app.sandbox.putPrice('AAPL', 234);
-    await eventually(() => /AAPL BUY \S+ at 234\.0/.test(ticker.out));
+    await eventually(() => expect(ticker.out).toMatch(/AAPL BUY \S+ at 234\.0/), ticker.whileOpen);
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 401 });
     app.sandbox.revoke({ login: 700_001 });
     expect(await ticker.ended).toEqual([1, null]);
@@ -101,21 +101,21 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
   test('an order is placed once, also where its answer is lost', async () => {
     const ticker = await startLive();
     ticker.type('buy NOTHING 1');
-    await eventually(() => ticker.out.includes('order: refused'));
+    await eventually(() => expect(ticker.out).toContain('order: refused'), ticker.whileOpen);
     ticker.type('buy AAPL -1');
-    await eventually(() => ticker.out.includes('order: not placed'));
+    await eventually(() => expect(ticker.out).toContain('order: not placed'), ticker.whileOpen);
     expect(kept()).toEqual([]);
     app.sandbox.clearCalls();
     app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000, times: 1 });
     ticker.type('buy AAPL 1');
-    await eventually(() => app.sandbox.calls('openPosition') === 1);
+    await eventually(() => expect(app.sandbox.calls('openPosition')).toBe(1));
     // It was kept before it was sent.
     const [name = ''] = kept();
     expect(readFileSync(join(orders, name), 'utf8')).toContain('"sendBefore":"20');
     line.cut();
-    await eventually(() => ticker.out.includes('order: no answer yet'));
-    await eventually(() => ticker.out.includes('order: done'));
-    await eventually(() => /LIVE \S+Z 7 positions/.test(ticker.out));
+    await eventually(() => expect(ticker.out).toContain('order: no answer yet'), ticker.whileOpen);
+    await eventually(() => expect(ticker.out).toContain('order: done'), ticker.whileOpen);
+    await eventually(() => expect(ticker.out).toMatch(/LIVE \S+Z 7 positions/), ticker.whileOpen);
     expect(app.sandbox.calls('openPosition')).toBe(1);
     expect(app.sandbox.orders()).toHaveLength(1);
     expect(kept()).toEqual([]);
@@ -125,24 +125,24 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     const ticker = await startLive();
     app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000, times: 1 });
     ticker.type('buy AAPL 1');
-    await eventually(() => app.sandbox.calls('openPosition') === 1);
+    await eventually(() => expect(app.sandbox.calls('openPosition')).toBe(1));
     await ticker.kill('SIGKILL');
     expect(kept()).toHaveLength(1);
     const other = await startLive({ TRADING_GRAPH_EMAIL: 'pro@example.com' });
     expect(kept()).toHaveLength(1);
     await other.kill('SIGKILL');
     const next = start();
-    await eventually(() => next.out.includes('order: done'));
+    await eventually(() => expect(next.out).toContain('order: done'), next.whileOpen);
     expect(app.sandbox.orders()).toHaveLength(1);
     expect(kept()).toEqual([]);
     const isOpen = 'order: sent, and it may have been carried out';
     app.sandbox.fail({ operation: 'openPosition', kind: 'reset-after', times: 1 });
     next.type('buy AAPL 1');
-    await eventually(() => next.out.includes(isOpen));
+    await eventually(() => expect(next.out).toContain(isOpen), next.whileOpen);
     expect(kept()).toHaveLength(1);
     await next.kill('SIGKILL');
     const last = start();
-    await eventually(() => last.out.includes(isOpen));
+    await eventually(() => expect(last.out).toContain(isOpen), last.whileOpen);
     expect(app.sandbox.calls('openPosition')).toBe(2);
   });
 
@@ -153,9 +153,11 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     const ticker = await startLive({ TRADING_GRAPH_ORDER_SECONDS: '3' });
     await line.refuse();
     ticker.type('buy AAPL 1');
-    await eventually(() => ticker.out.includes('order: making sure that it is placed or not'));
+    await eventually(() =>
+      expect(ticker.out).toContain('order: making sure that it is placed or not'),
+    );
     await line.heal();
-    await eventually(() => ticker.out.includes('order: not placed'));
+    await eventually(() => expect(ticker.out).toContain('order: not placed'), ticker.whileOpen);
     expect(app.sandbox.calls('openPosition')).toBe(0);
     expect(kept()).toEqual([]);
   });

@@ -65,7 +65,7 @@ describeWithChromium('examples/react', (executablePath) => {
     const page = await signIn();
     const before = sandbox().calls('login');
     sandbox().revoke({ login: DEMO });
-    await eventually(() => sandbox().calls('login') === before + 1);
+    await eventually(() => expect(sandbox().calls('login')).toBe(before + 1));
     await isLive(page);
     await moves(page);
     expect(sandbox().calls('login')).toBe(before + 1);
@@ -82,7 +82,7 @@ describeWithChromium('examples/react', (executablePath) => {
     const page = await signIn();
     await page.getByRole('button', { name: 'BUY 1 AAPL' }).dblclick();
     await outcome(page).getByText('Accepted: BUY 1 AAPL').waitFor();
-    await eventually(async () => (await page.locator('.rows li').count()) === 7);
+    await eventually(async () => expect(await page.locator('.rows li').count()).toBe(7));
     expect(sandbox().orders()).toHaveLength(1);
     await tap(page, 'New order');
     await order(page, 'TEST.UNKNOWN');

@@ -35,7 +35,7 @@ function start(environment: Readonly<Record<string, string>> = {}): Program {
 test('in a pipe it waits for its server, writes a line for each change, goes on after a lost line, and ends with Ctrl-C', async () => {
   await line.refuse();
   const ticker = start();
-  await eventually(() => /OFFLINE\n$/.test(ticker.out));
+  await eventually(() => expect(ticker.out).toMatch(/OFFLINE\n$/), ticker.whileOpen);
   await line.heal();
   // The lines may come in several pieces.
   const rows = () => ticker.out.match(/Z [A-Z]\S+ +(BUY|SELL) +[\d.]+ +[\d.]+ +[+-].*\n/g) ?? [];
@@ -46,24 +46,24 @@ test('in a pipe it waits for its server, writes a line for each change, goes on 
 
   ticker.news();
   app.sandbox.putPrice('AAPL', 230);
-  await eventually(() => /AAPL.* 230\.00 /.test(ticker.out));
+  await eventually(() => expect(ticker.out).toMatch(/AAPL.* 230\.00 /), ticker.whileOpen);
   expect(ticker.news()).toMatch(/^\S+Z AAPL .*\n$/);
 
   await line.refuse();
-  await eventually(() => /OFFLINE\n$/.test(ticker.out));
+  await eventually(() => expect(ticker.out).toMatch(/OFFLINE\n$/), ticker.whileOpen);
   app.sandbox.putPrice('AAPL', 231);
   await line.heal();
-  await eventually(() => /AAPL.* 231\.00 /.test(ticker.out));
+  await eventually(() => expect(ticker.out).toMatch(/AAPL.* 231\.00 /), ticker.whileOpen);
   // It resumed by its cursor: no other row came again.
   expect(ticker.news().match(/ (BUY|SELL) /g)).toHaveLength(1);
 
   // Below its stop-loss.
   app.sandbox.putPrice('AAPL', 150);
-  await eventually(() => ticker.out.includes('AAPL BUY closed'));
+  await eventually(() => expect(ticker.out).toContain('AAPL BUY closed'), ticker.whileOpen);
 
   expect(await ticker.kill('SIGINT')).toEqual([0, null]);
   expect(ticker.err).toBe('');
-  await eventually(() => line.open === 0);
+  await eventually(() => expect(line.open).toBe(0));
 });
 
 test('a refused sign-in ends it with the reason', async () => {

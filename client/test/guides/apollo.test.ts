@@ -90,12 +90,12 @@ describe("Apollo's own links, as the guide sets them up", () => {
     );
     const page = await project.load<Page>('entry.ts');
     const following = follow(page.ownLinks, page);
-    await eventually(() => following.rows.length === 6);
+    await eventually(() => expect(following.rows).toHaveLength(6));
     lose(world, windowOfPage);
     // While nobody listens a position opens.
     const input = '{ symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "own" }';
     await app.query(`mutation { placeOrder(input: ${input}) { __typename } }`, { token });
-    await eventually(() => following.rows.length === 7);
+    await eventually(() => expect(following.rows).toHaveLength(7));
     expect(following.snapshots.slice(1)).not.toContain(true);
     expect(proxy.upgrades).toBe(2);
     following.stop();
@@ -156,6 +156,6 @@ test("the generator's ids go with Apollo's link, to a server that answers no oth
   const placed = await page.apollo.mutate({ mutation: page.PLACE, variables: { input } });
   expect(placed.data?.placeOrder).toMatchObject({ __typename: 'OrderAccepted' });
   const following = follow(page.apollo, page);
-  await eventually(() => following.rows.length === 7);
+  await eventually(() => expect(following.rows).toHaveLength(7));
   following.stop();
 });

@@ -112,8 +112,11 @@ describe.skipIf(reason !== null)(
         line.startsWith('node '),
       );
       const ticker = start(buy, cwd);
-      await eventually(() => expect(ticker.out).toContain('order accepted'));
-      await eventually(() => expect(ticker.out).toMatch(/LIVE 20\S+ \d+ (.*AAPL){1}/));
+      await eventually(() => expect(ticker.out).toContain('order accepted'), ticker.whileOpen);
+      await eventually(
+        () => expect(ticker.out).toMatch(/LIVE 20\S+ \d+ (.*AAPL){1}/),
+        ticker.whileOpen,
+      );
       expect(app.sandbox.orders()).toHaveLength(1);
     });
 
@@ -122,7 +125,7 @@ describe.skipIf(reason !== null)(
         const cwd = follow('docs/clients/react.md', 'src/App.tsx', 'npm run build');
         const port = await freePort();
         const server = start(`npm run dev -- --port ${port} --strictPort`, cwd);
-        await eventually(() => expect(server.out).toContain(`:${port}`));
+        await eventually(() => expect(server.out).toContain(`:${port}`), server.whileOpen);
         await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
         const page = await browser.newPage();
         await page.goto(`http://localhost:${port}`);

@@ -49,7 +49,7 @@ describeWithChromium('in a browser', (executablePath) => {
       app.sandbox.tick(5);
       await eventually(async () => expect(await positions()).not.toEqual(before));
       proxy.cut();
-      await eventually(() => proxy.upgrades === 2);
+      await eventually(() => expect(proxy.upgrades).toBe(2));
       await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
       await page.getByText('Done.').waitFor();
       // Sent once more, the key makes it the same order.

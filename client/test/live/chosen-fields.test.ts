@@ -45,7 +45,7 @@ test('a server of trusted documents gives the chosen fields and the ids by the p
   client.account(() => {});
   client.positions(() => {});
   await eventually(() => client.account.state().session !== null);
-  await eventually(() => client.positions.state().status === 'LIVE');
+  await eventually(() => expect(client.positions.state().status).toBe('LIVE'));
   const { positions, orders, session } = client.account.state();
   expect(Object.keys(positions[0] ?? {})).toEqual(['id', 'profit', 'symbol']);
   expect(client.positions.state().positions[0]).toEqual(positions[0]);

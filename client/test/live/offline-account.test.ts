@@ -55,7 +55,7 @@ const isWhole = ({ status, orders, session }: AccountState) =>
 /** Leaves the account in the storage, and the app without a line. */
 async function leaveBehind(): Promise<AccountState> {
   const device = start();
-  await eventually(() => isWhole(device.account.state()));
+  await eventually(() => device.account.state(), { until: isWhole });
   await eventually(() => storage.entries.has(ENTRY));
   // It is kept again and again, so that what is left is of the state that is whole.
   storage.entries.delete(ENTRY);
@@ -98,7 +98,7 @@ test('an app that starts offline shows the last state as stale until the line is
   });
   world.sandbox.tick();
   await world.proxy.heal();
-  await eventually(() => isWhole(account.state()));
+  await eventually(() => account.state(), { until: isWhole });
   expect(account.state()).toMatchObject({ isStale: false, session: { login: DEMO } });
   expect(states.filter(({ status, isStale }) => isStale && status !== 'OFFLINE')).toEqual([]);
   expect(core.sent[0]).toMatchObject({ after: null });
@@ -160,12 +160,12 @@ test('nothing is kept while nobody knows whose the line is', async () => {
       },
     },
   });
-  await eventually(() => isWhole(device.account.state()));
+  await eventually(() => device.account.state(), { until: isWhole });
   await eventually(() => storage.entries.has(ENTRY));
   email = 'pro@example.com';
   // The line of another token: its events come before the answer to whose it is.
   world.proxy.cut();
-  await eventually(() => device.account.state().session?.login === PRO);
+  await eventually(() => expect(device.account.state().session?.login).toBe(PRO));
   await asked.promise;
   steps.length = 0;
   world.sandbox.tick();
@@ -176,7 +176,7 @@ test('nothing is kept while nobody knows whose the line is', async () => {
   await new Promise((resolve) => device.environment.after(5_000, () => resolve(null)));
   expect(steps).toEqual([]);
   gate.resolve();
-  await eventually(() => steps.includes('set'));
+  await eventually(() => expect(steps).toContain('set'));
   expect(steps[0]).toBe('delete');
 });
 
@@ -243,7 +243,7 @@ test('what is read while somebody signs out is not shown', async () => {
   email = 'demo@example.com';
   await world.proxy.heal();
   await core.tokenChanged();
-  await eventually(() => isWhole(account.state()));
+  await eventually(() => account.state(), { until: isWhole });
   expect(states.filter(({ isStale }) => isStale)).toEqual([]);
 });
 
@@ -253,7 +253,7 @@ test('a storage that is slower than the line changes nothing', async () => {
   const { begun, goOn } = gated('get');
   const { account, states } = start();
   await begun;
-  await eventually(() => isWhole(account.state()));
+  await eventually(() => account.state(), { until: isWhole });
   goOn();
   // The decryption takes a moment of its own.
   for (let turn = 0; turn < 50; turn += 1) await immediate();
@@ -264,17 +264,17 @@ test('a storage that is slower than the line changes nothing', async () => {
 test('a storage that refuses leaves the account as it is without', async () => {
   for (const step of ['get', 'set', 'delete'] as const) storage.failing.add(step);
   const { account, core } = start();
-  await eventually(() => isWhole(account.state()));
+  await eventually(() => account.state(), { until: isWhole });
   world.sandbox.tick();
   email = null;
   await core.tokenChanged();
-  await eventually(() => account.state().asOf === null);
+  await eventually(() => expect(account.state().asOf).toBe(null));
 });
 
 test('nothing is kept without a key', async () => {
   const { account } = world.device({ storage });
   account(() => {});
-  await eventually(() => isWhole(account.state()));
+  await eventually(() => account.state(), { until: isWhole });
   expect(storage.entries.has(ENTRY)).toBe(false);
   const offlineAccount = { key: 'secret' as unknown as CryptoKey, login: DEMO };
   const options = { url: world.proxy.url, token: () => null, offlineAccount };

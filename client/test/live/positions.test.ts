@@ -57,7 +57,7 @@ test('the list follows the gateway, in its order, keeps what has not changed, an
   await moves(audience);
   const shown = audience.last()?.positions;
   world.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500, times: 3 });
-  await eventually(() => audience.last()?.status === 'DELAYED');
+  await eventually(() => expect(audience.last()?.status).toBe('DELAYED'));
   expect(audience.last()?.positions).toBe(shown);
   await moves(audience);
   expect(new Set(audience.states).size).toBe(audience.states.length);
@@ -79,16 +79,16 @@ describe('listeners', () => {
     expect(first.states).toHaveLength(heard);
     second.end();
     expect(core.open).toBe(1);
-    await eventually(() => core.open === 0);
-    await eventually(() => world.proxy.openLines === 0);
-    await eventually(() => environment.pending === 0);
+    await eventually(() => expect(core.open).toBe(0));
+    await eventually(() => expect(world.proxy.openLines).toBe(0));
+    await eventually(() => expect(environment.pending).toBe(0));
   });
 
   test('that come again go on from the cursor', async () => {
     const { positions, core } = world.device();
     const audience = await follow(positions);
     audience.end();
-    await eventually(() => core.open === 0);
+    await eventually(() => expect(core.open).toBe(0));
     const left = positions.state();
     expect(left).toMatchObject({ status: 'OFFLINE', positions: audience.last()?.positions });
     const again = listen(positions);
@@ -102,12 +102,12 @@ describe('listeners', () => {
     const audience = listen(positions, { intervalMs: 400 });
     await eventually(audience.isLive);
     const end = positions(() => {}, { intervalMs: 200 });
-    await eventually(() => core.begun === 2);
+    await eventually(() => expect(core.begun).toBe(2));
     const endNone = positions(() => {});
-    await eventually(() => core.begun === 3);
+    await eventually(() => expect(core.begun).toBe(3));
     endNone();
     end();
-    await eventually(() => core.begun === 4);
+    await eventually(() => expect(core.begun).toBe(4));
     await moves(audience);
     const intervals = core.sent.map((each) => (each as { intervalMs: number | null }).intervalMs);
     expect(intervals).toEqual([400, 200, null, 400]);
@@ -154,12 +154,12 @@ test('another account starts from nothing, directly or after a sign-in that is o
   email = null;
   world.sandbox.revoke({ login: 700_002 });
   for (const { state } of [positions, account]) {
-    await eventually(() => state().error?.code === 'SIGNED_OUT');
+    await eventually(() => expect(state().error?.code).toBe('SIGNED_OUT'));
     expect(state()).toMatchObject({ status: 'OFFLINE', positions: [], asOf: null });
   }
   expect(core.open).toBe(0);
   // The listeners of the app's life; no timer.
-  await eventually(() => environment.timers.size === 0);
+  await eventually(() => expect(environment.timers.size).toBe(0));
   email = 'demo@example.com';
   await core.tokenChanged();
   await agrees(audience);
@@ -174,13 +174,13 @@ test('after dispose nothing is left, and a new listener is told so', async () =>
   core.dispose();
   expect(audience.last()).toMatchObject({ status: 'OFFLINE', error: { code: 'DISPOSED' } });
   expect(core.open).toBe(0);
-  await eventually(() => world.proxy.openLines === 0);
+  await eventually(() => expect(world.proxy.openLines).toBe(0));
   audience.end();
   listen(positions).end();
   const late = listen(positions);
-  await eventually(() => late.last()?.error?.code === 'DISPOSED');
+  await eventually(() => expect(late.last()?.error?.code).toBe('DISPOSED'));
   expect(late.last()?.error?.retryable).toBe(false);
-  await eventually(() => environment.pending === 0);
+  await eventually(() => expect(environment.pending).toBe(0));
 });
 
 test('an account has positions, orders and figures of the gateway, over one subscription and lost lines', async () => {
@@ -188,17 +188,19 @@ test('an account has positions, orders and figures of the gateway, over one subs
   const states: AccountState[] = [];
   account((state) => void states.push(state));
   expect(account.state()).toMatchObject({ orders: null, session: null, status: 'OFFLINE' });
-  await eventually(() => isWhole(states.at(-1)));
+  await eventually(() => states.at(-1), { until: isWhole });
   const shown = account.state();
   expect(shown).toMatchObject({ session: { login: '700001' }, asOf: expect.any(Date) });
   expect(shown.ordersAsOf).toBeInstanceOf(Date);
   world.proxy.cut();
-  await eventually(() => states.at(-1)?.status === 'OFFLINE');
+  await eventually(() => expect(states.at(-1)?.status).toBe('OFFLINE'));
   expect(states.at(-1)).toMatchObject({ positions: shown.positions, session: shown.session });
   const input = { ...PENDING, idempotencyKey: 'pending' };
   const { data } = await core.request(PLACE, { input });
   expect(data?.placeOrder?.__typename).toBe('OrderAccepted');
-  await eventually(() => account.state().orders?.length === (shown.orders?.length ?? 0) + 1);
+  await eventually(() =>
+    expect(account.state().orders?.length).toBe((shown.orders?.length ?? 0) + 1),
+  );
   world.sandbox.tick();
   await eventually(async () => {
     expect(prints(account.state().positions)).toBe(prints(await gatewayList(world)));

@@ -51,7 +51,7 @@ test('without the server’s clock it names none, and its key is closed all the 
   ]);
   phone.line.next.push(...Array(1_000).fill('lost'));
   const placing = orders.ticket().place(buying('lost'));
-  await eventually(() => phone.line.orders === 2);
+  await eventually(() => expect(phone.line.orders).toBe(2));
   phone.clockMs = 20_000;
   phone.line.next.length = 0;
   // The records of a server that has just begun do not reach back to when the key may have been made.
@@ -69,7 +69,7 @@ test('a dead line is left for a WebSocket of its own, and the late request is th
   expect([phone.line.sockets, phone.line.orders]).toEqual([1, 1]);
   expect(told).toEqual(['sending', 'asking']);
   phone.line.heal();
-  await eventually(() => phone.line.answered === 1);
+  await eventually(() => expect(phone.line.answered).toBe(1));
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
@@ -77,7 +77,7 @@ test('a token that changes on a dead line is asked about over the WebSocket as w
   const { orders, core } = await phone.openKnown();
   phone.line.next.push('dead');
   const placing = orders.ticket(PATIENT).place(buying('renewed'));
-  await eventually(() => phone.line.orders === 1);
+  await eventually(() => expect(phone.line.orders).toBe(1));
   const before = phone.token;
   phone.signIn('demo@example.com');
   expect(phone.token).not.toBe(before);
@@ -92,12 +92,12 @@ test('an order whose line is dead until its time is over is closed over a WebSoc
   phone.line.next.push('dead');
   const { told, onProgress } = listening();
   const placing = orders.ticket().place(buying('closed'), { onProgress });
-  await eventually(() => phone.line.orders === 1);
+  await eventually(() => expect(phone.line.orders).toBe(1));
   phone.pass(6_000);
   expect(await placing).toMatchObject(unsent('VOIDED'));
   expect(told).toEqual(['sending', 'closing']);
   phone.line.heal();
-  await eventually(() => phone.line.answered === 1);
+  await eventually(() => expect(phone.line.answered).toBe(1));
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
 
@@ -105,7 +105,7 @@ test('an order under way at the end of its time is waited for, and told', async 
   const { orders } = await phone.openKnown();
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000 });
   const placing = orders.ticket().place(buying('under way'));
-  await eventually(() => phone.app.sandbox.calls('openPosition') === 1);
+  await eventually(() => expect(phone.app.sandbox.calls('openPosition')).toBe(1));
   phone.pass(6_000);
   expect(await placing).toMatchObject(ACCEPTED);
   expect(phone.app.sandbox.orders()).toHaveLength(1);

@@ -76,7 +76,7 @@ describe('a ticket says nothing of when its key was made', () => {
     const { orders, sent } = phone.open({}, { fetch: fetching });
     phone.line.next.push('lost');
     const placing = orders.ticket({ maxWaitMs: 60_000 }).place(buying('undated'));
-    await eventually(() => phone.line.orders === 1);
+    await eventually(() => expect(phone.line.orders).toBe(1));
     isDated = true;
     expect(await placing).toMatchObject(ACCEPTED);
     expect(namedIn(sent)).toEqual([undefined, undefined]);

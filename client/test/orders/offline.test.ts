@@ -160,7 +160,7 @@ test('an order that waits for its price is repeated longer', async () => {
   const { orders, sent } = await phone.openKnown();
   phone.line.next.push('lost', 'lost');
   const placing = orders.ticket().placeLimit(LIMIT, { withinMs: 120_000 });
-  await eventually(() => phone.line.orders === 1);
+  await eventually(() => expect(phone.line.orders).toBe(1));
   phone.clockMs = HALF_A_MINUTE_MS;
   expect(await placing).toMatchObject(ACCEPTED);
   expect(mutations(sent)).toHaveLength(3);

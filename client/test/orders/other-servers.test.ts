@@ -32,12 +32,12 @@ test('an order under way when the server is killed is repeated to the next one, 
   sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000 });
   const ticket = orders.ticket();
   const placing = ticket.place(buying('killed'), { withinMs: 120_000 });
-  await eventually(() => sandbox.calls('openPosition') === 1);
+  await eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
   await facade.kill();
   await clock.advance(1_000);
   await facade.start();
   expect(await placing).toMatchObject({ status: 'unknown', error: null });
-  await eventually(() => sandbox.orders().length === 1);
+  await eventually(() => expect(sandbox.orders()).toHaveLength(1));
   expect(await open().orders.resume()).toMatchObject([{ outcome: { status: 'unknown' } }]);
   expect(await ticket.place(buying('killed'))).toMatchObject({ status: 'unknown' });
   expect(sandbox.calls('openPosition')).toBe(1);
@@ -57,7 +57,7 @@ test('an order that a store has forgotten is unknown, though its repeat came too
   line.next.push('answer-lost', ...Array(1_000).fill('lost'));
   const ticket = orders.ticket();
   const placing = ticket.place(buying('forgotten'));
-  await eventually(() => line.answered === 1);
+  await eventually(() => expect(line.answered).toBe(1));
   current = next;
   // The order was meant to be sent within five seconds, of which its server is 3.7 behind.
   const tooLateMs = systemClock.now() + 1_500;

@@ -151,7 +151,7 @@ test('a phone that slept while it waited does not send hours later', async () =>
   const pause = { status: 429, headers: { 'retry-after': '1' }, times: 1 };
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'status', ...pause });
   const placing = orders.ticket().place(buying('overslept'));
-  await eventually(() => phone.app.sandbox.calls('openPosition') === 1);
+  await eventually(() => expect(phone.app.sandbox.calls('openPosition')).toBe(1));
   phone.clockMs = 2 * 3_600_000;
   expect(await placing).toMatchObject(unsent('RATE_LIMITED'));
   expect(sent).toHaveLength(1);
@@ -161,7 +161,7 @@ test('an order under way when the client is disposed is unknown, and no timer is
   const { orders, core, sent, timers } = phone.open();
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 500 });
   const placing = orders.ticket().place(buying('disposed'));
-  await eventually(() => sent.length === 1);
+  await eventually(() => expect(sent).toHaveLength(1));
   core.dispose();
   expect(await placing).toMatchObject(unknown('DISPOSED'));
   expect(timers.size).toBe(0);

@@ -74,7 +74,7 @@ test('a tab that resumes while another one places does not disturb it', async ()
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 400 });
   const [placing, resuming] = [phone.open(), phone.open()];
   const outcome = placing.orders.ticket().place(buying('under way'));
-  await eventually(() => phone.app.sandbox.calls('openPosition') === 1);
+  await eventually(() => expect(phone.app.sandbox.calls('openPosition')).toBe(1));
   expect(await placing.orders.resume()).toEqual([]);
   expect(await resuming.orders.resume()).toMatchObject([{ outcome: ACCEPTED }]);
   expect(await outcome).toMatchObject({ status: 'accepted', replayed: false });
@@ -132,7 +132,7 @@ test('nothing more is sent where the user changes between two attempts', async (
   const { orders, sent } = phone.open();
   phone.line.next.push(...Array(5).fill('lost'));
   const placing = orders.ticket().place(buying('between'));
-  await eventually(() => phone.line.orders === 1);
+  await eventually(() => expect(phone.line.orders).toBe(1));
   phone.signIn('pro@example.com');
   expect(await placing).toMatchObject(unknown('SIGNED_OUT'));
   expect(sent).toHaveLength(1);

@@ -54,14 +54,14 @@ describeWithChromium('in a browser', (executablePath) => {
       await hooks.shows<List>('positions', isLive);
       expect(framesOf(hooks, 'complete')).toEqual([]);
       await hooks.call('show', { positions: 1, accounts: 1, intervalMs: 200 });
-      await eventually(() => framesOf(hooks, 'complete').length === 1);
+      await eventually(() => expect(framesOf(hooks, 'complete')).toHaveLength(1));
       const [, , third, ...others] = framesOf(hooks, 'subscribe');
       const resumed = { after: expect.any(String), intervalMs: 200 };
       expect(third.payload.variables).toMatchObject(resumed);
       expect(others).toEqual([]);
       expect(hooks.open).toBe(1);
       await hooks.call('show', null);
-      await eventually(() => hooks.open === 0);
+      await eventually(() => expect(hooks.open).toBe(0));
     });
 
     test('another client takes the place of the first, whose line is closed', async () => {
@@ -74,7 +74,7 @@ describeWithChromium('in a browser', (executablePath) => {
         'positions',
         (list) => isLive(list) && list.rows[0]?.id !== demo.rows[0]?.id,
       );
-      await eventually(() => hooks.open === 1);
+      await eventually(() => expect(hooks.open).toBe(1));
     });
 
     test('a page that a server has rendered is taken up without a difference, though its client knows more', async () => {
@@ -96,7 +96,9 @@ describeWithChromium('in a browser', (executablePath) => {
       await hooks.call('rememberCatalog');
       // One that is mounted later loads nothing.
       await hooks.call('show', { catalogs: 4 });
-      await eventually(async () => (await hooks.page.locator('output.catalog').count()) === 4);
+      await eventually(async () =>
+        expect(await hooks.page.locator('output.catalog').count()).toBe(4),
+      );
       expect(hooks.requests('catalog')).toBe(1);
       await hooks.call('refresh');
       expect(await hooks.call('isSameCatalog')).toBe(true);
@@ -156,7 +158,7 @@ describeWithChromium('in a browser', (executablePath) => {
       await hooks.shows<Form>('ticket', { status: 'placing', progress: 'sending' });
       // On its way the order is not forgotten.
       await hooks.call('reset');
-      await eventually(() => app.facade.sandbox.calls('openPosition') === 1);
+      await eventually(() => expect(app.facade.sandbox.calls('openPosition')).toBe(1));
       await app.line.refuse();
       await hooks.shows<Form>('ticket', { status: 'placing', progress: 'closing' });
       await app.line.heal();

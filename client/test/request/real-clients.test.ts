@@ -130,9 +130,9 @@ test('a subscription over HTTP gets its events by Apollo’s multipart protocol,
   startApollo()
     .subscribe({ query: gql`subscription { positions { id profit } }` })
     .subscribe({ next: (result) => void results.push(result), complete: () => (isOver = true) });
-  await eventually(() => results.length === 1);
+  await eventually(() => expect(results).toHaveLength(1));
   app.sandbox.tick();
-  await eventually(() => results.length > 1);
+  await eventually(() => expect(results.length).toBeGreaterThan(1));
   expect(results[1]?.data).toMatchObject({
     positions: [{ id: '700001001', profit: expect.any(Number) }, {}, {}, {}, {}, {}],
   });

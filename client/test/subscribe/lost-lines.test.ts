@@ -53,7 +53,7 @@ test('a WebSocket that the server refuses is told of by its status, and that not
 
 test('where sockets are refused and `fetch` streams an event stream takes over, and the error is gone', async () => {
   using phone = follow({ WebSocket });
-  await eventually(() => phone.positions.state().status === 'LIVE');
+  await eventually(() => expect(phone.positions.state().status).toBe('LIVE'));
   expect(phone.errors.some((error) => error?.extensions.status === 403)).toBe(true);
   expect(phone.positions.state().error).toBeNull();
 });
@@ -145,7 +145,7 @@ test.each([1000, 1001, 1011, 1012, 4429, 4500])('%d is followed by a new socket'
   await using server = await startClosingServer([code]);
   using core = openAt(server.url);
   const events = subscribe(core);
-  await eventually(() => server.tokens.length === 2);
+  await eventually(() => expect(server.tokens).toHaveLength(2));
   expect(events.end).toBeUndefined();
 });
 
@@ -153,7 +153,7 @@ test('1013 is followed by a new socket after the wait that an overloaded server 
   await using server = await startClosingServer([1013]);
   using core = openAt(server.url);
   subscribe(core);
-  await eventually(() => server.tokens.length === 2);
+  await eventually(() => expect(server.tokens).toHaveLength(2));
   expect(core.countedEnvironment.pauses.some((ms) => ms >= 5_000 && ms < 10_000)).toBe(true);
 });
 
@@ -166,7 +166,7 @@ test.each([4401, 4403])('%d is followed by a new socket with a new token', async
     onSignedOut: (why) => void signedOut.push(why),
   });
   subscribe(core);
-  await eventually(() => server.tokens.length === 2);
+  await eventually(() => expect(server.tokens).toHaveLength(2));
   expect(server.tokens).toEqual(['Bearer one', 'Bearer two']);
   expect(signedOut).toEqual([]);
 });

@@ -96,7 +96,7 @@ test('a socket that opens while the stream is tried is kept', async () => {
   const events = await follow(core);
   probed.resolve();
   app.sandbox.tick();
-  await eventually(() => events.results.length > 1);
+  await eventually(() => expect(events.results.length).toBeGreaterThan(1));
   expect(events.line).toEqual(['connected']);
   expect(await storage.get(KEY)).toBeNull();
 });
@@ -112,11 +112,11 @@ test.each([
   proxy.showPortal();
   const lines = proxy.accepted;
   // Three handshakes, and what is tried beside them.
-  await eventually(() => proxy.accepted > lines + 8);
+  await eventually(() => expect(proxy.accepted).toBeGreaterThan(lines + 8));
   expect(events.end).toBeUndefined();
   expect(await storage.get(KEY)).toBe(remembered);
   await proxy.heal();
-  await eventually(() => events.results.length > 1);
+  await eventually(() => expect(events.results.length).toBeGreaterThan(1));
 });
 
 test('a platform whose sockets pack nothing follows by event streams, and by a socket where none opens', async () => {

@@ -42,7 +42,7 @@ describe.each(PLATFORMS)('%s whose address has changed', (_name, platform) => {
     asleepMs += sleptMs;
     phone.environment.comeBack(why);
     expect(phone.events.line).toEqual(['connected', 'disconnected']);
-    await eventually(() => phone.events.results.length > 1);
+    await eventually(() => expect(phone.events.results.length).toBeGreaterThan(1));
     expect(phone.last()?.snapshot).toBe(false);
     expect(phone.events.line).toEqual(['connected', 'disconnected', 'connected']);
   });
@@ -53,7 +53,7 @@ describe.each(PLATFORMS)('%s whose address has changed', (_name, platform) => {
     using phone = await openPhone({ ...platform, hurry: often, now, random: () => 0 });
     proxy.strand();
     asleepMs += 20_000;
-    await eventually(() => phone.events.results.length > 1);
+    await eventually(() => expect(phone.events.results.length).toBeGreaterThan(1));
     expect(phone.last()?.snapshot).toBe(false);
   });
 });
@@ -66,7 +66,7 @@ test('a short look elsewhere keeps the line, which is asked for an answer', asyn
   environment.comeBack();
   expect(environment.pauses.at(-1)).toBe(ANSWER_MS);
   app.sandbox.tick();
-  await eventually(() => events.results.length > 1);
+  await eventually(() => expect(events.results.length).toBeGreaterThan(1));
   expect(events.line).toEqual(['connected']);
   expect(proxy.accepted).toBe(1);
 });
@@ -75,14 +75,14 @@ test('a network that flaps replaces the line once, and asks the next one', async
   let upMs = 0;
   using phone = await openPhone({ uptime: () => upMs });
   phone.environment.comeBack('online');
-  await eventually(() => phone.events.results.length > 1);
+  await eventually(() => expect(phone.events.results.length).toBeGreaterThan(1));
   expect(proxy.accepted).toBe(2);
   upMs = 900;
   phone.environment.comeBack('online');
   expect(phone.environment.pauses.at(-1)).toBe(ANSWER_MS);
   upMs = 1_000;
   phone.environment.comeBack('online');
-  await eventually(() => phone.events.results.length > 2);
+  await eventually(() => expect(phone.events.results.length).toBeGreaterThan(2));
   expect(proxy.accepted).toBe(3);
 });
 
@@ -94,9 +94,9 @@ describe.each(PLATFORMS)('%s of an app that is hidden', (_name, platform) => {
     const leave = core.subscribe(CHANGES, events.variables, events);
     await eventually(() => events.results.length > 0);
     environment.hide();
-    await eventually(() => events.line.at(-1) === 'disconnected');
+    await eventually(() => expect(events.line.at(-1)).toBe('disconnected'));
     if (platform.WebSocket === null) expect(environment.timers.size).toBe(0);
-    else await eventually(() => proxy.open === 0);
+    else await eventually(() => expect(proxy.open).toBe(0));
     const lines = proxy.accepted;
     // What begins meanwhile waits as well.
     const later = subscribe(core);
@@ -106,7 +106,7 @@ describe.each(PLATFORMS)('%s of an app that is hidden', (_name, platform) => {
     expect(events.results.at(-1)?.data?.positionChanges.snapshot).toBe(false);
     if (platform.WebSocket !== null) expect(proxy.accepted).toBe(lines + 1);
     environment.hide();
-    await eventually(() => events.line.at(-1) === 'disconnected');
+    await eventually(() => expect(events.line.at(-1)).toBe('disconnected'));
     leave();
     core.dispose();
     expect(environment.pending).toBe(0);

@@ -88,12 +88,12 @@ test('the server’s word takes the place of the app’s, and the next user’s 
     token: () => email && app.sandbox.token({ email }),
   });
   await core.account();
-  await eventually(async () => (await stored()) === '6a08');
+  await eventually(async () => expect(await stored()).toBe('6a08'));
   await core.request('{ __typename }', undefined);
   expect(await stored()).toBe('6a08');
   [email, login] = [null, null];
   await core.tokenChanged();
-  await eventually(async () => (await stored()) === null);
+  await eventually(async () => expect(await stored()).toBe(null));
   [email, login] = ['pro@example.com', '700002'];
   await core.tokenChanged();
   const hint = await stored();
@@ -136,7 +136,7 @@ test('after a restart a socket waits for nothing, and another account’s route 
   await follow(core);
   expect(proxy.lastPath).toMatch(/route=beef$/);
   release.resolve();
-  await eventually(async () => (await stored()) === '6a08');
+  await eventually(async () => expect(await stored()).toBe('6a08'));
 });
 
 test('a socket is opened without the route where the login cannot be had', async () => {

@@ -29,7 +29,7 @@ describe.each([
       status: 'LIVE',
     });
     app.sandbox.tick();
-    await eventually(() => events.results.length > 1);
+    await eventually(() => expect(events.results.length).toBeGreaterThan(1));
     expect(events.line).toEqual(['connected']);
     leave();
     leave();
@@ -41,9 +41,9 @@ describe.each([
     using core = open({ environment: HURRIED(platform) });
     const events = await follow(core);
     proxy.cut();
-    await eventually(() => events.line.length === 3);
+    await eventually(() => expect(events.line).toHaveLength(3));
     expect(events.line).toEqual(['connected', 'disconnected', 'connected']);
-    await eventually(() => events.results.length > 1);
+    await eventually(() => expect(events.results.length).toBeGreaterThan(1));
     expect(events.results[1]?.data?.positionChanges.snapshot).toBe(false);
     core.dispose();
     // The line is lost before the end.
@@ -99,7 +99,9 @@ describe.each([
     await eventually(() => wrong.end !== undefined);
     expect(wrong.end).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
     const pauses = core.countedEnvironment.pauses;
-    await eventually(() => pauses.filter((ms) => ms < 5_000).length >= 2);
+    await eventually(() =>
+      expect(pauses.filter((ms) => ms < 5_000).length).toBeGreaterThanOrEqual(2),
+    );
     app.sandbox.clearFaults();
     await eventually(() => events.results.length > 0);
     expect(events.end).toBeUndefined();
@@ -114,7 +116,7 @@ describe('the WebSocket', () => {
     await eventually(() => all.every(({ results }) => results.length > 0));
     expect(proxy.accepted).toBe(1);
     for (const leave of leaves) leave();
-    await eventually(() => proxy.open === 0);
+    await eventually(() => expect(proxy.open).toBe(0));
   });
 
   test('whose handshake hangs is given up', async () => {
@@ -122,7 +124,7 @@ describe('the WebSocket', () => {
     const hurry = (ms: number) => Math.min(ms, 100);
     using core = open({ environment: countedEnvironment({ hurry, fetch: withoutStreams }) });
     const events = subscribe(core);
-    await eventually(() => proxy.upgrades >= 2);
+    await eventually(() => expect(proxy.upgrades).toBeGreaterThanOrEqual(2));
     await proxy.heal();
     await eventually(() => events.results.length > 0);
   });

@@ -54,6 +54,8 @@ export function subscribe(core: Pick<Core, 'subscribe'>): Events {
 /** Subscribes until the positions are here. */
 export async function follow(core: Pick<Core, 'subscribe'>): Promise<Events> {
   const events = subscribe(core);
-  await eventually(() => events.results.length > 0);
+  await eventually(() => events.results.length > 0, {
+    ended: () => (events.end === null ? 'complete' : events.end),
+  });
   return events;
 }

@@ -14,6 +14,7 @@ export function startProgram(
   children.push(child);
   const ended = once(child, 'exit');
   let read = 0;
+  let left: string | null = null;
   const program = {
     out: '',
     err: '',
@@ -29,12 +30,18 @@ export function startProgram(
       return ended;
     },
     ended,
+    /** For `eventually`: its end says why what is waited for does not come. */
+    whileOpen: { ended: () => left },
   };
   child.stdout.on('data', (text) => {
     program.out += text;
   });
   child.stderr.on('data', (text) => {
     program.err += text;
+  });
+  // All that it has written has arrived by then.
+  child.once('close', (code, signal) => {
+    left = `${command} left with ${code ?? signal}: ${program.err}`;
   });
   return program;
 }

@@ -82,7 +82,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       // Longer than the server keeps a key, so that the key's age alone decides whether it may be sent again.
       const ticket = orders.ticket({ maxWaitMs: TWO_DAYS_MS });
       const placing = ticket.place(input);
-      await eventually(() => reached() > before);
+      await eventually(() => expect(reached()).toBeGreaterThan(before));
       phone.token = null;
       expect(await placing).toMatchObject(unknown('SIGNED_OUT'));
       phone.token = token;
@@ -99,7 +99,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       line.next.push(...Array(1_000).fill('lost'));
       const ticket = orders.ticket(options);
       const placing = ticket.place(input, { withinMs: 120_000 });
-      await eventually(() => line.orders > before);
+      await eventually(() => expect(line.orders).toBeGreaterThan(before));
       core.dispose();
       await placing;
       line.next.length = 0;

@@ -46,7 +46,7 @@ async function open() {
   } as unknown as DomainParts;
   const { hub, sessions, ...services } = createAccountServices(parts, accounts, gateway, ledger);
   const answer = async (body: unknown, call: number) => {
-    await eventually(() => calls.length === call);
+    await eventually(() => expect(calls).toHaveLength(call));
     calls.at(-1)?.answer(body);
   };
   // Before the first answer of the store any account may have changed.
@@ -56,7 +56,7 @@ async function open() {
   const proof = await proving;
   const follower = new Follower(hub.watchPositions(proof, demo));
   await answer({ positions: [{ id: 'a', symbol: 'AAPL' }] }, 2);
-  await eventually(() => follower.events.length === 1);
+  await eventually(() => expect(follower.events).toHaveLength(1));
   expect(counted).toEqual(['read call', 'delivered 1', 'merged 0', 'poll changed']);
   return {
     accounts,
@@ -92,7 +92,7 @@ test('a snapshot with other positions has the feed polled, and counts in the agr
     session: { positions },
   } as unknown as SessionAnswer);
   expect(services.lists.counts()).toEqual({ agree: 1, differ: 0 });
-  await eventually(() => known()[2] === 3);
+  await eventually(() => expect(known()[2]).toBe(3));
 });
 
 test('while nobody can tell whether another replica has changed an account, it counts as changed', async () => {

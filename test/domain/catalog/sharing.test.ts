@@ -61,7 +61,7 @@ test('a token that is refused while it waits for the catalog does not get it', a
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
   const waiting = world.catalogs.read(viewer);
   const refused = expect(waiting).rejects.toMatchObject({ kind: 'unauthenticated' });
-  await eventually(() => world.fetches() === 1);
+  await eventually(() => expect(world.fetches()).toBe(1));
   world.sandbox.revoke({ login: 700001 });
   await expect(world.gateway.read(viewer, READS.getCustomerId)).rejects.toThrow();
   await world.clock.advance(50);
@@ -79,7 +79,7 @@ test('a token that is refused while a catalog fails to be renewed does not get t
   const failing = { operation: 'getAllTickers', kind: 'status', status: 500 } as const;
   world.sandbox.fail({ ...failing, delayMs: 50, times: 1 });
   const refused = expect(world.catalogs.read(viewer)).rejects.toThrow();
-  await eventually(() => world.fetches() === 2);
+  await eventually(() => expect(world.fetches()).toBe(2));
   world.sandbox.revoke({ login: 700001 });
   await expect(world.gateway.read(viewer, READS.getCustomerId)).rejects.toThrow();
   await world.clock.advance(50);
@@ -173,7 +173,7 @@ test('a client that disconnects does not abort the call that others wait for', a
   const first = world.catalogs.read(world.viewer({ signal: leaving.signal }));
   const second = world.catalogs.read(world.viewer({ email: FRESH }));
   leaving.abort();
-  await eventually(() => world.fetches() === 1);
+  await eventually(() => expect(world.fetches()).toBe(1));
   await world.clock.advance(50);
   expect((await second).version.size).toBeGreaterThan(0);
   await first;

@@ -61,7 +61,7 @@ test('subscriptions that come and go leave nothing behind', async () => {
         raw.messages.length = 0;
       }
     }
-    await eventually(async () => (await seriesValue(app, 'subscriptions')) === 0);
+    await eventually(async () => expect(await seriesValue(app, 'subscriptions')).toBe(0));
     raw.messages.length = 0;
   };
   await churn(300);
@@ -86,7 +86,7 @@ test('event streams whose clients disconnect while the feed is quiet release the
       await once(stream, 'data');
       stream.destroy();
     }
-    await eventually(async () => (await seriesValue(app, 'subscriptions')) === 0);
+    await eventually(async () => expect(await seriesValue(app, 'subscriptions')).toBe(0));
   };
   await comeAndGo();
   const before = heldBytes();

@@ -124,7 +124,7 @@ describe('a session that was stolen and revoked loses, in the time that a proof 
     expect(stream?.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
     const before = owner?.events.length ?? 0;
     app.sandbox.tick();
-    await eventually(() => (owner?.events.length ?? 0) > before);
+    await eventually(() => expect(owner?.events.length ?? 0).toBeGreaterThan(before));
     expect(owner?.ended).toBeNull();
   });
 });
@@ -148,7 +148,7 @@ test('a feed with a long poll interval sends a revoked token nothing past its pr
   const placed = await slow.query(order('news'), { token: owner });
   expect(placed.errors).toEqual([]);
   slow.sandbox.tick();
-  await eventually(() => own?.last?.opened.length === 1);
+  await eventually(() => expect(own?.last?.opened).toHaveLength(1));
   expect(thief?.events.length).toBe(eventsBefore);
   await eventually(() => thief?.ended !== null);
   expect(thief?.events.length).toBe(eventsBefore);

@@ -22,7 +22,7 @@ describe('an upgrade to another protocol', () => {
     const offer =
       'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n';
     raw.socket.write(`${POST}${offer}content-length: ${QUERY.length}\r\n\r\n${QUERY}`);
-    await eventually(() => raw.received.includes('"__typename":"Query"'));
+    await eventually(() => expect(raw.received).toContain('"__typename":"Query"'));
     expect(raw.received).toMatch(/^HTTP\/1\.1 200 /);
   });
 
@@ -85,7 +85,7 @@ describe('a single-valued header that comes twice', () => {
       expect(await statusesOf(app.url, get + ALIVE)).toEqual(['400']);
       using raw = await openRaw(app.url);
       raw.socket.write(UPGRADE.replace('localhost\r\n', `a\r\n${lines}`));
-      await eventually(() => raw.received.includes('\r\n'));
+      await eventually(() => expect(raw.received).toContain('\r\n'));
       expect(raw.received).toMatch(/^HTTP\/1\.1 400 /);
     },
   );

@@ -255,12 +255,12 @@ test('who leaves does not abort what others share', async () => {
     body,
     signal: leaving.signal,
   });
-  await eventually(() => service.received.length === 2);
+  await eventually(() => expect(service.received).toHaveLength(2));
   const second = query('{ shared }');
   leaving.abort();
   await expect(first).rejects.toThrow();
   // The one that is the leaving request's own is aborted, and the shared one is still there.
-  await eventually(() => service.aborted === abortedBefore + 1);
+  await eventually(() => expect(service.aborted).toBe(abortedBefore + 1));
   answer.resolve({ status: 200, body: 'late' });
   expect((await second).data).toEqual({ shared: 'late' });
   expect(service.received).toHaveLength(2);

@@ -248,7 +248,7 @@ describe('what one tenant has', () => {
     await eventually(() => heard(ofA));
     // The other's next event comes after it.
     await place('b', 'live', 'heard by b');
-    await eventually(() => JSON.stringify(ofB.of('1')).includes('heard by b'));
+    await eventually(() => expect(JSON.stringify(ofB.of('1'))).toContain('heard by b'));
     expect(heard(ofB)).toBe(false);
     const { cursor } = ofA.of('1').at(-1)?.payload.data.positionChanges ?? {};
     for (const tenant of ['a', 'b']) {

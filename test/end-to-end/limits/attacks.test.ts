@@ -114,7 +114,7 @@ test('new documents that a client sends in one burst are opened in turns', async
     raw.subscribe(`burst ${at}`, `query Burst${at} { ${fields.join(' ')} }`);
   }
   const count = (type: string) => raw.messages.filter((message) => message.type === type).length;
-  const turns = await turnsDuring(() => eventually(() => count('complete') === burst));
+  const turns = await turnsDuring(() => eventually(() => expect(count('complete')).toBe(burst)));
   // Each takes some milliseconds to validate: without turns all of them take one or two.
   expect(count('next')).toBe(burst);
   expect(turns).toBeGreaterThan(20);

@@ -109,7 +109,7 @@ test('an address has a limit of connections, sockets too; one more is closed', a
   expect(third.received).toBe('');
   expect(await seriesValue(app, 'refusals_total{limit="connections"}')).toBe(1);
   first.socket.write(UPGRADE);
-  await eventually(() => first.received.includes('101 Switching Protocols'));
+  await eventually(() => expect(first.received).toContain('101 Switching Protocols'));
   expect(await hasRoom(app)).toBe(false);
   first.socket.destroy();
   await eventually(() => hasRoom(app));
@@ -188,7 +188,7 @@ test('an account has a limit of subscriptions over all its sockets, though none 
     sockets
       .flatMap(({ messages }) => messages)
       .flatMap(({ payload }) => payload?.errors ?? (Array.isArray(payload) ? payload : []));
-  await eventually(() => refused().length === 270 - 256);
+  await eventually(() => expect(refused()).toHaveLength(270 - 256));
   for (const { extensions } of refused()) {
     expect(extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
   }
@@ -197,7 +197,7 @@ test('an account has a limit of subscriptions over all its sockets, though none 
   await eventually(async () => {
     first.messages.length = 0;
     first.subscribe('again', CHANGES);
-    await eventually(() => first.of('again').length > 0);
+    await eventually(() => first.of('again').length > 0, first.whileOpen);
     return first.of('again')[0]?.type === 'next';
   });
   expect(second.closed).toBeNull();
@@ -225,7 +225,7 @@ test('a message of a hundred thousand levels is accepted as connection_init, and
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   using raw = await openSocket(lasting);
   raw.say(`{"type":"connection_init","payload":{"deep":${deep}}}`);
-  await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'));
+  await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'), raw.whileOpen);
   using other = await initializedSocket(lasting);
   raw.say(`{"type":"ping","payload":{"deep":${deep}}}`);
   await eventually(() => raw.closed !== null || raw.messages.some(({ type }) => type === 'pong'));

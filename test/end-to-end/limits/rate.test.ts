@@ -81,7 +81,7 @@ test('thousands of tokens that the gateway refuses reach neither the gateway nor
   const token = app.sandbox.token(DEMO);
   await using client = webSocketClient(app, token);
   const watcher = client.watch();
-  await eventually(() => watcher.events.length === 1);
+  await eventually(() => expect(watcher.events).toHaveLength(1), watcher.whileOpen);
   const quota = remaining((await app.query('{ __typename }', { token })).headers);
   app.sandbox.clearCalls();
 
@@ -94,7 +94,7 @@ test('thousands of tokens that the gateway refuses reach neither the gateway nor
 
   const before = watcher.events.length;
   app.sandbox.tick();
-  await eventually(() => watcher.events.length > before);
+  await eventually(() => expect(watcher.events.length).toBeGreaterThan(before), watcher.whileOpen);
   expect(watcher.events.every(({ status }) => status === 'LIVE')).toBe(true);
   expect(watcher.ended).toBeNull();
   const own = await app.query('{ session(maxAge: 0) { login } positions { id } }', { token });

@@ -29,7 +29,7 @@ test('the next answer to an account that reads none is not begun; other accounts
   const token = await provedToken(app);
   const other = await provedToken(app, 'pro@example.com');
   using stalled = await askAndStall(app, LONG, { token });
-  await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
+  await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
   app.sandbox.clearCalls();
   let isAnswered = false;
   const next = app.query('{ customerId }', { token }).then((answer) => {
@@ -47,7 +47,7 @@ test('the next answer to an account that reads none is not begun; other accounts
   stalled.socket.resume();
   expect((await next).errors).toEqual([]);
   expect(stalled.isClosed).toBe(false);
-  await eventually(async () => (await unreadBytes(app)) === 0);
+  await eventually(async () => expect(await unreadBytes(app)).toBe(0));
 });
 
 test('a pipelined request is begun when the answers before it are taken', async () => {
@@ -56,13 +56,13 @@ test('a pipelined request is begun when the answers before it are taken', async 
   app.sandbox.clearCalls();
   using reader = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });
   reader.socket.write(postOf('{ customerId }', { token }).repeat(3));
-  await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
+  await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
   // More than a kernel buffers: further requests are not read either.
   reader.socket.write(postOf(`{ ${longField(20 * MEGABYTE)} }`));
   await eventually(() => expect(reader.socket.writableLength).toBeGreaterThan(10 * MEGABYTE));
   expect(app.sandbox.calls('getCustomerId')).toBe(0);
   reader.socket.resume();
-  await eventually(() => statusesIn(reader).length === 5);
+  await eventually(() => expect(statusesIn(reader)).toHaveLength(5));
   expect(new Set(statusesIn(reader))).toEqual(new Set(['200']));
   expect(app.sandbox.calls('getCustomerId')).toBe(3);
 });
@@ -78,7 +78,7 @@ test('while a pipelined request waits no further ones are read, and all are answ
   const get = `GET /health/live HTTP/1.1\r\nhost: facade\r\nx-long: ${'x'.repeat(14_000)}\r\n\r\n`;
   const count = 2_000;
   reader.socket.write(get.repeat(count));
-  await eventually(() => gateway.calls('getCustomerId') === 1);
+  await eventually(() => expect(gateway.calls('getCustomerId')).toBe(1));
   let unsent = -1;
   let still = 0;
   await eventually(() => {
@@ -89,9 +89,9 @@ test('while a pipelined request waits no further ones are read, and all are answ
   expect(statusesIn(reader)).toEqual([]);
   expect(unsent).toBeGreaterThan(10 * MEGABYTE);
   await clock.advance(1_000);
-  await eventually(() => statusesIn(reader).length === 1 + count);
+  await eventually(() => expect(statusesIn(reader)).toHaveLength(1 + count));
   reader.socket.write(get);
-  await eventually(() => statusesIn(reader).length === 2 + count);
+  await eventually(() => expect(statusesIn(reader)).toHaveLength(2 + count));
 });
 
 test('pipelined requests of a connection that closes are dropped, and nothing waits for them', async () => {
@@ -102,7 +102,7 @@ test('pipelined requests of a connection that closes are dropped, and nothing wa
   gateway.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
   const reader = await askAndStall(app, '{ customerId }', { token });
   reader.socket.write(postOf('{ customerId }', { token }).repeat(9));
-  await eventually(() => gateway.calls('getCustomerId') === 1);
+  await eventually(() => expect(gateway.calls('getCustomerId')).toBe(1));
   reader.socket.destroy();
   const closing = app.close();
   await clock.advance(1_000);

@@ -71,7 +71,7 @@ describe('a WebSocket', () => {
     const { app, clock } = stage;
     using slow = await initializedSocket(app);
     slow.stream.write(frame(OPCODES.text, Buffer.alloc(100_000), { announced: 200_000 }));
-    await eventually(async () => (await heldBytes(app)) >= 100_000);
+    await eventually(async () => expect(await heldBytes(app)).toBeGreaterThanOrEqual(100_000));
     await clock.advance(UNFINISHED_MS - 1);
     expect(await cuts(app, 'age')).toBe(0);
     await clock.advance(LOOK_MS);
@@ -107,12 +107,12 @@ test('a body that has not arrived whole counts, also behind a request that is an
   using raw = await openRaw(app.url);
   raw.socket.write(postOf('{ __typename }') + begun);
   await eventually(() => raw.received.startsWith('HTTP/1.1 200'));
-  await eventually(async () => (await heldBytes(app)) >= 30_000);
+  await eventually(async () => expect(await heldBytes(app)).toBeGreaterThanOrEqual(30_000));
   raw.socket.write(' '.repeat(1_000));
-  await eventually(async () => (await heldBytes(app)) >= 31_000);
+  await eventually(async () => expect(await heldBytes(app)).toBeGreaterThanOrEqual(31_000));
   expect(await heldBytes(app)).toBeLessThan(35_000);
   raw.socket.write(body.padStart(69_000));
-  await eventually(() => statusesIn(raw).join() === '200,200');
+  await eventually(() => expect(statusesIn(raw).join()).toBe('200,200'));
   expect(await heldBytes(app)).toBe(0);
 });
 
@@ -132,7 +132,7 @@ describe('requests that are refused', () => {
     const flood = `${head}${'1\r\nx\r\n'.repeat(100_000)}0\r\n\r\n${NOT_FOUND}`;
     for (const { socket } of floods) socket.write(flood);
     calm.socket.write(NOT_FOUND);
-    await eventually(() => answers() === 16);
+    await eventually(() => expect(answers()).toBe(16));
     for (const { socket } of floods) socket.destroy();
     expect(before).toBeLessThanOrEqual(8);
   });
@@ -145,11 +145,11 @@ describe('requests that are refused', () => {
     const found = () => statusesIn(raw).filter((status) => status === '404').length;
     for (let sent = 40; sent <= 3_200; sent += 40) {
       raw.socket.write(from('192.0.2.1').repeat(40));
-      await eventually(() => statusesIn(raw).length === sent);
+      await eventually(() => expect(statusesIn(raw)).toHaveLength(sent));
     }
     expect(found()).toBe(BURST);
     raw.socket.write(from('192.0.2.2'));
-    await eventually(() => found() === BURST + 1);
+    await eventually(() => expect(found()).toBe(BURST + 1));
 
     using other = await openRaw(app.url);
     const chunks = `${`4000\r\n${'x'.repeat(0x4000)}\r\n`.repeat(15)}0\r\n\r\n`;
@@ -313,7 +313,7 @@ test('what is packed is charged as what it unpacks to, a body or a message of a 
     return raw;
   };
   using taken = await opened();
-  await eventually(() => taken.messages.length === 1);
+  await eventually(() => expect(taken.messages).toHaveLength(1));
   using refused = await opened();
   expect(await refused.close()).toEqual({ code: 1013, reason: 'Too many messages' });
 });
@@ -328,7 +328,7 @@ test('a body that does not end is cut off, and one in more pieces than its size 
   });
   using other = await openRaw(roomy.url);
   other.socket.write(CHUNKED_HEAD + '1\r\n \r\n'.repeat(5_000));
-  await eventually(() => other.received.includes('The body comes in too many pieces.'));
+  await eventually(() => expect(other.received).toContain('The body comes in too many pieces.'));
   expect(other.received).toMatch(/^HTTP\/1\.1 413 /);
 });
 
@@ -344,6 +344,6 @@ test('a body of 200 kB is read in segments of a slow network, announced or chunk
       await new Promise((resolve) => raw.socket.write(segment, resolve));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await eventually(() => raw.received.includes('"__typename":"Query"'));
+    await eventually(() => expect(raw.received).toContain('"__typename":"Query"'));
   }
 });

@@ -55,7 +55,7 @@ test('the snapshot has everything; an order that the market triggers leaves in t
 test('an order of one’s own appears at once, a market order’s position with the figures; a refusal by op 10 ends it', async () => {
   const token = app.sandbox.token(DEMO);
   const watcher = watch(ACCOUNT, DEMO.email, token);
-  await eventually(() => watcher.orders.size === 3);
+  await eventually(() => expect(watcher.orders.size).toBe(3));
   const place = async (more: object) => {
     const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, ...more };
     const document =
@@ -95,7 +95,7 @@ test.each([
   'a change has op 10 read where it is selected: by %s %i times',
   async (_what, times, document) => {
     const watcher = watch(document);
-    await eventually(() => watcher.rows.size === 6);
+    await eventually(() => expect(watcher.rows.size).toBe(6));
     const before = reads();
     const id = await orderElsewhere(app.sandbox, DEMO.email);
     await eventually(() => watcher.rows.has(String(id)));
@@ -131,7 +131,7 @@ test('what an event reads of the account comes from the feed, or is refused: it 
   for (let tick = 0; tick < 3; tick += 1) {
     app.sandbox.tick();
     const polls = app.sandbox.calls('getOpenPositions');
-    await eventually(() => app.sandbox.calls('getOpenPositions') > polls);
+    await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBeGreaterThan(polls));
   }
   await eventually(
     () => account.events.length > (seen[0] ?? 0) && changes.events.length > (seen[1] ?? 0),

@@ -48,13 +48,13 @@ test('a cursor of another account, of the future, or of nothing at all is answer
   ];
   for (const after of cursors) {
     const watcher = client.watch({ after });
-    await eventually(() => watcher.last !== undefined);
+    await eventually(() => watcher.last !== undefined, watcher.whileOpen);
     expect(watcher.events[0]).toMatchObject({ snapshot: true, opened: [], closed: [] });
     expect(watcher.list).toEqual(own.list);
     watcher.leave();
   }
   const resumed = client.watch({ after: own.last?.cursor ?? null });
-  await eventually(() => resumed.last !== undefined);
+  await eventually(() => resumed.last !== undefined, resumed.whileOpen);
   expect(resumed.events[0]).toMatchObject({ snapshot: false, upserted: [] });
 });
 
@@ -62,12 +62,12 @@ test('a thousand subscriptions on one socket: those above the cap are refused, t
   using raw = await initializedSocket(app, demoToken());
   for (let at = 0; at < 1_000; at += 1) raw.subscribe(`s${at}`, CHANGES);
   const count = (type: string) => raw.messages.filter((message) => message.type === type).length;
-  await eventually(() => count('next') + count('error') === 1_000);
+  await eventually(() => expect(count('next') + count('error')).toBe(1_000));
   expect(count('next')).toBe(100);
   const refusal = raw.messages.find(({ type }) => type === 'error');
   expect(refusal?.payload).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX' } }]);
   app.sandbox.tick();
-  await eventually(() => count('next') === 200);
+  await eventually(() => expect(count('next')).toBe(200));
   // A completed operation makes room for another.
   raw.say({ id: 's0', type: 'complete' });
   await raw.watch('later');

@@ -78,11 +78,14 @@ test('the examples of a WebSocket and of an event stream follow the market, thro
   const following = stream.follow(rows, { after: null }).catch(() => {});
 
   const follow = async () => {
-    await eventually(() => witness.rows.size === 6);
+    await eventually(() => expect(witness.rows.size).toBe(6), witness.whileOpen);
     app.sandbox.tick();
     const profits = (of: Watcher['rows'] | Rows) => [...of].map(([id, row]) => [id, row.profit]);
     for (const shown of [socket.rows, rows]) {
-      await eventually(() => expect(profits(shown)).toEqual(profits(witness.rows)));
+      await eventually(
+        () => expect(profits(shown)).toEqual(profits(witness.rows)),
+        witness.whileOpen,
+      );
     }
   };
   await follow();
@@ -107,7 +110,7 @@ test('the account that is folded follows the gateway', async () => {
   watcher.sink.next = ({ data }) => {
     foldAccount(account, (data as { accountChanges: object }).accountChanges);
   };
-  await eventually(() => account.orders.size === 3);
+  await eventually(() => expect(account.orders.size).toBe(3));
   const [order] = account.orders.values();
   app.sandbox.putPrice(order.symbol, order.priceOpen);
   await eventually(() => account.positions.has(order.id) && !account.orders.has(order.id));

@@ -33,7 +33,7 @@ async function connect(options: ClientOptions = { perMessageDeflate: true }) {
     received.push({ isPacked: data[0] === 0xc1, wireBytes: data.length });
   });
   raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
-  await eventually(() => raw.messages.length === 1);
+  await eventually(() => expect(raw.messages).toHaveLength(1), raw.whileOpen);
   return { raw, received };
 }
 
@@ -87,7 +87,7 @@ describe('packed messages of a client', () => {
       packedFrame(packed),
     ]);
     raw.stream.write(Buffer.concat(Array(count).fill(twice)));
-    await eventually(() => pongs(raw) === 2 * count);
+    await eventually(() => expect(pongs(raw)).toBe(2 * count));
     expect(raw.messages.at(-1)?.payload).toEqual({ text: 'Привет, 世界 🐟' });
     raw.socket.terminate();
   });
@@ -109,7 +109,7 @@ describe('packed messages of a client', () => {
     sayPacked(large.raw, ping + ' '.repeat(50_000_000));
     expect(await large.raw.close()).toMatchObject({ code: 1009 });
     sayPacked(repeated.raw, ping);
-    await eventually(() => pongs(repeated.raw) === 1);
+    await eventually(() => expect(pongs(repeated.raw)).toBe(1));
     sayPacked(repeated.raw, ping);
     const reason = 'Messages unpack to too much';
     expect(await repeated.raw.close()).toEqual({ code: 1009, reason });

@@ -18,11 +18,16 @@ export class RawSocket {
   readonly messages: Message[] = [];
   /** The close frame of the server. */
   closed: { readonly code: number; readonly reason: string } | null = null;
+  #error: Error | null = null;
+  /** For `eventually`: its end says why what is waited for does not come. */
+  readonly whileOpen = { ended: () => this.closed && (this.#error ?? this.closed) };
 
   constructor(socket: WebSocket) {
     this.socket = socket;
     socket.on('message', (data) => this.messages.push(JSON.parse(String(data))));
-    socket.on('error', () => {});
+    socket.on('error', (error) => {
+      this.#error = error;
+    });
     socket.once('close', (code, reason) => {
       this.closed = { code, reason: String(reason) };
     });
@@ -47,9 +52,9 @@ export class RawSocket {
   }
 
   async until(id: string, type: string): Promise<Message> {
-    const found = () => this.of(id).find((message) => message.type === type);
-    await eventually(() => found() !== undefined);
-    return found() as Message;
+    const isOfType = (message: Message) => message.type === type;
+    await eventually(() => this.of(id), { until: (of) => of.some(isOfType), ...this.whileOpen });
+    return this.of(id).find(isOfType) as Message;
   }
 
   /** Starts a subscription, and awaits its first event: by then its token is proved. */
@@ -89,7 +94,10 @@ export async function initializedSocket(
   const raw = await openSocket(app, undefined, options);
   const payload = token === undefined ? {} : { authorization: `Bearer ${token}` };
   raw.say({ type: 'connection_init', payload });
-  await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'));
+  await eventually(() => raw.messages, {
+    until: (messages) => messages.some(({ type }) => type === 'connection_ack'),
+    ...raw.whileOpen,
+  });
   return raw;
 }
 

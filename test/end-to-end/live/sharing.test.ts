@@ -26,7 +26,7 @@ test('all watchers of one account, on both transports and three devices, share o
   for (let interval = 0; interval < INTERVALS; interval += 1) {
     const before = polls();
     sandbox.tick();
-    await eventually(() => polls() > before);
+    await eventually(() => expect(polls()).toBeGreaterThan(before));
   }
   const intervals = (performance.now() - startedAtMs) / POLL_MS;
   expect(polls() - pollsBefore).toBeGreaterThanOrEqual(INTERVALS);
@@ -41,7 +41,7 @@ test('all watchers of one account, on both transports and three devices, share o
   for (const { events } of watchers) expect(events.length).toBeLessThanOrEqual(INTERVALS + 1);
 
   await Promise.all(clients.map((client) => client.dispose()));
-  await eventually(async () => (await seriesValue(app, 'subscriptions')) === 0);
+  await eventually(async () => expect(await seriesValue(app, 'subscriptions')).toBe(0));
 });
 
 test('queries read the running feed while it is younger than a poll, by a proved token', async () => {
@@ -52,7 +52,7 @@ test('queries read the running feed while it is younger than a poll, by a proved
   const token = tokenOf();
   await using client = webSocketClient(app, token);
   const watcher = client.watch();
-  await eventually(() => watcher.last !== undefined);
+  await eventually(() => watcher.last !== undefined, watcher.whileOpen);
   app.sandbox.clearCalls();
   app.sandbox.tick();
   const { data, extensions } = await app.query('{ positions { id profit } }', { token });

@@ -36,7 +36,7 @@ test.each(VIEWS)(
     // The other device's feed continues with its own token.
     const before = other.events.length;
     app.sandbox.tick();
-    await eventually(() => other.events.length > before);
+    await eventually(() => expect(other.events.length).toBeGreaterThan(before), other.whileOpen);
     expect(other.last?.status).toBe('LIVE');
     expect(other.ended).toBeNull();
   },
@@ -87,7 +87,7 @@ test('a token that is revoked ends the subscriptions of its own device, and one 
   for (let change = 0; change < 3; change += 1) {
     const before = other.events.length;
     app.sandbox.tick();
-    await eventually(() => other.events.length > before);
+    await eventually(() => expect(other.events.length).toBeGreaterThan(before), other.whileOpen);
   }
   await eventually(() => {
     for (const { list } of others as Watcher[]) expect(list).toEqual(other.list);
@@ -173,7 +173,7 @@ test.each(VIEWS)(
     // The victim's feed is not affected.
     const before = victim.events.length;
     app.sandbox.tick();
-    await eventually(() => victim.events.length > before);
+    await eventually(() => expect(victim.events.length).toBeGreaterThan(before), victim.whileOpen);
     expect(victim.events.every(({ status }) => status === 'LIVE')).toBe(true);
     expect(victim.ended).toBeNull();
   },

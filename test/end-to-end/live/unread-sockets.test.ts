@@ -34,7 +34,7 @@ test('a socket that does not read its pongs is not read from', async () => {
   const pings = 1_000;
   const ping = JSON.stringify({ type: 'ping', payload: { filler: 'x'.repeat(60_000) } });
   for (let at = 0; at < pings; at += 1) raw.say(ping);
-  await eventually(async () => (await unreadBytes(app)) > MEGABYTE);
+  await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(MEGABYTE));
   let unsent = -1;
   await eventually(async () => {
     const wasUnsent = unsent;
@@ -45,7 +45,7 @@ test('a socket that does not read its pongs is not read from', async () => {
   expect(unsent).toBeGreaterThan(20 * MEGABYTE);
   raw.socket.resume();
   const pongs = () => raw.messages.filter(({ type }) => type === 'pong').length;
-  await eventually(() => pongs() === pings);
+  await eventually(() => expect(pongs()).toBe(pings));
   expect(raw.closed).toBeNull();
 });
 
@@ -57,7 +57,7 @@ test('an operation is not begun on a socket that has not read its earlier answer
   raw.socket.pause();
   // Within the account's limit of unread bytes, and beyond the socket's.
   raw.subscribe('long', `{ ${longField(1.5 * UNTAKEN_BYTES)} }`);
-  await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
+  await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
   raw.subscribe('next', '{ customerId }');
   other.subscribe('1', '{ session { login } }');
   expect((await other.until('1', 'next')).payload.errors).toBeUndefined();
@@ -86,7 +86,10 @@ test('a socket that stops reading costs one event, and gets what it missed as on
   for (let bytes = 0; bytes < UNTAKEN_BYTES; bytes += eventBytes) {
     const events = witness.events.length;
     app.sandbox.tick();
-    await eventually(() => witness.events.length > events);
+    await eventually(
+      () => expect(witness.events.length).toBeGreaterThan(events),
+      witness.whileOpen,
+    );
   }
   const unread = await unreadBytes(app);
   expect(unread).toBeGreaterThan(0);
@@ -96,7 +99,7 @@ test('a socket that stops reading costs one event, and gets what it missed as on
   const versionOf = (cursor = '') => Number.parseInt(cursor, 36);
   const events = () => raw.of('1').map(({ payload }) => payload.data.positionChanges);
   const last = versionOf(witness.last?.cursor);
-  await eventually(() => versionOf(events().at(-1).cursor) === last);
+  await eventually(() => expect(versionOf(events().at(-1).cursor)).toBe(last));
   const versions = events().map(({ cursor }) => versionOf(cursor));
   // The kernel accepted some events, none twice; the rest follows merged into one.
   const steps = versions.slice(1).map((version, at) => version - (versions[at] as number));

@@ -83,6 +83,8 @@ export class Watcher {
   /** The library sends these again after a reconnect, so that it resumes from the last event. */
   readonly variables: { after: string | null; intervalMs?: number; heartbeatSeconds?: number };
   leave: () => void = () => {};
+  /** For `eventually`: its end says why what is waited for does not come. */
+  readonly whileOpen = { ended: () => this.ended };
 
   constructor({ after = null, ...times }: WatchOptions = {}) {
     this.variables = { after, ...times };

@@ -125,7 +125,7 @@ test.each(TRANSPORTS)(
     });
     const token = app.sandbox.token({ email: 'demo@example.com' });
     const ended = async (outcome: string) => {
-      await eventually(() => linesOf(app, 'request').at(-1)?.outcome === outcome);
+      await eventually(() => expect(linesOf(app, 'request').at(-1)?.outcome).toBe(outcome));
       return linesOf(app, 'request').at(-1) ?? {};
     };
     expect(codesOf(await ask(app, { query: HOME }, token))).toEqual([]);
@@ -138,7 +138,7 @@ test.each(TRANSPORTS)(
     expect(await ended('caller')).toMatchObject({ codes: ['GRAPHQL_VALIDATION_FAILED'] });
     const address = hashed('127.0.0.1');
     await ask(app, { query: '{ session { login } }' });
-    await eventually(() => linesOf(app, 'request').length === 3);
+    await eventually(() => expect(linesOf(app, 'request')).toHaveLength(3));
     expect(await ended('caller')).toMatchObject({ codes: ['UNAUTHENTICATED'], address });
     for (let at = 0; at < 6; at += 1) await ask(app, { query: '{ __typename }' });
     expect(await ended('refused')).toMatchObject({ codes: ['RATE_LIMITED'], address });
@@ -169,7 +169,7 @@ test('a subscription has a line when it starts, and one when it has ended, by it
   expect(ended.bytesOut).toBeGreaterThan(50);
   await socket.watch('2', LIVE);
   socket.socket.terminate();
-  await eventually(() => linesOf(app, 'subscription ended').length === 2);
+  await eventually(() => expect(linesOf(app, 'subscription ended')).toHaveLength(2));
   const last = linesOf(app, 'subscription ended')[1];
   expect(last).toMatchObject({ outcome: 'ok', events: 1 });
   expect(linesOf(app, 'subscription started')).toHaveLength(2);
@@ -182,13 +182,13 @@ test('the refusals of an address beyond ten in a minute are one line for each ca
   const address = hashed('127.0.0.1');
   const refused = () => linesOf(app, 'request').filter(({ outcome }) => outcome === 'refused');
   for (let sent = 0; sent < 26; sent += 1) await app.query('{ __typename }');
-  await eventually(() => refused().length === 10);
+  await eventually(() => expect(refused()).toHaveLength(10));
   expect(linesOf(app, 'requests refused')).toEqual([]);
   await clock.advance(60_000);
   const sum = { codes: ['RATE_LIMITED'], address, count: 15 };
   expect(linesOf(app, 'requests refused')).toMatchObject([sum]);
   await app.query('{ __typename }');
-  await eventually(() => refused().length === 11);
+  await eventually(() => expect(refused()).toHaveLength(11));
   await clock.advance(60_000);
   expect(linesOf(app, 'requests refused')).toHaveLength(1);
 });
@@ -226,7 +226,7 @@ test('what a client calls itself, its request and its operation is bounded and r
   await app.query(`query ${'long'.repeat(100)} { __typename }`, {
     headers: { 'apollographql-client-name': 'x'.repeat(500) },
   });
-  await eventually(() => linesOf(app, 'request').length === 2);
+  await eventually(() => expect(linesOf(app, 'request')).toHaveLength(2));
   const [first, second] = linesOf(app, 'request');
   const written = JSON.stringify([first, second]);
   for (const secret of ['Y2FuYXJ5', 'canary@', '4915198765432', 'xxxx']) {

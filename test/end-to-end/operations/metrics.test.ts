@@ -216,8 +216,10 @@ describe('the gateway', () => {
     expect(await seriesValue(app, 'subscriptions')).toBe(1);
     expect(await seriesValue(app, 'sockets')).toBeGreaterThanOrEqual(1);
     failing('getOpenPositions', 503);
-    await eventually(async () => (await seriesValue(app, 'feeds_delayed')) === 1);
-    await eventually(async () => (await seriesValue(app, 'feed_oldest_seconds')) > 0.2);
+    await eventually(async () => expect(await seriesValue(app, 'feeds_delayed')).toBe(1));
+    await eventually(async () =>
+      expect(await seriesValue(app, 'feed_oldest_seconds')).toBeGreaterThan(0.2),
+    );
     expect(await seriesValue(app, 'feed_polls_total{outcome="failed"}')).toBeGreaterThan(0);
   });
 });
@@ -328,7 +330,7 @@ describe('live', () => {
     }
     other.sandbox.clearFaults();
     await Promise.all(answers);
-    await eventually(async () => (await seriesValue(other, waiting)) === 0);
+    await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));
   });
 
   test('accounts whose positions are empty in op 12 alone', async () => {
@@ -354,7 +356,9 @@ describe('live', () => {
     // Changes come faster than this subscription takes events.
     const ticks = setInterval(() => app.sandbox.tick(), 50);
     try {
-      await eventually(async () => (await seriesValue(app, 'events_merged_total')) > before);
+      await eventually(async () =>
+        expect(await seriesValue(app, 'events_merged_total')).toBeGreaterThan(before),
+      );
     } finally {
       clearInterval(ticks);
     }

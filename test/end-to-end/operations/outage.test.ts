@@ -30,7 +30,7 @@ test('a gateway that is down costs a line for each request, one for each breaker
   const calls = app.sandbox.calls();
   const { extensions } = await app.query('{ customerId }', { token: tokens[0] as string });
   expect([app.sandbox.calls(), extensions.gateway]).toEqual([calls, []]);
-  await eventually(() => linesOf(app, 'request').length === 64);
+  await eventually(() => expect(linesOf(app, 'request')).toHaveLength(64));
   const lines = app.logged.slice(before).map((line) => JSON.parse(line));
   expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toHaveLength(4);
   const opened = linesOf(app, 'circuit breaker');

@@ -63,7 +63,9 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       const errors = `redis_errors_total{kind="${kind}"}`;
       const before = await seriesValue(app, errors);
       // It goes on, and is not told again.
-      await eventually(async () => (await seriesValue(app, errors)) >= before + 3);
+      await eventually(async () =>
+        expect(await seriesValue(app, errors)).toBeGreaterThanOrEqual(before + 3),
+      );
       expect(await seriesValue(app, 'degraded{reason="redis"}')).toBe(1);
       if (reason === 'away') expect(await seriesValue(app, 'redis_up')).toBe(0);
 

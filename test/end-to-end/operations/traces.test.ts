@@ -139,7 +139,7 @@ describe.each([
     for (const _time of [1, 2]) {
       await app.query('{ instruments(first: 3) { nodes { id } } }', { token });
     }
-    await eventually(() => collector.spans.filter(isRequest).length === 3);
+    await eventually(() => expect(collector.spans.filter(isRequest)).toHaveLength(3));
     for (const later of collector.spans.filter(isRequest).slice(1)) {
       expect(namesOf(collector.childrenOf(later))).toEqual(['query']);
     }
@@ -171,7 +171,7 @@ describe.each([
     );
     const { spans } = trusting.collector;
     await trusting.app.query('{ __typename }');
-    await eventually(() => spans.filter(isRequest).length === 2);
+    await eventually(() => expect(spans.filter(isRequest)).toHaveLength(2));
     expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toHaveLength(3);
 
     await using place = await traced({}, { directPath });
@@ -226,7 +226,7 @@ describe.each([
     await app.query('{ nonsense }');
     await app.query('{ customerId }', { token: null });
     await fetch(`${app.url}/graphql`, { method: 'POST', body: 'x' });
-    await eventually(() => collector.spans.filter(isRequest).length === seen + 3);
+    await eventually(() => expect(collector.spans.filter(isRequest)).toHaveLength(seen + 3));
     const later = collector.spans.filter(isRequest).slice(seen);
     expect(later.map(({ isError }) => isError)).toEqual([false, false, false]);
     expect(later.map(({ attributes }) => attributes['http.response.status_code'])).toContain(415);
@@ -246,7 +246,7 @@ describe.each([
     const url = `${app.url}/graphql?query={customerId}`;
     const headers = { authorization: `Bearer ${token}` };
     const asked = fetch(url, { headers, signal: client.signal });
-    await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+    await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(1));
     client.abort();
     await expect(asked).rejects.toThrow();
     const request = await collector.find(({ name }) => name === 'GET /graphql');
@@ -278,7 +278,7 @@ test('orders are sampled whatever the share of the others, and whatever a truste
     '... on Mutation { ...F } }\nfragment F on Mutation { placeOrder',
   );
   await app.query(inFragment, { token });
-  await eventually(() => collector.spans.filter(isRequest).length === 2);
+  await eventually(() => expect(collector.spans.filter(isRequest)).toHaveLength(2));
   expect((await collector.find(isRequest)).traceId).toBe(TRACE_ID);
   const operations = collector.spans.filter(({ kind }) => kind === 'internal');
   expect(namesOf(operations)).toEqual(['mutation', 'mutation']);
@@ -368,7 +368,9 @@ test('nothing personal is in a span', async () => {
   });
   await app.query('{ session(maxAge: 0) { login } }', { token });
   const sent = app.sandbox.requests().length;
-  await eventually(() => collector.spans.filter(({ kind }) => kind === 'client').length === sent);
+  await eventually(() =>
+    expect(collector.spans.filter(({ kind }) => kind === 'client')).toHaveLength(sent),
+  );
   await eventually(() => collector.spans.some(({ name }) => name === 'GET /graphql'));
   // Without what is drawn at random or counts up, in which any number may turn up.
   const received = collector.bodies
@@ -400,7 +402,7 @@ test('a collector that never answers delays neither requests nor the shutdown; t
   }
   const dropped = () => seriesValue(app, 'spans_dropped_total{reason="queue_full"}');
   // Three spans for each of the twenty, of which two are under way and four wait.
-  await eventually(async () => (await dropped()) === 60 - 6);
+  await eventually(async () => expect(await dropped()).toBe(60 - 6));
   await app.close();
 });
 
@@ -525,7 +527,7 @@ test('the operations of a socket send on what its upgrade brought, an order what
   expect(app.sandbox.requests('openPosition')[0]?.headers).toMatchObject(headers);
   await socket.watch('live', 'subscription { positionChanges { cursor } }');
   app.sandbox.clearCalls();
-  await eventually(() => app.sandbox.calls('getOpenPositions') > 2);
+  await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBeGreaterThan(2));
   for (const { headers } of app.sandbox.requests('getOpenPositions')) {
     for (const name of NAMES) expect(headers).not.toHaveProperty(name);
   }

@@ -176,7 +176,7 @@ test('an order that waits for a connection is not sent after its moment', async 
   const client = facade.client();
   await client.placed('none');
   const slow = client.place(buying('slow', 'TEST.SLOW'));
-  await eventually(() => sandbox.calls('openPosition') === 1);
+  await eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
   const late = client.place(within(buying('late'), 50));
   const timely = client.place(within(buying('timely'), 60_000));
   expect(await slow).toMatchObject({ type: 'OrderAccepted' });

@@ -88,6 +88,6 @@ describeWithRedis('in production a Redis', (serverPath) => {
     expect(facade.sandbox.calls('openPosition')).toBe(1);
     await facade[Symbol.asyncDispose]();
     const left = async () => String(await redis.command('CLIENT', 'LIST')).match(/^id=/gm);
-    await eventually(async () => (await left())?.length === 1);
+    await eventually(async () => expect((await left())?.length).toBe(1));
   });
 });

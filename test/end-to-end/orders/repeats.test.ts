@@ -65,7 +65,7 @@ test.each([
     const { sandbox } = facade;
     const client = facade.client();
     const calls = () => sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder');
-    const disconnectsAfter = eventually(() => calls() === 1);
+    const disconnectsAfter = eventually(() => expect(calls()).toBe(1));
     expect(await client.place(order, { transport, disconnectsAfter })).toEqual({ kind: 'cut' });
     expect(sandbox.orders()).toEqual([]);
     const outcome = await client.placed('left', { transport });
@@ -86,9 +86,9 @@ test('an order is placed though its client disconnects while the token is being 
   const { sandbox } = facade;
   const client = facade.client();
   sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 300, times: 1 });
-  const disconnectsAfter = eventually(() => sandbox.calls('getSession') === 1);
+  const disconnectsAfter = eventually(() => expect(sandbox.calls('getSession')).toBe(1));
   expect(await client.place(buying('early'), { disconnectsAfter })).toEqual({ kind: 'cut' });
-  await eventually(() => sandbox.orders().length === 1);
+  await eventually(() => expect(sandbox.orders()).toHaveLength(1));
   expect(await client.placed('early')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });
 

@@ -43,7 +43,7 @@ test.concurrent('orders in flight at SIGTERM are answered and recorded', async (
   const orders = (['http', 'socket'] as const).map((transport) =>
     client.place(buying(transport, 'TEST.SLOW'), { transport }),
   );
-  await eventually(() => sandbox.calls('openPosition') === 2);
+  await eventually(() => expect(sandbox.calls('openPosition')).toBe(2));
   await drain(facade);
   await answer();
   const answers = await Promise.all(orders);
@@ -59,7 +59,7 @@ test.concurrent('orders in flight at SIGTERM are answered and recorded', async (
 test.concurrent('an order whose client has left is waited for, though nothing is connected', async () => {
   await using stage = await startStage();
   const { sandbox, facade, client, answer } = stage;
-  const inFlight = eventually(() => sandbox.calls('openPosition') === 1);
+  const inFlight = eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
   const left = client.place(SLOW, { disconnectsAfter: inFlight });
   expect(await left).toEqual({ kind: 'cut' });
   await drain(facade);
@@ -75,7 +75,7 @@ test.concurrent('orders that were answered while the process was frozen beyond t
   await using stage = await startStage({ ORDER_TIMEOUT_MS: String(timeoutMs) });
   const { sandbox, facade, client, answer } = stage;
   const placed = [1, 2, 3].map((order) => client.place(buying(`${order}`, 'TEST.SLOW')));
-  await eventually(() => sandbox.calls('openPosition') === 3);
+  await eventually(() => expect(sandbox.calls('openPosition')).toBe(3));
   facade.signal('SIGSTOP');
   // The gateway answers, and the deadlines of all orders pass.
   await answer();
@@ -91,7 +91,7 @@ test.concurrent('an order the gateway never answers keeps the process for its ow
   await using stage = await startStage({ ORDER_TIMEOUT_MS: '1000' });
   const { sandbox, facade, client } = stage;
   const order = client.place(SLOW);
-  await eventually(() => sandbox.calls('openPosition') === 1);
+  await eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
   facade.signal('SIGTERM');
   expect(await order).toMatchObject({ type: 'OrderOutcomeUnknown', replayed: false });
   expect(await facade.ended()).toBe(0);
@@ -106,7 +106,7 @@ test.concurrent.each(['second SIGTERM', 'SIGKILL'] as const)(
     await using stage = await startStage({ ORDER_TIMEOUT_MS: '8000' });
     const { sandbox, facade, client, answer } = stage;
     const order = client.place(SLOW);
-    await eventually(() => sandbox.calls('openPosition') === 1);
+    await eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
     if (end === 'SIGKILL') await facade.kill();
     else {
       await drain(facade);
@@ -119,7 +119,7 @@ test.concurrent.each(['second SIGTERM', 'SIGKILL'] as const)(
     const unknown = { type: 'OrderOutcomeUnknown', replayed: true };
     expect(await client.placed('slow')).toMatchObject(unknown);
     expect(await client.place(SLOW)).toMatchObject(unknown);
-    await eventually(() => sandbox.orders().length === 1);
+    await eventually(() => expect(sandbox.orders()).toHaveLength(1));
     expect(sandbox.calls('openPosition')).toBe(1);
   },
 );

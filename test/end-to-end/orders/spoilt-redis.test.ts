@@ -42,7 +42,7 @@ describeWithRedis('a Redis whose replies are spoilt', (serverPath) => {
     await placed('first');
     await client.void('voided');
     await client.placed('first');
-    await eventually(() => front.scripts.size >= 7);
+    await eventually(() => expect(front.scripts.size).toBeGreaterThanOrEqual(7));
     const scripts = [...front.scripts];
 
     async function tried(name: string, script: string | null): Promise<void> {
@@ -61,7 +61,7 @@ describeWithRedis('a Redis whose replies are spoilt', (serverPath) => {
       expect(isTrue(reply, sentOf(key)), `${name}: ${JSON.stringify(reply)}`).toBe(true);
       // Reads need no Redis.
       expect(replies[3].errors, name).toEqual([]);
-      if (script === null) await eventually(() => front.spoilt > 5);
+      if (script === null) await eventually(() => expect(front.spoilt).toBeGreaterThan(5));
       front.spoil(null);
       await placed(key);
       expect(sentOf(key), `${name} of ${script}`).toBe(1);

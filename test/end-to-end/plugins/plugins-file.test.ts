@@ -99,7 +99,7 @@ test('a program that adds plugins drains on SIGTERM', async () => {
     'mutation { placeOrder(input: { symbol: "TEST.SLOW", side: BUY, size: { units: 1 }, idempotencyKey: "while-draining" }) { __typename } }',
     { token },
   );
-  await eventually(() => gateway.calls('openPosition') === 1);
+  await eventually(() => expect(gateway.calls('openPosition')).toBe(1));
   facade.signal('SIGTERM');
   // The gateway takes longer than the order's deadline.
   expect((await order).data).toEqual({ placeOrder: { __typename: 'OrderOutcomeUnknown' } });

@@ -160,7 +160,7 @@ test.each([true, false])(
       'subscription.Live',
       'subscription.Live',
     ];
-    await eventually(() => spans.length >= expected.length);
+    await eventually(() => expect(spans.length).toBeGreaterThanOrEqual(expected.length));
     expect(spans.map(({ name }) => name).sort()).toEqual(expected);
     const failed = spans.filter(({ status }) => status.code === FAILED);
     expect(failed.map(({ name }) => name)).toEqual(['query.Failing']);

@@ -91,7 +91,7 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
     const { page } = visitor;
     const id = await page.locator('.marks > *').first().getAttribute('id');
     await page.evaluate('{ const now = Date.now; Date.now = () => now() + 61_000; }');
-    await eventually(async () => (await page.locator(`#${id}`).count()) === 0);
+    await eventually(async () => expect(await page.locator(`#${id}`).count()).toBe(0));
   });
 
   test('go back in time by dragging: the list and the equity are as they were, and come back to now', async () => {
@@ -121,7 +121,7 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
     const events = () => page.locator('#lane-app .event').count();
     const heard = await events();
     app.sandbox.tick();
-    await eventually(async () => (await events()) > heard);
+    await eventually(async () => expect(await events()).toBeGreaterThan(heard));
     expect((await shown())[0]).toBe(before[0]);
     await page.getByRole('link', { name: 'See the list' }).click();
     await page.locator('#live-title').waitFor();
@@ -146,7 +146,7 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
     expect(await range.getAttribute('aria-valuetext')).toBe('now');
     await range.press('Home');
     await page.getByRole('radio', { name: /^pro/ }).check();
-    await eventually(async () => (await page.locator('#live-rows tr').count()) === 25);
+    await eventually(async () => expect(await page.locator('#live-rows tr').count()).toBe(25));
     expect(await range.getAttribute('aria-valuetext')).toBe('now');
     await range.press('Home');
     expect(await page.locator('#live-rows tr').count()).toBe(25);

@@ -166,7 +166,8 @@ describeInBrowser('the demonstration page', (browser) => {
     }
 
     const pill = page.locator('#live .live-status');
-    const status = (name: string) => eventually(async () => (await pill.textContent()) === name);
+    const status = (name: string) =>
+      eventually(async () => expect(await pill.textContent()).toBe(name));
     await status('LIVE');
     await preset('Gateway down').click();
     await reads('fault-list', /every operation resets the connection, for 10 s/);
@@ -202,9 +203,9 @@ describeInBrowser('the demonstration page', (browser) => {
     await reads('live-log', /Resumed after .* changes alone/);
     const pill = page.locator('#live .live-status');
     await visitor.click('Cut the gateway for 5 s');
-    await eventually(async () => (await pill.textContent()) === 'DELAYED');
+    await eventually(async () => expect(await pill.textContent()).toBe('DELAYED'));
     await reads('announcer', /DELAYED/);
-    await eventually(async () => (await pill.textContent()) === 'LIVE');
+    await eventually(async () => expect(await pill.textContent()).toBe('LIVE'));
     await visitor.isSound();
   });
 
@@ -220,7 +221,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await reads('screen-verdict', /the same 25 positions/);
     await reads('pending-count', /8 pending orders/);
     await reads('sync-size', /456 instruments/);
-    await eventually(() => app.sandbox.orders().length === 1);
+    await eventually(() => expect(app.sandbox.orders()).toHaveLength(1));
     // The former’s answer has come by the time that the next order of this page is accepted.
     await visitor.click('Double tap');
     await reads('order-title', /Two taps, one order/);

@@ -55,7 +55,7 @@ describeInBrowser('GraphiQL', (browser) => {
         await clickAsAPerson(page, `#graphiql-session-tab-${at}`);
         expect(await activeTab(page)).toBe(name);
         await run();
-        await eventually(async () => (await summary.locator('b').innerText()) === name);
+        await eventually(async () => expect(await summary.locator('b').innerText()).toBe(name));
         if (LIVE.includes(name)) await stop();
         else expect(await summary.innerText()).toContain('200 OK');
       }

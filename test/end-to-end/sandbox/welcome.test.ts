@@ -21,7 +21,7 @@ test('`trading-graph start` prints what to open, what to query and how to sign i
     child.stdout.on('data', (text) => {
       written += text;
     });
-    await eventually(() => written.includes('Ctrl+C'));
+    await eventually(() => expect(written).toContain('Ctrl+C'));
     expect(written).toContain('sandbox');
     expect(written.trim().split('\n').length).toBeLessThan(12);
 

@@ -26,7 +26,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     const url = `${replicas.url}/graphql`;
     return Crowd.open({ url, sandbox, accounts: ACCOUNTS, socketsPerAccount, ...changed });
   };
-  const nobody = () => eventually(async () => (await replicas.feeds()) === 0);
+  const nobody = () => eventually(async () => expect(await replicas.feeds()).toBe(0));
 
   test('that name their account cost one poll for each account, also after a replica died and came back', async () => {
     using viewers = await crowd(SOCKETS_PER_ACCOUNT);

@@ -146,7 +146,7 @@ describe('orders alone', () => {
     screen.fake('getSession', snapshot([], ['filled']));
     screen.fake('getOpenPositions', { positions: rows('filled') });
     const slow = screen.read('{ orders(maxAge: 0) { id } }');
-    await eventually(() => screen.calls('getSession') === 2);
+    await eventually(() => expect(screen.calls('getSession')).toBe(2));
     await screen.read('{ positions { id } }');
     expect(await slow).toEqual({ orders: [] });
     expect(screen.calls('getSession')).toBe(3);
@@ -169,14 +169,14 @@ describe('orders alone', () => {
     const token = await app.signIn();
     await using client = webSocketClient(app, token);
     const watcher = client.watch();
-    await eventually(() => watcher.events.length > 0);
+    await eventually(() => watcher.events.length > 0, watcher.whileOpen);
     const executed = await trigger(app, token);
-    await eventually(() => watcher.rows.has(executed));
+    await eventually(() => watcher.rows.has(executed), watcher.whileOpen);
     const { data } = await app.query('{ orders { id } }', { token });
     expect(ids(data.orders)).not.toContain(executed);
     // The feed itself goes on without a snapshot for each of its polls.
     app.sandbox.clearCalls();
-    await eventually(() => app.sandbox.calls('getOpenPositions') > 3);
+    await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBeGreaterThan(3));
     expect(app.sandbox.calls('getSession')).toBe(0);
   });
 });

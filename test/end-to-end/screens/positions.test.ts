@@ -20,7 +20,7 @@ describe('the newest list of positions', () => {
     // The snapshot is requested first and answered last, so its own list is the older one by then.
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const slow = screen.read('{ session(maxAge: 0) { positions { id } } }');
-    await eventually(() => screen.calls('getSession') === 2);
+    await eventually(() => expect(screen.calls('getSession')).toBe(2));
     await screen.read('{ positions { id } }');
     expect(await slow).toEqual({ session: { positions: [{ id: '1' }] } });
   });
@@ -30,7 +30,7 @@ describe('the newest list of positions', () => {
     const token = await app.signIn();
     await using client = webSocketClient(app, token);
     const watcher = client.watch();
-    await eventually(() => watcher.events.length > 0);
+    await eventually(() => watcher.events.length > 0, watcher.whileOpen);
     app.sandbox.clearCalls();
     const read = await app.query('{ positions { id } }', { token });
     expect(app.sandbox.calls('getOpenPositions')).toBe(0);
@@ -48,7 +48,7 @@ describe('the newest list of positions', () => {
     await screen.read('{ session { login } }', other);
     positionsAre('old', { delayMs: 400, times: 1 });
     const slow = screen.read('{ positions { id } }');
-    await eventually(() => screen.calls('getOpenPositions') === 1);
+    await eventually(() => expect(screen.calls('getOpenPositions')).toBe(1));
     positionsAre('new');
     await screen.read('{ positions { id } }', other);
     expect(await slow).toEqual({ positions: [{ id: 'new' }] });
@@ -86,7 +86,7 @@ describe('the session', () => {
   test('of age 0 is not joined to a call that began before', async () => {
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const before = screen.read('{ session { login } }');
-    await eventually(() => screen.calls('getSession') === 1);
+    await eventually(() => expect(screen.calls('getSession')).toBe(1));
     await screen.read('{ session(maxAge: 0) { login } }');
     await before;
     expect(screen.calls('getSession')).toBe(2);

@@ -177,7 +177,7 @@ describe('a query', () => {
     const text = '{ session { login } positions { id } withdrawalMethods { id } customerId }';
     const answer = app.query(text, { token });
     // The last is sent before the first is answered.
-    await eventually(() => gateway.requests().length === 4);
+    await eventually(() => expect(gateway.requests()).toHaveLength(4));
     await clock.advance(1_000);
     expect((await answer).errors).toEqual([]);
   });

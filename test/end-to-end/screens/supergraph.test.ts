@@ -99,14 +99,14 @@ test.each([
     const token = app.sandbox.token(DEMO);
     await using client = open(router, token);
     const watcher = client.watch({}, LIVE);
-    await eventually(() => watcher.list.length === 6);
+    await eventually(() => expect(watcher.list).toHaveLength(6), watcher.whileOpen);
     expect(watcher.list[0]).toMatchObject({ instrument: { name: 'Apple Inc.', note: 'Hold' } });
     const price = 230 + before;
     app.sandbox.putPrice('AAPL', price);
-    await eventually(() => watcher.list[0]?.priceCurrent === price);
+    await eventually(() => expect(watcher.list[0]?.priceCurrent).toBe(price), watcher.whileOpen);
     expect(transportsSince(before)).toEqual(['sse']);
     app.sandbox.revoke({ token });
-    await eventually(() => watcher.ended === 'complete');
+    await eventually(() => expect(watcher.ended).toBe('complete'));
     expect(watcher.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
   },
 );

@@ -32,5 +32,5 @@ test('yoga is loaded with its first request, and what a setting needs not at all
   expect(loaded()).not.toContain('graphql-yoga');
   const other = await fetch(`${facade.url}/graphql`, { method: 'PUT' });
   expect(other.status).toBe(405);
-  await eventually(() => loaded().includes('graphql-yoga'));
+  await eventually(() => expect(loaded()).toContain('graphql-yoga'));
 });

@@ -147,7 +147,7 @@ test('the process says when it serves what it is and what it relies on, shares i
   await using _other = await startTestApp({ ORDER_STORE: path });
   // The folder is made at the start, its files are written once.
   const compiled = () => readdir(join(folder.path, 'compiled'), { recursive: true });
-  await eventually(async () => (await compiled()).length > 2);
+  await eventually(async () => expect((await compiled()).length).toBeGreaterThan(2));
 });
 
 test.each<[string, number, Environment, RegExp[]]>([

@@ -132,7 +132,7 @@ describe.each([
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     });
-    await eventually(() => text.split(':\n\n').length > 4);
+    await eventually(() => expect(text.split(':\n\n').length).toBeGreaterThan(4));
     app.sandbox.revoke({ token });
     await eventually(() => response.complete);
     const [first, last, rest] = text

@@ -72,7 +72,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect(first).toMatchObject({ data: { session: { id: '700001' } }, hasNext: true });
     const second = await next(parts);
     expect(second.incremental[0].data.positions.length).toBeGreaterThan(0);
-    await eventually(() => gateway.waiting === 2);
+    await eventually(() => expect(gateway.waiting).toBe(2));
     gateway.release();
     const rest = [await next(parts), await next(parts)];
     expect(await next(parts)).toBeUndefined();
@@ -128,9 +128,9 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     const leaving = new AbortController();
     const parts = partsOf(await ask(accept, SCREEN, {}, leaving.signal));
     await next(parts);
-    await eventually(() => gateway.waiting === 2);
+    await eventually(() => expect(gateway.waiting).toBe(2));
     leaving.abort();
-    await eventually(() => gateway.left === 2);
+    await eventually(() => expect(gateway.left).toBe(2));
   });
 });
 

@@ -23,7 +23,7 @@ test('an event stream that is just being opened does not delay the shutdown, and
   const ended = ask(app, 'subscription { positions { id } }').catch(() => 'cut off');
   const asked = ask(app, '{ customerId }');
   await eventually(() => app.sandbox.calls('getSession') > 0);
-  await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+  await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(1));
   await app.close();
   expect(app.logged.join()).not.toContain('grace period elapsed');
   await ended;
@@ -37,7 +37,7 @@ test('an operation sent while its socket is being closed is answered, or not beg
     const raw = await initializedSocket(app, tokenOf(app));
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 30 });
     raw.subscribe('read', '{ customerId }');
-    await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+    await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(1));
     raw.socket.on('message', (data) => {
       // The close frame crosses this message on the wire.
       if (!/"type":"complete"/.test(String(data)) || !/"id":"read"/.test(String(data))) return;
@@ -61,7 +61,7 @@ test('a request that crosses the begin of a shutdown on an idle connection is an
   });
   const get = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
   idle.write(get);
-  await eventually(() => text.includes('\r\n\r\n'));
+  await eventually(() => expect(text).toContain('\r\n\r\n'));
   const closed = app.close();
   // From then on no others are taken.
   await eventually(async () => {
@@ -80,7 +80,7 @@ test('a shutdown waits for no request longer than the grace period', async () =>
   const raw = await initializedSocket(app, tokenOf(app));
   raw.subscribe('1', '{ customerId }');
   const asked = ask(app, '{ customerId }').catch(() => 'cut off');
-  await eventually(() => app.sandbox.calls('getCustomerId') === 2);
+  await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(2));
   await app.close();
   // When the connections to the gateway close they would be answered.
   expect(await asked).toBe('cut off');
@@ -124,7 +124,7 @@ test('at the end sockets and event streams close one after the other, as long be
   await Promise.all(streams);
   const startedAtMs = performance.now();
   await app.close();
-  await eventually(() => endsMs.length === SOCKETS + STREAMS);
+  await eventually(() => expect(endsMs).toHaveLength(SOCKETS + STREAMS));
   expect(opened.map(({ closed }) => closed?.code)).toEqual(Array(SOCKETS).fill(1012));
   for (const share of [0.25, 0.5, 0.75]) {
     const afterMs = (endsMs[Math.floor(endsMs.length * share)] ?? 0) - startedAtMs;

@@ -181,7 +181,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
 async function sentTo(document: Document, event: object, options?: SubscriberOptions) {
   const { emit, sent, taken, events, isOver } = subscribe(document, options);
   emit(event);
-  await eventually(() => sent.length === 1);
+  await eventually(() => expect(sent).toHaveLength(1));
   taken();
   events.end();
   await isOver;
@@ -289,7 +289,7 @@ describe('the budget of an account is charged', () => {
     const { emit, events, taken, isOver, results: shown } = subscribe(prices, { signal });
     emit(MANY);
     events.end(new Error('over'));
-    await eventually(() => shown().length === 1);
+    await eventually(() => expect(shown()).toHaveLength(1));
     expect(shown()).toEqual([MASKED]);
     taken();
     await isOver;

@@ -449,7 +449,7 @@ test('a burst of polls leaves half of the reads’ connections to waiting reques
   expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(
     Array(5).fill('answer'),
   );
-  await eventually(() => hanging.length >= 2);
+  await eventually(() => expect(hanging.length).toBeGreaterThanOrEqual(2));
   expect(await read(open, 6)).toBe('answer');
   expect(hanging).toHaveLength(2);
   for (const _poll of polls) {

@@ -44,7 +44,7 @@ describe('Retry-After', () => {
     await using gateway = await startScriptedGateway(inTurn(busy(2), positions));
     await using open = openResilient(gateway.url);
     const read = open.client.getOpenPositions(caller(1), null);
-    await eventually(() => open.clock.pending === 1);
+    await eventually(() => expect(open.clock.pending).toBe(1));
     await open.clock.advance(1_999);
     expect(open.clock.pending).toBe(1);
     await open.clock.advance(100);
@@ -69,7 +69,7 @@ test('all attempts together keep to the deadline of one', async () => {
   });
   await using open = openResilient(gateway.url, { timeoutMs: 40_300 });
   const read = open.client.read(caller(1), READS.getCustomerId, {});
-  await eventually(() => open.clock.pending === 1);
+  await eventually(() => expect(open.clock.pending).toBe(1));
   await open.clock.advance(40_100);
   // Only 250 of the 40,300 ms are left for the silent second attempt.
   const error = await read.catch((reason) => reason);
@@ -99,7 +99,7 @@ test('clients that disconnect while a retry waits cause no further call, and spe
       READS.getCustomerId,
       {},
     );
-    await eventually(() => open.clock.pending === 1);
+    await eventually(() => expect(open.clock.pending).toBe(1));
     controller.abort();
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
     expect(open.clock.pending).toBe(0);

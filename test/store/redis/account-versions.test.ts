@@ -41,7 +41,7 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     expect((await b.versionOf('2')).version).toBe(null);
     // So it does when others tell for the first time that nobody knows of an order.
     await reserved(a.records, '2', 'k', 30);
-    await eventually(async () => (await b.records.find('2', 'k'))?.pendingMs === 0);
+    await eventually(async () => expect((await b.records.find('2', 'k'))?.pendingMs).toBe(0));
     const { version } = await b.versionOf('2');
     expect(version).not.toBe(null);
     await b.records.find('2', 'k');
@@ -79,7 +79,7 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     redis.signal('SIGSTOP');
     const asked = a.versionOf('1');
     asked.catch(() => {});
-    await eventually(() => clock.pending > pending);
+    await eventually(() => expect(clock.pending).toBeGreaterThan(pending));
     await clock.advance(FAR_MS);
     await expect(asked).rejects.toThrow('in time');
     // For a while nobody asks again.

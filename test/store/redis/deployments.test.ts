@@ -54,7 +54,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     await redis.command('FLUSHALL');
     expect(await other.records.reserve(request('1', 'kept'))).toMatchObject({ reserved: false });
     await other.close();
-    await eventually(() => stores.records.degradedReason() === null);
+    await eventually(() => expect(stores.records.degradedReason()).toBe(null));
     expect(stores.limits?.degradedReason()).toBe(null);
     expect(await redis.command('ACL', 'LOG')).toEqual([]);
 

@@ -92,7 +92,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     line.delayMs = 200;
     await redis.command('FLUSHALL');
     const noticed = a.records.find('1', 'none');
-    await eventually(async () => (await redis.command('EXISTS', MARKER)) === 1);
+    await eventually(async () => expect(await redis.command('EXISTS', MARKER)).toBe(1));
     expect(await membersOf(redis)).toHaveLength(1);
     await using b = await openWith(redis.url, 50);
     // In batches, between which other scripts have their turn.
@@ -109,8 +109,8 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await using a = await open(redis.url);
     await redis.command('ZADD', MEMBERS, 1, 'dead');
     await redis.command('ZADD', INDEX, 1, '1:old');
-    await eventually(async () => (await membersOf(redis)).length === 1);
-    await eventually(async () => (await redis.command('EXISTS', INDEX)) === 0);
+    await eventually(async () => expect(await membersOf(redis)).toHaveLength(1));
+    await eventually(async () => expect(await redis.command('EXISTS', INDEX)).toBe(0));
     await reserved(a.records, '1', 'old');
     expect(await redis.command('ZCARD', INDEX)).toBe(1);
     const answer = await redis.command('EVAL', RESTORED, 4, ...KEYS, 'late', 'an earlier epoch');
@@ -166,7 +166,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await eventually(() =>
       a.warnings.some((line) => line.startsWith('2 order keys were reserved')),
     );
-    await eventually(() => a.records.degradedReason() === null);
+    await eventually(() => expect(a.records.degradedReason()).toBe(null));
     // It is ready without waiting for its first heartbeat.
     await using c = await open(redis.url, { beatMs: 60_000 });
     expect(await c.records.find('1', 'k')).toMatchObject({ id, outcome: accepted });

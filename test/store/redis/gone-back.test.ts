@@ -42,7 +42,7 @@ class SharedClocks {
   async whileHeld(replicas: number, set: () => Promise<unknown>): Promise<void> {
     const held: (() => void)[] = [];
     this.#held = held;
-    await eventually(() => held.length === replicas);
+    await eventually(() => expect(held).toHaveLength(replicas));
     await set();
     this.#held = null;
     for (const beat of held) beat();
@@ -122,7 +122,7 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
       }
       await redis.command('EVAL', DECLARE, 4, ...KEYS, 0);
       expect(await next.records.reserve(request('1', 'unknown'))).toMatchObject({ reserved: true });
-      await eventually(() => next.records.gapReason() === null);
+      await eventually(() => expect(next.records.gapReason()).toBe(null));
     },
   );
 
@@ -179,7 +179,7 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
     expect(await eventually(() => other.records.reserve(request('1', 'own')))).toMatchObject({
       record: { outcome: accepted },
     });
-    await eventually(() => other.records.degradedReason() === null);
+    await eventually(() => expect(other.records.degradedReason()).toBe(null));
     await expect(other.records.reserve(request('1', 'lost'))).rejects.toThrow('dropped the record');
     expect(await other.records.reserve(request('1', 'new'))).toMatchObject({ reserved: true });
     // Back again, while an epoch that began in between opens in 25 hours.
@@ -189,7 +189,7 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
     });
     await eventually(() => one.warnings.some((warning) => /was set by -9\d{4} s/.test(warning)));
     expect(await one.records.reserve(request('1', 'newer'))).toMatchObject({ reserved: true });
-    await eventually(async () => (await redis.command('ZSCORE', INDEX, '1:lost')) === null);
+    await eventually(async () => expect(await redis.command('ZSCORE', INDEX, '1:lost')).toBe(null));
   });
 });
 

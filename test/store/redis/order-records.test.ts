@@ -266,7 +266,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     const [slow, other] = [one.records, another.records];
     const answer = await slow.reserve({ ...request('1', 'k'), pendingMs: 200 });
     if (!answer.reserved) throw new Error('the key is free');
-    await eventually(async () => (await other.find('1', 'k'))?.pendingMs === 0);
+    await eventually(async () => expect((await other.find('1', 'k'))?.pendingMs).toBe(0));
     await slow.release(answer.reservation);
     const unknown = { reserved: false, record: { outcome: null, pendingMs: 0 } };
     expect(await other.reserve(request('1', 'k'))).toMatchObject(unknown);
@@ -278,7 +278,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     // Redis need not be asked, which may have lost it.
     const second = await slow.reserve({ ...request('1', 'second'), pendingMs: 200 });
     if (!second.reserved) throw new Error('the key is free');
-    await eventually(async () => (await slow.find('1', 'second'))?.pendingMs === 0);
+    await eventually(async () => expect((await slow.find('1', 'second'))?.pendingMs).toBe(0));
     await redis.kill();
     await slow.release(second.reservation);
   });

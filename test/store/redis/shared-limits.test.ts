@@ -36,7 +36,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
     using one = await openOn(redis.url);
     const quick = (points: number) => one.limits.share(['q'], [10, 10 / 500, points]);
     expect(await quick(1_000)).toEqual([-10]);
-    await eventually(async () => ((await quick(0))?.[0] ?? 0) > 9);
+    await eventually(async () => expect((await quick(0))?.[0] ?? 0).toBeGreaterThan(9));
     await one.limits.share(['a'], taken(1));
     expect(await redis.command('PTTL', 'trading-graph:limit:a')).toBeGreaterThan(50_000);
     await one.limits.share(['a'], taken(-5));

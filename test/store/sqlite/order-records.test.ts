@@ -133,7 +133,7 @@ describe('order records in SQLite', () => {
     renameSync(opened.path, `${opened.path}.old`);
     await eventually(() => records.degradedReason() !== null);
     renameSync(`${opened.path}.old`, opened.path);
-    await eventually(() => records.degradedReason() === null);
+    await eventually(() => expect(records.degradedReason()).toBe(null));
     await records.settle(earlier, accepted);
     expect(await records.find('1', 'earlier')).toMatchObject({ outcome: accepted });
     expect(opened.warnings).toEqual([
@@ -198,7 +198,7 @@ describe('order records in SQLite', () => {
       expect(next.warnings).toEqual([]);
     }
     limitFiles('unlimited');
-    await eventually(async () => (await full.records.degradedReason()) === null);
+    await eventually(async () => expect(await full.records.degradedReason()).toBe(null));
     expect(await full.records.reserve(request('1', last))).toMatchObject({ reserved: true });
     expect(await full.records.reserve(request('1', 'k0'))).toMatchObject({ reserved: false });
   });

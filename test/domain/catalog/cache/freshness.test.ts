@@ -82,7 +82,7 @@ test('what is shown of its age counts from when the call was sent', async () => 
   world.sandbox.changeCatalog({ headers: { age: '100' } });
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 3_000 });
   const reading = world.catalogs.read(world.viewer());
-  await eventually(() => world.fetches() === 1);
+  await eventually(() => expect(world.fetches()).toBe(1));
   await world.clock.advance(3_000);
   const view = await reading;
   const sentAtMs = world.clock.now() - 3_000;
@@ -117,8 +117,8 @@ function down(world: CatalogWorld): void {
 }
 
 /** A refresh is complete once its call has been answered and the catalog can be read. */
-function fetched(world: CatalogWorld, times: number): Promise<boolean> {
-  return eventually(() => world.fetches() === times);
+function fetched(world: CatalogWorld, times: number): Promise<void> {
+  return eventually(() => expect(world.fetches()).toBe(times));
 }
 
 test('in the last fifth of its TTL a read starts one refresh, which no reader waits for', async () => {
@@ -152,7 +152,7 @@ test('with an ETag the refresh is conditional, and a 304 renews the age', async 
   const { version } = await world.catalogs.read(viewer);
   await world.clock.advance(LAST_FIFTH_MS);
   void world.catalogs.read(viewer);
-  await eventually(() => (world.catalogs.read(viewer) as CatalogView).ageSeconds === 0);
+  await eventually(() => expect((world.catalogs.read(viewer) as CatalogView).ageSeconds).toBe(0));
   const [first, second] = world.sandbox.requests('getAllTickers');
   expect(first?.headers['if-none-match']).toBeUndefined();
   expect(second?.headers['if-none-match']).toMatch(/^W\/"/);
@@ -173,7 +173,7 @@ test.each([401, 403])(
     void world.catalogs.read(refused);
     await fetched(world, 2);
     world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
-    await eventually(() => (world.catalogs.read(other) as CatalogView).ageSeconds === 0);
+    await eventually(() => expect((world.catalogs.read(other) as CatalogView).ageSeconds).toBe(0));
     expect(world.fetches()).toBe(3);
     expect(outcomes).toEqual(['modified', 'personal', 'modified']);
   },

@@ -65,7 +65,9 @@ test.each([
     const before = await cuts(app, 'idle');
     using _reader = await open();
     // To compress so many bytes takes a busy machine long.
-    await eventually(async () => (await cuts(app, 'idle')) === before + 1, { withinMs: 120_000 });
+    await eventually(async () => expect(await cuts(app, 'idle')).toBe(before + 1), {
+      withinMs: 120_000,
+    });
     expect(await unreadBytes(app)).toBe(0);
   },
   180_000,

@@ -86,7 +86,7 @@ test.each(['frames', 'requests'])(
     calm = await listener.open();
     const flood = await listener.open();
     flood.resume().write(Buffer.concat(Array(2_000).fill(piece)));
-    await eventually(() => ports.length === 2_001);
+    await eventually(() => expect(ports).toHaveLength(2_001));
     expect(ports.indexOf(calm.localPort)).toBeLessThan(400);
   },
 );
@@ -135,7 +135,7 @@ test('a connection whose answers nobody reads stays paused by node, whoever resu
   const socket = await listener.open();
   for (const count of [1, 2]) {
     socket.write(GET);
-    await eventually(() => requests === count);
+    await eventually(() => expect(requests).toBe(count));
   }
   expect((reader as unknown as Socket).isPaused()).toBe(true);
   // Node's parser would throw at these bytes, and end the process.
@@ -145,7 +145,7 @@ test('a connection whose answers nobody reads stays paused by node, whoever resu
   socket.on('data', ({ length }) => {
     bytes += length;
   });
-  await eventually(() => bytes > 3 * answer.length);
+  await eventually(() => expect(bytes).toBeGreaterThan(3 * answer.length));
   expect(requests).toBe(3);
   socket.destroy();
 });
@@ -164,7 +164,7 @@ test('the end of a connection comes after its last bytes', async () => {
   await using listener = await listening(server);
   const socket = await listener.open();
   socket.end(Buffer.concat([PING, PING, PING]));
-  await eventually(() => seen.includes('end'));
+  await eventually(() => expect(seen).toContain('end'));
   expect(seen).toEqual(['6', '6', '6', 'end']);
 });
 
@@ -178,14 +178,14 @@ test('a head that does not arrive whole is found, and forgotten when it has, or 
   const socket = await listener.open();
   socket.resume();
   socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(5_000)}`);
-  await eventually(() => received.bytes >= 5_000);
+  await eventually(() => expect(received.bytes).toBeGreaterThanOrEqual(5_000));
   expect(received.bytes).toBeLessThan(5_100);
   socket.write('\r\n\r\n');
-  await eventually(() => received.bytes === 0);
+  await eventually(() => expect(received.bytes).toBe(0));
   socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(3_000)}`);
-  await eventually(() => received.bytes >= 3_000);
+  await eventually(() => expect(received.bytes).toBeGreaterThanOrEqual(3_000));
   socket.destroy();
-  await eventually(() => received.bytes === 0);
+  await eventually(() => expect(received.bytes).toBe(0));
 });
 
 test('a message that does not arrive whole in 30 s is cut, and neither one that the reader holds up nor a request', async () => {
@@ -205,7 +205,7 @@ test('a message that does not arrive whole in 30 s is cut, and neither one that 
   request.write(`GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(3_000)}`);
   late.write(messageOf(1_000).subarray(0, 500));
   held.write(messageOf(1_000, BINARY).subarray(0, 500));
-  await eventually(() => received.bytes >= 3_500);
+  await eventually(() => expect(received.bytes).toBeGreaterThanOrEqual(3_500));
   await clock.advance(29_000);
   expect(cuts).toEqual([]);
   await clock.advance(60_000);

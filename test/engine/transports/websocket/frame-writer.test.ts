@@ -45,7 +45,7 @@ test('each message is received whole, in chunks or not, at every length encoding
     const chunks = [bytes.subarray(0, 1), bytes.subarray(1, middle), bytes.subarray(middle)];
     await new Promise<void>((resolve) => frames.write(chunks, resolve));
   }
-  await eventually(() => messages.length === 2 * lengths.length);
+  await eventually(() => expect(messages).toHaveLength(2 * lengths.length));
   expect(messages).toEqual(whole(values.flatMap((value) => [value, value])));
 });
 
@@ -73,7 +73,7 @@ test('what a stalled reader has not taken counts, and is not overwritten by what
   expect(written).toBeGreaterThan(30_000);
   expect(stalled.stream.writableLength - before).toBeGreaterThan(30_000);
   other.frames.write(`"${'!'.repeat(12_000)}"`, () => {});
-  await eventually(() => other.messages.length === 1);
+  await eventually(() => expect(other.messages).toHaveLength(1));
   stalled.socket.resume();
   await eventually(() => hasLeft && stalled.messages.length === values.length);
   expect(stalled.messages).toEqual(whole(values));

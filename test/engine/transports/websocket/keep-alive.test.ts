@@ -40,7 +40,7 @@ async function openConnections(count: number, pingMs = PING_MS) {
       lastPingAtMs: Number.NEGATIVE_INFINITY,
     };
     socket.on('pong', () => keepAlive.received(target));
-    await eventually(() => client.readyState === client.OPEN);
+    await eventually(() => expect(client.readyState).toBe(client.OPEN));
     const leave = keepAlive.join(target);
     const sendEvent = () => keepAlive.sentEvent(target);
     return { client, target, pings: () => pings, leave, sendEvent };
@@ -66,9 +66,9 @@ test('every socket is pinged once per interval, not all of them together, and no
   await using bench = await openConnections(24);
   const pings = () => bench.connections.reduce((total, target) => total + target.pings(), 0);
   await bench.clock.advance(PING_MS / 12);
-  await eventually(() => pings() === 2);
+  await eventually(() => expect(pings()).toBe(2));
   await bench.clock.advance(PING_MS - PING_MS / 12);
-  await eventually(() => pings() === 24);
+  await eventually(() => expect(pings()).toBe(24));
   expect(bench.connections.every((target) => target.pings() === 1)).toBe(true);
   expect(bench.clock.pending).toBe(1);
   for (const { leave } of bench.connections) leave();
@@ -90,12 +90,12 @@ test.each([0, 600_000])(
     // Six pings fit into the silence.
     for (let rounds = 2; rounds <= 7; rounds += 1) {
       await bench.clock.advance(PING_MS);
-      await eventually(() => reader?.pings() === rounds);
-      await eventually(() => reader?.target.unansweredPings === 0);
+      await eventually(() => expect(reader?.pings()).toBe(rounds));
+      await eventually(() => expect(reader?.target.unansweredPings).toBe(0));
       expect(silent?.target.socket.readyState).toBe(WebSocket.OPEN);
     }
     await bench.clock.advance(PING_MS);
-    await eventually(() => silent?.target.socket.readyState === WebSocket.CLOSED);
+    await eventually(() => expect(silent?.target.socket.readyState).toBe(WebSocket.CLOSED));
     expect(reader?.target.socket.readyState).toBe(WebSocket.OPEN);
   },
 );
@@ -111,7 +111,7 @@ test('a socket whose bytes nobody reads is not pinged, and is cut all the same',
   expect(reader?.target.socket.readyState).toBe(WebSocket.OPEN);
   expect(reader?.target.socket.bufferedAmount).toBe(unread);
   await bench.clock.advance(PING_MS * 2);
-  await eventually(() => reader?.target.socket.readyState === WebSocket.CLOSED);
+  await eventually(() => expect(reader?.target.socket.readyState).toBe(WebSocket.CLOSED));
 });
 
 test('a socket with a subscription is pinged with its events alone, until it has none for longer than any heartbeat', async () => {
@@ -122,14 +122,14 @@ test('a socket with a subscription is pinged with its events alone, until it has
     // A market that moves has several events in an interval.
     await bench.clock.advance(PING_MS - 1);
     reader?.sendEvent();
-    await eventually(() => reader?.target.unansweredPings === 0);
+    await eventually(() => expect(reader?.target.unansweredPings).toBe(0));
     expect(reader?.pings()).toBe(beats);
     await bench.clock.advance(HEARTBEAT_MS - PING_MS);
   }
   reader?.sendEvent();
-  await eventually(() => reader?.pings() === 5);
+  await eventually(() => expect(reader?.pings()).toBe(5));
   await bench.clock.advance(HEARTBEAT_MS + PING_MS - 1);
   expect(reader?.pings()).toBe(5);
   await bench.clock.advance(PING_MS);
-  await eventually(() => reader?.pings() === 6);
+  await eventually(() => expect(reader?.pings()).toBe(6));
 });
