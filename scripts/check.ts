@@ -13,6 +13,11 @@ const CHECKS = [
     args: ['check', '.'],
   },
   { name: 'types', script: tsc, args: [] },
+  {
+    name: "the server's types, without a browser's globals",
+    script: tsc,
+    args: ['-p', 'tsconfig.server.json'],
+  },
   { name: "the types of the client's tests", script: tsc, args: ['-p', 'client/test'] },
   { name: 'the types of the examples', script: tsc, args: ['-p', 'examples'] },
   { name: 'the types of the example with Expo', script: tsc, args: ['-p', 'examples/expo/types'] },
