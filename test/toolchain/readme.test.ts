@@ -37,7 +37,7 @@ test.each([
 ])('docs/dependencies.md has a line for each package, and no other: %s', (heading, kinds) => {
   const manifest = JSON.parse(page('package.json')) as Record<string, Record<string, string>>;
   const section = page('docs/dependencies.md').split(`## ${heading}\n`)[1]?.split('\n## ')[0];
-  const rows = [...(section ?? '').matchAll(/^\| (`[^|]+)\|(?:[^|]+\|){2}$/gm)];
+  const rows = [...(section ?? '').matchAll(/^- (`[^:]+): \S/gm)];
   const named = rows.flatMap(([, cell]) => cell?.match(/(?<=`)[\w@/.-]+(?=`)/g) ?? []);
   expect(named.sort()).toEqual(kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {})).sort());
 });
