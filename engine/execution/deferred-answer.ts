@@ -1,148 +1,120 @@
 import type { ExecutionResult } from 'graphql';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import {
-  type Delivery,
-  type EventText,
-  type OperationEvents,
-  OVER,
-  type Over,
-  type ResultSink,
-} from '../operation/result-sink.ts';
+import { PullStream } from '../../lib/pull-stream.ts';
+import type { EventText } from '../operation/result-sink.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
+import { FollowedEvents } from './delivery.ts';
 
 /** A part of an answer, which is being made. */
 export interface AnswerPart {
   readonly label: string | null;
+  /** A part that fails carries its errors. Where it rejects, the answer ends. */
   readonly result: Promise<ExecutionResult>;
 }
 
-/** Writes one message; large ones in slices, and packed for a sink that unpacks. */
-type Write = (message: object, isPacked: boolean) => MaybePromise<EventText>;
+interface DeferredAnswerOptions {
+  readonly format: PartsFormat;
+  readonly first: Promise<ExecutionResult>;
+  readonly parts: readonly AnswerPart[];
+  /** Writes one message; large ones in slices, and packed for a sink that unpacks. */
+  readonly write: (message: object, isPacked: boolean) => MaybePromise<EventText>;
+  /** Called when all parts are made; returns what the last message has beside them. */
+  readonly ended: () => object;
+  readonly failure: (error: unknown) => ExecutionResult;
+}
 
 /**
- * An answer in parts: the first without the deferred fragments, then each of these when it is whole, one after the other
- * as their reader takes them.
+ * An answer in parts: the first without the deferred fragments, then these as they are whole. Those that are whole when
+ * their reader takes the next message share it.
  */
-export class DeferredAnswer implements OperationEvents {
-  readonly #format: PartsFormat;
-  readonly #first: Promise<ExecutionResult>;
-  readonly #parts: readonly AnswerPart[];
-  readonly #write: Write;
-  readonly #ended: () => object;
-  readonly #over = Promise.withResolvers<Over>();
-  #sink: ResultSink | null = null;
-  #hasBegun = false;
-  #isOver = false;
+export function deferredAnswer(options: DeferredAnswerOptions): FollowedEvents {
+  const { format, first, parts, write, ended, failure } = options;
+  const { begin, next } = FORMATS[format];
+  let initial: object | null = null;
+  let isInitialSent = false;
+  let whole: WholePart[] = [];
+  let waiting = parts.length;
 
-  /** `ended` is called when all parts are made, and returns what the last message has beside the result. */
-  constructor(
-    format: PartsFormat,
-    first: Promise<ExecutionResult>,
-    parts: readonly AnswerPart[],
-    write: Write,
-    ended: () => object,
-  ) {
-    this.#format = format;
-    this.#first = first;
-    this.#parts = parts;
-    this.#write = write;
-    this.#ended = ended;
+  const fail = (error: Error) => stream.end(error);
+  const stream = new PullStream<object>({
+    open() {
+      first.then((result) => {
+        initial = { ...begin(result, parts), hasNext: true };
+        stream.wake();
+      }, fail);
+      for (const [id, { label, result }] of parts.entries()) {
+        result.then((made) => {
+          whole.push({ id: String(id), label, result: made });
+          stream.wake();
+        }, fail);
+      }
+    },
+    take() {
+      if (isInitialSent) return nextMessage();
+      isInitialSent = initial !== null;
+      // Parts that were whole before are asked for again behind it.
+      if (isInitialSent && whole.length > 0) queueMicrotask(() => stream.wake());
+      return initial ?? undefined;
+    },
+    close() {},
+  });
+
+  function nextMessage(): object | undefined {
+    if (whole.length === 0) return undefined;
+    const taken = whole;
+    whole = [];
+    waiting -= taken.length;
+    const hasNext = waiting > 0;
+    // The stream ends behind the message, which is not yet taken.
+    if (!hasNext) queueMicrotask(() => stream.end());
+    return { ...next(taken), ...(hasNext ? {} : ended()), hasNext };
   }
 
-  deliver(sink: ResultSink, outcome: AsyncIterable<never> = this): Delivery {
-    this.#sink = sink;
-    return outcome[Symbol.asyncIterator]() as Delivery;
-  }
+  return new FollowedEvents(stream, {
+    text: (taken, isPacked) => write(taken as object, isPacked),
+    failure: (error) => ({ ...failure(error), hasNext: false }) as ExecutionResult,
+    ended() {},
+  });
+}
 
-  next(): Promise<Over> {
-    if (!this.#hasBegun) {
-      this.#hasBegun = true;
-      this.#run().then(
-        () => this.leave(),
-        (error: unknown) => this.#over.reject(error),
-      );
-    }
-    return this.#over.promise;
-  }
-
-  async return(): Promise<Over> {
-    this.leave();
-    return OVER;
-  }
-
-  /** Ends the answer: reads of the parts end with their request, and nothing more is sent. */
-  leave(): void {
-    this.#isOver = true;
-    this.#over.resolve(OVER);
-  }
-
-  fail(error: unknown): void {
-    this.#over.reject(error);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async #run(): Promise<void> {
-    const messages = FORMATS[this.#format];
-    await this.#send(messages.first(await this.#first, this.#parts));
-    const waiting = new Map(
-      this.#parts.map(({ label, result }, id) => [
-        id,
-        result.then((made) => ({ id, label, made })),
-      ]),
-    );
-    while (waiting.size > 0) {
-      const { id, label, made } = await Promise.race(waiting.values());
-      waiting.delete(id);
-      const last = waiting.size === 0 ? this.#ended() : {};
-      const message = messages.next(made, String(id), label);
-      await this.#send({ ...message, ...last, hasNext: waiting.size > 0 });
-    }
-  }
-
-  async #send(message: object): Promise<void> {
-    const sink = this.#sink;
-    if (this.#isOver || sink === null) return;
-    const over = this.#over.promise;
-    await Promise.race([over, new Promise<void>((ready) => sink.hasRoom(ready) && ready())]);
-    const text = await this.#write(message, sink.takesPacked);
-    if (this.#isOver) return;
-    // Bytes that cannot be written never leave: then its transport ends it.
-    await Promise.race([over, new Promise<void>((left) => sink.send(text, left))]);
-  }
+interface WholePart {
+  readonly id: string;
+  readonly label: string | null;
+  readonly result: ExecutionResult;
 }
 
 interface Messages {
-  first(result: ExecutionResult, parts: readonly AnswerPart[]): object;
-  next(result: ExecutionResult, id: string, label: string | null): object;
+  begin(result: ExecutionResult, parts: readonly AnswerPart[]): object;
+  next(whole: readonly WholePart[]): object;
 }
 
-const ROOT: readonly string[] = [];
+const path: readonly string[] = [];
+const named = (label: string | null) => label !== null && { label };
 
 const FORMATS: Readonly<Record<PartsFormat, Messages>> = {
   // The proposal of 2022, as Apollo's clients and the network layers for Relay read it.
   deferSpec: {
-    first: (result) => ({ ...result, hasNext: true }),
-    next: (result, _id, label) => ({
-      incremental: [{ ...result, path: ROOT, ...(label !== null && { label }) }],
+    begin: (result) => result,
+    next: (whole) => ({
+      incremental: whole.map(({ label, result }) => ({ ...result, path, ...named(label) })),
     }),
   },
   // The present proposal, as graphql 17 writes it.
   incrementalSpec: {
-    first: (result, parts) => ({
+    begin: (result, parts) => ({
       ...result,
-      pending: parts.map(({ label }, id) => ({
-        id: String(id),
-        path: ROOT,
-        ...(label !== null && { label }),
-      })),
-      hasNext: true,
+      pending: parts.map(({ label }, id) => ({ id: String(id), path, ...named(label) })),
     }),
-    next: ({ data, errors }, id) =>
-      data == null
-        ? { completed: [{ id, errors }] }
-        : { incremental: [{ id, data, ...(errors && { errors }) }], completed: [{ id }] },
+    next(whole) {
+      const incremental = whole
+        .filter(({ result }) => result.data != null)
+        .map(({ id, result }) => ({ id, ...result }));
+      return {
+        ...(incremental.length > 0 && { incremental }),
+        completed: whole.map(({ id, result: { data, errors } }) =>
+          data == null ? { id, errors } : { id },
+        ),
+      };
+    },
   },
 };

@@ -10,11 +10,10 @@ import type { Deferral, Executable } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
 import type { Refusal } from '../operation/refusal.ts';
-import type { EventText } from '../operation/result-sink.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
 import { beginEvents, type EventContexts, type Subscribed } from './begin-events.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
-import { DeferredAnswer } from './deferred-answer.ts';
+import { deferredAnswer } from './deferred-answer.ts';
 import { packResult } from './delivery.ts';
 import type { EventResults } from './event-results.ts';
 import { jsonText } from './json-text.ts';
@@ -95,18 +94,19 @@ export function createExecution(parts: ExecutionParts) {
       const span = operation.trace?.part({ name: 'defer', attributes: { label: label ?? '' } });
       return { label, result: run(fragment, span ?? null) };
     });
-    const answer = new DeferredAnswer(format, first, parts, write, () => {
-      const { extensions } = ended(context, { extensions: undefined }) as ExecutionResult;
-      return extensions === undefined ? {} : { extensions };
+    const answer = deferredAnswer({
+      format,
+      first,
+      parts,
+      write: (message, isPacked) =>
+        chain(jsonText(message, meter), (text) =>
+          isPacked ? packResult(text, scheduler, client.key) : text,
+        ),
+      ended: () => ended(context, {}),
+      failure: (error) => masked(context, { errors: [asGraphQLError(error)] }),
     });
     operation.events = answer;
     return answer;
-
-    function write(message: object, isPacked: boolean): MaybePromise<EventText> {
-      return chain(jsonText(message, meter), (text) =>
-        isPacked ? packResult(text, scheduler, client.key) : text,
-      );
-    }
   }
 
   /** The result of a part. It never rejects: a part that fails carries its errors. */

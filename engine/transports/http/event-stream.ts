@@ -34,6 +34,8 @@ export class EventStream implements ResultSink {
     this.#unread = reply.unread;
     this.#summary = summary;
     this.#gzip = this.takesPacked ? new GzipSegments() : null;
+    // An answer in parts begins with its first one.
+    if (this.#framing.ping.length === 0) this.#response.cork();
     if (this.#gzip !== null) this.#write(this.#gzip.begin());
     // Some browsers hand the response to the page with its first bytes only.
     const first = Buffer.concat([this.#framing.begin, this.#framing.ping]);
@@ -72,6 +74,7 @@ export class EventStream implements ResultSink {
     const bytes = this.#encoded(result);
     this.#summary.sent(bytes.length);
     this.#write(bytes, left);
+    if (this.#response.writableCorked > 0) this.#response.uncork();
   }
 
   /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone; each event does as well. */

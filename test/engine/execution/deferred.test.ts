@@ -1,6 +1,7 @@
 import {
   type ExecutionResult,
   GraphQLDeferDirective,
+  GraphQLError,
   GraphQLSchema,
   Kind,
   parse,
@@ -12,7 +13,8 @@ import { expect, test } from 'vitest';
 import { deferredNow } from '../../../engine/documents/deferred-parts.ts';
 import { Documents, type Executable } from '../../../engine/documents/documents.ts';
 import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
-import { DeferredAnswer } from '../../../engine/execution/deferred-answer.ts';
+import { deferredAnswer } from '../../../engine/execution/deferred-answer.ts';
+import type { OperationEvents } from '../../../engine/operation/result-sink.ts';
 import type { PartsFormat } from '../../../engine/operation/transport-context.ts';
 import { createRandom, type Random } from '../../../sandbox/random.ts';
 import { inFull } from '../../support/in-full.ts';
@@ -66,7 +68,7 @@ test.each([
       const first = rest === null ? Promise.resolve({ data: {} }) : answer(rest);
       const found = await folded(
         format,
-        new DeferredAnswer(format, first, parts, written, () => ({})),
+        deferredAnswer({ format, first, parts, write: written, ended: () => ({}), failure }),
       );
       seen.split += 1;
       if (expected.errors) {
@@ -81,6 +83,10 @@ test.each([
     expect(seen.whole).toBeGreaterThan(DOCUMENTS * 0.2);
   },
 );
+
+const failure = (error: unknown): never => {
+  throw error;
+};
 
 /** The document with some fields of its root in fragments that are deferred; null where the root has one field. */
 function withDeferred(text: string, random: Random): string | null {
@@ -106,8 +112,7 @@ function withDeferred(text: string, random: Random): string | null {
   return definitions.join('\n');
 }
 
-/** The messages of an answer, folded as its format says. */
-async function folded(format: PartsFormat, answer: DeferredAnswer) {
+async function messagesOf(answer: OperationEvents): Promise<Data[]> {
   const messages: Data[] = [];
   const sink = {
     takesPacked: false,
@@ -118,6 +123,12 @@ async function folded(format: PartsFormat, answer: DeferredAnswer) {
     },
   };
   await answer.deliver(sink).next();
+  return messages;
+}
+
+/** The messages of an answer, folded as its format says. */
+async function folded(format: PartsFormat, answer: OperationEvents) {
+  const messages = await messagesOf(answer);
   const [first, ...later] = messages;
   let data: Data = first.data;
   const errors: unknown[] = [...(first.errors ?? [])];
@@ -164,3 +175,52 @@ function sorted(value: Data): string {
       : each,
   );
 }
+
+test('an answer whose part rejects ends with that failure, and says that nothing more comes', async () => {
+  const lost = Promise.withResolvers<ExecutionResult>();
+  const answer = deferredAnswer({
+    format: 'deferSpec',
+    first: Promise.resolve({ data: { here: 1 } }),
+    parts: [{ label: null, result: lost.promise }],
+    write: written,
+    ended: () => ({}),
+    failure: () => ({ errors: [new GraphQLError('lost')] }),
+  });
+  const coming = messagesOf(answer);
+  lost.reject(new Error('a fault'));
+  const messages = await coming;
+  expect(messages.at(-1)).toMatchObject({ errors: [{ message: 'lost' }], hasNext: false });
+});
+
+test('parts that are whole when their reader takes the next message share it', async () => {
+  const result = Promise.resolve({ data: { there: 2 } });
+  const first = Promise.withResolvers<ExecutionResult>();
+  const coming = messagesOf(
+    deferredAnswer({
+      format: 'incrementalSpec',
+      first: first.promise,
+      parts: ['one', 'other'].map((label) => ({ label, result })),
+      write: written,
+      ended: () => ({ extensions: { at: 'the end' } }),
+      failure,
+    }),
+  );
+  await result;
+  first.resolve({ data: { here: 1 } });
+  expect(await coming).toEqual([
+    {
+      data: { here: 1 },
+      pending: [
+        { id: '0', path: [], label: 'one' },
+        { id: '1', path: [], label: 'other' },
+      ],
+      hasNext: true,
+    },
+    {
+      incremental: ['0', '1'].map((id) => ({ id, data: { there: 2 } })),
+      completed: [{ id: '0' }, { id: '1' }],
+      extensions: { at: 'the end' },
+      hasNext: false,
+    },
+  ]);
+});
