@@ -3,9 +3,8 @@ import { TradingGraphError } from '../../client/src/errors.ts';
 import { indexedDb } from '../../client/src/storage/indexed-db.ts';
 import { CallMonitor } from './call-monitor.ts';
 import { LOGIN } from './documents.ts';
-import { noteCall } from './lanes/mark.ts';
 import { type LineObserver, LiveLine } from './live-line.ts';
-import { answerOf } from './network.ts';
+import { answerOf, noteCall } from './network.ts';
 import { Session } from './session.ts';
 
 const PASSWORD = 'demo';

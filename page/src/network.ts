@@ -1,5 +1,6 @@
 import { type AnswerSoFar, boundaryOf, readParts } from '../../client/src/request/answer-parts.ts';
-import { noteCall } from './lanes/mark.ts';
+import { formatBytes, formatMs } from './format.ts';
+import { noteMark } from './lanes/mark.ts';
 
 /** A network that requests are slowed down to, beside what they take on this machine. */
 export interface Network {
@@ -12,6 +13,15 @@ export const LOCAL: Network = { roundTripMs: 0, bitsPerSecond: Number.POSITIVE_I
 export const PHONE: Network = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
 
 const REQUEST_ID = 'x-request-id';
+
+/** A call behind an answer of the graph, as the server reports it in sandbox mode. */
+export interface Receipt {
+  readonly operation: string;
+  readonly ms: number;
+  readonly source: 'call' | 'cache' | 'shared';
+  /** How a call failed. */
+  readonly outcome?: string;
+}
 
 /** One request as it was measured. */
 export interface MeasuredCall {
@@ -140,6 +150,25 @@ function parse(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+type Answer = Pick<MeasuredCall, 'bytes' | 'problem' | 'body'>;
+
+/** Notes a call of the app that has just been answered and, where the graph says what it did for it, that. */
+export function noteCall(name: string, ms: number, { bytes, problem, body }: Answer): void {
+  const atMs = Date.now() - ms;
+  const kind = problem === null ? 'call' : 'fault';
+  noteMark({ lane: 'app', kind, atMs, ms, text: `${name} · ${problem ?? formatBytes(bytes)}` });
+  const { extensions } = (body ?? {}) as { extensions?: { gateway?: readonly Receipt[] } };
+  if (extensions?.gateway === undefined) return;
+  const behind = extensions.gateway.map(
+    ({ operation, source, outcome, ms: callMs }) =>
+      `${operation} ${outcome ?? (source === 'call' ? formatMs(callMs) : source)}`,
+  );
+  const text = `${name} · behind it ${behind.join(', ') || 'no call'}`;
+  const ownMs = Math.max(0, ...extensions.gateway.map((receipt) => receipt.ms));
+  // The rest of the time is the network's, there and back.
+  noteMark({ lane: 'graph', kind: 'call', atMs: atMs + (ms - ownMs) / 2, ms: ownMs, text });
 }
 
 export function pause(ms: number): Promise<void> {

@@ -7,17 +7,7 @@ import {
   START_SCREEN,
   WATCHED,
 } from './documents.ts';
-import { type MeasuredCall, type Network, pause, Stopwatch } from './network.ts';
-import { PARTS } from './phone.ts';
-
-/** A call behind an answer of the graph, as the server reports it in sandbox mode. */
-export interface Receipt {
-  readonly operation: string;
-  readonly ms: number;
-  readonly source: 'call' | 'cache' | 'shared';
-  /** How a call failed. */
-  readonly outcome?: string;
-}
+import { type MeasuredCall, type Network, pause, type Receipt, Stopwatch } from './network.ts';
 
 export type Field = keyof ScreenData;
 
@@ -53,7 +43,14 @@ export interface Visit {
 type Show = (way: Way) => void;
 
 const GATEWAY = '/sandbox/gateway';
-const FIELDS = PARTS.flatMap(({ fields }) => fields);
+const FIELDS = [
+  'session',
+  'positions',
+  'orders',
+  'watchList',
+  'withdrawalMethods',
+  'customerId',
+] as const satisfies readonly Field[];
 
 /** The gateway's answers, as far as the screen shows them. */
 type WireRow = Omit<ScreenRow, 'name'> & { readonly friendlyName: string };

@@ -4,7 +4,7 @@ import { CodeBox } from '../code-box.ts';
 import { START_SCREEN } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
 import { formatBytes, formatMs } from '../format.ts';
-import { LOCAL, PHONE, pause } from '../network.ts';
+import { LOCAL, PHONE, pause, type Receipt } from '../network.ts';
 import { attempt, onClick } from '../on-click.ts';
 import { comparisonOf, isWhole, onTheWay, outcomeOf } from '../outcome.ts';
 import { Phone } from '../phone.ts';
@@ -14,7 +14,6 @@ import {
   endOf,
   fetchFromGateway,
   fetchFromGraph,
-  type Receipt,
   type Visit,
   type Way,
 } from '../start-screen.ts';
