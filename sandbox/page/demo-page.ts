@@ -14,18 +14,22 @@ const PROJECT_FOLDER = join(import.meta.dirname, '..', '..');
 const SCRIPT = join('bundle', 'page.js.br');
 const unpackBrotli = promisify(brotliDecompress);
 
+type MayControl = (request: IncomingMessage) => boolean;
+
 /** The demonstration page: its files are those of the folder `page/`. */
 export class DemoPage implements Site {
   /** Most starts of the service serve no page. */
   readonly #load: () => ReturnType<typeof loadPage>;
+  readonly #mayControl: MayControl;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, mayControl: MayControl) {
     this.#load = onFirstUse(() => loadPage(folder));
+    this.#mayControl = mayControl;
   }
 
-  /** Null in an installation without the page, such as the container image. */
-  static find(folder = PROJECT_FOLDER): DemoPage | null {
-    return existsSync(join(folder, 'page', SCRIPT)) ? new DemoPage(folder) : null;
+  /** A visitor who may not use the sandbox's controls gets a page without them. Null in an installation without the page, such as the container image. */
+  static find(mayControl: MayControl = () => false, folder = PROJECT_FOLDER): DemoPage | null {
+    return existsSync(join(folder, 'page', SCRIPT)) ? new DemoPage(folder, mayControl) : null;
   }
 
   route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
@@ -38,7 +42,8 @@ export class DemoPage implements Site {
 
   async #page(reply: HttpReply): Promise<void> {
     const { html, policy } = await this.#load();
-    await sendPage(reply, html, policy);
+    const recorded = html.replace('<html', '<html data-recorded');
+    await sendPage(reply, this.#mayControl(reply.request) ? html : recorded, policy);
   }
 
   async #file(reply: HttpReply, path: string): Promise<void> {

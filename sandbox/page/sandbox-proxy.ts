@@ -33,7 +33,8 @@ export class SandboxProxy implements Site {
   }
 
   route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
-    if (!path.startsWith('/sandbox/') || !this.#isOpenTo(request)) return null;
+    if (!path.startsWith('/sandbox/') || this.#targetOf(request.url ?? '') === null) return null;
+    if (!this.isOpenTo(request)) return null;
     if (path === '/sandbox/graph') return (reply) => this.#sendFigures(reply);
     return (reply) => this.#forward(reply);
   }
@@ -42,10 +43,9 @@ export class SandboxProxy implements Site {
    * A page of any site can send requests to this machine; it may not use the controls, not even by DNS
    * rebinding. A client behind a proxy on this machine may not either.
    */
-  #isOpenTo(request: IncomingMessage): boolean {
-    const { socket, headers, url = '' } = request;
+  isOpenTo(request: IncomingMessage): boolean {
+    const { socket, headers } = request;
     return (
-      this.#targetOf(url) !== null &&
       isLoopback(socket.remoteAddress) &&
       !Object.keys(headers).some((name) => OF_PROXIES.test(name)) &&
       isThisMachine(headers.host) &&

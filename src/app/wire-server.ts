@@ -94,7 +94,16 @@ function sitesOf(
   made: () => ReadonlyMap<string, string>,
 ): readonly Site[] {
   const { introspection, corsOrigins: origins, demoPage: offersGateway } = config;
-  const page = offersGateway ? DemoPage.find() : null;
+  const controls =
+    sandbox &&
+    new SandboxProxy({
+      ...{ gatewayUrl: sandbox.url, origins, offersGateway },
+      onCatalogChange: domain.catalogs.expire,
+      graphFigures: () => graphFigures(metrics.registry),
+    });
+  const page = offersGateway
+    ? DemoPage.find((request) => controls?.isOpenTo(request) ?? false)
+    : null;
   const docs = config.graphiql ? DocsSite.find(made) : null;
   const users = sandbox && graphiqlUsers(gateway.client);
   return [
@@ -103,15 +112,7 @@ function sitesOf(
     ...(config.graphiql
       ? [new GraphiQL({ sandbox: users, introspection, hasDocs: !!docs, hasPage: !!page })]
       : []),
-    ...(sandbox
-      ? [
-          new SandboxProxy({
-            ...{ gatewayUrl: sandbox.url, origins, offersGateway },
-            onCatalogChange: domain.catalogs.expire,
-            graphFigures: () => graphFigures(metrics.registry),
-          }),
-        ]
-      : []),
+    ...(controls ? [controls] : []),
   ];
 }
 

@@ -90,6 +90,6 @@ describe('the demonstration page', () => {
   });
 
   test('is not there in an installation without its files', () => {
-    expect(DemoPage.find(tmpdir())).toBeNull();
+    expect(DemoPage.find(() => true, tmpdir())).toBeNull();
   });
 });
