@@ -4,7 +4,7 @@ import { indexedDb } from '../../client/src/storage/indexed-db.ts';
 import { CallMonitor } from './call-monitor.ts';
 import { LOGIN } from './documents.ts';
 import { type LineObserver, LiveLine } from './live-line.ts';
-import { answerOf, noteCall } from './network.ts';
+import { answerOf, noteCall, OFFLINE } from './network.ts';
 import { Session } from './session.ts';
 
 const PASSWORD = 'demo';
@@ -45,7 +45,7 @@ export function createApp(observer: LineObserver): App {
     token: (options) => session.token(options),
   };
   const send: typeof fetch = async (input, init) => {
-    if (line.isDown) throw new TypeError('The connection is down.');
+    if (line.isDown) throw new TypeError(OFFLINE);
     return fetch(input, init);
   };
   const counted: typeof fetch = async (input, init) => {
@@ -68,7 +68,7 @@ export function createApp(observer: LineObserver): App {
   let wasGone = false;
   let wasAway = false;
   const lookAgain = () => {
-    const isGone = calls.goneSince !== null;
+    const isGone = calls.outage !== null;
     if (wasGone && !isGone) session.forgetFailure();
     wasGone = isGone;
     const isSignedOut = session.problem !== null;

@@ -1,40 +1,39 @@
 import { noteGraphFigures } from './lanes/graph-figures.ts';
 import { noteMark } from './lanes/mark.ts';
-import { type CallCounts, type EndedCall, ServerGone, sandbox } from './sandbox.ts';
+import {
+  askServer,
+  type CallCounts,
+  type EndedCall,
+  HAS_CONTROLS,
+  ServerUnavailable,
+  sandbox,
+} from './sandbox.ts';
 
 const EVERY_MS = 1_000;
 /** Rates are of this long: a single second has none, one or two polls by chance. */
 const WINDOW_MS = 6_000;
 const MAX_KEPT = 1_000;
 
+export interface Outage {
+  readonly since: Date;
+  readonly reason: string;
+}
+
 /** How often the gateway is called, asked for each second while the page is shown; and with it, whether the server is there. */
 export class CallMonitor {
   readonly #listeners = new Set<() => void>();
   #counts: CallCounts | null = null;
   #ended: readonly EndedCall[] = [];
-  #goneSince: Date | null = null;
-  #hasAnswer = false;
-  #first: Promise<void> | null = null;
+  #outage: Outage | null = null;
 
-  /** Null before the first answer, or where the sandbox does not answer to this browser. */
+  /** Null before the first answer, and for a browser that may not ask. */
   get counts(): CallCounts | null {
     return this.#counts;
   }
 
-  /** When the server stopped to answer; null while it answers. */
-  get goneSince(): Date | null {
-    return this.#goneSince;
-  }
-
-  /** Whether the server answers, but not with what only its own machine may see. */
-  get isRefused(): boolean {
-    return this.#hasAnswer && this.#goneSince === null && this.counts === null;
-  }
-
-  /** The first answer, which is asked for once. */
-  begin(): Promise<void> {
-    this.#first ??= this.refresh();
-    return this.#first;
+  /** Since when and why nothing comes from the server; null while it answers. */
+  get outage(): Outage | null {
+    return this.#outage;
   }
 
   onChange(listener: () => void): void {
@@ -58,21 +57,25 @@ export class CallMonitor {
   }
 
   async refresh(): Promise<void> {
-    const lastEnd = () => this.#ended.at(-1)?.endedAtMs ?? 0;
-    const answer = await sandbox.calls(lastEnd()).catch((error: unknown) => {
-      this.#goneSince = error instanceof ServerGone ? (this.#goneSince ?? new Date()) : null;
-      return null;
-    });
-    this.#hasAnswer = true;
-    this.#counts = answer;
-    if (answer !== null) {
-      this.#goneSince = null;
-      // Another request for them may have been answered meanwhile.
-      const fresh = answer.ended.filter(({ endedAtMs }) => endedAtMs > lastEnd());
-      this.#ended = [...this.#ended, ...fresh].slice(-MAX_KEPT);
-      for (const call of fresh) noteEnded(call);
+    try {
+      if (HAS_CONTROLS) await this.#count();
+      else await askServer('/', { method: 'HEAD' });
+      this.#outage = null;
+    } catch (error) {
+      this.#counts = null;
+      const since = this.#outage?.since ?? new Date();
+      this.#outage = error instanceof ServerUnavailable ? { since, reason: error.message } : null;
     }
     for (const listener of this.#listeners) listener();
+  }
+
+  async #count(): Promise<void> {
+    const lastEnd = () => this.#ended.at(-1)?.endedAtMs ?? 0;
+    this.#counts = await sandbox.calls(lastEnd());
+    // Another request for them may have been answered meanwhile.
+    const fresh = this.#counts.ended.filter(({ endedAtMs }) => endedAtMs > lastEnd());
+    this.#ended = [...this.#ended, ...fresh].slice(-MAX_KEPT);
+    for (const call of fresh) noteEnded(call);
   }
 
   /** Calls per second of an operation, over the last seconds; null where the sandbox does not answer. */

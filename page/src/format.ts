@@ -29,7 +29,7 @@ export function formatPrice(price: number | null, digits: number | null): string
 }
 
 export function formatMs(ms: number): string {
-  if (ms >= 10_000) return `${one.format(ms / 1_000)} s`;
+  if (ms >= 1_000) return `${one.format(ms / 1_000)} s`;
   return ms < 10 ? `${one.format(ms)} ms` : `${whole.format(ms)} ms`;
 }
 

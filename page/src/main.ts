@@ -17,7 +17,6 @@ const app = createApp(log);
 const past = new LookBack(app);
 startLanes(app, past);
 // What the first measurement waits for is on its way while the panels are drawn.
-void app.calls.begin();
 void app.session.token({ force: false }).catch(() => {});
 // Browsers have six connections to a server: what is measured has them to itself, unless it takes too long.
 const screen = startOneScreen(app);

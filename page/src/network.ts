@@ -13,6 +13,8 @@ export const LOCAL: Network = { roundTripMs: 0, bitsPerSecond: Number.POSITIVE_I
 export const PHONE: Network = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
 
 const REQUEST_ID = 'x-request-id';
+/** Why a request fails that cannot leave this device. */
+export const OFFLINE = 'offline';
 
 /** A call behind an answer of the graph, as the server reports it in sandbox mode. */
 export interface Receipt {
@@ -96,7 +98,9 @@ export async function answerOf(
   sinceMs = 0,
 ) {
   try {
-    const response = await request;
+    const response = await request.catch(({ message }: Error) => {
+      throw navigator.onLine && message !== OFFLINE ? 'unreachable' : OFFLINE;
+    });
     const boundary = boundaryOf(response);
     if (boundary !== null) {
       const body = await readParts(response, boundary, onPart);
@@ -114,8 +118,9 @@ export async function answerOf(
     // The server says the id of the request that it answers: the browser's cache has the answer to another one.
     const isLocal = id !== undefined && (response.headers.get(REQUEST_ID) ?? id) !== id;
     return { body, problem, isLocal, bytes: isLocal ? 0 : bytesOf(response, text) };
-  } catch {
-    return { body: null, problem: 'lost', isLocal: false, bytes: 0 };
+  } catch (reason) {
+    const problem = typeof reason === 'string' ? reason : 'broken off';
+    return { body: null, problem, isLocal: false, bytes: 0 };
   }
 }
 

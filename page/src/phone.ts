@@ -1,6 +1,6 @@
 import type { ScreenData, ScreenRow } from './documents.ts';
-import { find, h, setText } from './dom.ts';
-import { formatMoney, formatPrice, formatProfit } from './format.ts';
+import { find, h } from './dom.ts';
+import { formatMoney, formatPrice, formatProfit, formatTime } from './format.ts';
 import type { Failure, Field, Way } from './start-screen.ts';
 
 type Found = { readonly [Name in Field]: NonNullable<ScreenData[Name]> };
@@ -11,6 +11,8 @@ interface Part {
   /** It needs all of them. */
   readonly fields: readonly Field[];
   readonly rows: (found: Found) => readonly Row[];
+  /** When the gateway gave it, where that is known. */
+  readonly asOf?: (way: Way) => Date | null | undefined;
 }
 
 /** The parts of the start screen, which come or fail one by one. */
@@ -22,8 +24,12 @@ export const PARTS: readonly Part[] = [
       [`${formatMoney(equity)} ${currency ?? ''}`, '', ''],
       ['Balance', '', formatMoney(balance)],
     ],
+    asOf: ({ data: { session } }) => (session?.fetchedAt ? new Date(session.fetchedAt) : null),
   },
-  list('Positions', 'positions', ({ profit }) => formatProfit(profit)),
+  {
+    ...list('Positions', 'positions', ({ profit }) => formatProfit(profit)),
+    asOf: ({ positionsAsOf }) => positionsAsOf,
+  },
   list('Orders', 'orders', ({ priceOpen = null, digits = null }) => formatPrice(priceOpen, digits)),
   list('Watch list', 'watchList', ({ leverage }) => `1:${leverage}`),
   {
@@ -80,7 +86,11 @@ export class Phone {
       if (element.dataset.state === state && !failure) continue;
       element.dataset.state = state;
       const isList = found !== null && part.fields.length === 1 && part.name !== 'Equity';
-      setText(title, isList ? `${part.name} ${found.length}` : part.name);
+      const asOf = way && found && part.asOf?.(way);
+      title.replaceChildren(
+        isList && !asOf ? `${part.name} ${found.length}` : part.name,
+        ...(asOf ? [h('time', {}, formatTime(asOf))] : []),
+      );
       const why = failure && ['blank', ...Object.values(failure)].filter(Boolean).join(': ');
       rows.replaceChildren(
         ...(why ? [h('li', {}, why)] : []),

@@ -35,7 +35,10 @@ export interface Fault {
   readonly forMs?: number;
 }
 
-/** The sandbox's controls, which answer to browsers on the machine that it runs on. */
+/** Whether this browser may use the sandbox's controls, which the server says with the page: it has to run on the same machine. */
+export const HAS_CONTROLS = !document.documentElement.hasAttribute('data-recorded');
+
+/** The sandbox's controls. */
 export const sandbox = {
   calls: (sinceMs: number) => control<CallCounts>('GET', `calls?since=${sinceMs}`),
   graph: () => control<GraphFigures>('GET', 'graph'),
@@ -50,22 +53,33 @@ export const sandbox = {
   changeCatalog: (rows: number) => control('POST', 'catalog', { change: rows }),
 };
 
+async function control<Answer>(method: string, path: string, body?: object): Promise<Answer> {
+  const response = await askServer(`/sandbox/${path}`, {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  if (!response.ok) throw new Error(`The sandbox refuses this: ${response.status}.`);
+  return response.json() as Promise<Answer>;
+}
+
 const ANSWER_MS = 5_000;
 /** The statuses of a proxy whose server is gone. */
 const GONE = new Set([502, 503, 504]);
 
-/** Nothing came from the server, which also serves everything else of this page. */
-export class ServerGone extends Error {
-  override readonly message = 'The server does not answer.';
-}
+/** Nothing came from the server, which also serves everything else of this page; the message says why. */
+export class ServerUnavailable extends Error {}
 
-async function control<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-  const response = await fetch(`/sandbox/${path}`, {
-    method,
-    signal: AbortSignal.timeout(ANSWER_MS),
-    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  }).catch(() => null);
-  if (response === null || GONE.has(response.status)) throw new ServerGone();
-  if (!response.ok) throw new Error('The sandbox’s controls do not answer to this browser.');
-  return response.json() as Promise<Answer>;
+/** Rejects with `ServerUnavailable` where nothing comes from the server. */
+export async function askServer(path: string, init: RequestInit): Promise<Response> {
+  const answered = await fetch(path, { ...init, signal: AbortSignal.timeout(ANSWER_MS) }).catch(
+    (error: Error) => error,
+  );
+  if (answered instanceof Response && !GONE.has(answered.status)) return answered;
+  if (!navigator.onLine) throw new ServerUnavailable('This device is offline.');
+  const isSlow = answered instanceof Error && answered.name === 'TimeoutError';
+  throw new ServerUnavailable(
+    isSlow
+      ? `The server is connected, but has not answered within ${ANSWER_MS / 1_000} s.`
+      : 'The server cannot be reached.',
+  );
 }

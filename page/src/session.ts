@@ -4,9 +4,9 @@ export interface DemoUser {
 }
 
 export const USERS: readonly [DemoUser, ...DemoUser[]] = [
-  { email: 'demo@example.com', about: '6 positions, 3 pending orders' },
-  { email: 'pro@example.com', about: '25 positions, another catalog' },
-  { email: 'fresh@example.com', about: 'nothing yet' },
+  { email: 'demo@example.com', about: 'a usual account' },
+  { email: 'pro@example.com', about: 'more positions, another catalog' },
+  { email: 'fresh@example.com', about: 'a new account' },
 ];
 
 const EMAIL = 'trading-graph:email';

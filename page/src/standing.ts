@@ -24,7 +24,6 @@ export function startStanding(app: App, note: (text: string) => void): void {
   let last: string | null = null;
 
   function show(): void {
-    const { goneSince } = calls;
     const problem = problemOf(app);
     bar.hidden = problem === null;
     setText(bar, problem ?? '');
@@ -34,15 +33,14 @@ export function startStanding(app: App, note: (text: string) => void): void {
     setText(find('who-domain', HTMLElement), domain === undefined ? '' : `@${domain}`);
     const user = new URLSearchParams({ user: session.email });
     find('graphiql-link', HTMLAnchorElement).href = `/graphql?${user}`;
-    find('no-controls', HTMLElement).hidden = !calls.isRefused;
     const state = client.account.state();
     const isComing = state.status === 'OFFLINE' && state.asOf === null;
     const status = problem !== null ? 'OFFLINE' : isComing ? 'WAITING' : state.status;
     const shown =
       state.asOf === null ? '' : `; showing the account as of ${formatTime(state.asOf)}`;
     const words =
-      goneSince !== null
-        ? `the server does not answer${shown}`
+      calls.outage !== null
+        ? `nothing comes from the server${shown}`
         : session.problem !== null
           ? 'nobody is signed in'
           : WORDS[status] + (status === 'OFFLINE' ? shown : '');
@@ -68,9 +66,9 @@ export function startStanding(app: App, note: (text: string) => void): void {
 }
 
 /** Why the page as a whole stands still; null where it does not. */
-function problemOf({ calls: { goneSince }, session: { problem } }: App): string | null {
-  if (goneSince !== null) {
-    return `The server has not answered since ${formatTime(goneSince)}. What is shown is as it was then, and goes on by itself when the server is back.`;
+function problemOf({ calls: { outage }, session: { problem } }: App): string | null {
+  if (outage !== null) {
+    return `${outage.reason} What is shown is of ${formatTime(outage.since)}, and goes on by itself when the server answers.`;
   }
   return problem && `Nobody is signed in: ${problem} The page tries again by itself.`;
 }

@@ -1,4 +1,5 @@
-import { type AnswerSoFar, PARTS as PARTS_TYPE } from '../../client/src/request/answer-parts.ts';
+import type { AccountState } from '../../client/src/live/states.ts';
+import { type AnswerSoFar, PARTS } from '../../client/src/request/answer-parts.ts';
 import { type App, ENDPOINT } from './app.ts';
 import {
   NEXT_SCREEN,
@@ -24,6 +25,8 @@ export interface Way {
   readonly data: Partial<ScreenData>;
   readonly missing: Partial<Record<Field, Failure>>;
   receipts: readonly Receipt[];
+  /** When the gateway gave the positions, where they are older than the answer. */
+  positionsAsOf?: Date | null;
   /** How many instruments the catalog has, where it came whole. */
   catalogSize?: number;
 }
@@ -73,11 +76,9 @@ export async function fetchFromGateway(app: App, visit: Visit, show: Show): Prom
     read: (body: Body) => Partial<ScreenData>,
   ): Promise<Body | null> {
     const cache = visit.isNext ? 'default' : 'reload';
-    const ask = (token: string) =>
-      stopwatch.fetch(label, GATEWAY + path, { headers: bearer(token), cache });
-    let { body, problem } = await ask(visit.token);
-    const renewed = problem === '401' ? await renewedToken(app, visit) : null;
-    if (renewed !== null) ({ body, problem } = await ask(renewed));
+    let { body, problem } = await askWell(app, visit, (token) =>
+      stopwatch.fetch(label, GATEWAY + path, { headers: bearer(token), cache }),
+    );
     try {
       if (problem === null) Object.assign(way.data, read(body as Body));
     } catch {
@@ -143,54 +144,80 @@ function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
 
 /** By one query. It is sent as it is, without the client, because the bytes and the receipts of the answer are shown. */
 export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promise<Way> {
-  const { token, network, isNext } = visit;
-  const stopwatch = new Stopwatch(app.fetch, network);
+  const stopwatch = new Stopwatch(app.fetch, visit.network);
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
   const { catalog } = app.client;
-  const isStored = isNext && catalog.size > 0;
+  const isStored = visit.isNext && catalog.size > 0;
   if (isStored) Object.assign(way.data, { watchList: WATCHED.map((id) => catalog.get(id)) });
   show(way);
 
-  /** Resolves with whether the token was refused. */
-  async function ask(bearerToken: string): Promise<boolean> {
+  const asked = FIELDS.filter((each) => !(isStored && each === 'watchList'));
+  // A field of a later part is on its way until that part comes.
+  const drawPart = (soFar: AnswerSoFar) => {
+    const { data } = soFar as Answer;
+    for (const field of asked) {
+      if (data?.[field] != null) Object.assign(way.data, { [field]: data[field] });
+    }
+    show(way);
+  };
+  const { body, problem } = await askWell(app, visit, (bearerToken) => {
     const init = {
       method: 'POST',
       headers: { ...bearer(bearerToken), ...JSON_OR_PARTS },
       body: JSON.stringify({ query: isStored ? NEXT_SCREEN : START_SCREEN }),
     };
-    const asked = FIELDS.filter((each) => !(isStored && each === 'watchList'));
-    // A field of a later part is on its way until that part comes.
-    const drawPart = (soFar: AnswerSoFar) => {
-      const { data } = soFar as Answer;
-      for (const field of asked) {
-        if (data?.[field] != null) Object.assign(way.data, { [field]: data[field] });
-      }
-      show(way);
-    };
-    const { body, problem } = await stopwatch.fetch('graphql', ENDPOINT, init, ofAnswer, drawPart);
-    const { data = null, errors = [], extensions } = (body ?? {}) as Answer;
-    for (const field of asked) {
-      const value = data?.[field];
-      const error = errors.find(({ path = [field] }) => path[0] === field)?.extensions.code;
-      const failure = error
-        ? { call: null, reason: error }
-        : { call: 'the query', reason: problem };
-      delete way.missing[field];
-      if (value == null) Object.assign(way.missing, { [field]: failure });
-      else Object.assign(way.data, { [field]: value });
-    }
-    way.receipts = extensions?.gateway ?? [];
-    show(way);
-    return errors.some((error) => error.extensions.code === 'UNAUTHENTICATED');
+    return stopwatch.fetch('graphql', ENDPOINT, init, ofAnswer, drawPart);
+  });
+  const { data, errors = [], extensions } = (body ?? {}) as Answer;
+  const lacksPositions = body !== null && data?.positions == null;
+  const known = lacksPositions ? await lastKnown(app) : null;
+  if (known) way.positionsAsOf = known.asOf;
+  for (const field of asked) {
+    const value = data?.[field] ?? (field === 'positions' ? known?.positions : null);
+    const error = errors.find(({ path = [field] }) => path[0] === field)?.extensions.code;
+    const failure = error ? { call: null, reason: error } : { call: 'the query', reason: problem };
+    if (value == null) Object.assign(way.missing, { [field]: failure });
+    else Object.assign(way.data, { [field]: value });
   }
-
-  if (!(await ask(token))) return way;
-  const renewed = await renewedToken(app, visit);
-  if (renewed !== null) await ask(renewed);
+  way.receipts = extensions?.gateway ?? [];
+  show(way);
   return way;
 }
 
-/** Both ways renew a refused token once, as any app does; whichever comes second takes what the first one got. */
+/** The positions as the server knew them last, which a live query gives a device that has just started, with their age. */
+async function lastKnown(app: App): Promise<AccountState | null> {
+  const device = app.anotherClient();
+  const known = await new Promise<AccountState | null>((resolve) => {
+    device.account((state) => state.asOf && resolve(state));
+    setTimeout(resolve, KNOWN_WITHIN_MS, null);
+  });
+  device.dispose();
+  return known;
+}
+
+const KNOWN_WITHIN_MS = 5_000;
+
+/** Both ways ask as any good app does: once more what was lost or failed at the server, and with another token what was refused. */
+async function askWell(
+  app: App,
+  visit: Visit,
+  ask: (token: string) => Promise<MeasuredCall>,
+): Promise<MeasuredCall> {
+  const answer = await ask(visit.token);
+  if (answer.problem === REFUSED) {
+    const renewed = await renewedToken(app, visit);
+    return renewed === null ? answer : ask(renewed);
+  }
+  if (!PASSING.test(answer.problem ?? '')) return answer;
+  await pause(REPEAT_MS);
+  return ask(visit.token);
+}
+
+const REFUSED = '401';
+const PASSING = /^(?:unreachable|broken off|5\d\d)$/;
+const REPEAT_MS = 300;
+
+/** Whichever comes second takes what the first one got. */
 async function renewedToken({ session }: App, { token, network }: Visit): Promise<string | null> {
   const held = session.heldToken;
   if (held !== null && held !== token) return held;
@@ -201,7 +228,7 @@ async function renewedToken({ session }: App, { token, network }: Visit): Promis
 
 const JSON_OR_PARTS = {
   'content-type': 'application/json',
-  accept: `${PARTS_TYPE}, application/graphql-response+json`,
+  accept: `${PARTS}, application/graphql-response+json`,
 };
 
 interface Answer {
@@ -217,6 +244,8 @@ interface Answer {
 function ofAnswer(call: MeasuredCall): MeasuredCall {
   const { data, errors } = (call.body ?? {}) as Answer;
   if (errors === undefined || errors.length === 0) return call;
+  const isRefused = errors.some(({ extensions }) => extensions.code === 'UNAUTHENTICATED');
+  if (isRefused) return { ...call, problem: REFUSED };
   const isPartial = Object.values(data ?? {}).some((value) => value !== null);
   return { ...call, isPartial, problem: isPartial ? 'in part' : 'failed' };
 }

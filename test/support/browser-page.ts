@@ -12,6 +12,8 @@ const axeSource = readFileSync(
 export interface PageOptions extends BrowserContextOptions {
   /** True for a problem that the test causes itself. */
   readonly isExpected?: (problem: string) => boolean;
+  /** Runs in the page before its own scripts. */
+  readonly initScript?: string;
 }
 
 /** Selectors of what axe looks at; without any it is the whole page. */
@@ -21,7 +23,7 @@ export type Part = Readonly<Partial<Record<'include' | 'exclude', readonly strin
 export async function openPage(
   browser: Browser,
   url: string,
-  { isExpected = () => false, ...options }: PageOptions = {},
+  { isExpected = () => false, initScript, ...options }: PageOptions = {},
 ) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
@@ -50,6 +52,7 @@ export async function openPage(
     if (reason === 'net::ERR_ABORTED') cancelled.push(request.url());
     else note(`${request.url()}: ${reason}`);
   });
+  if (initScript !== undefined) await page.addInitScript(initScript);
   await page.goto(url);
   return { page, problems, cancelled, [Symbol.asyncDispose]: () => context.close() };
 }

@@ -3,6 +3,7 @@ import { find, h, setText } from '../dom.ts';
 import { formatMoney, formatMs, formatProfit, formatTime, plural } from '../format.ts';
 import { type LookBack, SPAN_MS } from '../look-back.ts';
 import { recordedAt, recordedBetween } from '../recorded-run.ts';
+import { HAS_CONTROLS } from '../sandbox.ts';
 import { type Mark, onMark } from './mark.ts';
 
 /** The marks of one lane; more within a minute could not be told apart. */
@@ -20,9 +21,9 @@ export function startLanes({ calls }: App, past: LookBack): void {
   const rows = find('lanes-rows', HTMLElement);
   const marks = new Map<Element, Mark>();
   let count = 0;
-  let nowMs = beganAtMs;
+  // What is recorded is played as if it had been already.
+  let nowMs = HAS_CONTROLS ? beganAtMs : beganAtMs - SPAN_MS;
   let pastWords: string | null = null;
-  let isRecorded = false;
   let chosen: Element | null = null;
   for (const place of document.querySelectorAll('.recorded-on')) {
     setText(place, new Date(recordedAt).toLocaleDateString('en-GB', { dateStyle: 'long' }));
@@ -31,7 +32,7 @@ export function startLanes({ calls }: App, past: LookBack): void {
   function add(mark: Mark): void {
     const { lane, kind, atMs, ms = 0, text } = mark;
     const list = find(`lane-${lane}`, HTMLElement).firstElementChild as HTMLElement;
-    const when = isRecorded ? `${formatMs(atMs % SPAN_MS)} in` : formatTime(new Date(atMs));
+    const when = HAS_CONTROLS ? formatTime(new Date(atMs)) : `${formatMs(atMs % SPAN_MS)} in`;
     const words = kind === 'call' || kind === 'change' ? text : `${kind}: ${text}`;
     const label = [when, words, ...(ms > 0 ? [formatMs(ms)] : [])].join(' · ');
     const shape = kind === 'call' ? 'bar' : kind;
@@ -57,7 +58,7 @@ export function startLanes({ calls }: App, past: LookBack): void {
     if (pastWords !== null) return;
     const lastMs = nowMs;
     nowMs = Date.now();
-    if (isRecorded) for (const mark of recordedBetween(lastMs, nowMs)) add(mark);
+    if (!HAS_CONTROLS) for (const mark of recordedBetween(lastMs, nowMs)) add(mark);
     for (const [item, { atMs, ms = 0 }] of marks) {
       if (atMs + ms < nowMs - SPAN_MS) remove(item);
     }
@@ -91,7 +92,7 @@ export function startLanes({ calls }: App, past: LookBack): void {
 
   function lookAt(secondsAgo: number): void {
     slide();
-    past.lookAt(secondsAgo > 0 && !isRecorded ? nowMs - secondsAgo * 1_000 : null);
+    past.lookAt(secondsAgo > 0 && HAS_CONTROLS ? nowMs - secondsAgo * 1_000 : null);
   }
 
   rows.addEventListener('pointerover', ({ target }) =>
@@ -112,18 +113,10 @@ export function startLanes({ calls }: App, past: LookBack): void {
   });
   range.addEventListener('input', () => lookAt(-range.valueAsNumber));
   onMark((mark) => {
-    if (!isRecorded) add(mark);
+    if (HAS_CONTROLS) add(mark);
     slide();
   });
-  calls.onChange(() => {
-    if (isRecorded !== calls.isRefused) {
-      for (const item of marks.keys()) remove(item);
-      isRecorded = calls.isRefused;
-      nowMs = Date.now() - SPAN_MS;
-      document.documentElement.toggleAttribute('data-recorded', isRecorded);
-    }
-    slide();
-  });
+  calls.onChange(slide);
   past.onShown(({ session, totals }, atMs) => {
     const isPast = atMs !== null;
     const secondsAgo = isPast ? (nowMs - atMs) / 1_000 : 0;

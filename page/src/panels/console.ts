@@ -95,7 +95,7 @@ function startFaults(app: App, screen: OneScreen): void {
     );
   }
 
-  const endPresets = startPresets(app, show, screen.run);
+  const endPresets = startPresets(app, screen, show);
   find('fault-kind', HTMLSelectElement).append(
     ...Object.entries(KINDS).map(([value, words]) => h('option', { value }, words)),
   );

@@ -1,35 +1,30 @@
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
+import { captionOf, isComplete, isWhole, type Ways } from '../caption.ts';
 import { CodeBox } from '../code-box.ts';
 import { START_SCREEN } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
-import { formatBytes, formatMs } from '../format.ts';
+import { formatBytes, formatMs, formatTime } from '../format.ts';
 import { LOCAL, PHONE, pause, type Receipt } from '../network.ts';
 import { attempt, onClick } from '../on-click.ts';
-import { comparisonOf, isWhole, onTheWay, outcomeOf } from '../outcome.ts';
 import { Phone } from '../phone.ts';
 import { comparison } from '../recorded-run.ts';
-import { ServerGone, sandbox } from '../sandbox.ts';
-import {
-  endOf,
-  fetchFromGateway,
-  fetchFromGraph,
-  type Visit,
-  type Way,
-} from '../start-screen.ts';
+import { HAS_CONTROLS, ServerUnavailable, sandbox } from '../sandbox.ts';
+import { endOf, fetchFromGateway, fetchFromGraph, type Visit, type Way } from '../start-screen.ts';
 import { drawWaterfall } from '../waterfall.ts';
-
-type Ways = Partial<Record<'rest' | 'graph', Way>>;
 
 export interface OneScreen {
   /** Ends with the first measurement. */
   readonly first: Promise<boolean>;
-  /** Measures once more, with the token that is given even where it is refused. */
-  run(token?: string | null): void;
+  /** Measures while something is broken, and says so; with the token that is given even where it is refused. */
+  broken(name: string, refused: string | null): Promise<unknown>;
+  /** Says what was seen while it was broken and, where `isMeasured`, what the phones show now. */
+  mended(name: string, isMeasured: boolean): void;
 }
 
 const PHONES = ['rest', 'graph'] as const;
 const FIGURES = ['calls', 'bytes', 'time'] as const;
+const NAMES = new Intl.ListFormat('en-GB');
 
 /** Two phones that draw the start screen at the same time: one as a front end fetches it from the gateway, one by one query. */
 export function startOneScreen(app: App): OneScreen {
@@ -37,7 +32,10 @@ export function startOneScreen(app: App): OneScreen {
   const panel = find('screen-demo', HTMLElement);
   const form = find('screen-switches', HTMLFormElement);
   const phones = { rest: new Phone('rest-phone'), graph: new Phone('graph-phone') };
+  const brokenSince = new Map<string, Date>();
+  let story = '';
   let runs = 0;
+  let shown: Ways = {};
   let isMeasured = false;
 
   new CodeBox('screen-code', app, {
@@ -55,23 +53,23 @@ console.log(data, errors);`,
     panel.setAttribute('aria-busy', 'true');
     draw({});
     try {
-      const ways: Ways = {};
       if (resize !== undefined) {
         await sandbox.resizeCatalog(resize);
         // The server has it in memory before it is measured, as on any but its first request.
         await app.client.query('{ catalog { size } }');
       }
-      const [rest, graph] = await fetchBoth(refused, (name, way) => {
+      const [rest, graph] = await fetchBoth(refused, (way) => {
         // A later run measures anew, and this one would be another user's or another network's.
-        if (own === runs) draw(Object.assign(ways, { [name]: way }));
+        if (own === runs) draw({ ...shown, ...way });
       });
       if (own !== runs) return;
       // For whoever records the page.
       dispatchEvent(new CustomEvent('page:comparison', { detail: { rest, graph } }));
       if (rest.catalogSize) chooseSize(rest.catalogSize);
-      const outcome = conclude(rest, graph);
       isMeasured = isWhole(rest) && isWhole(graph);
-      if (own > 1) announce(outcome);
+      // Figures stand beside each other only where both screens are whole.
+      if (isMeasured) compare(rest, graph);
+      if (own > 1) announce(sentence());
     } catch (error) {
       if (own !== runs) return;
       draw({});
@@ -81,10 +79,9 @@ console.log(data, errors);`,
     }
   }
 
-  /** Another machine may not call the sandbox's gateway by itself: there the graph alone is measured, beside what was recorded. */
-  async function fetchBoth(refused: string | null, show: (name: keyof Ways, way: Way) => void) {
-    await (runs === 1 ? app.calls.begin() : app.calls.refresh());
-    if (app.calls.goneSince !== null) throw new ServerGone();
+  async function fetchBoth(refused: string | null, show: (way: Ways) => void) {
+    if (!HAS_CONTROLS) return playRecorded(show);
+    if (app.calls.outage !== null) throw new ServerUnavailable(app.calls.outage.reason);
     const token = refused ?? (await validToken());
     const isNext = chosen('visit') === 'next';
     const visit: Visit = { token, network: chosen('network') === '3g' ? PHONE : LOCAL, isNext };
@@ -92,10 +89,8 @@ console.log(data, errors);`,
     const first = () => fetchFromGateway(app, { ...visit, network: LOCAL }, () => {});
     if (isNext && !app.line.isDown) await Promise.allSettled([first(), app.client.catalog.load()]);
     return Promise.all([
-      app.calls.isRefused
-        ? playRecorded((way) => show('rest', way))
-        : fetchFromGateway(app, visit, (way) => show('rest', way)),
-      fetchFromGraph(app, visit, (way) => show('graph', way)),
+      fetchFromGateway(app, visit, (rest) => show({ rest })),
+      fetchFromGraph(app, visit, (graph) => show({ graph })),
     ]);
   }
 
@@ -108,25 +103,40 @@ console.log(data, errors);`,
   }
 
   function draw(ways: Ways): void {
+    shown = ways;
     const scaleMs = Math.max(...PHONES.map((name) => endOf(ways[name]?.calls)));
     for (const name of PHONES) {
-      const way = ways[name];
-      phones[name].draw(way);
-      drawWaterfall(find(`${name}-calls`, HTMLElement), way?.calls ?? [], scaleMs);
-      setText(find(`${name}-outcome`, HTMLElement), '');
+      phones[name].draw(ways[name]);
+      drawWaterfall(find(`${name}-calls`, HTMLElement), ways[name]?.calls ?? [], scaleMs);
     }
     find('screen-receipts', HTMLElement).replaceChildren(
       ...(ways.graph?.receipts ?? []).map(receipt),
     );
-    setText(find('screen-verdict', HTMLElement), onTheWay(Object.values(ways)));
     for (const name of FIGURES) setFigure(name, '–', '');
+    tell();
   }
 
-  const again = () => attempt(button, () => measure());
-  onClick(button, () => measure());
+  /** What is over is told alone until both phones are drawn anew. */
+  function sentence(): string {
+    const [since] = brokenSince.values();
+    const seen = captionOf(shown, since !== undefined);
+    if (since) return `${NAMES.format(brokenSince.keys())}: since ${formatTime(since)} ${seen}`;
+    if (story && !isComplete(shown)) return story;
+    return story ? `${story} Now ${seen}` : seen.charAt(0).toUpperCase() + seen.slice(1);
+  }
+
+  const tell = () => setText(find('screen-verdict', HTMLElement), sentence());
+
+  function rerun(refused: string | null = null, resize?: number): Promise<void> {
+    story = '';
+    return measure(refused, resize);
+  }
+
+  const again = () => attempt(button, () => rerun());
+  onClick(button, () => rerun());
   form.addEventListener('change', ({ target }) => {
     const { name, value } = target as HTMLInputElement;
-    void attempt(button, () => measure(null, name === 'size' ? Number(value) : undefined));
+    void attempt(button, () => rerun(null, name === 'size' ? Number(value) : undefined));
   });
   app.onUserChange(() => void again());
   app.onReturn(() => {
@@ -134,36 +144,36 @@ console.log(data, errors);`,
   });
   return {
     first: again(),
-    run: (token) => void attempt(button, () => measure(token)),
+    broken(name, refused) {
+      brokenSince.set(name, new Date());
+      return attempt(button, () => rerun(refused));
+    },
+    mended(name, isMeasured) {
+      const since = formatTime(brokenSince.get(name) ?? null);
+      brokenSince.delete(name);
+      const seen = `${name}, ${since} to ${formatTime(new Date())}: ${captionOf(shown, true, 'showed')}`;
+      story = isComplete(shown) ? seen : '';
+      if (isMeasured) void attempt(button, () => measure());
+    },
   };
 }
 
-/** Takes as long as it took when it was recorded. */
-async function playRecorded(show: (way: Way) => void): Promise<Way> {
+/** What was recorded, as fast as it was; both phones showed the same. */
+function playRecorded(show: (way: Ways) => void): Promise<readonly [Way, Way]> {
   const { rest } = comparison;
-  await pause(endOf(rest.calls));
-  show(rest);
-  return rest;
+  const graph = { ...rest, ...comparison.graph };
+  const play = async (ways: Ways, way: Way) => {
+    await pause(endOf(way.calls));
+    show(ways);
+    return way;
+  };
+  return Promise.all([play({ rest }, rest), play({ graph }, graph)]);
 }
 
-/** Says what came; figures stand beside each other only where both screens are whole. Returns it in words. */
-function conclude(rest: Way, graph: Way): string {
-  const isRecorded = rest === comparison.rest;
-  const outcomes = Object.entries({ rest, graph }).map(([name, way]) => {
-    const outcome = outcomeOf(way);
-    setText(find(`${name}-outcome`, HTMLElement), outcome);
-    return `${name}: ${outcome}.`;
-  });
-  if (isRecorded || (isWhole(rest) && isWhole(graph))) {
-    const before = figuresOf(rest);
-    const after = figuresOf(isRecorded ? comparison.graph : graph);
-    for (const name of FIGURES) setFigure(name, after[name], `instead of ${before[name]}`);
-  }
-  const verdict = isRecorded
-    ? 'The comparison is recorded; the phone over the graph is measured here.'
-    : comparisonOf(rest, graph);
-  setText(find('screen-verdict', HTMLElement), verdict);
-  return [...outcomes, verdict].join(' ');
+function compare(rest: Way, graph: Way): void {
+  const before = figuresOf(rest);
+  const after = figuresOf(graph);
+  for (const name of FIGURES) setFigure(name, after[name], `instead of ${before[name]}`);
 }
 
 /** The catalog has more or less instruments for some groups, and other sizes than those that are offered. */

@@ -61,7 +61,7 @@ export function startPendingOrders(app: App): void {
       'button',
       {
         type: 'button',
-        class: 'quiet',
+        class: 'quiet unrecorded',
         'aria-label': `Trigger ${symbol}: move the market to ${formatPrice(priceOpen, digits)}`,
       },
       'Trigger',

@@ -4,6 +4,7 @@ import { find, h, setText } from '../dom.ts';
 import { pause } from '../network.ts';
 import { onClick } from '../on-click.ts';
 import { type Fault, sandbox } from '../sandbox.ts';
+import type { OneScreen } from './one-screen.ts';
 
 interface Preset {
   readonly name: string;
@@ -17,12 +18,8 @@ interface Preset {
 
 const LOOK_MS = 250;
 
-/** Troubles of one tap, each of which ends by itself. Calls back when one has begun, with the token that it revoked. Returns what ends them all. */
-export function startPresets(
-  app: App,
-  show: () => Promise<void>,
-  onTrouble: (revoked: string | null) => void,
-): () => void {
+/** Troubles of one tap, each of which ends by itself, and is told by the phones. Returns what ends them all. */
+export function startPresets(app: App, screen: OneScreen, show: () => Promise<void>): () => void {
   let rounds = 0;
   const failing = (faults: readonly Omit<Fault, 'forMs'>[]) => (forMs: number) =>
     Promise.all(faults.map((fault) => sandbox.fail({ ...fault, forMs })));
@@ -74,7 +71,7 @@ export function startPresets(
   find('presets', HTMLElement).append(...presets.map(button));
 
   function button({ name, seconds, start, isOver = () => true, end }: Preset): HTMLElement {
-    const idle = seconds === null ? 'until the app has another' : `for ${seconds} s`;
+    const idle = seconds === null ? 'until renewed' : `for ${seconds} s`;
     const left = h('small', {}, idle);
     const element = h('button', { type: 'button' }, h('b', {}, name), left);
     onClick(element, async () => {
@@ -85,7 +82,7 @@ export function startPresets(
       announce(`${name}, ${idle}.`);
       element.classList.add('running');
       void show();
-      onTrouble(seconds === null ? revoked : null);
+      const isTold = screen.broken(name, seconds === null ? revoked : null);
       const leftMs = () => untilMs - performance.now();
       while (round === rounds && (leftMs() > 0 || !isOver())) {
         setText(
@@ -94,7 +91,10 @@ export function startPresets(
         );
         await pause(LOOK_MS);
       }
+      // What is over before the phones have shown it would not be told.
+      await isTold;
       end?.();
+      screen.mended(name, seconds !== null);
       element.classList.remove('running');
       setText(left, idle);
       announce(`${name}: over.`);

@@ -5,7 +5,7 @@ import { SEARCH_AND_SYNC } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
 import { formatBytes, formatMs, plural } from '../format.ts';
 import { onClick } from '../on-click.ts';
-import { ServerGone, sandbox } from '../sandbox.ts';
+import { ServerUnavailable, sandbox } from '../sandbox.ts';
 import type { Example } from '../snippets.ts';
 
 const SHOWN = 6;
@@ -47,7 +47,7 @@ export function startSearchAndSync(app: App): void {
 
   async function searchAtServer(text: string): Promise<void> {
     const shown = find('search-server', HTMLElement);
-    if (app.calls.goneSince !== null) return setText(shown, 'no answer');
+    if (app.calls.outage !== null) return setText(shown, 'no answer');
     const startedAt = performance.now();
     const since = client.catalog.version ?? '';
     const { data } = await client.query(SEARCH_AND_SYNC, { text, since });
@@ -88,7 +88,7 @@ export function startSearchAndSync(app: App): void {
 
   async function sync(outcome: string): Promise<void> {
     const before = client.catalog.version;
-    if (app.calls.goneSince !== null) throw new ServerGone();
+    if (app.calls.outage !== null) throw new ServerUnavailable(app.calls.outage.reason);
     const bytes = await bytesDuring(() => client.catalog.sync());
     const isSame = before === client.catalog.version;
     const text = isSame ? 'Nothing has changed: the server says so in one small answer.' : outcome;

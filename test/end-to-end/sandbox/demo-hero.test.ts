@@ -3,16 +3,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import run from '../../../page/recorded-run.json' with { type: 'json' };
 import type { Fault } from '../../../sandbox/faults.ts';
 import { violations } from '../../support/browser-page.ts';
-import { type VisitOptions, visit } from '../../support/demo-visit.ts';
+import { PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const PHONES = ['rest', 'graph'] as const;
-const WHOLE = /^5 of 5 parts after [\d,.]+ m?s(?:, equity \d+ s old)?$/;
 const SMALLEST = { width: 320, height: 700 };
-const BLANK = /^blank: session, positions, withdrawal-methods, customer-id failed: 502$/;
-const OLD = '(?:, equity \\d+ s old)?';
+const SAME = /^Both phones show the same 6 positions, orders and instruments\.$/;
 
 describeInBrowser('the two phones', (browser) => {
   const app = sharedApp({ GATEWAY_TIMEOUT_MS: '1500', LOGIN_LIMIT_PER_MINUTE: '1000' });
@@ -22,7 +20,7 @@ describeInBrowser('the two phones', (browser) => {
   const open = async (options: VisitOptions = {}) => {
     const visitor = await visit(browser, app.url, options);
     const { page } = visitor;
-    const isDone = () => page.locator('#screen-demo:not([aria-busy])').waitFor();
+    const isDone = visitor.isDrawn;
     await visitor.isLive();
     return {
       ...visitor,
@@ -36,14 +34,10 @@ describeInBrowser('the two phones', (browser) => {
         await page.getByRole('radio', { name, exact: true }).check();
         await isDone();
       },
-      preset: (name: string) => page.locator('#presets button', { hasText: name }).click(),
       part: (phone: (typeof PHONES)[number], name: string) =>
         page.locator(`#${phone}-phone [data-part="${name}"]`),
     };
   };
-  const timeOf = async (page: Page, phone: string) =>
-    Number(/after ([\d,]+) ms/.exec(await text(page, `${phone}-outcome`))?.[1]?.replace(',', ''));
-  const text = async (page: Page, id: string) => (await page.locator(`#${id}`).textContent()) ?? '';
   const figures = (page: Page) =>
     page
       .locator('#screen-figures dd')
@@ -52,13 +46,11 @@ describeInBrowser('the two phones', (browser) => {
   test('draw the same screen part by part, and are compared unless the account has changed between them', async () => {
     await using visitor = await open();
     const { page, reads, part } = visitor;
-    await reads('rest-outcome', WHOLE);
-    await reads('graph-outcome', WHOLE);
-    await reads('screen-verdict', /^Both phones show the same 6 positions, orders and instruments/);
+    await reads('screen-verdict', SAME);
     expect(await figures(page)).toEqual([
       '1 instead of 5',
       expect.stringMatching(/^[\d.]+ k?B instead of [\d.]+ kB$/),
-      expect.stringMatching(/^[\d,.]+ ms instead of [\d,.]+ ms$/),
+      expect.stringMatching(/^[\d,.]+ m?s instead of [\d,.]+ m?s$/),
     ]);
     for (const [name, words] of [
       ['Equity', /[\d,]+\.\d\d USD\s+Balance/],
@@ -73,7 +65,8 @@ describeInBrowser('the two phones', (browser) => {
     expect(await page.locator('#graph-calls li').count()).toBe(1);
     // As slow as a phone's network.
     await page.getByText('3G, simulated').waitFor();
-    expect(await timeOf(page, 'graph')).toBeGreaterThan(150);
+    const [figure = '', unit] = (await page.locator('#screen-time').innerText()).split(' ');
+    expect(Number(figure) * (unit === 's' ? 1_000 : 1)).toBeGreaterThan(150);
 
     app.sandbox.clearCalls();
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
@@ -83,7 +76,7 @@ describeInBrowser('the two phones', (browser) => {
     // Over the graph the rest comes as a part of its own.
     await page.locator('#graph-phone [data-part="Positions"][data-state="here"]').waitFor();
     expect(await part('graph', 'Payout').getAttribute('data-state')).toBe('waiting');
-    await reads('screen-verdict', /^Payout is on its way; both phones show the rest\.$/);
+    await reads('screen-verdict', /^Payout is on the way; both phones show the rest\.$/);
     await visitor.isDone();
     expect(await page.locator('.phone [data-state="here"]').count()).toBe(10);
     expect(app.sandbox.calls('getCustomerId')).toBe(2);
@@ -96,97 +89,84 @@ describeInBrowser('the two phones', (browser) => {
       route.fulfill({ json: { positions: [] } }),
     );
     await visitor.run();
-    await reads('screen-verdict', /^The two differ: something has changed/);
+    await reads('screen-verdict', /^Both phones show all, and the account has changed between/);
   });
 
-  test.each<[Omit<Fault, 'times'>, RegExp, RegExp, RegExp]>([
+  test.each<[Omit<Fault, 'times'>, RegExp, (typeof PHONES)[number], string, RegExp]>([
     [
       { operation: 'getSession', kind: 'status', status: 503 },
-      /^2 of 5 parts; blank: equity, orders, watch list \(session failed: 503\)$/,
-      WHOLE,
-      /^REST shows positions and payout; the graph shows all, as of [\d:]+\.$/,
+      /^REST shows positions and payout; the graph shows all\.$/,
+      ...(['rest', 'Watch list', /blank: session: 503/] as const),
     ],
     [
-      { operation: 'getOpenPositions', kind: 'garbage' },
-      /^4 of 5 parts; blank: positions \(positions failed: not JSON\)$/,
-      new RegExp(`^4 of 5 parts${OLD}; blank: positions \\(GATEWAY_CONTRACT\\)$`),
-      /^No difference here: both phones lack positions\.$/,
+      { operation: 'getCustomerId', kind: 'garbage' },
+      /^Both phones show no payout\.$/,
+      ...(['rest', 'Payout', /blank: customer-id: not JSON/] as const),
     ],
     [
       { operation: 'getCustomerId', kind: 'delay', delayMs: 2_500 },
-      WHOLE,
-      new RegExp(`^4 of 5 parts${OLD}; blank: payout \\(GATEWAY_TIMEOUT\\)$`),
-      /^REST shows all.*; the graph shows equity, positions, orders, and watch list, as of [\d:]+\.$/,
+      /^REST shows all; the graph shows all but payout\.$/,
+      ...(['graph', 'Payout', /blank: GATEWAY_TIMEOUT/] as const),
     ],
-  ])('under %o say what came, by its parts', async (fault, rest, graph, verdict) => {
-    await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
-    const { page, reads } = visitor;
-    app.sandbox.fail(fault);
-    // The graph may have a list of the live account that was read before.
-    await eventually(async () => {
+  ])(
+    'under %o say what came, and why the rest did not',
+    async (fault, verdict, phone, name, why) => {
+      await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
+      const { page, reads } = visitor;
+      app.sandbox.fail(fault);
       await visitor.run();
-      expect(await text(page, 'rest-outcome')).toMatch(rest);
-      expect(await text(page, 'graph-outcome')).toMatch(graph);
-    });
-    await reads('screen-verdict', verdict);
-    expect(await figures(page)).toEqual(['–', '–', '–']);
-    expect(await violations(page)).toEqual([]);
-    app.sandbox.clearFaults();
-    await visitor.run();
-    await reads('screen-bytes-before', /^instead of/);
-    await visitor.isSound();
-  });
+      await reads('screen-verdict', verdict);
+      expect(await visitor.part(phone, name).innerText()).toMatch(why);
+      expect(await figures(page)).toEqual(['–', '–', '–']);
+      expect(await violations(page)).toEqual([]);
+      app.sandbox.clearFaults();
+      await visitor.run();
+      await reads('screen-bytes-before', /^instead of/);
+      await visitor.isSound();
+    },
+  );
 
-  test('while the gateway is down are blank over REST; the graph has most, and says how old the equity is', async () => {
+  test('show positions of before with their age where the gateway names none, and are told to a screen reader', async () => {
     await using visitor = await open({ isExpected: () => true, viewport: SMALLEST });
     const { page, reads, part } = visitor;
-    await eventually(async () => {
-      await visitor.run();
-      expect(await text(page, 'graph-outcome')).toMatch(/equity \d+ s old$/);
-    });
-    await visitor.preset('Gateway down');
-    await reads('rest-outcome', BLANK);
+    app.sandbox.fail({ operation: '*', kind: 'reset-before' });
     // The live account's last list counts for as long as until the next.
     await eventually(async () => {
       await visitor.run();
-      expect(await text(page, 'graph-outcome')).toMatch(
-        /^3 of 5 parts, equity \d+ s old; blank: positions, payout \(GATEWAY_UNAVAILABLE\)$/,
+      expect(await part('graph', 'Positions').innerText()).toMatch(
+        /^Positions\s*\d\d:\d\d:\d\d\s+AAPL/,
       );
     });
-    await reads('rest-outcome', BLANK);
-    await reads(
-      'screen-verdict',
-      /^REST shows nothing; the graph shows equity, orders, and watch list, as of [\d:]+\.$/,
-    );
+    const words =
+      /^REST shows nothing; the graph shows all but payout, with prices of \d\d:\d\d:\d\d\.$/;
+    await reads('screen-verdict', words);
+    await reads('announcer', words);
     expect(await part('rest', 'Orders').innerText()).toMatch(/blank: session: 502/);
-    expect(await part('graph', 'Orders').innerText()).toMatch(/MSFT/);
+    expect(await part('graph', 'Equity').innerText()).toMatch(/^Equity\s*\d\d:\d\d:\d\d\s/);
     expect(await figures(page)).toEqual(['–', '–', '–']);
-    await reads(
-      'announcer',
-      /^rest: blank: .* graph: 3 of 5 parts, .* REST shows nothing; the graph shows /,
-    );
     await visitor.isFlawless();
   });
 
-  test('with a revoked token both get another; without a connection both, until a next visit with a stored catalog', async () => {
-    await using visitor = await open({ isExpected: () => true });
-    const { reads, part } = visitor;
-    await visitor.preset('My token is revoked');
-    await reads('rest-outcome', WHOLE);
-    await reads('graph-outcome', WHOLE);
-    await reads('screen-verdict', /^Both phones show the same/);
-    await visitor.run();
+  test('begin with the headline and the phones on a phone’s first screen', async () => {
+    await using visitor = await open({ viewport: PHONE });
+    const top = async (selector: string) =>
+      (await visitor.page.locator(selector).boundingBox())?.y ?? Number.NaN;
+    expect(await top('h1')).toBeLessThan(130);
+    for (const phone of PHONES) expect(await top(`#${phone}-phone`)).toBeLessThan(300);
+    expect(await top('#lanes')).toBeGreaterThan(await top('#presets'));
+  });
 
-    await visitor.preset('My connection drops');
-    await reads('rest-outcome', /^blank: session, positions, .* failed: lost$/);
-    await reads('graph-outcome', /^blank: the query failed: lost$/);
+  test('without a connection show what a former visit has stored, which is the catalog over the graph', async () => {
+    await using visitor = await open({ isExpected: () => true });
+    const { page, reads, part } = visitor;
+    await page.locator('#presets button', { hasText: 'My connection drops' }).click();
     await visitor.choose('Next');
-    await reads('rest-outcome', /^blank: session, positions, .* failed: lost$/);
     await reads(
-      'graph-outcome',
-      /^1 of 5 parts; blank: equity, positions, orders, payout \(the query failed: lost\)$/,
+      'screen-verdict',
+      /: since [\d:]+ REST shows nothing; the graph shows watch list\.$/,
     );
     expect(await part('graph', 'Watch list').innerText()).toMatch(/TSLA/);
+    expect(await part('graph', 'Equity').innerText()).toMatch(/blank: the query: offline/);
   });
 
   test('on a next visit have what the first one left, and as many instruments as are chosen', async () => {
@@ -196,7 +176,7 @@ describeInBrowser('the two phones', (browser) => {
     expect(first[0]).toBe('1 instead of 5');
     app.sandbox.clearCalls();
     await visitor.choose('Next');
-    await reads('rest-outcome', WHOLE);
+    await reads('screen-verdict', SAME);
     expect(await figures(page)).toEqual([
       '1 instead of 4',
       expect.stringMatching(/^[\d.]+ k?B instead of \d\.\d kB$/),
@@ -209,39 +189,24 @@ describeInBrowser('the two phones', (browser) => {
 
     await visitor.choose('As it is');
     await visitor.choose('5,000');
-    await reads('rest-outcome', WHOLE);
     await reads('screen-bytes-before', /^instead of 2\d\d\.\d kB$/);
     await page.reload();
-    await page.locator('#screen-verdict:not(:empty)').waitFor();
+    await visitor.isDrawn();
     expect(await page.getByRole('radio', { name: '5,000' }).isChecked()).toBe(true);
     await visitor.isSound();
   });
 
-  test('on another machine show what was recorded beside what is measured, and say so', async () => {
-    // The controls are closed to what a proxy forwards, as they are to other machines.
-    await using visitor = await open({
-      extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' },
-      isExpected: (problem) => problem.includes('404'),
-    });
+  test('behind a proxy, as on another machine, show what was recorded, and say so', async () => {
+    await using visitor = await open({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } });
     const { page, reads } = visitor;
-    await page.locator('#no-controls').waitFor();
-    await reads(
-      'screen-verdict',
-      /^The comparison is recorded; the phone over the graph is measured/,
-    );
-    await reads('rest-outcome', WHOLE);
-    await reads('graph-outcome', WHOLE);
+    await reads('screen-verdict', SAME);
     const { rest, graph } = run.comparison;
     expect((await figures(page))[0]).toBe(`${graph.calls.length} instead of ${rest.calls.length}`);
     const calls = await page.locator('#rest-calls .call').allTextContents();
     expect(calls.sort()).toEqual(rest.calls.map(({ label }) => label).sort());
     const day = new Date(run.recordedAt).toLocaleDateString('en-GB', { dateStyle: 'long' });
-    for (const [part, count] of [
-      ['#screen-demo', 2],
-      ['#lanes', 1],
-    ] as const) {
-      const signs = await page.locator(`${part} .recorded`).allTextContents();
-      expect(signs).toEqual(Array(count).fill(`Recorded ${day}`));
+    for (const part of ['#screen-demo', '#lanes']) {
+      expect(await page.locator(`${part} .pill.recorded`).textContent()).toBe(`Recorded ${day}`);
     }
     for (const [lane, kind] of [
       ['gateway', 'fault'],
@@ -254,11 +219,6 @@ describeInBrowser('the two phones', (browser) => {
       const marks = page.locator(`#lane-${lane} .${kind}`);
       await eventually(async () => expect(await marks.count()).toBe(recorded));
     }
-    // Of a fault, what is recorded has none.
-    app.sandbox.fail({ operation: 'getCustomerId', kind: 'garbage' });
-    await visitor.run();
-    await reads('graph-outcome', /^4 of 5 parts.*; blank: payout \(GATEWAY_CONTRACT\)$/);
-    await reads('rest-outcome', WHOLE);
     await visitor.isFlawless();
   });
 });

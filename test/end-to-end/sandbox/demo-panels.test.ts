@@ -141,7 +141,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.click('Set the fault');
     await reads('fault-list', /getWithdrawalMethods answers 503, until cleared/);
     await visitor.click('Run');
-    await reads('graph-outcome', /blank: payout \(GATEWAY_UNAVAILABLE\)$/);
+    await reads('graph-phone', /blank: GATEWAY_UNAVAILABLE/);
     await visitor.click('Clear all');
     await page.getByText('The gateway is well.').waitFor();
 
@@ -186,7 +186,7 @@ describeInBrowser('the demonstration page', (browser) => {
     const former = await token();
     await preset('My token is revoked').click();
     await eventually(async () => ![null, former].includes((await token()) as string | null));
-    await says('My token is revoked', /until the app has another/);
+    await says('My token is revoked', /until renewed/);
     await status('LIVE');
   });
 
@@ -340,7 +340,7 @@ describeInBrowser('the demonstration page', (browser) => {
     expect(await marks()).toEqual(['LIVE']);
 
     await own.close();
-    await reads('standing', /^The server has not answered since \d/);
+    await reads('standing', /^The server cannot be reached\. What is shown is of \d\d:\d\d:\d\d/);
     expect(await marks()).toEqual(['OFFLINE']);
     await visitor.rowsAre(6);
     await page.getByRole('button', { name: 'Double tap', exact: true }).press('Enter');
