@@ -82,7 +82,7 @@ interface ExecutionOptions
   readonly receipts: boolean;
 }
 
-/** Whose a request is. */
+/** Tells whose a request is. */
 interface CallerOptions extends Pick<ServerSettings, 'standingOf'> {
   readonly trustedProxies: readonly string[];
   readonly clientNames: readonly string[];

@@ -75,7 +75,7 @@ export class FairScheduler {
     return new Promise((resolve) => share.waiting.push(resolve));
   }
 
-  /** Whoever waits takes the place over. */
+  /** The next in the queue takes the place over. */
   #leave(client: string): void {
     const share = this.#shares.get(client) as Share;
     const next = share.waiting.shift();

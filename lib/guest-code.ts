@@ -43,7 +43,7 @@ export function guestAtFault(error: unknown): string | undefined {
   return running.getStore() ?? guestOfStack(error instanceof Error ? error.stack : undefined);
 }
 
-/** Whose code is innermost: the folder says it of files beside a guest's own. Packages are called by whoever uses them. */
+/** Finds whose code is innermost: the folder says it of files beside a guest's own. Packages are called by their users. */
 function guestOfStack(stack: unknown): string | undefined {
   for (const [, place = ''] of String(stack).matchAll(/^ +at (?:.*\()?(.+?)(?::\d+)+\)?$/gm)) {
     const file = place.startsWith('file:') ? fileURLToPath(place) : place;

@@ -18,7 +18,7 @@ export function oldHeapLimit(): number {
   return oldHeapBytes(getHeapStatistics().heap_size_limit, flags, process.versions.node);
 }
 
-/** By the flags where they tell, the last of each as V8 has it; no figure of V8 names the young generation's limit. */
+/** Reads the flags where they tell, the last of each as V8 has it; no figure of V8 names the young generation's limit. */
 export function oldHeapBytes(limit: number, flags: string, nodeVersion: string): number {
   const oldMb = flagOf('max-old-space-size', flags);
   if (oldMb > 0) return Math.min(oldMb * MB, limit);

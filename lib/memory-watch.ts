@@ -80,7 +80,7 @@ function heldShare(): number {
   const held = getHeapSpaceStatistics()
     .filter(({ space_name: name }) => !YOUNG_SPACES.includes(name))
     .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
-  // Without a limit of the container it is larger than any machine's memory, or 0.
+  // It is larger than any machine's memory, or 0, where the container has no limit.
   const containerLimit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(held / oldHeapLimit(), (held + buffers) / containerLimit);
 }

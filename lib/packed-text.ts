@@ -5,7 +5,7 @@ import { type Body, isChunks } from './pack.ts';
 
 const MAX_STORED = 65_535;
 const STORED_HEAD_BYTES = 5;
-// Without a final block: the stream goes on behind it.
+// There is no final block: the stream goes on behind it.
 const OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
 
 /**

@@ -2,7 +2,7 @@ import type { PreparedOperation } from '../documents/documents.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
 import type { Refusal } from '../operation/refusal.ts';
 
-// By then a part of the clients has gone elsewhere, and garbage was collected.
+// A part of the clients has gone elsewhere by then, and garbage was collected.
 export const MEMORY_RETRY_SECONDS = 10;
 // A screen of one account's; a list of what all share is more.
 const CHEAP_COST = 1_000;

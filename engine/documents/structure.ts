@@ -89,7 +89,7 @@ export function structureErrors(
   return errors.length > 0 ? errors : unfoldedErrors(operations, fragments, schema);
 }
 
-/** Of many operations that exceed one limit, only the worst is reported, with its location. */
+/** Only the worst of many operations that exceed one limit is reported, with its location. */
 function worstOfEach(
   operations: readonly OperationDefinitionNode[],
   errorsOf: (operation: OperationDefinitionNode, at: number) => readonly GraphQLError[],

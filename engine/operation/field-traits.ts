@@ -6,13 +6,13 @@ export type Sharing = 'group' | 'copy' | 'account';
 
 /** The facts that a schema states about a field, an argument or a type, and that are acted on without knowing the schema. */
 export interface FieldTraits {
-  /** Without it the value of the field is the viewer's own. */
+  /** The value of a field without it is the viewer's own. */
   readonly sharing?: Sharing;
   /** The argument limits the age of a read that several fields of an operation share. */
   readonly isAgeLimit?: boolean;
   /** Names what the field reads: the plan of an operation has the names that its fields state. */
   readonly reads?: string;
-  /** What a field of the root selects is read by a plan of its own, as under any field of a mutation's root. */
+  /** True where the field's selection is read by a plan of its own, as under any field of a mutation's root. */
   readonly readsApart?: boolean;
   /** Operations that select the field are traced, whatever the share of those that are. */
   readonly isAlwaysTraced?: boolean;

@@ -63,7 +63,7 @@ export function eventContexts(context: OperationContext): () => ReadingContext {
   const create = context.eventContexts();
   const { [VIEW]: view } = context as Viewed;
   if (view === undefined) return create;
-  // Without the request and its context, which must not live as long as the subscription.
+  // The request and its context must not live as long as the subscription.
   const given = { ...view, [GRAPH]: null, [REQUEST]: null };
   return () => {
     const ofEvent = create();

@@ -37,7 +37,7 @@ export function createKnownKeys(clock: Clock, lifeMs: number, shared?: SharedKey
     },
     has: (key: string): MaybePromise<boolean> =>
       isYounger(key, lifeMs) || (shared?.has(key) ?? false),
-    /** Without asking the store. */
+    /** The store is not asked. */
     hasHere: (key: string): boolean => isYounger(key, lifeMs),
     isNew: (key: string): boolean => isYounger(key, JUST_MS),
   };

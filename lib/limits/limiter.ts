@@ -29,7 +29,7 @@ interface Bucket {
   unshared: number;
 }
 
-/** Beyond so many of one kind the least recently used is forgotten, so that a flood costs no memory. */
+/** The least recently used of one kind is forgotten beyond so many, so that a flood costs no memory. */
 const MAX_BUCKETS = 100_000;
 const BUCKET_BYTES = 300;
 const MINUTE_MS = 60_000;
@@ -99,7 +99,7 @@ export class Limiter<Name extends string> {
 
   #bucketsOf(name: Name, { kind, parts }: Client, nowMs: number): readonly Bucket[] {
     const known = this.#buckets.get(name)?.get(kind) ?? this.#addKind(name, kind);
-    // Of its size from the start: one that grows has room for seventeen.
+    // It has its size from the start: one that grows has room for seventeen.
     const buckets = Array<Bucket>(parts.length);
     let at = 0;
     for (const { key, share } of parts) {

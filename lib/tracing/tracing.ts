@@ -55,7 +55,7 @@ export interface ReceivedRequest {
 /** Records spans and exports them; where tracing is off there is none. */
 export interface Tracing {
   receive(request: ReceivedRequest): RequestTrace;
-  /** Without a trace the call is one of its own. */
+  /** A call without a trace begins one of its own. */
   call(trace: Trace | undefined, start: SpanStart): TraceSpan;
   /** Exports what is left, within a bound. */
   close(): Promise<void>;

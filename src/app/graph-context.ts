@@ -69,7 +69,7 @@ export class GraphContext extends SharedContext implements OperationContext {
     const { services, calls } = this;
     const { token, signal, client, requestId, forwarded } = this.caller;
     const caller = { token, signal, client, requestId, forwarded };
-    // Without the operation's own context, which must not live as long as the subscription.
+    // The operation's own context must not live as long as the subscription.
     return () => new EventContext(services, caller, calls);
   }
 

@@ -15,7 +15,7 @@ export function programBuild({ revision }: { readonly revision: string | null })
 }
 
 function checkedOutRevision(): string {
-  // Without this check git would look further up, and name the commit of another project.
+  // Git would else look further up, and name the commit of another project.
   if (!existsSync(new URL('../../.git', import.meta.url))) return 'unknown';
   try {
     return execFileSync('git', ['rev-parse', 'HEAD'], {

@@ -100,7 +100,7 @@ export async function loadModules(
 /** The graph with the extensions that the configuration names. */
 export function readExtensions({ extensions, extensionTimeoutMs }: Config): Promise<Extensions> {
   return loadExtensions(extensions, extensionTimeoutMs).catch(
-    // What is wrong comes first: a fault may be anywhere in the file's code.
+    // The reason comes first: a fault may be anywhere in the file's code.
     asProblems(ExtensionError, ({ file, message }) => [
       `EXTENSIONS=${shown(file)}: ${message} (must be ${USABLE.EXTENSIONS})`,
     ]),

@@ -14,7 +14,7 @@ export const startCommand: Command = {
       const given = args.join(' ');
       throw new UsageError(`start takes no arguments (${given}): the environment configures it.`);
     }
-    // Whoever reads the log may leave: that ends a command, not the service.
+    // The log's reader may leave: that ends a command, not the service.
     process.stdout.removeAllListeners('error');
     // The service ends its process by itself: after a signal, or where it cannot start.
     await import('../main.ts');

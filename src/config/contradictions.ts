@@ -56,7 +56,7 @@ export function contradictions(values: Values): readonly Contradiction[] {
     ['JWT_AUDIENCE', jwtAudience],
   ] as const) {
     add(
-      // Without a key nothing would be verified, while the operator believes that it is.
+      // Nothing would be verified without a key, while the operator believes that it is.
       expected !== null && jwtJwksUrl === null && jwtSecret === null,
       [name, 'JWT_JWKS_URL', 'JWT_SECRET'],
       `${name}=${shown(expected ?? '')}: must be unset without JWT_JWKS_URL or JWT_SECRET`,

@@ -30,7 +30,7 @@ export function createBackend(
 ): Backend<string, string> {
   const { name: backend, forwardToken, reads, writes } = settings;
   const judgement = createJudgement(guest, settings, judge);
-  /** What is under way or was read, by the scope of a request. */
+  /** The reads of each request, by its scope. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
   async function begin(context: ExtensionContext, name: string, { path, query }: BackendRequest) {

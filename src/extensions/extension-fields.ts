@@ -103,7 +103,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       const shown = isOwnType ? source : readOnly(source);
       const run = (within: FieldDeadline) =>
         withinDeadline(within, given, () => resolve(shown, args, given as never, info));
-      // What is read for a write's result is read after it.
+      // The reads of a write's result follow the write.
       if (isWrite) return context.write(async () => run(bounded), String(info.path.key));
       if (seconds === undefined) return run(bounded);
       const read = () => sharedValue(name, source, args, seconds, () => run(deadline));

@@ -60,14 +60,14 @@ export interface Refs {
   readonly Session: Ref<SessionSource>;
 }
 
-/** What a resolver of a field of an instrument is given of it. */
+/** The properties of an instrument that a resolver of its fields is given. */
 export interface InstrumentSource {
   /** The symbol, such as `EURUSD`. */
   readonly id: string;
   readonly name: string;
 }
 
-/** What a resolver of a field of a position or an order is given of it. */
+/** The properties of a position or an order that a resolver of its fields is given. */
 export interface HoldingSource {
   readonly id: string;
   readonly symbol: string;
@@ -75,12 +75,12 @@ export interface HoldingSource {
   readonly units: number | null;
 }
 
-/** What a resolver of a field of a session is given of it. */
+/** The properties of a session that a resolver of its fields is given. */
 export interface SessionSource {
   readonly session: { readonly login: string; readonly group: string | null };
 }
 
-/** What a resolver reads by. It is the request's own, and must not be kept. */
+/** The context of a resolver's reads. It is the request's own, and must not be kept. */
 export interface ExtensionContext {
   /** Id of the request, which the log has too. */
   readonly requestId: string;
@@ -135,7 +135,7 @@ export interface BackendOptions<Read extends Paths, Write extends Writes> {
   readonly forwardToken?: boolean;
   /** Names of headers that are sent on, as the request has them. */
   readonly forward?: readonly string[];
-  /** By GET. */
+  /** Reads are sent by GET. */
   readonly reads: Read;
   /** Writes go by POST unless they say otherwise; each is sent once, with an `Idempotency-Key`. */
   readonly writes?: Write;
@@ -203,8 +203,8 @@ export interface Batch<Value, Body> {
 export interface ErrorTraits {
   /** Whether the same request may succeed if it is repeated, and repeating it does no harm. */
   readonly retryable: boolean;
-  /** Whose the failure is, for operators: a fault is counted against the service. */
+  /** Tells operators whose the failure is: a fault is counted against the service. */
   readonly outcome: 'caller' | 'refused' | 'fault';
-  /** What a client's developer is to do; the log of the start lists the codes with it. */
+  /** Tells a client's developer what to do; the log of the start lists the codes with it. */
   readonly advice: string;
 }

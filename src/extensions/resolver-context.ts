@@ -35,7 +35,7 @@ export class ResolverContext implements ExtensionContext {
     return given.#context;
   }
 
-  /** What the reads of a backend are remembered under as long as they last. */
+  /** The key under which the reads of a backend are memoized. */
   static keyOf(given: ExtensionContext): object {
     const { scope } = ResolverContext.contextOf(given);
     if (!(given as ResolverContext).#isShared) return scope;

@@ -12,7 +12,7 @@ export function createSharedValues() {
     maxSize: MAX_BYTES,
     sizeCalculation: ({ value }, key) => key.length + sizeOf(value),
     fetchMethod: async (_key, _old, { context: resolve }) => ({ value: await resolve() }),
-    // Whoever waits for a value gets it, even if there was no room for it meanwhile.
+    // A reader that waits for a value gets it, even if there was no room for it meanwhile.
     ignoreFetchAbort: true,
   });
   const numbers = new WeakMap<object, number>();

@@ -16,7 +16,7 @@ export interface BackendSettings {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether it gets the user's token. */
   readonly forwardToken: boolean;
-  /** By their names, which begin with the backend's own and a dot. */
+  /** The operations by their names, which begin with the backend's own and a dot. */
   readonly reads: Readonly<Record<string, string>>;
   readonly writes: Readonly<Record<string, BackendWrite>>;
 }

@@ -57,7 +57,7 @@ function means(
   return { outcome, health, mayRecover, error };
 }
 
-/** By all but the body: of a 4xx that is about the request the words are still to be read. */
+/** The verdict by all but the body: the words of a 4xx about the request are still to be read. */
 export function classify(exchange: Exchange, isGivenUp = false): Judgement {
   if (!exchange.sent) return JUDGEMENTS[unsent(exchange.cause, isGivenUp)];
   if (!exchange.answered) return JUDGEMENTS[exchange.reason];

@@ -13,7 +13,7 @@ import { createResilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
 
-/** What the wires of all origins have in common. */
+/** The parts that the wires of all origins share. */
 export interface WireParts {
   readonly logicalClock: LogicalClock;
   readonly metrics: GatewayMetrics;

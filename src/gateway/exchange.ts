@@ -12,7 +12,7 @@ export interface WireCall {
   readonly body: string | null;
   readonly deadlineMs: number;
   readonly maxBytes: number;
-  /** By this machine's date: a call whose head would go onto a socket later is not sent. Absent: at any time. */
+  /** A date of this machine: a call whose head would go onto a socket later is not sent. Absent: at any time. */
   readonly sendBeforeMs?: number | undefined;
   /** Called with the answer, or its absence, of a call that was still read on when it had ended by its deadline. */
   readonly onLate?: ((exchange: Exchange) => void) | undefined;

@@ -21,7 +21,7 @@ export const CONNECT_SHARE = 0.7;
 const ORDER_IDLE_MS = 1_000;
 const IDLE_MS = 4_000;
 const MAX_IDLE_MS = 30_000;
-/** Past it a connection takes no new call, so that a gateway whose name has moved is left by all calls at once. */
+/** A connection past this age takes no new call, so that a gateway whose name has moved is left by all calls at once. */
 const OLDEST_MS = 10_000;
 
 export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOptions) {

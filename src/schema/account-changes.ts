@@ -16,7 +16,7 @@ import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 import { nonNull, perAccount } from './sharing.ts';
 
-/** Without orders and session selected an event is one of the positions alone. */
+/** An event has the positions alone where neither orders nor session are selected. */
 type Changes = AccountChanges | PositionChanges;
 type Stream = PullStream<AccountChanges> | PullStream<PositionChanges>;
 

@@ -71,7 +71,7 @@ export class Context implements ReadRecord {
       return await send(own);
     } finally {
       this.current = own.renewed(this.planOf(field));
-      // What this result read, or failed to, is no proof for the next write.
+      // The reads of this result are no proof for the next write.
       this.own = own.renewed(NO_PLAN);
     }
   }

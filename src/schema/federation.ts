@@ -25,7 +25,7 @@ const ENTITIES: Readonly<Record<string, Find>> = {
 
 const TYPES = Object.keys(ENTITIES);
 
-/** What a router asks of a subgraph. It reads through the scope of its request, as every field does. */
+/** Answers what a router asks of a subgraph. It reads through the scope of its request, as every field does. */
 const ADDED = parse(`
   "What a router knows of a thing: the name of its type, and its id."
   scalar _Any

@@ -148,7 +148,7 @@ export async function watching<Stream>(
     const viewer = await scope.viewer();
     return await watch(services.hub, await services.prover.account(viewer), viewer);
   } catch (error) {
-    // Without a token a refusal is no request for a fresh one.
+    // A refusal without a token is no request for a fresh one.
     throw (scope.caller.token === null ? null : tokenEndBehind(error)) ?? error;
   }
 }

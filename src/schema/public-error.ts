@@ -175,7 +175,7 @@ export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
   Object.values(OF_KIND).map(([code]) => code),
 );
 
-// Without `Retry-After`, and where it asks for less: it relieves the gateway and is acceptable to a person.
+// This is the pause where `Retry-After` is absent or asks for less: it relieves the gateway and is acceptable to a person.
 const MIN_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {

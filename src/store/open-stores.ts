@@ -9,7 +9,7 @@ import { StoreError } from './store-error.ts';
 export interface StoreOptions
   extends Omit<RedisOrderRecordsOptions & SharedLimitsOptions, 'url' | 'uptimeMs'> {
   readonly redisUrl: string | null;
-  /** Without Redis: a file, or the word `memory`. */
+  /** A file, or the word `memory`, where there is no Redis. */
   readonly orderStore: string;
 }
 

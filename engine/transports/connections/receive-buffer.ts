@@ -193,7 +193,7 @@ export class ReceiveBuffer {
       // Where the reader pauses, its `resume` comes back here.
       if (socket.readableFlowing !== true || isPausedByNode(socket)) return;
       const pieces = this.#requests + (this.#meter?.frames ?? 0) - framesBefore;
-      // Whoever sends little is done with the first slice, and waits for nobody.
+      // A client that sends little is done with the first slice, and does not wait.
       if (pieces >= TURN_PIECES || (!isFirst && this.#sums.isRoundOver())) {
         this.#sums.later(this);
         return;

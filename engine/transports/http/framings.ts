@@ -34,7 +34,7 @@ function ofParts(spec: string): Framing {
 }
 
 export const FRAMINGS: Readonly<Record<StreamType, Framing>> = {
-  // By graphql-sse's protocol in its distinct connections mode; a ping is a comment.
+  // This is graphql-sse's protocol in its distinct connections mode; a ping is a comment.
   [EVENT_STREAM]: {
     contentType: EVENT_STREAM,
     begin: Buffer.alloc(0),
@@ -43,7 +43,7 @@ export const FRAMINGS: Readonly<Record<StreamType, Framing>> = {
     complete: Buffer.from('event: complete\ndata:\n\n'),
     ping: Buffer.from(':\n\n'),
   },
-  // By Apollo's protocol. Clients read a part when the boundary behind it has come.
+  // This is Apollo's protocol. Clients read a part when the boundary behind it has come.
   [MULTIPART]: {
     contentType: 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0',
     begin: Buffer.from(BOUNDARY),

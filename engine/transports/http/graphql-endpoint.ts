@@ -56,7 +56,7 @@ export function createGraphQLEndpoint(
   ): MaybePromise<void> {
     if (body !== null) summary.bytesIn = body.length;
     const isPacked = body !== null && reply.request.headers['content-encoding'] !== undefined;
-    // What it has unpacked to counts: a few bytes on the wire may hold the largest body.
+    // The unpacked size counts: a few bytes on the wire may hold the largest body.
     if (isPacked && countMessage(reply.caller, body.length) !== 'within') {
       return refuseFlood(reply, settings);
     }

@@ -136,7 +136,7 @@ function matchFor(type: MediaType, ranges: readonly MediaRange[]): MediaRange | 
 }
 
 /**
- * Of two types with the same weight, the one that the client names is meant rather than one that a wildcard
+ * The client means the type that it names, of two with the same weight, rather than one that a wildcard
  * includes; of two that it names, the first, as clients and other servers read a list.
  */
 function isBetter(one: MediaRange, other: MediaRange): boolean {

@@ -34,7 +34,7 @@ export function isCrossSite(
   cookie: AuthCookie | null,
 ): boolean {
   const { origin, 'sec-fetch-site': site, 'content-type': type } = request.headers;
-  // What the browser says of itself comes first: a proxy may have rewritten `Host`.
+  // The browser's own header comes first: a proxy may have rewritten `Host`.
   if (site === 'same-origin') return false;
   const isForeign =
     site === 'cross-site'

@@ -21,10 +21,10 @@ export interface KnownList extends Pick<PositionsAnswer, 'positions' | 'logicalT
   readonly membersTime?: number;
 }
 
-/** What has to be in one of the two lists, and since when it may be in neither. */
+/** The orders that have to be in one of the two lists, and since when each may be in neither. */
 export type AwaitedOrders = ReadonlyMap<string, number>;
 
-/** What is in neither list for so long is believed to be gone. */
+/** An order that is in neither list for so long is believed to be gone. */
 export const BELIEVED_AFTER_MS = 1_250;
 
 export const NO_AWAITED_ORDERS: AwaitedOrders = new Map();
@@ -53,7 +53,7 @@ export function relate(
   return isListOlder ? 'list-behind' : 'snapshot-behind';
 }
 
-/** Without a list of its orders a snapshot says nothing of them. */
+/** A snapshot without a list of its orders says nothing of them. */
 function missingIn(
   positions: readonly Position[],
   orders: readonly Order[] | null,

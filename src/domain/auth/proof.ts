@@ -41,7 +41,7 @@ export class GroupProof {
   readonly group: string;
   /** The key of all that is shared within the group. */
   readonly key: string;
-  /** Past its age, and kept because the gateway could not be asked again. */
+  /** True past its age: it is kept because the gateway could not be asked again. */
   readonly isKept: boolean;
 
   constructor(_seal: typeof seal, group: string, key: string, isKept: boolean) {

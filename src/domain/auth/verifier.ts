@@ -121,7 +121,7 @@ async function check({ errors }: Jose, verify: () => Promise<unknown>): Promise<
   }
 }
 
-/** Of a token whose `nbf` has not come, below 0; one that has expired was refused before. */
+/** The age is below 0 while the token's `nbf` has not come; one that has expired was refused before. */
 function earlyByMs(errors: Jose['errors'], error: unknown): number | null {
   if (!(error instanceof errors.JWTClaimValidationFailed) || error.claim !== 'nbf') return null;
   const { nbf } = error.payload;

@@ -28,7 +28,7 @@ export interface OwnReads {
   plannedProofs(): readonly Promise<unknown>[];
 }
 
-/** Whoever sends other headers on may mean another account, or another catalog, by the same name. */
+/** A request with other forwarded headers may mean another account, or another catalog, by the same name. */
 export function tenantKey(name: string, forwarded: ForwardedHeaders | undefined): string {
   return forwarded === undefined ? name : `${name}~${forwarded.digest}`;
 }
@@ -40,7 +40,7 @@ export function groupKey({ forwarded }: Viewer, group: string): string {
 }
 
 /**
- * Without the request's AbortSignal, for a call that others may share or that must complete: the client
+ * The viewer without the request's AbortSignal, for a call that others may share or that must complete: the client
  * that happened to send it first must not be able to abort it for all.
  */
 export function detached(viewer: Viewer): Viewer {

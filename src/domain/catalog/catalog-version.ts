@@ -9,7 +9,7 @@ import { compareText, sortInSlices } from './sorting.ts';
 export interface CatalogVersion {
   readonly version: string;
   readonly size: number;
-  /** By symbol, then id. */
+  /** The instruments by symbol, then id. */
   readonly instruments: readonly Instrument[];
   /** Every ordinal, which is the order by symbol. */
   readonly bySymbol: Uint32Array;
@@ -78,7 +78,7 @@ export async function buildVersion(
   };
   building.then(
     (built) => (version.index = built),
-    // Whoever reads the index gets the promise's rejection.
+    // Readers of the index get the promise's rejection.
     () => {},
   );
   return { version, before };

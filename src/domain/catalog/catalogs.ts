@@ -139,7 +139,7 @@ function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
     ageSeconds: (nowMs - copy.sentAtMs + copy.initialAgeMs) / 1000,
     /** Until it is served no longer. */
     leftSeconds: Math.max(0, copy.servesUntilMs - nowMs) / 1000,
-    /** Past its time, because the gateway fails or serves old copies itself. */
+    /** Served past its time, because the gateway fails or serves old copies itself. */
     isStale: copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs,
   };
 }

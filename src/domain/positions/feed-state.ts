@@ -64,7 +64,7 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
     const { session, sentAtMs } = answer;
     const version = this.version + 1;
     let isContent = false;
-    // Without a list the orders known before stand, as of when they were known.
+    // The orders known before stand where there is no list, as of when they were known.
     if (session.orders !== null) {
       isContent = this.#orders.advance(session.orders, version).isContent;
       this.#ordersFetchedAt = new Date(sentAtMs);

@@ -72,7 +72,7 @@ export function createPositionsHub(options: FeedOptions) {
       const { list, status } = shown(viewer) ?? {};
       if (!list || status !== 'LIVE') return null;
       if (list.logicalTime <= freshness.changedAt(viewer.account)) return null;
-      // By its receipt: a gateway that takes longer than an interval would be asked by each query besides.
+      // Its receipt counts: a gateway that takes longer than an interval would be asked by each query besides.
       return clock.now() - list.receivedAtMs < pollMs ? list : null;
     },
     shown,

@@ -14,7 +14,7 @@ export function totalsOf(positions: readonly Position[]) {
 function total(figures: readonly (number | null)[]): number | null {
   if (!figures.every((figure) => figure !== null)) return null;
   const sum = exactSum(figures);
-  // Beyond it the nearest double is the sum's neighbour.
+  // The nearest double of a larger sum is its neighbour.
   return sum !== null && Math.abs(sum) <= Number.MAX_SAFE_INTEGER ? sum : null;
 }
 

@@ -240,7 +240,7 @@ export class Orders {
 
   /** Another process may have sent it, and changed the account behind what this one has in memory. */
   #replayed(account: string, idempotencyKey: string, record: OrderRecord): Placed {
-    // Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown.
+    // The process of an order that is pending past its deadline is dead, and whether the gateway got the order is unknown.
     const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
     return { outcome: this.#submitter.report(account, outcome), idempotencyKey, replayed: true };
   }

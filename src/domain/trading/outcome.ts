@@ -94,7 +94,7 @@ function bodyOf({ bytes }: Answer): Row {
   }
 }
 
-/** By its number people can ask what became of the order. */
+/** People can ask what became of the order by its number. */
 function naming(orderId: string | null, words: string | null): string {
   const id = checkedOrderId(orderId);
   const named = `The gateway named ${id === null ? 'an order' : `the order ${id}`}.`;

@@ -48,7 +48,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
   const seenOrderNumbers = growingLru<string, true>({ maxEntries: 20_000, entryBytes: 200 });
 
   /**
-   * By the later of two dates: where this machine's clock is behind, an order would go out after its moment. A date that a
+   * Judges by the later of two dates: where this machine's clock is behind, an order would go out after its moment. A date that a
    * cache answered with is an earlier one, and moves nothing.
    */
   const byGateway = (ticket: Ticket): Ticket => ({
@@ -56,7 +56,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     sendBeforeMs: ticket.sendBeforeMs && ticket.sendBeforeMs - gatewayAheadMs(),
   });
 
-  /** By the date: the moment was named by a client, from the dates of this server's answers. */
+  /** Compares dates: the moment was named by a client, from the dates of this server's answers. */
   const isExpired = ({ sendBeforeMs }: Ticket) =>
     sendBeforeMs !== null && clock.date() > sendBeforeMs;
 
@@ -116,7 +116,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     fireAndForget('order record', recorder.settle(of, submission));
   }
 
-  /** Whoever is told that an order was or may have been carried out reads no older account afterwards. */
+  /** A client that is told that an order was or may have been carried out reads no older account afterwards. */
   function report(account: string, submission: Submission): Submission {
     try {
       if (mayHaveChanged(submission)) options.onAccountChanged(account);

@@ -28,7 +28,7 @@ const MINIMUM_ORDERS = 5;
 /** Between two orders that are sent to see whether the gateway is back, while its reads are silent: a read tells as well. */
 const SILENT_PAUSE_MS = 20_000;
 
-/** Without a token: an e-mail at which the gateway stumbles must not keep others from signing in. */
+/** These operations carry no token: an e-mail at which the gateway stumbles must not keep others from signing in. */
 const ANYBODYS: ReadonlySet<string> = new Set(['login', 'forgotPassword']);
 
 interface Permits {

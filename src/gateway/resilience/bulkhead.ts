@@ -13,7 +13,7 @@ type Bulkhead = ReturnType<typeof createBulkhead>;
 
 /** Bounds the connections that calls of one kind hold. Where none is free callers take turns, however many calls each has. */
 export function createBulkhead(clock: Clock, width: number) {
-  /** By caller, the one whose turn it is first. */
+  /** The waiting calls by caller; the first caller has the next turn. */
   const lines = new Map<string, Set<Waiting>>();
   let taken = 0;
   let waiting = 0;

@@ -36,7 +36,7 @@ export function readingIn(unit: TimeUnit): Reading {
   return { unit, inexactFigures: 0 };
 }
 
-/** Beyond ± 2^53 a double is the neighbour of the figure that was meant; 1e999 is read as Infinity. */
+/** A double beyond ± 2^53 is the neighbour of the figure that was meant; 1e999 is read as Infinity. */
 export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }

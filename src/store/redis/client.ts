@@ -61,7 +61,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
   });
   const ready = async () => {
-    // Without the right to INFO it is taken for what is asked for.
+    // A Redis that refuses INFO is taken for what is asked for.
     const info = await redis.info('cluster').catch(() => '');
     if (!String(info).includes('cluster_enabled:1')) return;
     failed(new Error(CLUSTER), CLUSTER);

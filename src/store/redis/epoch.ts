@@ -53,7 +53,7 @@ interface Gap {
   readonly untilMs: number | null;
 }
 
-/** Beyond it a clock was set; two machines' clocks may differ by less. */
+/** A larger step means that a clock was set; two machines' clocks may differ by less. */
 const STEP_MS = 60_000;
 
 /**

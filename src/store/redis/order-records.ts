@@ -96,7 +96,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   async function release(reservation: Reservation): Promise<void> {
     const { id, login, key } = reservation;
     const own = ownTable.get(login, key);
-    // Past its time replicas may have answered `unknown`: the key must not come free after that.
+    // Replicas may have answered `unknown` past its time: the key must not come free after that.
     if (own?.pendingMs === 0) return;
     // First, or it could be written back to Redis behind the release.
     ownTable.release(reservation);
@@ -168,7 +168,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     if (answer[0] !== 'held') throw refusalIn(answer, bounds, id, keyTime?.madeMs);
     const record = readRecord(answer);
     if (closingOf(record)) {
-      // Whoever says of a key that it is closed gives that back to a Redis which has lost it.
+      // An answer that a key is closed writes that back to a Redis which has lost it.
       const { outcome, ...reservation } = record;
       ownTable.adopt({ ...reservation, login, key }, outcome, ageOf(answer));
     }

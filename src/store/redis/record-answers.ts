@@ -32,7 +32,7 @@ export function readRecord(answer: readonly unknown[]): OrderRecord {
   return toOrderRecord(of, outcomeIn(outcome), figureIn(pendingMs));
 }
 
-/** By the rest of its life in Redis: the clock of the replica that made it may be another. */
+/** The time of a record by the rest of its life in Redis: the clock of the replica that made it may be another. */
 export function ageOf(answer: readonly unknown[]): number {
   return Math.max(0, RECORD_LIFE_MS - figureIn(answer[6]));
 }

@@ -35,7 +35,7 @@ function readBoot(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
   } catch {
-    // Without a boot id, uptimes are comparable within this process only.
+    // Uptimes are comparable within this process only where there is no boot id.
     return randomUUID();
   }
 }

@@ -189,7 +189,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
         update({ ...row, outcome: JSON.stringify(task.outcome) });
         file.state.writes += 1;
       } else if (pendingMs > 0) {
-        // Past its time clients may have received `unknown` for it.
+        // Clients may have received `unknown` for it past its time.
         drop(row.id);
       }
       return null;

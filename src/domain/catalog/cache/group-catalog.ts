@@ -53,7 +53,7 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
   function check({ instruments }: ModifiedCatalog, isProvisional: boolean): void {
     const isNewSize = offeredSize !== instruments.length;
     offeredSize = instruments.length;
-    // Past that time the copy is no longer served, and anything is better than nothing.
+    // The copy is no longer served past that time, and anything is better than nothing.
     if (copy === null || clock.now() >= copy.servesUntilMs) return;
     if (isProvisional)
       throw contractError('getAllTickers', 'a catalog that is empty or mostly broken');
@@ -124,7 +124,7 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       }
       // Searches use the present version until the new one is indexed.
       if (served()) await version.index;
-      // Without an ETag a 304 cannot prolong a provisional copy.
+      // A 304 without an ETag cannot prolong a provisional copy.
       hold({ version, skipped, unknownValues, etag: isProvisional ? null : etag, ...times });
     },
     /** Ends the copy's life before its time; `isOver` also what it may serve while the gateway fails, or offers much less. */
@@ -143,7 +143,7 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       // One token's limit is not the group's.
       const retryAtMs = atMs + Math.min(MAX_RETRY_MS, waitMs);
       failed = { times: times + 1, atMs, retryAtMs };
-      // Without a cached copy the readers get the error, and it is logged with their requests.
+      // Readers get the error where there is no cached copy, and it is logged with their requests.
       if (!copy || times > 0) return;
       // A gateway's failure needs no stack, and its backend is logged every minute while the failure lasts.
       const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };

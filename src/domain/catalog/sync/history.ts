@@ -44,7 +44,7 @@ export function createHistory(maxBytes: number) {
       const last = steps.findLastIndex((step) => step.to === to.version);
       const first = steps.slice(0, last + 1).findLastIndex((step) => step.from === since);
       if (first < 0) return null;
-      // Of several digests of an instrument the first step that changed it has the one at the start, which is set last.
+      // The first step that changed an instrument has its digest at the start, which is set last.
       const path = steps.slice(first, last + 1).toReversed();
       return changesTo(to, new Map(path.flatMap(({ before }) => [...before])));
     },
