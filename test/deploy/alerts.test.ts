@@ -24,6 +24,9 @@ const panels = dashboard.panels.flatMap((panel) => [panel, ...(panel.panels ?? [
 const annotations = dashboard.annotations.list.map(({ expr }) => expr);
 const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 const runbook = read('docs', 'runbook.md');
+/** The scenes of a night, and what the runbook has for the alerts that none of them brings about. */
+const rehearsals =
+  read('test', 'support', 'night', 'scenes.ts') + runbook.slice(runbook.indexOf('## Rehearse'));
 const routes = read('deploy', 'prometheus', 'alertmanager.yml');
 const allAlerts = rules.split(/^ {6}- alert: /m).slice(1);
 /** Those that reach somebody. */
@@ -110,16 +113,17 @@ describe('the dashboard', () => {
 });
 
 describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, text) => {
-  test('leads to its entry in the runbook, says how urgent it is, and fires in a test of the rules', () => {
+  test('leads to its entry in the runbook, says how urgent it is, fires in a test of the rules, and can be rehearsed', () => {
     const [, url] = /runbook_url: (\S+)/.exec(text) ?? [];
     expect(url).toBe(`docs/runbook.md#${name.toLowerCase()}`);
     const [, entry = ''] = runbook.split(`\n### ${name}\n`);
     const [body = ''] = entry.split(/\n##/);
-    for (const part of ['Meaning', 'Look at', 'Do', 'Do not', 'Rehearse']) {
+    for (const part of ['Meaning', 'Look at', 'Do', 'Do not']) {
       expect(body).toMatch(new RegExp(`^- \\*\\*${part}:\\*\\* \\S`, 'm'));
     }
     expect(text).toMatch(/severity: (page|ticket) /);
     expect(ruleTests.join()).toContain(`alertname="${name}"`);
+    expect(rehearsals).toMatch(new RegExp(`${name}'|^- ${name.replace('TradingGraph', '')}:`, 'm'));
   });
 });
 
