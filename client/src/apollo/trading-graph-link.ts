@@ -1,6 +1,6 @@
 import { ApolloLink } from '@apollo/client/link';
 import { Observable } from '@apollo/client/utilities';
-import type { RequestOptions } from '../core.ts';
+import type { RequestOptions, Result } from '../core.ts';
 import type { CoreClient } from '../core-client.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
@@ -24,8 +24,8 @@ export interface LinkContext {
   /** Called when the line of a subscription is lost, which goes on by itself on the next one. */
   readonly disconnected?: (error: TradingGraphError | null) => void;
   readonly fetchOptions?: { readonly signal?: AbortSignal };
-  /** Set by Apollo's link for persisted queries. */
-  readonly http?: { readonly includeQuery?: boolean };
+  /** Set by Apollo: by its link for persisted queries, and by the handler of parts that the app has chosen. */
+  readonly http?: { readonly includeQuery?: boolean; readonly accept?: readonly string[] };
 }
 
 /**
@@ -44,20 +44,28 @@ export function tradingGraphLink(client: LinkClient): ApolloLink {
 }
 
 function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Observer): () => void {
-  const { anonymous = false, fetchOptions } = operation.getContext() as LinkContext;
+  const { anonymous = false, fetchOptions, http } = operation.getContext() as LinkContext;
   const abort = new AbortController();
   const leave = () => abort.abort();
   const signal = fetchOptions?.signal;
   signal?.addEventListener('abort', leave);
   if (signal?.aborted) leave();
-  const options: RequestOptions = { signal: abort.signal, anonymous };
+  const parts = http?.accept?.some((type) => type.includes('deferSpec=20220824'))
+    ? new AnswerParts(observer)
+    : null;
+  const options: RequestOptions<Values> = {
+    signal: abort.signal,
+    anonymous,
+    ...(parts && { onPart: (soFar) => parts.next(soFar, true) }),
+  };
   const send = operation.operationType === 'mutation' ? client.mutate : client.query;
   void send(documentOf(operation), operation.variables, options).then((result) => {
     const [error] = result.errors;
     // Data that arrived beside the error, such as an order's outcome, is passed on.
     if (error !== undefined && isOwnError(error) && result.data === null) observer.error(error);
     else {
-      observer.next(formattedResult(result));
+      if (parts?.hasBegun) parts.next(result, false);
+      else observer.next(formattedResult(result));
       observer.complete();
     }
   });
@@ -65,6 +73,26 @@ function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Obse
     signal?.removeEventListener('abort', leave);
     leave();
   };
+}
+
+/** The parts of an answer as `Defer20220824Handler` reads them: each has all data so far, and the errors that are new. */
+class AnswerParts {
+  readonly #observer: Observer;
+  #errors = 0;
+  hasBegun = false;
+
+  constructor(observer: Observer) {
+    this.#observer = observer;
+  }
+
+  next(soFar: Result<Values>, hasNext: boolean): void {
+    const { data, errors = [] } = formattedResult(soFar);
+    const part = { data, errors: errors.slice(this.#errors) };
+    this.#errors = errors.length;
+    const message = this.hasBegun ? { incremental: [{ ...part, path: [] }] } : part;
+    this.hasBegun = true;
+    this.#observer.next({ ...message, hasNext } as ApolloLink.Result);
+  }
 }
 
 function follow(

@@ -1,4 +1,4 @@
-import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
 import {
   ApolloClient as ApolloClient3,
@@ -23,6 +23,7 @@ import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startHeldGateway } from '../../../test/support/held-gateway.ts';
 import { startedOnce } from '../../../test/support/started.ts';
+import { tradingGraphLink } from '../../src/apollo/trading-graph-link.ts';
 import { createClientWith } from '../../src/core-client.ts';
 
 const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
@@ -60,6 +61,16 @@ const apollo =
     });
     client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && draw(data));
   };
+
+const apolloByLink: Show = ({ url, headers }, draw) => {
+  const token = headers.authorization.replace('Bearer ', '');
+  const client = new ApolloClient({
+    link: tradingGraphLink(createClientWith({ url, token: () => token })),
+    cache: new InMemoryCache(),
+    incrementalHandler: new Defer20220824Handler(),
+  });
+  client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && draw(data));
+};
 
 const apollo3: Show = ({ url, headers }, draw) => {
   const client = new ApolloClient3({
@@ -161,6 +172,7 @@ const relay: Show = ({ url, headers }, draw) => {
 test.each<[string, Show]>([
   ['Apollo Client 4, by the format of 2022', apollo(new Defer20220824Handler())],
   ['Apollo Client 4, by the present one', apollo(new GraphQL17Alpha9Handler())],
+  ['Apollo Client 4 over the client’s link', apolloByLink],
   ['Apollo Client 3', apollo3],
   ['urql', urql],
   ['Relay, by the guide’s network', relay],
@@ -204,5 +216,27 @@ test('the client gives the answer so far to who asks for parts, and one piece to
   sandbox.clearFaults();
   expect(failed.data).toMatchObject({ customerId: null, withdrawalMethods: expect.any(Array) });
   expect(failed.errors).toMatchObject([{ code: 'GATEWAY_UNAVAILABLE', path: ['customerId'] }]);
+  client.dispose();
+});
+
+test('a part that fails has its error once in Apollo Client over the client’s link', async () => {
+  const token = sandbox.token({ email: 'demo@example.com' });
+  const client = createClientWith({ url: `${app.url}/graphql`, token: () => token });
+  const apollo = new ApolloClient({
+    link: tradingGraphLink(client),
+    cache: new InMemoryCache(),
+    incrementalHandler: new Defer20220824Handler(),
+  });
+  sandbox.fail({ operation: 'getSession', kind: 'status', status: 500 });
+  sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 500 });
+  const { data, error } = await apollo.query<Drawn>({
+    query: gql(SCREEN),
+    errorPolicy: 'all',
+    fetchPolicy: 'no-cache',
+  });
+  sandbox.clearFaults();
+  expect(data).toMatchObject({ session: null, withdrawalMethods: expect.any(Array) });
+  const failed = CombinedGraphQLErrors.is(error) ? error.errors.map(({ path }) => path) : error;
+  expect(failed).toEqual([['session'], ['customerId']]);
   client.dispose();
 });
