@@ -89,9 +89,10 @@ class AnswerParts {
     const { data, errors = [] } = formattedResult(soFar);
     const part = { data, errors: errors.slice(this.#errors) };
     this.#errors = errors.length;
-    const message = this.hasBegun ? { incremental: [{ ...part, path: [] }] } : part;
+    const body = this.hasBegun ? { incremental: [{ ...part, path: [] }] } : part;
+    const message: object = { ...body, hasNext };
     this.hasBegun = true;
-    this.#observer.next({ ...message, hasNext } as ApolloLink.Result);
+    this.#observer.next(message as ApolloLink.Result);
   }
 }
 
