@@ -82,7 +82,8 @@ function possibleTypes(
 function typesWithoutId(schema: GraphQLSchema): string {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const rows = typesOf(schema)
-    .filter((type) => isObjectType(type) && !roots.includes(type) && !('id' in type.getFields()))
+    .filter((type) => isObjectType(type))
+    .filter((type) => !roots.includes(type) && (isTick(type) || !('id' in type.getFields())))
     .map(({ name }) => `  '${name}',`);
   const about =
     'The object types that are part of what they stand in, as a normalized cache may ask for them.';
@@ -133,7 +134,12 @@ function lists(names: string): TypePolicy {
 function isPartOfOther(schema: GraphQLSchema, type: GraphQLObjectType): boolean {
   const isRoot = type === schema.getQueryType() || type === schema.getSubscriptionType();
   const id = type.getFields().id?.type;
-  return !isRoot && !(id && isNonNullType(id));
+  return !isRoot && (isTick(type) || !(id && isNonNullType(id)));
+}
+
+/** Whether it has the moving fields of a row, whose id it tells: to a cache it is none of its own. */
+function isTick({ name }: GraphQLNamedType): boolean {
+  return name.endsWith('Tick');
 }
 
 /** The names of its fields that are lists. */

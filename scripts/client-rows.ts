@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { KEY_FIELDS } from '../client/src/catalog/instrument.ts';
 
+const LINE_WIDTH = 100;
 const SCALARS: Readonly<Record<string, string>> = {
   ID: 'string',
   String: 'string',
@@ -36,6 +37,7 @@ export function rowsOf(schema: GraphQLSchema): string {
     enumType(schema, 'Side'),
     rowType('Position', 'An open position.', plainFields(schema, 'Position')),
     fieldText('POSITION_FIELDS', plainFields(schema, 'Position')),
+    fieldText('TICK_FIELDS', plainFields(schema, 'PositionTick')),
     rowType('PendingOrder', 'A pending order.', plainFields(schema, 'Order')),
     fieldText('ORDER_FIELDS', plainFields(schema, 'Order')),
     rowType('Instrument', 'An instrument of the catalog.', instrument),
@@ -95,5 +97,7 @@ function innerText(type: GraphQLOutputType): string {
 }
 
 function fieldText(name: string, fields: readonly Field[]): string {
-  return `export const ${name} =\n  '${fields.map((field) => field.name).join(' ')}';`;
+  const names = `'${fields.map((field) => field.name).join(' ')}'`;
+  const line = `export const ${name} = ${names};`;
+  return line.length <= LINE_WIDTH ? line : `export const ${name} =\n  ${names};`;
 }

@@ -11,7 +11,7 @@ export { typesWithoutId } from './generated/types-without-id.ts';
 export type { LiveAccount } from './live/account.ts';
 export { accountDocument } from './live/account-operation.ts';
 export type { LiveFields, LiveNames } from './live/chosen-fields.ts';
-export { type FoldedPositions, foldPositions } from './live/fold-positions.ts';
+export { type FoldedList, foldList } from './live/fold-list.ts';
 export type { OfflineAccount } from './live/kept-state.ts';
 export type { AccountFigures, FoldOptions, PositionTotals } from './live/live-source.ts';
 export type { Positions, PositionsListener, PositionsOptions } from './live/positions.ts';

@@ -5,7 +5,7 @@ import type { OfflineAccount } from './live/kept-state.ts';
 import { createPositions, type Positions } from './live/positions.ts';
 
 export { accountDocument } from './live/account-operation.ts';
-export { type FoldedPositions, foldPositions } from './live/fold-positions.ts';
+export { type FoldedList, foldList } from './live/fold-list.ts';
 export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';
 export type { LiveFields, LiveNames };
 

@@ -142,7 +142,8 @@ public final class Ticker {
     static final String LIVE = """
         subscription ($after: String, $heartbeat: Int) {
           positionChanges(after: $after, intervalMs: 1000, heartbeatSeconds: $heartbeat) {
-            cursor snapshot upserted { id symbol side units priceCurrent profit } closed status asOf
+            cursor snapshot upserted { id symbol side units priceCurrent profit } ticks { id priceCurrent profit }
+            closed status asOf
           }
         }""";
     private final Api api;
@@ -207,9 +208,11 @@ public final class Ticker {
     private void fold(Map<String, Object> event) {
       if (event.get("snapshot") == Boolean.TRUE) rows.clear();
       for (var id : (List<?>) event.get("closed")) if (rows.remove(id) != null) say("position " + id + " closed");
-      for (var each : (List<?>) event.get("upserted")) {
-        var row = Json.object(each);
-        rows.put((String) row.get("id"), row);
+      // A tick is a row of which nothing else has changed, without the rest.
+      for (var name : List.of("upserted", "ticks")) for (var each : (List<?>) event.get(name)) {
+        var changed = Json.object(each);
+        var row = rows.computeIfAbsent((String) changed.get("id"), id -> new LinkedHashMap<>());
+        row.putAll(changed);
         say(row.get("symbol") + " " + row.get("side") + " " + row.get("units") + " at " + row.get("priceCurrent"));
       }
       cursor = (String) event.get("cursor");

@@ -10,19 +10,20 @@
  * @returns {Stand | null}
  */
 export function standAfter(before, event, applyChanges) {
-  const { snapshot, cursor: _cursor, upserted, opened: _opened, closed, ...rest } = event;
+  const { snapshot, cursor: _cursor, upserted, ticks, opened: _opened, closed, ...rest } = event;
   const known = snapshot ? {} : before;
   if (snapshot === undefined || known === null) return null;
   // `positionChanges` has the changes of its one list among its own fields.
-  const parts = upserted ? { ...rest, positions: { upserted, closed } } : rest;
+  const parts = upserted ? { ...rest, positions: { upserted, ticks, closed } } : rest;
   /** @type {Record<string, unknown>} */
   const stand = { ...known };
   for (const [name, part] of Object.entries(parts)) {
-    const { upserted: rows, opened: _, closed: gone, ...figures } = Object(part);
+    const { upserted: rows, ticks: moved, opened: _, closed: gone, ...figures } = Object(part);
     if (rows) {
       if (!gone || rows.some((/** @type {object} */ row) => !('id' in row))) return null;
       const list = /** @type {{ id: string }[]} */ (known[name] ?? []);
-      stand[name] = applyChanges(list, { upserted: rows, closed: gone });
+      const changes = { upserted: rows, ticks: moved, closed: gone };
+      stand[name] = applyChanges(list, changes, ({ id }) => id);
       for (const [figure, value] of Object.entries(figures)) stand[`${name}.${figure}`] = value;
     } else if (part !== null) stand[name] = part;
   }

@@ -89,8 +89,13 @@ export interface FetcherOptions {
 /** Applies the changes of an event to a list: the client's own function. */
 export type ApplyChanges = <Row extends { readonly id: string }>(
   list: readonly Row[],
-  changes: { readonly upserted: readonly Row[]; readonly closed: readonly string[] },
-) => readonly Row[];
+  changes: {
+    readonly upserted: readonly Row[];
+    readonly ticks?: readonly Partial<Row>[];
+    readonly closed: readonly string[];
+  },
+  keyOf: (row: Row) => string,
+) => readonly Row[] | null;
 
 /** The exports of GraphiQL's module; the options are the properties of its React component. */
 export interface GraphiQLModule {

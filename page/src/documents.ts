@@ -66,6 +66,7 @@ export const LIVE_ACCOUNT = `subscription LiveAccount($after: String) {
         id symbol name side
         units priceCurrent profit
       }
+      ticks { id priceCurrent profit }
       closed
     }
     orders {

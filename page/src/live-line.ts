@@ -85,10 +85,12 @@ function received(data: unknown, observer: LineObserver): void {
   const { data: answer } = message.payload as { data?: { accountChanges?: AccountChanges } };
   if (!answer?.accountChanges) return;
   const { snapshot, positions, orders } = answer.accountChanges;
-  const rows = [positions, orders].map((list) => list && list.upserted.length + list.closed.length);
+  const changes = [positions, orders].flatMap((list) =>
+    list ? [...list.upserted, ...(list.ticks ?? []), ...list.closed] : [],
+  );
   const event = {
     snapshot,
-    rows: rows.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+    rows: changes.length,
     bytes: String(data).length,
   };
   const text = snapshot ? 'the whole account' : `changes in ${plural(event.rows, 'row')}`;

@@ -1,12 +1,13 @@
 import { type ApolloCache, gql, type TypedDocumentNode } from '@apollo/client';
 
-/** The fields of each list that an event must have selected. */
+/** The fields of each list that an event must have selected; `ticks` and `closed` as the list has them. */
 export interface WrittenRows {
-  readonly upserted: readonly { readonly id: string }[];
+  readonly upserted: readonly object[];
+  readonly ticks?: readonly object[];
   readonly closed: readonly string[];
 }
 
-/** The fields that an event of `positionChanges` must have selected. */
+/** The fields that an event of one list, such as `positionChanges`, must have selected. */
 export interface WrittenChanges extends WrittenRows {
   readonly snapshot: boolean;
 }
@@ -19,25 +20,37 @@ export interface WrittenAccountChanges {
   readonly session?: object | null;
 }
 
+/** A list of the cache. */
+export interface WrittenList {
+  /** The field of `Query` that has it, without arguments. */
+  readonly field: string;
+  /** The type of its rows. */
+  readonly type: string;
+  /** The field that `closed` names its rows by; `id` without it. */
+  readonly key?: string;
+}
+
 /** Caches whose last snapshot came before the gateway said any orders: the first that come are the whole list. */
 const withoutOrders = new WeakSet<ApolloCache>();
 
-interface Row {
-  readonly __typename: 'Position' | 'Order';
-  readonly id: string;
-}
-
-interface List {
-  readonly __typename: Row['__typename'];
-  readonly query: TypedDocumentNode<{ rows: readonly Row[] | null }>;
-}
+const POSITIONS: WrittenList = { field: 'positions', type: 'Position' };
+const ORDERS: WrittenList = { field: 'orders', type: 'Order' };
 
 /**
- * Applies an event to `Query.positions` of the cache, and evicts the positions that are closed. Apollo itself has written the
- * rows of the event, by their ids.
+ * Applies an event to the list of the cache, and evicts the rows that are closed. Apollo itself has written the
+ * rows of the event, by their ids; what a tick says is written here.
  */
+export function writeListChanges(
+  cache: ApolloCache,
+  list: WrittenList,
+  changes: WrittenChanges,
+): void {
+  cache.batch({ update: () => writeRows(cache, list, changes, changes.snapshot) });
+}
+
+/** Applies an event to `Query.positions` of the cache. */
 export function writePositionChanges(cache: ApolloCache, changes: WrittenChanges): void {
-  cache.batch({ update: () => writeRows(cache, POSITIONS, changes, changes.snapshot) });
+  writeListChanges(cache, POSITIONS, changes);
 }
 
 /**
@@ -59,46 +72,41 @@ export function writeAccountChanges(
   });
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
 function writeRows(
   cache: ApolloCache,
-  { __typename, query }: List,
-  { upserted, closed }: WrittenRows,
+  { field, type: __typename, key = 'id' }: WrittenList,
+  { upserted, ticks = [], closed }: WrittenRows,
   snapshot: boolean,
 ): void {
-  const changed = upserted.map(({ id }) => id);
-  const before = cache.readQuery({ query })?.rows?.map(({ id }) => id) ?? null;
+  const query: TypedDocumentNode<{ rows: readonly Values[] | null }> = gql(
+    `query ${__typename}Keys { rows: ${field} { ${key} } }`,
+  );
+  const keysOf = (rows: readonly object[]) => rows.map((row) => String((row as Values)[key]));
+  const idOf = (name: string) => cache.identify({ __typename, [key]: name });
+  for (const tick of ticks) {
+    const id = idOf(String((tick as Values)[key]));
+    const { __typename: _, ...moved } = tick as Values;
+    const fields = Object.entries(moved).map(([name, value]) => [name, () => value]);
+    if (id !== undefined) cache.modify({ id, fields: Object.fromEntries(fields) });
+  }
+  const known = cache.readQuery({ query })?.rows;
   // Changes alone are no list.
-  if (before === null && !snapshot) return;
-  const left = new Set(snapshot ? changed : [...(before ?? []), ...changed]);
-  for (const id of closed) left.delete(id);
-  const rows = [...left].map((id): Row => ({ __typename, id }));
-  cache.writeQuery({ query, data: { rows } });
-  for (const id of before ?? []) {
-    const dataId = cache.identify({ __typename, id });
-    if (!left.has(id) && dataId !== undefined) cache.evict({ id: dataId });
+  if (!known && !snapshot) return;
+  const before = keysOf(known ?? []);
+  const left = new Set([...(snapshot ? [] : before), ...keysOf(upserted)]);
+  for (const name of closed) left.delete(name);
+  cache.writeQuery({
+    query,
+    data: { rows: [...left].map((name) => ({ __typename, [key]: name })) },
+  });
+  for (const name of before) {
+    const id = left.has(name) ? undefined : idOf(name);
+    if (id !== undefined) cache.evict({ id });
   }
 }
 
-const POSITIONS: List = {
-  __typename: 'Position',
-  query: gql`
-    query PositionIds {
-      rows: positions {
-        id
-      }
-    }
-  `,
-};
-const ORDERS: List = {
-  __typename: 'Order',
-  query: gql`
-    query OrderIds {
-      rows: orders {
-        id
-      }
-    }
-  `,
-};
 const SESSION: TypedDocumentNode<{ session: { __typename: 'Session' } | null }> = gql`
   query SessionLink {
     session {

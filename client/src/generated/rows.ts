@@ -54,6 +54,8 @@ export interface Position {
 export const POSITION_FIELDS =
   'comment createdAt delayed digits id invested leverage logo name priceCurrent priceOpen profit rateMargin rateProfit sharia side stopLoss storage symbol takeProfit units updatedAt';
 
+export const TICK_FIELDS = 'id priceCurrent profit rateProfit updatedAt';
+
 /** A pending order. With every plain field of the schema; one that the gateway left out is null. */
 export interface PendingOrder {
   /** The note left with it. */

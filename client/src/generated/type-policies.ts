@@ -26,6 +26,7 @@ export const generatedTypePolicies: TypePolicies = {
   OrderRejected: { ...PART },
   PageInfo: { ...PART },
   PositionChanges: { ...PART, ...lists('closed opened ticks upserted') },
+  PositionTick: { ...PART },
   PositionTotals: { ...PART },
   Query: { ...lists('instrumentsByIds orders positions withdrawalMethods') },
   Rejected: { ...PART },

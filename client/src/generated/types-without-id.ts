@@ -16,6 +16,7 @@ export const typesWithoutId: readonly string[] = [
   'OrderRejected',
   'PageInfo',
   'PositionChanges',
+  'PositionTick',
   'PositionTotals',
   'Rejected',
   'Swap',

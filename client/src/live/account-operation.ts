@@ -5,7 +5,7 @@ import {
   type Position,
 } from '../generated/rows.ts';
 import type { TypedText } from '../operation.ts';
-import { chosenFields, type LiveFields, rowFields } from './chosen-fields.ts';
+import { chosenFields, type LiveFields, rowFields, tickFields } from './chosen-fields.ts';
 import type { AccountFigures, ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 
 /** One event of the subscription. */
@@ -40,6 +40,7 @@ export function accountDocument({
       upserted {
         ${rowFields(POSITION_FIELDS, positionFields)}
       }
+      ticks { ${tickFields(positionFields)} }
       closed
     }
     ${orderFields?.length === 0 ? '' : `orders { upserted { ${orders} } closed fetchedAt }`}

@@ -20,8 +20,8 @@ export function createAccount<Names extends LiveNames = LiveNames>(
     eventOf: ({ accountChanges }) => accountChanges,
     fold: foldAccount,
     nothing: NO_ACCOUNT,
-    shown: ({ positions, totals, asOf, orders, session }: FoldedAccount) => ({
-      positions,
+    shown: ({ rows, totals, asOf, orders, session }: FoldedAccount) => ({
+      positions: rows,
       totals,
       asOf,
       orders: orders?.list ?? null,

@@ -1,4 +1,4 @@
-import type { PendingOrder, Position } from '../generated/rows.ts';
+import { type PendingOrder, type Position, TICK_FIELDS } from '../generated/rows.ts';
 import type { AccountFigures } from './live-source.ts';
 
 /** The names of the fields that are followed live; each row has its `id` as well. */
@@ -21,6 +21,12 @@ export interface LiveFields<Names extends LiveNames = LiveNames> {
 /** The fields of rows, which are folded by their ids. */
 export function rowFields(all: string, chosen: readonly string[] | undefined): string {
   return chosenFields(all, chosen && ['id', ...chosen]);
+}
+
+/** The moving fields of positions among the chosen. */
+export function tickFields(chosen: readonly string[] | undefined): string {
+  const moving = TICK_FIELDS.split(' ');
+  return moving.filter((name) => name === 'id' || chosen?.includes(name) !== false).join(' ');
 }
 
 /** The chosen of all fields, in the order of all. Throws for any other, because they become part of a document. */

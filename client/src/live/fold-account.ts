@@ -1,11 +1,11 @@
-import type { PendingOrder } from '../generated/rows.ts';
+import type { PendingOrder, Position } from '../generated/rows.ts';
 import type { AccountChanges } from './account-operation.ts';
-import { type FoldedPositions, foldPositions } from './fold-positions.ts';
+import { type FoldedList, foldList } from './fold-list.ts';
 import type { AccountFigures, FoldOptions } from './live-source.ts';
-import { applyChanges, withKnownRows } from './rows.ts';
+import { applyChanges, idOf, isSame, withKnownRows } from './rows.ts';
 
-/** The result of all events so far. */
-export interface FoldedAccount extends FoldedPositions {
+/** The result of all events so far; the rows are the positions. */
+export interface FoldedAccount extends FoldedList<Position> {
   readonly orders: PendingOrders | null;
   readonly session: AccountFigures | null;
 }
@@ -25,13 +25,13 @@ export function foldAccount(
   event: AccountChanges,
   options: FoldOptions = {},
 ): FoldedAccount | null {
-  const live = foldPositions(state, { ...event, ...event.positions }, options);
+  const live = foldList(state, { ...event, ...event.positions }, idOf, options);
   if (live === null) return null;
   if (live === state && event.cursor !== state.cursor) return state;
   const orders = ordersAfter(state?.orders ?? null, event);
   const known = state?.session ?? null;
-  const isKnown = event.session == null || JSON.stringify(known) === JSON.stringify(event.session);
-  const session = isKnown ? known : (event.session ?? null);
+  const said = event.session ?? known;
+  const session = known !== null && said !== null && isSame(known, said) ? known : said;
   if (live === state && state.orders === orders && state.session === session) return state;
   return { ...live, orders, session };
 }
@@ -43,8 +43,9 @@ function ordersAfter(
 ): PendingOrders | null {
   if (orders == null) return snapshot ? null : known;
   const before = known?.list ?? [];
-  const list = withKnownRows(before, snapshot ? orders.upserted : applyChanges(before, orders));
+  const present = snapshot ? orders.upserted : (applyChanges(before, orders, idOf) ?? before);
+  const list = withKnownRows(before, present, idOf);
   const fetchedAt = new Date(orders.fetchedAt);
-  const isSame = list === known?.list && fetchedAt.getTime() === known.fetchedAt.getTime();
-  return isSame ? known : { list, fetchedAt };
+  const isKnown = list === known?.list && fetchedAt.getTime() === known.fetchedAt.getTime();
+  return isKnown ? known : { list, fetchedAt };
 }

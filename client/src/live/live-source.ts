@@ -27,21 +27,24 @@ export interface AccountFigures {
   readonly fetchedAt: string;
 }
 
-/** The fields that each event of such a subscription has. */
+/** The fields that each event of a live list has. */
 export interface LiveEvent {
   /** Names the state after this event: the next `after`. */
   readonly cursor: string;
   /** Whether each `upserted` is the whole list, and not a change. */
   readonly snapshot: boolean;
-  readonly totals: PositionTotals;
+  /** Left out where the list has none. */
+  readonly totals?: PositionTotals;
   readonly status: 'LIVE' | 'DELAYED';
-  /** When the gateway last confirmed the positions, in ISO 8601. */
+  /** When the list was last confirmed, in ISO 8601. */
   readonly asOf: string;
 }
 
-/** The rows of a list that an event brings or changes, and the ids of those that are gone. */
+/** The rows of a list that an event brings or changes, and the keys of those that are gone. */
 export interface ListChanges<Row> {
   readonly upserted: readonly Row[];
+  /** The moving fields of rows of which nothing else has changed, where they are selected. */
+  readonly ticks?: readonly Partial<Row>[];
   readonly closed: readonly string[];
 }
 

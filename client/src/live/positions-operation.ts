@@ -1,10 +1,12 @@
 import { POSITION_FIELDS, type Position } from '../generated/rows.ts';
 import type { TypedText } from '../operation.ts';
-import { type LiveFields, rowFields } from './chosen-fields.ts';
-import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
+import { type LiveFields, rowFields, tickFields } from './chosen-fields.ts';
+import type { ListChanges, LiveEvent, LiveVariables, PositionTotals } from './live-source.ts';
 
 /** One event of the subscription. */
-export interface PositionChanges extends LiveEvent, ListChanges<Position> {}
+export interface PositionChanges extends LiveEvent, ListChanges<Position> {
+  readonly totals: PositionTotals;
+}
 
 export interface PositionChangesData {
   readonly positionChanges: PositionChanges;
@@ -20,6 +22,7 @@ export function positionsDocument({
     upserted {
       ${rowFields(POSITION_FIELDS, positionFields)}
     }
+    ticks { ${tickFields(positionFields)} }
     closed totals { count invested profit } status asOf
   }
 }`;

@@ -1,8 +1,10 @@
 import type { Core } from '../core.ts';
+import type { Position } from '../generated/rows.ts';
 import type { LiveFields, LiveNames } from './chosen-fields.ts';
-import { type FoldedPositions, foldPositions } from './fold-positions.ts';
+import { type FoldedList, foldList } from './fold-list.ts';
 import { createFollowed, type Followed, type FollowOptions } from './followed.ts';
 import { positionsDocument } from './positions-operation.ts';
+import { idOf } from './rows.ts';
 import { NO_POSITIONS, type PositionsState } from './states.ts';
 
 /** Receives the state soon after it began to listen, and then each time that it has changed. */
@@ -20,8 +22,9 @@ export function createPositions<Names extends LiveNames = LiveNames>(
   return createFollowed(core, {
     operation: positionsDocument(fields),
     eventOf: ({ positionChanges }) => positionChanges,
-    fold: foldPositions,
+    fold: (state: FoldedList<Position> | null, event, options) =>
+      foldList(state, event, idOf, options),
     nothing: NO_POSITIONS,
-    shown: ({ positions, totals, asOf }: FoldedPositions) => ({ positions, totals, asOf }),
+    shown: ({ rows, totals, asOf }) => ({ positions: rows, totals, asOf }),
   });
 }

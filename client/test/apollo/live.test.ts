@@ -13,6 +13,7 @@ const POSITION_CHANGES: TypedDocumentNode<{ changes: PositionChanges }, { from?:
     changes: positionChanges(after: $from) {
       cursor snapshot closed totals { count profit } status asOf
       upserted { id symbol profit priceCurrent }
+      ticks { id profit priceCurrent }
     }
   }
 `;
@@ -21,7 +22,7 @@ const ACCOUNT_CHANGES: TypedDocumentNode<{ accountChanges: AccountChanges }, { a
   subscription Account($after: String) {
     accountChanges(after: $after) {
       cursor snapshot status asOf
-      positions { upserted { id symbol profit } closed }
+      positions { upserted { id symbol profit } ticks { id profit } closed }
       orders { upserted { id symbol priceOpen } closed fetchedAt }
       session { id balance equity }
     }
@@ -118,6 +119,11 @@ describe('positionChanges', () => {
       await moves(follower);
       expect(cached()).toHaveLength(7 + round);
     }
+    // Prices that moved came alone, and the cache has no objects of theirs.
+    expect(follower.events.some(({ ticks }) => ticks?.length)).toBe(true);
+    expect(Object.keys(device.apollo.extract() as object)).not.toContainEqual(
+      expect.stringContaining('Tick'),
+    );
     // One whole list at the beginning, and none after a lost line.
     expect(follower.snapshots).toBe(1);
     expect(follower.line).toEqual([

@@ -80,7 +80,7 @@ test('a name that the rows do not have is refused, by TypeScript and when the cl
 test('an empty list leaves orders and figures out, and keeps the ids of positions', () => {
   const text = accountDocument({ positionFields: [], orderFields: [], sessionFields: [] });
   expect(text).not.toMatch(/orders|session/);
-  expect(text).toMatch(/positions \{\s+upserted \{\s+id\s+\}\s+closed\s+\}/);
+  expect(text).toMatch(/positions \{\s+upserted \{\s+id\s+\}\s+ticks \{ id \}\s+closed\s+\}/);
   // The order in which an app names them makes no other document.
   const orderFields = ['symbol', 'side'] as const;
   expect(accountDocument({ orderFields })).toBe(

@@ -1,107 +1,158 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PendingOrder, Position } from '../../src/generated/rows.ts';
+import { Timeline } from '../../../lib/live/timeline.ts';
+import type { PendingOrder } from '../../src/generated/rows.ts';
 import type { AccountChanges } from '../../src/live/account-operation.ts';
 import { type FoldedAccount, foldAccount } from '../../src/live/fold-account.ts';
-import { type FoldedPositions, foldPositions } from '../../src/live/fold-positions.ts';
-import type { AccountFigures } from '../../src/live/live-source.ts';
-import type { PositionChanges } from '../../src/live/positions-operation.ts';
+import { type FoldedList, foldList } from '../../src/live/fold-list.ts';
+import type {
+  AccountFigures,
+  FoldOptions,
+  ListChanges,
+  LiveEvent,
+} from '../../src/live/live-source.ts';
 
-const row = (id: string, profit = 0) => ({ id, symbol: 'AAPL', profit }) as Position;
+/** A row of any list: what names it, what moves, and what does not. */
+interface Row {
+  readonly name: { readonly key: string };
+  readonly price: number;
+  readonly note?: string;
+}
 
-interface EventParts {
+const row = (key: string, price = 0): Row => ({ name: { key }, price });
+const keyOf = ({ name }: Row) => name.key;
+const fold = (
+  state: FoldedList<Row> | null,
+  event: LiveEvent & ListChanges<Row>,
+  options?: FoldOptions,
+) => foldList(state, event, keyOf, options);
+
+interface EventParts extends Partial<ListChanges<Row>> {
   readonly at: number;
-  readonly upserted?: readonly Position[];
-  readonly closed?: readonly string[];
-  readonly count: number;
+  /** How many rows the list has; left out where it tells no totals. */
+  readonly count?: number;
   readonly status?: 'LIVE' | 'DELAYED';
   readonly cursor?: string;
 }
 
-function event(snapshot: boolean, parts: EventParts): PositionChanges {
-  const { at, upserted = [], closed = [], count, status = 'LIVE', cursor = `v${at}` } = parts;
-  const totals = { count, invested: null, profit: null };
-  return { cursor, snapshot, upserted, closed, totals, status, asOf: new Date(at).toISOString() };
+function event(snapshot: boolean, parts: EventParts) {
+  const { at, upserted = [], ticks = [], closed = [], count } = parts;
+  const { status = 'LIVE', cursor = `v${at}` } = parts;
+  const common = { cursor, snapshot, upserted, ticks, closed, status };
+  const asOf = new Date(at).toISOString();
+  if (count === undefined) return { ...common, asOf };
+  return { ...common, asOf, totals: { count, invested: null, profit: null } };
 }
 
 const snapshot = (parts: EventParts) => event(true, parts);
 const delta = (parts: EventParts) => event(false, parts);
 
 const whole = snapshot({ at: 1, upserted: [row('a'), row('b'), row('c')], count: 3 });
-const start = foldPositions(null, whole) as FoldedPositions;
+const start = fold(null, whole) as FoldedList<Row>;
 
-describe('folding positions', () => {
+describe('folding a list', () => {
   test('keeps the order, puts what opened last, and keeps the rows that did not change', () => {
     const event = delta({ at: 2, upserted: [row('b', 5), row('d')], closed: ['a'], count: 3 });
-    const after = foldPositions(start, event);
-    expect(after?.positions.map(({ id, profit }) => [id, profit])).toEqual([
-      ['b', 5],
-      ['c', 0],
-      ['d', 0],
-    ]);
-    expect(after?.positions[1]).toBe(start.positions[2]);
+    const after = fold(start, event);
+    expect(after?.rows).toEqual([row('b', 5), row('c'), row('d')]);
+    expect(after?.rows[1]).toBe(start.rows[2]);
     expect(after?.cursor).toBe('v2');
-    expect(start.positions).toHaveLength(3);
+    expect(start.rows).toHaveLength(3);
+  });
+
+  test('takes the moving fields of a tick into its row, and keeps the others', () => {
+    const noted = { ...row('b'), note: 'kept' };
+    const before = fold(start, delta({ at: 2, upserted: [noted], count: 3 }));
+    const after = fold(before, delta({ at: 3, ticks: [row('b', 7)], count: 3 }));
+    expect(after?.rows).toEqual([row('a'), { ...noted, price: 7 }, row('c')]);
+    expect(after?.rows[0]).toBe(start.rows[0]);
+    const same = fold(after, delta({ at: 4, ticks: [row('b', 7)], count: 3 }));
+    expect(same?.rows).toBe(after?.rows);
+    // The event that brought the row is missing.
+    expect(fold(after, delta({ at: 4, ticks: [row('x')], count: 3 }))).toBeNull();
+    expect(fold(after, delta({ at: 4, ticks: [row('b')], closed: ['b'] }))).toBeNull();
   });
 
   test('of a heartbeat changes the time alone, and of the same one again nothing', () => {
     const beat = delta({ at: 20, count: 3, cursor: 'v1' });
-    const after = foldPositions(start, beat);
+    const after = fold(start, beat);
     expect(after).toMatchObject({ cursor: 'v1', asOf: new Date(20) });
-    expect(after?.positions).toBe(start.positions);
+    expect(after?.rows).toBe(start.rows);
     expect(after?.totals).toBe(start.totals);
-    expect(foldPositions(after, beat)).toBe(after);
-    expect(foldPositions(after, delta({ at: 19, count: 3, cursor: 'v1' }))).toBe(after);
+    expect(fold(after, beat)).toBe(after);
+    expect(fold(after, delta({ at: 19, count: 3, cursor: 'v1' }))).toBe(after);
     const delayed = delta({ at: 20, count: 3, cursor: 'v1', status: 'DELAYED' });
-    expect(foldPositions(after, delayed)).toMatchObject({ status: 'DELAYED' });
+    expect(fold(after, delayed)).toMatchObject({ status: 'DELAYED' });
   });
 
   test('says that something is missing, also where a heartbeat came ahead of the change that it follows', () => {
     const late = delta({ at: 0, upserted: [row('x')], count: 4 });
-    expect(foldPositions(start, late)).toBeNull();
-    expect(foldPositions(null, late)).toBeNull();
-    expect(foldPositions(start, delta({ at: 3, upserted: [row('x')], count: 5 }))).toBeNull();
-    expect(foldPositions(start, snapshot({ at: 0, upserted: [], count: 0 }))).toBeNull();
-    const change = delta({ at: 2, upserted: [row('a', 9)], count: 3 });
-    for (const at of [2, 3]) {
+    expect(fold(start, late)).toBeNull();
+    expect(fold(null, late)).toBeNull();
+    expect(fold(start, delta({ at: 3, upserted: [row('x')], count: 5 }))).toBeNull();
+    expect(fold(start, snapshot({ at: 0, upserted: [], count: 0 }))).toBeNull();
+    const changes = [{ upserted: [row('a', 9)] }, { ticks: [row('a', 9)] }];
+    for (const [at, change] of [2, 3].flatMap((at) => changes.map((each) => [at, each] as const))) {
       const beat = delta({ at, count: 3, cursor: 'v2', status: 'DELAYED' });
-      const ahead = foldPositions(start, beat);
-      expect(ahead?.positions).toBe(start.positions);
-      expect(foldPositions(ahead, change)).toBeNull();
+      const ahead = fold(start, beat);
+      expect(ahead?.rows).toBe(start.rows);
+      expect(fold(ahead, delta({ at: 2, count: 3, ...change }))).toBeNull();
     }
   });
 
   test('takes the first list of another server, whatever its clock says', () => {
     const upserted = [row('b', 7), row('a')];
-    const after = foldPositions(start, snapshot({ at: 0, upserted, count: 2 }), { isFirst: true });
-    expect(after?.positions.map(({ id }) => id)).toEqual(['b', 'a']);
-    expect(after?.positions[1]).toBe(start.positions[0]);
+    const after = fold(start, snapshot({ at: 0, upserted, count: 2 }), { isFirst: true });
+    expect(after?.rows.map(keyOf)).toEqual(['b', 'a']);
+    expect(after?.rows[1]).toBe(start.rows[0]);
     expect(after?.asOf).toEqual(new Date(0));
   });
 
-  test('gives the server’s list whatever is repeated, or says that it is not known', () => {
-    const ids = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'));
-    const lists = fc.array(ids, { minLength: 2, maxLength: 12 });
-    const repeats = fc.array(fc.record({ after: fc.nat(11), of: fc.nat(11) }));
+  test.each([
+    ['with ticks and totals, as positions', true],
+    ['without them', false],
+  ])('gives the server’s list %s, whatever is merged, repeated and resumed', (_, isWhole) => {
+    const rows = fc.uniqueArray(
+      fc.record({
+        name: fc.record({ key: fc.constantFrom(...'abcd') }),
+        price: fc.nat(2),
+        note: fc.constantFrom('x', 'y'),
+      }),
+      { selector: keyOf },
+    );
+    const steps = fc.array(
+      fc.record({ rows, isRead: fc.boolean(), isResumed: fc.boolean(), again: fc.nat(11) }),
+      { minLength: 1, maxLength: 12 },
+    );
     fc.assert(
-      fc.property(lists, repeats, (versions, again) => {
-        const events = versions.map((list, at) => {
-          const before = versions[at - 1];
-          const upserted = list.map((id) => row(id, at));
-          if (before === undefined) return snapshot({ at, upserted, count: list.length });
-          const closed = before.filter((id) => !list.includes(id));
-          return delta({ at, upserted, closed, count: list.length });
+      fc.property(steps, (history) => {
+        const timeline = new Timeline<Row>({
+          keyOf,
+          isSame: (a, b) => a.price === b.price && a.note === b.note,
+          isSameBesides: (a, b) => a.note === b.note,
         });
-        let state: FoldedPositions | null = null;
-        for (const [at, each] of events.entries()) {
-          state = foldPositions(state, each);
-          for (const { after, of } of again) {
-            const repeated = events[of];
-            if (after === at && repeated !== undefined && of <= at)
-              state = foldPositions(state, repeated);
-          }
-          const shown = state?.positions.map(({ id, profit }) => `${id}${profit}`).toSorted();
-          expect(shown).toEqual(versions[at]?.map((id) => `${id}${at}`).toSorted());
+        let state: FoldedList<Row> | null = null;
+        let version = 0;
+        const sent: (LiveEvent & ListChanges<Row>)[] = [];
+        for (const [index, { rows, isRead, isResumed, again }] of history.entries()) {
+          const at = index + 1;
+          timeline.advance(rows, at);
+          if (!isRead) continue;
+          const changes = timeline.changes(version, isWhole);
+          if (changes === null) throw new Error('a version that the timeline knows');
+          const { upserted, closed } = changes;
+          // A tick has what names its row and what moves, alone.
+          const ticks = changes.ticks.map(({ name, price }) => ({ name, price }));
+          const count = isWhole ? { count: rows.length } : {};
+          const each = event(version === 0, { at, upserted, closed, ticks, ...count });
+          version = at;
+          sent.push(each);
+          state = fold(state, each, { isFirst: isResumed });
+          const repeated = sent[again];
+          if (repeated !== undefined) state = fold(state, repeated);
+          const inOrder = (list: readonly Row[]) =>
+            list.toSorted((a, b) => keyOf(a).localeCompare(keyOf(b)));
+          expect(inOrder(state?.rows ?? [])).toEqual(inOrder(rows));
         }
       }),
     );
@@ -117,9 +168,10 @@ const orders = (upserted: readonly PendingOrder[], closed: readonly string[] = [
 });
 
 function accountEvent(at: number, parts: Partial<AccountChanges>): AccountChanges {
-  const { upserted: _, closed: __, ...common } = delta({ at, count: 0 });
+  const totals = { count: 0, invested: null, profit: null };
   return {
-    ...common,
+    ...delta({ at }),
+    totals,
     positions: { upserted: [], closed: [] },
     orders: orders([]),
     session: figures(10),

@@ -15,6 +15,7 @@ const CHANGES = graphql(`
     positionChanges(after: $after, intervalMs: 500) {
       cursor snapshot closed status asOf
       upserted { id symbol name side units priceCurrent digits profit }
+      ticks { id priceCurrent profit }
       totals { count invested profit }
     }
   }

@@ -10,7 +10,7 @@ const CHANGES = graphql(`
   subscription AccountLive($after: String) {
     accountChanges(after: $after, intervalMs: 500) {
       cursor snapshot status asOf
-      positions { upserted { id symbol profit } closed }
+      positions { upserted { id symbol profit } ticks { id profit } closed }
       orders { upserted { id symbol kind priceOpen } closed fetchedAt }
       session { id balance equity currency fetchedAt }
     }

@@ -7,7 +7,7 @@ export const POSITIONS = gql<{ positions: Position[] | null }>`
 export const LIVE = gql<{ positionChanges: { status: 'LIVE' | 'DELAYED'; asOf: string } }>`
   subscription Live($after: String) {
     positionChanges(after: $after, intervalMs: 500) {
-      cursor snapshot upserted { id symbol units profit } closed status asOf
+      cursor snapshot upserted { id symbol units profit } ticks { id profit } closed status asOf
     }
   }
 `;

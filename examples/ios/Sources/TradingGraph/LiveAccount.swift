@@ -21,6 +21,11 @@ public struct AccountState {
     }
     for id in event.positions.closed { positions[id] = nil }
     for row in event.positions.upserted.map(\.fragments.positionRow) { positions[row.id] = row }
+    for tick in event.positions.ticks {
+      guard let row = positions[tick.id] else { continue }
+      positions[tick.id] = Api.PositionRow(
+        id: row.id, symbol: row.symbol, side: row.side, units: row.units, profit: tick.profit)
+    }
     for id in event.orders?.closed ?? [] { orders[id] = nil }
     for row in event.orders?.upserted.map(\.fragments.orderRow) ?? [] { orders[row.id] = row }
     if let session = event.session { figures = session.fragments.figures }

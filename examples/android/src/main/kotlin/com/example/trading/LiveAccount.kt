@@ -34,7 +34,8 @@ data class AccountState(
     val known = if (event.snapshot) AccountState(figures = figures) else this
     return AccountState(
       positions = known.positions - event.positions.closed.toSet() +
-        event.positions.upserted.map { it.positionRow }.associateBy { it.id },
+        event.positions.upserted.map { it.positionRow }.associateBy { it.id } +
+        event.positions.ticks.mapNotNull { known.positions[it.id]?.copy(profit = it.profit) }.associateBy { it.id },
       orders = known.orders - event.orders?.closed.orEmpty().toSet() +
         event.orders?.upserted.orEmpty().map { it.orderRow }.associateBy { it.id },
       figures = event.session?.figures ?: known.figures,

@@ -1,0 +1,75 @@
+import type {
+  FoldOptions,
+  ListChanges,
+  LiveEvent,
+  LiveSum,
+  PositionTotals,
+} from './live-source.ts';
+import { applyChanges, isSame, type KeyOf, withKnownRows } from './rows.ts';
+
+/** The result of all events so far. The list and its cursor are one value, so that neither is newer than the other. */
+export interface FoldedList<Row> extends LiveSum {
+  /** In the order of the last whole list; rows that came since follow it. */
+  readonly rows: readonly Row[];
+  /** Null where the list has none. */
+  readonly totals: PositionTotals | null;
+  /** When the list was last confirmed. */
+  readonly asOf: Date;
+  /** The latest cursors, by which an event that comes again is known. */
+  readonly seen: readonly string[];
+}
+
+const CURSORS_KEPT = 16;
+
+/**
+ * Applies an event. The result is the state itself where the event has been applied before, and null where
+ * an event is missing or came out of order: then only a subscription without a cursor gives the list again.
+ */
+export function foldList<Row extends object>(
+  state: FoldedList<Row> | null,
+  event: LiveEvent & ListChanges<Row>,
+  keyOf: KeyOf<Row>,
+  { isFirst = false }: FoldOptions = {},
+): FoldedList<Row> | null {
+  const replace = () => next(state, event, withKnownRows(state?.rows ?? [], event.upserted, keyOf));
+  if (state === null) return event.snapshot ? replace() : null;
+  if (isFirst && event.snapshot) return replace();
+  const isRepeated = event.cursor === state.cursor;
+  if (!isRepeated && state.seen.includes(event.cursor)) return state;
+  const isLate = !isFirst && Date.parse(event.asOf) < state.asOf.getTime();
+  // An older event that has not been applied arrived out of order: the present list may lack its changes.
+  if (isLate && !(isRepeated && !event.snapshot)) return null;
+  if (event.snapshot) return replace();
+  const applied = applyChanges(state.rows, event, keyOf);
+  if (applied === null) return null;
+  const changed = withKnownRows(state.rows, applied, keyOf);
+  if (isRepeated) {
+    // An event without changes came ahead of this one, which has the same cursor.
+    if (changed !== state.rows) return null;
+    const isSameNews =
+      event.status === state.status && Date.parse(event.asOf) === state.asOf.getTime();
+    return isLate || isSameNews ? state : next(state, event, changed);
+  }
+  const wasWhole = state.rows.length === state.totals?.count;
+  if (wasWhole && event.totals && changed.length !== event.totals.count) return null;
+  return next(state, event, changed);
+}
+
+function next<Row>(
+  state: FoldedList<Row> | null,
+  event: LiveEvent,
+  rows: readonly Row[],
+): FoldedList<Row> {
+  const { cursor, status, asOf } = event;
+  const seen = state?.seen ?? [];
+  const known = state?.totals ?? null;
+  const totals = event.totals ?? known;
+  return {
+    cursor,
+    rows,
+    totals: known && totals && isSame(known, totals) ? known : totals,
+    status,
+    asOf: new Date(asOf),
+    seen: seen.at(-1) === cursor ? seen : [...seen.slice(1 - CURSORS_KEPT), cursor],
+  };
+}
