@@ -178,7 +178,7 @@ export class Documents {
     const plain = isIncremental ? withoutIncremental(document) : document;
     freeTokens(plain);
     const operations = this.#operationsOf(plain, text, document);
-    const misplaced = [...operations.values()].flatMap((each) => each.notInSubscriptions);
+    const misplaced = [...operations.values()].flatMap((each) => [...each.notInSubscriptions]);
     if (misplaced.length > 0) return { errors: misplaced.slice(0, MAX_ERRORS).map(misplacedError) };
     return { document: plain, operations };
   }
@@ -229,8 +229,8 @@ export class Documents {
   }
 }
 
-function misplacedError(node: FieldNode): GraphQLError {
-  const message = `A subscription cannot have "${node.name.value}": ask for it in a query.`;
+function misplacedError([node, instead]: readonly [FieldNode, string]): GraphQLError {
+  const message = `A subscription cannot have "${node.name.value}": ${instead}.`;
   return located(requestError('GRAPHQL_VALIDATION_FAILED', message), { nodes: [node] });
 }
 

@@ -36,8 +36,8 @@ export interface OperationFacts {
   readonly marks: ReadonlySet<Sharing> | null;
   /** The deprecated fields, as `Type.field`. */
   readonly deprecated: readonly string[];
-  /** The selections of fields that no subscription may have. */
-  readonly notInSubscriptions: readonly FieldNode[];
+  /** The selections of fields that no subscription may have, with what to do instead. */
+  readonly notInSubscriptions: ReadonlyMap<FieldNode, string>;
 }
 
 /**
@@ -62,7 +62,7 @@ export function factsOf(
   const values = new DocumentValues(operation);
   const marks = new Set<Sharing>();
   const deprecated = new Set<string>();
-  const notInSubscriptions = new Set<FieldNode>();
+  const notInSubscriptions = new Map<FieldNode, string>();
   let isUnmarked = false;
   let isAlwaysTraced = false;
 
@@ -90,7 +90,8 @@ export function factsOf(
 
   function note(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, node: FieldNode) {
     isAlwaysTraced ||= traitOf(field, 'isAlwaysTraced') === true;
-    if (traitOf(field, 'notInSubscriptions')) notInSubscriptions.add(node);
+    const instead = traitOf(field, 'notInSubscriptions');
+    if (instead !== undefined) notInSubscriptions.set(node, instead);
     if (field.deprecationReason != null) deprecated.add(`${type.name}.${field.name}`);
     if (field.name === '__typename') return;
     const sharing = sharingOf(field);
@@ -154,7 +155,7 @@ export function factsOf(
     marks: isUnmarked ? null : marks,
     deprecated: [...deprecated].slice(0, MAX_DEPRECATED),
     notInSubscriptions:
-      operation.operation === OperationTypeNode.SUBSCRIPTION ? [...notInSubscriptions] : [],
+      operation.operation === OperationTypeNode.SUBSCRIPTION ? notInSubscriptions : new Map(),
   };
 }
 

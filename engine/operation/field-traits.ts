@@ -22,8 +22,11 @@ export interface FieldTraits {
   readonly listSize?: string | number;
   /** The argument that says how many entries the list has, of which `listSize` is then the most. */
   readonly sizeArgument?: string;
-  /** No subscription may select the field: it would be resolved for each event and each subscriber. */
-  readonly notInSubscriptions?: boolean;
+  /**
+   * No subscription may select the field, since it would be resolved for each event and each subscriber. It says what to do
+   * instead.
+   */
+  readonly notInSubscriptions?: string;
   /** An operation may select the field of the root this often. */
   readonly mostSelected?: number;
   /** The field of the root signs a user in, who has no token yet: it may use the reserve of an address over its limit. */

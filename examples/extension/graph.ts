@@ -10,7 +10,7 @@ interface Article {
 
 type Alert = { readonly id: string; readonly symbol: string; readonly price: number };
 
-const extension: Extension = async ({ builder, refs, backend, listSize, shared, error }) => {
+const extension: Extension = async ({ builder, refs, backend, live, listSize, shared, error }) => {
   const url = process.env.NEWS_URL ?? (await (await import('./service.ts')).startService());
   const news = backend({
     name: 'news',
@@ -35,7 +35,7 @@ const extension: Extension = async ({ builder, refs, backend, listSize, shared, 
     // The service is asked for accounts that the gateway has accepted this very token for.
     loginHeader: 'x-account-login',
     reads: { list: '/alerts' },
-    writes: { create: '/alerts' },
+    writes: { create: { path: '/alerts', refreshes: ['priceAlerts'] } },
     judge({ status, body }) {
       if (status === 409) throw tooMany((body as { message: string }).message);
       if (status >= 300) throw new Error(`the alerts' service answers ${status}`);
@@ -71,8 +71,18 @@ const extension: Extension = async ({ builder, refs, backend, listSize, shared, 
     }),
   });
 
-  builder.queryFields((t) => ({
-    news: t.field({
+  live({
+    name: 'priceAlerts',
+    description: 'The price alerts of the account.',
+    type: AlertRef,
+    key: ({ id }) => id,
+    everyMs: 2_000,
+    backend: alerts,
+    read: async (context) => (await alerts.read<{ alerts: Alert[] }>(context, 'list')).alerts,
+  });
+
+  builder.queryField('news', (t) =>
+    t.field({
       ...listSize(20),
       ...shared({ seconds: 60 }),
       type: [ArticleRef],
@@ -81,14 +91,7 @@ const extension: Extension = async ({ builder, refs, backend, listSize, shared, 
       args: { symbol: t.arg.id({ required: true, description: 'Its symbol.' }) },
       resolve: (_root, { symbol }, context) => articlesOf(context, symbol),
     }),
-    priceAlerts: t.field({
-      type: [AlertRef],
-      nullable: true,
-      description: 'The price alerts of the account.',
-      resolve: async (_root, _args, context) =>
-        (await alerts.read<{ alerts: Alert[] }>(context, 'list')).alerts,
-    }),
-  }));
+  );
 
   builder.objectField(refs.Instrument, 'news', (t) =>
     t.field({

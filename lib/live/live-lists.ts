@@ -71,9 +71,13 @@ export class LiveLists<
     return this.#lists.get(key);
   }
 
-  /** The others are kept for clients that reconnect. */
+  /** Those without subscriptions are kept for clients that reconnect. */
+  get all(): readonly List[] {
+    return [...this.#lists.values()];
+  }
+
   get #running(): readonly List[] {
-    return [...this.#lists.values()].filter(({ ring }) => !ring.isEmpty);
+    return this.all.filter(({ ring }) => !ring.isEmpty);
   }
 
   /** The lists that are polled. */
@@ -95,6 +99,16 @@ export class LiveLists<
     const nowMs = this.#options.clock.now();
     const ages = this.#running.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
     return ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0);
+  }
+
+  /** Polls that are due and wait for the ceiling. */
+  get pollsWaiting(): number {
+    return this.#options.scheduler.waiting;
+  }
+
+  /** The factor by which the ceiling lengthens every interval. */
+  get pollStretch(): number {
+    return this.#options.scheduler.stretch;
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */

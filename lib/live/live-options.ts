@@ -20,6 +20,8 @@ export interface PollOutcome {
 export interface TokenRules<Viewer> {
   /** How long past its expiry a token is accepted, for clocks that differ. */
   readonly leewayMs: number;
+  /** Whether the answer to a poll proves its token; else only tokens with proof poll, as long as there is one. */
+  readonly isProvedByPolls: boolean;
   /** Whether the token may be shown what another one's poll has brought. */
   isProved(viewer: Viewer): boolean;
   /** Proves the token by a call; rejects where that fails. */

@@ -66,10 +66,15 @@ export class TokenRing<Viewer extends LiveViewer> {
     return false;
   }
 
-  /** The next token to poll: one whose proof has lapsed, else the one that has waited longest. */
+  /**
+   * The next token to poll: one whose proof has lapsed where the poll renews it, else one with proof; of several the one that
+   * has waited longest.
+   */
   next(nowMs: number): RingMember<Viewer> | null {
-    const [first = null] = this.#members.values();
-    const member = this.unproved(nowMs) ?? first;
+    const members = [...this.#members.values()];
+    const proved = () => members.find(({ viewer }) => this.#isProved(viewer));
+    const member =
+      this.unproved(nowMs) ?? (this.#pollsProve ? null : proved()) ?? members[0] ?? null;
     if (member === null) return null;
     member.polledAtMs = nowMs;
     // The token moves behind the others.
@@ -80,6 +85,7 @@ export class TokenRing<Viewer extends LiveViewer> {
 
   /** A token without proof, which must poll before its subscriptions may get new events, but not more often than every `pollMs`. */
   unproved(nowMs: number): RingMember<Viewer> | null {
+    if (!this.#pollsProve) return null;
     for (const member of this.#members.values()) {
       const dueMs = Math.max(member.polledAtMs + this.#options.pollMs, member.retry.untilMs);
       if (!member.isRenewing && nowMs >= dueMs && !this.#isProved(member.viewer)) return member;
@@ -89,7 +95,9 @@ export class TokenRing<Viewer extends LiveViewer> {
 
   /** The backend has answered a call with this token. */
   accepted(member: RingMember<Viewer>): void {
-    if (!this.#isProved(member.viewer)) fireAndForget('live feed', this.#renew(member));
+    for (const each of this.#pollsProve ? [member] : this.#members.values()) {
+      if (!this.#isProved(each.viewer)) fireAndForget('live feed', this.#renew(each));
+    }
     this.#wakeWithheld();
   }
 
@@ -125,6 +133,10 @@ export class TokenRing<Viewer extends LiveViewer> {
       member.hasWithheldEvent = false;
       for (const subscription of member.subscriptions) subscription.wake();
     }
+  }
+
+  get #pollsProve(): boolean {
+    return this.#options.tokens?.isProvedByPolls ?? true;
   }
 
   #isProved(viewer: Viewer): boolean {

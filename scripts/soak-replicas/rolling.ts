@@ -130,7 +130,7 @@ function startWatch(sandbox: Sandbox, replicas: Replicas, crowd: Crowd, pollMs: 
       }
       const ages = crowd.viewers.map(({ state }) => Date.now() - (state?.asOf?.getTime() ?? 0));
       seen.oldestListMs = Math.max(seen.oldestListMs, ...ages);
-      const factors = await replicas.gauges('feed_poll_stretch');
+      const factors = await replicas.gauges('feed_poll_stretch{list="positions"}');
       seen.stretch = Math.max(seen.stretch, ...factors);
       await delay(SAMPLE_MS);
     }

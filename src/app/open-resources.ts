@@ -7,6 +7,7 @@ import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
+import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
@@ -17,7 +18,6 @@ import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { Metrics } from './metrics.ts';
-import { createRepeatedErrors } from './repeated-errors.ts';
 import {
   findUnusable,
   openConfiguredDocuments,
@@ -97,13 +97,19 @@ export async function openResources(
     settings: config,
     heartbeatMs,
   });
-  started.defer(() => domain.hub.feeds.close());
+  const services = { ...domain, backends };
+  for (const each of extensions.lists) {
+    domain.openList(each, (...of) => each.read(services, config.extensionTimeoutMs, ...of));
+  }
+  started.defer(() => {
+    for (const [, feeds] of domain.feeds()) feeds.close();
+  });
   return {
     sandbox,
     metrics,
     memory,
     gateway,
-    backends,
+    services,
     tracing,
     documents,
     stores,

@@ -4,13 +4,13 @@ import { systemClock } from '../../lib/clock.ts';
 import { guestAtFault } from '../../lib/guest-code.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';
 import { lostOfNode } from '../../lib/private-node.ts';
+import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
 import type { Config } from '../config.ts';
 import { type AppOptions, openAppLog } from './app-options.ts';
 import { networkAddress } from './network-address.ts';
-import { createRepeatedErrors } from './repeated-errors.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 export const LAST_LINES_MS = 1_000;

@@ -26,11 +26,10 @@ export type WiredServer = ReturnType<typeof wireServer>;
 /** Hands the schema, and what the engine has to know of its domain, to the engine. */
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {
   const { documents, domain, gateway, limiter, memory, metrics, stores } = resources;
-  const { tracing, trusted } = resources;
+  const { services, tracing, trusted } = resources;
   const { schema, plugins, log, connections, directPath, cacheBytes } = options;
   const { maxCost, maxBodyBytes, clientNames, trustedProxies } = config;
   const { authCookie, gatewayForwardHeaders: forwardHeaders } = config;
-  const services = { ...domain, backends: resources.backends };
   return createEngine({
     schema,
     log,

@@ -54,7 +54,7 @@ export function createDomain(parts: DomainParts) {
     onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
-  const { prover, hub, scheduler, lists } = reads;
+  const { prover, feeds, lists } = reads;
   const knownTokens = createKnownTokens();
   const identify = createIdentity({
     clock,
@@ -98,7 +98,7 @@ export function createDomain(parts: DomainParts) {
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics);
-  metrics.watch({ catalogs, hub, scheduler, orders, lists, tokenRefusals });
+  metrics.watch({ catalogs, feeds, orders, lists, tokenRefusals });
   return {
     ...reads,
     logicalClock,

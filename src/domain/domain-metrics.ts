@@ -1,10 +1,9 @@
-import type { PollScheduler } from '../../lib/live/poll-scheduler.ts';
+import type { PollOutcome } from '../../lib/live/live-options.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { ListAgreement } from './account/list-agreement.ts';
 import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
-import type { PositionsHub } from './positions/hub.ts';
 import type { Orders } from './trading/orders.ts';
 
 export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
@@ -12,8 +11,7 @@ export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
 /** The services that are read at each scrape. */
 interface Watched {
   readonly catalogs: Catalogs;
-  readonly hub: PositionsHub;
-  readonly scheduler: PollScheduler;
+  readonly feeds: () => readonly (readonly [list: string, feeds: ListFigures])[];
   readonly orders: Orders;
   readonly lists: ListAgreement;
   readonly tokenRefusals: TokenRefusals;
@@ -53,20 +51,37 @@ const GAUGES: Readonly<Record<string, readonly [help: string, measure: Measure]>
     'Values of instruments that are null because an enum here lacks them.',
     ({ catalogs }) => catalogs.figures.reduce((sum, { unknownValues }) => sum + unknownValues, 0),
   ],
-  feeds: ['Accounts that are polled.', ({ hub }) => hub.feeds.polled],
-  feeds_delayed: ['Feeds whose last poll failed.', ({ hub }) => hub.feeds.delayed],
+};
+
+const POLL_OUTCOMES = [
+  'changed',
+  'unchanged',
+  'failed',
+  'refused',
+] as const satisfies PollOutcome['kind'][];
+
+/** The figures of all live lists of one kind. */
+interface ListFigures {
+  readonly polled: number;
+  readonly delayed: number;
+  readonly oldestSeconds: number;
+  readonly subscriptions: number;
+  readonly pollsWaiting: number;
+  readonly pollStretch: number;
+}
+
+const GAUGES_OF_LISTS: Readonly<Record<string, readonly [keyof ListFigures, help: string]>> = {
+  feeds: ['polled', 'Lists that are polled: one for each account, by the kind of list.'],
+  feeds_delayed: ['delayed', 'Feeds whose last poll failed.'],
   feed_oldest_seconds: [
-    'Time since the gateway confirmed the oldest list that subscribers see; 0: there is none.',
-    ({ hub }) => hub.feeds.oldestSeconds,
+    'oldestSeconds',
+    'Time since the gateway, or an extension’s backend, confirmed the oldest list that subscribers see; 0: there is none.',
   ],
-  subscriptions: ['Live subscriptions.', ({ hub }) => hub.feeds.subscriptions],
-  feed_polls_waiting: [
-    'Polls that are due and wait for the ceiling.',
-    ({ scheduler }) => scheduler.waiting,
-  ],
+  subscriptions: ['subscriptions', 'Live subscriptions.'],
+  feed_polls_waiting: ['pollsWaiting', 'Polls that are due and wait for the ceiling.'],
   feed_poll_stretch: [
-    'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
-    ({ scheduler }) => scheduler.stretch,
+    'pollStretch',
+    'Factor by which GATEWAY_POLLS_PER_SECOND, or `pollsPerSecond` of an extension’s backend, lengthens the intervals of all feeds.',
   ],
 };
 
@@ -153,6 +168,13 @@ export function createDomainMetrics(registry: Registry) {
   for (const [name, [help, measure]] of Object.entries(GAUGES)) {
     registry.gauge(name, help).from(() => watched && measure(watched));
   }
+  for (const [name, [figure, help]] of Object.entries(GAUGES_OF_LISTS)) {
+    registry
+      .gauge(name, help, 'list')
+      .fromEach(() =>
+        (watched?.feeds() ?? []).map(([list, feeds]) => [feeds[figure], list] as const),
+      );
+  }
   for (const figure of Object.keys(GAUGES_OF_GROUPS) as (keyof typeof GAUGES_OF_GROUPS)[]) {
     const [name, help] = GAUGES_OF_GROUPS[figure];
     registry.gauge(name, help, 'group').fromEach(() => {
@@ -161,11 +183,16 @@ export function createDomainMetrics(registry: Registry) {
     });
   }
   const polls = registry.counter('feed_polls_total', 'Polls of live feeds by outcome.', {
-    outcome: ['changed', 'unchanged', 'failed', 'refused'],
+    list: ['positions'],
+    outcome: POLL_OUTCOMES,
   });
   return {
     ...counters,
     polls,
+    /** Adds the series of a list of an extension. */
+    listPolls(list: string): void {
+      for (const outcome of POLL_OUTCOMES) polls.register(list, outcome);
+    },
     watch(services: Watched): void {
       watched = services;
     },

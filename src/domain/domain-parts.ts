@@ -20,6 +20,7 @@ export interface DomainSettings {
   readonly positionsPollMaxMs: number;
   readonly gatewayPollsPerSecond: number;
   readonly gatewayTimeoutMs: number;
+  readonly extensionTimeoutMs: number;
   readonly orderTimeoutMs: number;
 }
 

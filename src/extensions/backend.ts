@@ -91,18 +91,21 @@ export function createBackend(
     request: WriteRequest = {},
   ): Promise<Body> {
     const name = `${backend}.${operation}`;
-    const { method, path } = writes[name] ?? {};
+    const { method, path, refreshes = [] } = writes[name] ?? {};
     checkRequest(name, path, request);
     await context.proved();
-    const { writeLimits } = ResolverContext.contextOf(context).services;
+    const { scope, services } = ResolverContext.contextOf(context);
+    const { account } = await scope.viewer();
     const caller = await ResolverContext.callerOf(context);
     const { body = method === 'DELETE' ? undefined : {}, idempotencyKey } = request;
     const isForwarded = forward.some((each) => each.toLowerCase() === KEY);
     const forwarded = isForwarded ? context.header(KEY) : null;
     const headers = new Map([[KEY, idempotencyKey ?? forwarded ?? randomUUID()]]);
     if (method === 'DELETE' && body !== undefined) headers.set('content-type', 'application/json');
-    return writeLimits.write(clientOf(caller), name, async () => {
+    return services.writeLimits.write(clientOf(caller), name, async () => {
       const exchange = await send(context, name, { ...request, body }, headers);
+      // A write whose outcome is unknown may have changed them as well.
+      for (const list of refreshes) services.live.get(list)?.refresh(account);
       return (await judgement.write(name, exchange)) as Body;
     });
   }

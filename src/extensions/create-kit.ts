@@ -9,9 +9,10 @@ import { SessionRef } from '../schema/session.ts';
 import { createBackend } from './backend.ts';
 import { backendSettings } from './backend-settings.ts';
 import { DeclaredError } from './declared-error.ts';
-import { deadline, listSize, shared } from './extension-fields.ts';
+import { computed, deadline, listSize, shared } from './extension-fields.ts';
 import { fault } from './faults.ts';
 import type { BackendOptions, Builder, ErrorTraits, Kit, Paths, Refs, Writes } from './kit.ts';
+import { type DeclaredList, declareLive, type Options } from './live.ts';
 
 export const VERSION = 1;
 
@@ -29,8 +30,12 @@ const TAKEN = new Set<string>(
 export function createKit() {
   const backends = new Map<string, BackendSettings>();
   const codes: Record<string, CodeTraits & { readonly advice: string }> = {};
-  const kitFor = (guest: string) =>
-    ({
+  const lists: DeclaredList[] = [];
+  /** Elements of the schema that live lists have, and that run no code of an extension. */
+  const elements = new Set<string>();
+  const kitFor = (guest: string) => {
+    const own = new Map<unknown, BackendSettings>();
+    return {
       version: VERSION,
       // The resolvers of an extension are handed a ResolverContext, and no type says that to Pothos.
       builder: builder as unknown as Builder,
@@ -43,13 +48,27 @@ export function createKit() {
       listSize,
       shared,
       deadline,
+      computed,
+      live(options: Options) {
+        const { name, backend } = options ?? {};
+        if (backend === undefined && own.size > 1) {
+          throw fault(`the live list ${name} must name the backend that it reads, as backend: …`);
+        }
+        const named = backend === undefined ? [...own.values()][0] : own.get(backend);
+        if (backend !== undefined && named === undefined) {
+          throw fault(`backend of the live list ${name} must be what backend(…) has returned`);
+        }
+        lists.push(declareLive(guest, options, named ?? null, (each) => elements.add(each)));
+      },
       backend(options: BackendOptions<Paths, Writes>) {
         const settings = backendSettings(options);
         if (TAKEN.has(settings.name) || backends.has(settings.name)) {
           throw fault(`the backend ${settings.name} is there already`);
         }
         backends.set(settings.name, settings);
-        return createBackend(guest, settings, options);
+        const made = createBackend(guest, settings, options);
+        own.set(made, settings);
+        return made;
       },
       error(code: string, traits: ErrorTraits) {
         if (!CODE.test(code)) throw fault(`${code} is no code: capitals, digits and _`);
@@ -62,6 +81,7 @@ export function createKit() {
         codes[code] = { retryable, outcome, advice };
         return (message: string) => new DeclaredError(code, retryable, message);
       },
-    }) satisfies Kit;
-  return { kitFor, backends, codes };
+    } satisfies Kit;
+  };
+  return { kitFor, backends, codes, lists, elements };
 }

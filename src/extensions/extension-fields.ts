@@ -2,6 +2,7 @@ import {
   defaultFieldResolver,
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   isAbstractType,
   isInterfaceType,
@@ -12,8 +13,10 @@ import {
 import type { FieldTraits } from '../../engine/operation/field-traits.ts';
 import { asGuest } from '../../lib/guest-code.ts';
 import { plainJson } from '../../lib/plain-json.ts';
+import { ROW_KEY, type Row } from '../domain/live-rows.ts';
 import type { Context } from '../schema/context.ts';
-import { type FieldDeadline, withinDeadline } from './field-deadline.ts';
+import { fault } from './faults.ts';
+import { type FieldDeadline, isPending, withinDeadline } from './field-deadline.ts';
 import type { FieldOptions, Kit } from './kit.ts';
 import { createOutcomeBudgets, typesOfOutcomes } from './outcomes.ts';
 import { readOnly } from './read-only.ts';
@@ -27,7 +30,25 @@ interface Given {
   readonly extensionListSize?: { readonly most: number; readonly argument?: string };
   readonly extensionSharedSeconds?: number;
   readonly extensionDeadlineMs?: number;
+  readonly extensionIsComputed?: boolean;
 }
+
+type Resolve = (
+  source: unknown,
+  args: unknown,
+  context: Context,
+  info: GraphQLResolveInfo | undefined,
+) => unknown;
+
+const INSTEAD =
+  'ask for it in a query, or let its author mark it as computed() if it reads nothing';
+
+/** The context of a computed field. */
+const NO_CONTEXT = new Proxy({} as Context, {
+  get() {
+    throw fault('a computed() field reads nothing: leave computed() out');
+  },
+});
 
 /** The elements that extensions have added, with the names of their extensions. */
 export type Additions = Map<string, string>;
@@ -49,6 +70,10 @@ export function deadline({ ms }: { readonly ms: number }): FieldOptions {
   return { extensionDeadlineMs: ms } satisfies Given;
 }
 
+export function computed(): FieldOptions {
+  return { extensionIsComputed: true } satisfies Given;
+}
+
 /** Names every type, and every field as `Type.field`. */
 export function elementNames(schema: GraphQLSchema): ReadonlySet<string> {
   return new Set([...Object.keys(schema.getTypeMap()), ...fieldsOf(schema).map(([name]) => name)]);
@@ -57,7 +82,7 @@ export function elementNames(schema: GraphQLSchema): ReadonlySet<string> {
 /**
  * Confines what extensions have added: the resolvers of their fields get a ResolverContext and a deadline, the fields are
  * the viewer's own whatever they say, and no subscription may select them, since each would be resolved for each event and
- * subscriber.
+ * subscriber: but those that read nothing, which are the same for all who share an event.
  */
 export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: number): void {
   const sharedValue = createSharedValues();
@@ -74,6 +99,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       extensionListSize: size,
       extensionSharedSeconds: seconds,
       extensionDeadlineMs = timeoutMs,
+      extensionIsComputed: isComputed = false,
     } = givenOf(field);
     if (seconds !== undefined && typeName !== 'Query' && typeName !== 'Instrument') {
       throw new Error(`${name}: only fields of Query and Instrument can be shared`);
@@ -86,9 +112,11 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
     }
     const resolve = field.resolve ?? defaultFieldResolver;
     const isOwnType = additions.has(typeName);
+    const property = isOwnType ? exposedBy(field) : null;
     const traits: FieldTraits = {
-      // No other way leads to the types of extensions.
-      notInSubscriptions: !isOwnType,
+      ...(isComputed || property !== null
+        ? { sharing: 'account' }
+        : { notInSubscriptions: INSTEAD }),
       ...(size && { listSize: size.most }),
       ...(argument !== undefined && { sizeArgument: argument }),
     };
@@ -96,25 +124,51 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
     const ms = Math.min(timeoutMs, extensionDeadlineMs);
     const deadline = { guest, operation: `${guest}.${field.name}`, ms, isWrite };
     field.extensions = traits as typeof field.extensions;
-    field.resolve = (source, args, context, info) => {
-      const leftMs = leftFor(context, info.path);
+    const resolveWithin: Resolve = (source, args, context, info) => {
+      // Compiled code has no path, and runs no writes.
+      const leftMs = info === undefined ? ms : leftFor(context, info.path);
       const bounded = leftMs < ms ? { ...deadline, ms: leftMs } : deadline;
       const given = new ResolverContext(context, guest, seconds !== undefined);
       const shown = isOwnType ? source : readOnly(source);
       const run = (within: FieldDeadline) =>
-        withinDeadline(within, given, () => resolve(shown, args, given as never, info));
+        withinDeadline(within, given, () => resolve(shown, args, given as never, info as never));
       // The reads of a write's result follow the write.
-      if (isWrite) return context.write(async () => run(bounded), String(info.path.key));
+      if (isWrite) return context.write(async () => run(bounded), String(info?.path.key));
       if (seconds === undefined) return run(bounded);
       const read = () => sharedValue(name, source, args, seconds, () => run(deadline));
       // Those who wait for the same value have more time.
       return bounded === deadline ? read() : withinDeadline(bounded, null, read);
     };
+    // A resolver of three parameters can be compiled.
+    if (isComputed) {
+      field.resolve = (source, args) =>
+        withinDeadline(deadline, null, () => {
+          const shown = isOwnType ? source : readOnly(source);
+          const value = resolve(shown, args, NO_CONTEXT, undefined as never);
+          if (isPending(value)) throw fault(`${name} is computed: it must have its value at once`);
+          return value;
+        });
+    } else if (property !== null) {
+      field.resolve = (source, args, context, ...[info]) =>
+        isRow(source) ? source[property] : resolveWithin(source, args, context, info);
+    } else
+      field.resolve = (source, args, context, info) => resolveWithin(source, args, context, info);
   }
   for (const type of Object.values(schema.getTypeMap())) {
     const guest = additions.get(type.name);
     if (guest !== undefined) confineType(type, guest, timeoutMs);
   }
+}
+
+/** The property that a field exposes; null where it has a resolver. */
+function exposedBy({ extensions }: Field): string | null {
+  const { pothosExposedField: property } = extensions;
+  return typeof property === 'string' ? property : null;
+}
+
+/** Rows of live lists are plain: nothing of an extension runs where one is read. */
+function isRow(source: unknown): source is Row {
+  return typeof source === 'object' && source !== null && ROW_KEY in source;
 }
 
 /** Confines a type of an extension: how it is resolved, and how a scalar is written, is the extension's code as well. */

@@ -61,7 +61,7 @@ function lateError({ operation, ms, isWrite }: FieldDeadline): GatewayError {
 }
 
 /** Whether a value, or an item of a list, has still to settle: GraphQL would wait for each. */
-function isPending(value: unknown): boolean {
+export function isPending(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(isPending);
   return typeof (value as { then?: unknown }).then === 'function' || Symbol.asyncIterator in value;

@@ -1,4 +1,4 @@
-import type { ObjectRef } from '@pothos/core';
+import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core';
 
 /**
  * The public types of extensions: a team's own types and fields beside the contract's. This file imports nothing of the
@@ -35,6 +35,18 @@ export interface Kit {
    * GATEWAY_TIMEOUT, or OUTCOME_UNKNOWN for one of `Mutation`, and what settles later is dropped.
    */
   deadline(options: { readonly ms: number }): FieldOptions;
+  /**
+   * Options of a field that reads nothing but its object and arguments: it is computed at once, and a subscription may select
+   * it. A field that exposes a property of a type of your own needs them not.
+   */
+  computed(): FieldOptions;
+  /**
+   * Adds a list that subscribers follow: `Query.<name>`, and `Subscription.<name>Changes` with what has changed. It is polled
+   * once however many follow it.
+   */
+  live<Row extends object, const Args extends InputFieldMap = Record<never, never>>(
+    options: LiveList<Row, Args>,
+  ): void;
   /** Registers a code, with what a client makes of it, and returns what makes its errors. */
   error(code: string, traits: ErrorTraits): (message: string) => Error;
 }
@@ -111,8 +123,37 @@ export type Paths = Readonly<Record<string, string>>;
 export type Writes = Readonly<Record<string, string | Write>>;
 
 export interface Write {
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Default: POST. */
+  readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
+  /** Names of live lists that are polled at once after it: the account's own, and those of everybody. */
+  readonly refreshes?: readonly string[];
+}
+
+export interface LiveList<Row extends object, Args extends InputFieldMap> {
+  /** The field of `Query`; with `Changes` behind it the subscription's. */
+  readonly name: string;
+  /** Another name of the subscription. */
+  readonly changes?: string;
+  readonly description?: string;
+  /** Its events may have the fields that expose a property, and those that are `computed()`. */
+  readonly type: Ref<Row>;
+  /** The key of a row, which tells it apart in the list: a text that stays the same as long as the row is in it. */
+  key(row: Row): string;
+  /** Reads the whole list, for a proved account. Its rows are passed on as JSON. A poll has no request, so no headers. */
+  read(context: ExtensionContext, args: InputShapeFromFields<Args>): Promise<readonly Row[]>;
+  /** The time between two polls while anybody follows the list, from 100. */
+  readonly everyMs: number;
+  /** The backend whose `pollsPerSecond` counts. Needed where the file declares several. */
+  readonly backend?: Backend<never, never>;
+  /** `everybody`: the list is public, and its read may read nothing of the viewer. Default: `account`. */
+  readonly of?: 'account' | 'everybody';
+  /** The arguments of a list of everybody: one list for each set of their values. */
+  readonly args?: Args;
+  /** Properties that change often: a row of which nothing else has changed is in `ticks`, where they are selected. */
+  readonly moving?: readonly (keyof Row & string)[];
+  /** The entries by which its cost is estimated. Default: 50. */
+  readonly listSize?: number;
 }
 
 export interface BackendOptions<Read extends Paths, Write extends Writes> {
@@ -125,6 +166,8 @@ export interface BackendOptions<Read extends Paths, Write extends Writes> {
   readonly connections?: number;
   /** The largest answer that is accepted. Default: 8 MB. */
   readonly maxBytes?: number;
+  /** The most polls of live lists in a second. Default: 100. */
+  readonly pollsPerSecond?: number;
   /** Whether a read that may succeed a moment later is sent again, twice at most. Default: true. */
   readonly retries?: boolean;
   /** Sent with each call; may be secret. Neither GATEWAY_HEADERS nor the user's token goes there. */

@@ -10,12 +10,15 @@ import { buildSchema } from '../schema/schema.ts';
 import { createKit, VERSION } from './create-kit.ts';
 import { takeModulesAnywhere } from './es-modules.ts';
 import { type Additions, confine, elementNames } from './extension-fields.ts';
+import { fault } from './faults.ts';
+import type { DeclaredList } from './live.ts';
 
 /** The whole graph, with what the extensions have added to it. */
 export interface Extensions {
   readonly schema: GraphQLSchema;
   readonly backends: readonly BackendSettings[];
   readonly codes: Readonly<Record<string, CodeTraits & { readonly advice: string }>>;
+  readonly lists: readonly DeclaredList[];
   /** The names of their files, without the ending. */
   readonly names: readonly string[];
   /** Their fields, as errors name them: `alerts.priceAlerts`. */
@@ -44,7 +47,7 @@ export async function loadExtensions(
   let schema = buildSchema();
   const contract = elementNames(schema);
   const additions: Additions = new Map();
-  const { kitFor, backends, codes } = createKit();
+  const { kitFor, backends, codes, lists, elements } = createKit();
   if (files.length > 0) takeModulesAnywhere();
   const names = files.map(guestName);
   for (const [at, file] of files.entries()) {
@@ -59,9 +62,13 @@ export async function loadExtensions(
       // After each, so that a name that is there twice is told of with its file.
       schema = buildSchema();
       for (const element of elementNames(schema)) {
-        if (!contract.has(element) && !additions.has(element)) additions.set(element, name);
+        const [owner = element] = element.split('.');
+        const isKits = elements.has(element) || elements.has(owner);
+        if (!contract.has(element) && !additions.has(element) && !isKits)
+          additions.set(element, name);
       }
       confine(schema, additions, timeoutMs);
+      for (const { writes } of backends.values()) checkRefreshes(writes, lists);
     } catch (error) {
       throw new ExtensionError(file, `${reasonOf(error)}, in ${placeOf(error, path)}`);
     }
@@ -69,7 +76,14 @@ export async function loadExtensions(
   const fields = [...additions]
     .filter(([element]) => element.includes('.'))
     .map(([element, name]) => `${name}${element.slice(element.indexOf('.'))}`);
-  return { schema, backends: [...backends.values()], codes, names, fields };
+  return { schema, backends: [...backends.values()], codes, lists, names, fields };
+}
+
+function checkRefreshes(writes: BackendSettings['writes'], lists: readonly DeclaredList[]): void {
+  for (const [write, { refreshes }] of Object.entries(writes)) {
+    const unknown = refreshes.find((name) => !lists.some((list) => list.name === name));
+    if (unknown !== undefined) throw fault(`${write} refreshes ${unknown}, which is no live list`);
+  }
 }
 
 async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {

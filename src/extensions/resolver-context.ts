@@ -31,7 +31,8 @@ export class ResolverContext implements ExtensionContext {
 
   /** The request's own context, for what a backend does with it. */
   static contextOf(given: ExtensionContext): Context {
-    if (!(given instanceof ResolverContext)) throw new Error('this is no context of a resolver');
+    if (!(given instanceof ResolverContext))
+      throw fault('this is no context of a resolver that may read');
     return given.#context;
   }
 
@@ -51,8 +52,8 @@ export class ResolverContext implements ExtensionContext {
     if (!(given as ResolverContext).#isShared) return viewer ?? scope.caller;
     // The client whose request comes first must not be able to abort it for all.
     if (viewer !== null) return detached(viewer);
-    const { token, standing, client, requestId, trace, forwarded, receipt } = scope.caller;
-    return { token, standing, client, requestId, trace, forwarded, receipt };
+    const { signal: _, ...caller } = scope.caller;
+    return caller;
   }
 
   get requestId(): string {

@@ -11,6 +11,8 @@ export interface BackendSettings {
   readonly timeoutMs: number;
   readonly connections: number;
   readonly maxBytes: number;
+  /** The most polls of live lists in a second. */
+  readonly pollsPerSecond: number;
   readonly retries: boolean;
   /** In lower case. None of the gateway's is sent there. */
   readonly headers: Readonly<Record<string, string>>;
@@ -24,6 +26,8 @@ export interface BackendSettings {
 export interface BackendWrite {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
+  /** Names of the live lists that it may have changed. */
+  readonly refreshes: readonly string[];
 }
 
 interface BackendCall extends RequestDetails {

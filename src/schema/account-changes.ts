@@ -107,11 +107,12 @@ builder.subscriptionField('accountChanges', (t) =>
       'The whole account as a snapshot, then as what changed: open positions, pending orders and the figures of the session. An event comes every `heartbeatSeconds` at least. Without `orders` and `session` it costs the gateway what `positionChanges` costs.',
     args: changesArgs,
     subscribe: async (_root, args, context): Promise<Stream> =>
-      watching(context, args, async (hub, proof, viewer): Promise<Stream> => {
+      watching(context, args, async (proof, viewer): Promise<Stream> => {
+        const { hub, catchUp } = context.services;
         const plan = context.planOf();
         const how = { ...args, ticks: plan.has('ticks') };
         if (!plan.has('snapshots')) return hub.watchChanges(proof, viewer, how);
-        await context.services.catchUp(proof.account);
+        await catchUp(proof.account);
         return hub.watchAccount(proof, viewer, how);
       }),
     resolve: (changes: Changes) => changes,

@@ -6,7 +6,6 @@ import { tokenEndBehind } from '../domain/auth/token-ended-error.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import { checkTimes } from '../domain/live-arguments.ts';
 import type { PositionChanges } from '../domain/positions/feed-events.ts';
-import type { PositionsHub } from '../domain/positions/hub.ts';
 import type { Position } from '../gateway/model.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
@@ -119,7 +118,9 @@ builder.subscriptionFields((t) => ({
       'The open positions: the whole list immediately, then again whenever it has changed.',
     args: watchArgs,
     subscribe: async (_root, args, context): Promise<PullStream<readonly Position[]>> =>
-      watching(context, args, (hub, proof, viewer) => hub.watchPositions(proof, viewer, args)),
+      watching(context, args, (proof, viewer) =>
+        context.services.hub.watchPositions(proof, viewer, args),
+      ),
     resolve: (positions: readonly Position[]) => positions,
   }),
   positionChanges: t.field({
@@ -130,9 +131,10 @@ builder.subscriptionFields((t) => ({
       'The open positions as a snapshot, then as what changed. An event comes every `heartbeatSeconds` at least, also when nothing changed.',
     args: changesArgs,
     subscribe: async (_root, args, context): Promise<PullStream<PositionChanges>> =>
-      watching(context, args, (hub, proof, viewer) =>
-        hub.watchChanges(proof, viewer, { ...args, ticks: context.planOf().has('ticks') }),
-      ),
+      watching(context, args, (proof, viewer) => {
+        const how = { ...args, ticks: context.planOf().has('ticks') };
+        return context.services.hub.watchChanges(proof, viewer, how);
+      }),
     resolve: (changes: PositionChanges) => changes,
   }),
 }));
@@ -140,13 +142,13 @@ builder.subscriptionFields((t) => ({
 export async function watching<Stream>(
   { scope, services }: Context,
   times: WatchOptions,
-  watch: (hub: PositionsHub, proof: AccountProof, viewer: Viewer) => Stream | Promise<Stream>,
+  watch: (proof: AccountProof, viewer: Viewer) => Stream | Promise<Stream>,
 ): Promise<Stream> {
   // The arguments are checked before any call of the gateway.
   checkTimes(times);
   try {
     const viewer = await scope.viewer();
-    return await watch(services.hub, await services.prover.account(viewer), viewer);
+    return await watch(await services.prover.account(viewer), viewer);
   } catch (error) {
     // A refusal without a token is no request for a fresh one.
     throw (scope.caller.token === null ? null : tokenEndBehind(error)) ?? error;

@@ -20,6 +20,7 @@ export type Services = Pick<
   | 'settlePair'
   | 'prover'
   | 'hub'
+  | 'live'
   | 'catchUp'
   | 'holdings'
   | 'orderDesk'

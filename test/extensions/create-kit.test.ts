@@ -17,11 +17,11 @@ test('a backend gets defaults, and its operations its name', () => {
   expect([...backends.values()]).toEqual([
     {
       ...{ name: 'news', url: URL, timeoutMs: 5_000, connections: 32, maxBytes: 8_388_608 },
-      ...{ retries: true, headers: { 'x-key': 'k' }, forwardToken: false },
+      ...{ pollsPerSecond: 100, retries: true, headers: { 'x-key': 'k' }, forwardToken: false },
       reads: { 'news.articles': '/a/{id}' },
       writes: {
-        'news.add': { method: 'POST', path: '/a' },
-        'news.rename': { method: 'PUT', path: '/a/{id}' },
+        'news.add': { method: 'POST', path: '/a', refreshes: [] },
+        'news.rename': { method: 'PUT', path: '/a/{id}', refreshes: [] },
       },
     },
   ]);
@@ -56,6 +56,10 @@ test.each([
   [
     { writes: { a: null } },
     'writes.a of the backend news must be a path that begins with / (it is null)',
+  ],
+  [
+    { writes: { a: { path: '/a', refreshes: 'alerts' } } },
+    'writes.a.refreshes of the backend news must be a list of names of live lists',
   ],
   [{ writes: { a: { method: 'PUT' } } }, 'writes.a.path of the backend news must be a path'],
   [
@@ -118,4 +122,45 @@ test('sizes and times that are none are refused', () => {
   }
   for (const seconds of [0, -1, Number.NaN])
     expect(() => kit.shared({ seconds })).toThrow('shared');
+});
+
+test.each([
+  [{ name: 'Lists' }, 'name of the live list Lists must be a name of GraphQL'],
+  [{ name: undefined }, 'name of the live list (without a name) must be a name of GraphQL'],
+  [{ key: 'id' }, 'key of the live list lists must be a function'],
+  [{ read: undefined }, 'read of the live list lists must be a function'],
+  [{ everyMs: 99 }, 'everyMs of the live list lists must be a whole number from 100 on (it is 99)'],
+  [{ of: 'group' }, 'of of the live list lists must be account or everybody'],
+  [{ moving: 'price' }, 'moving of the live list lists must be a list of texts'],
+  [{ listSize: 0 }, 'listSize of the live list lists must be a whole number from 1 on'],
+  [{ evry: 1 }, 'evry of the live list lists is no option: these are name, changes,'],
+  [{ args: { a: {} } }, 'args of the live list lists are for a list of everybody'],
+  [{ backend: {} }, 'backend of the live list lists must be what backend(…) has returned'],
+])('a live list with %o is refused', (given, message) => {
+  const kit = createKit().kitFor('a');
+  const type = kit.builder.objectRef<{ readonly id: string }>('NeverBuilt');
+  const list = { name: 'lists', type, key: () => '', everyMs: 100, read: async () => [], ...given };
+  expect(() => kit.live(list as never)).toThrow(message);
+});
+
+test('a live list has the ceiling of its file’s only backend, and must name one of several', () => {
+  const { kitFor, lists } = createKit();
+  const kit = kitFor('a');
+  const type = kit.builder.objectRef<{ readonly id: string }>('NeverBuiltAsWell');
+  const live = (name: string, backend?: ReturnType<typeof kit.backend>) =>
+    kit.live({
+      ...{ name, type, key: () => '', everyMs: 100, read: async () => [] },
+      ...(backend && { backend }),
+    });
+  live('without');
+  const first = kit.backend({ name: 'first', url: URL, pollsPerSecond: 7, reads: {} });
+  live('only');
+  kit.backend({ name: 'second', url: URL, reads: {} });
+  expect(() => live('which')).toThrow('the live list which must name the backend that it reads');
+  live('named', first);
+  expect(lists).toMatchObject([
+    { name: 'without', backend: null, pollsPerSecond: 100 },
+    { name: 'only', backend: 'first', pollsPerSecond: 7 },
+    { name: 'named', backend: 'first', pollsPerSecond: 7 },
+  ]);
 });

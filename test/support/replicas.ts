@@ -35,8 +35,8 @@ export async function startReplicas(
     /** The sockets of each replica that runs, as its metrics say. */
     sockets: () => gauges(all, 'sockets'),
     /** The accounts that all of them poll, where one that two poll counts twice. */
-    feeds: async () => (await gauges(all, 'feeds')).reduce((a, b) => a + b, 0),
-    /** A metric without labels of each replica that runs. */
+    feeds: async () => (await gauges(all, 'feeds{list="positions"}')).reduce((a, b) => a + b, 0),
+    /** One series of each replica that runs. */
     gauges: (name: string) => gauges(all, name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -1,9 +1,12 @@
 import { steadyClock, systemClock } from '../../../lib/clock.ts';
-import { createPollScheduler } from '../../../lib/live/poll-scheduler.ts';
+import type { PollOutcome } from '../../../lib/live/live-options.ts';
+import { createPollScheduler, type PollScheduler } from '../../../lib/live/poll-scheduler.ts';
+import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';
+import { createLiveRows, type LiveRows, type LiveRowsParts, type RowsKind } from '../live-rows.ts';
 import { createPositionsHub } from '../positions/hub.ts';
 import { createSettlePair } from '../positions/list-pairs.ts';
 import { createOpenPositions } from '../positions/open-positions.ts';
@@ -14,6 +17,11 @@ import { createListAgreement } from './list-agreement.ts';
 import { liveTokens, retryAfterSeconds } from './live-tokens.ts';
 import { createProver } from './prover.ts';
 import { Sessions } from './sessions.ts';
+
+interface OpenedKind extends RowsKind {
+  readonly backend: string | null;
+  readonly pollsPerSecond: number;
+}
 
 /** Creates all that reads accounts and remembers what it read: each listens to the accounts from when it is made. */
 export function createAccountServices(
@@ -40,34 +48,48 @@ export function createAccountServices(
     onRead: (source) => metrics.sessionReads.add(source),
   });
   const prover = createProver({ ledger, sessions, logicalClock });
-  const scheduler = createPollScheduler(clock, settings.gatewayPollsPerSecond, Math.random);
+  const tokens = liveTokens(ledger, prover);
+  const repeated = createRepeatedErrors(steadyClock.now);
+  const createScheduler = (pollsPerSecond: number) =>
+    createPollScheduler(clock, pollsPerSecond, Math.random);
+  /** The options of all lists, with their name for operators. */
+  function optionsOf(list: string) {
+    return {
+      tokens,
+      retryAfterSeconds,
+      clock,
+      random: Math.random,
+      pollMaxMs: settings.positionsPollMaxMs,
+      logicalClock,
+      heartbeatMs,
+      onEvent(merged: number) {
+        metrics.events.delivered.add();
+        metrics.events.merged.add(merged);
+      },
+      onPoll({ kind, error }: PollOutcome) {
+        metrics.polls.add(list, kind);
+        if (kind !== 'failed' || error instanceof GatewayError) return;
+        const told = repeated(list);
+        if (told === null) return;
+        log.error({ list, err: error, ...told }, 'a poll failed with an unexpected error');
+      },
+    };
+  }
+  const scheduler = createScheduler(settings.gatewayPollsPerSecond);
   const hub = createPositionsHub({
+    ...optionsOf('positions'),
     scheduler,
     gateway,
     sessions,
     board,
     freshness,
     ledger,
-    tokens: liveTokens(ledger, prover),
-    retryAfterSeconds,
-    clock,
-    random: Math.random,
     pollMs: settings.positionsPollMs,
-    pollMaxMs: settings.positionsPollMaxMs,
-    logicalClock,
     sessionMaxAgeMs: settings.sessionMaxAgeSeconds * 1000,
-    heartbeatMs,
     firstListMs: settings.gatewayTimeoutMs,
-    onEvent(merged) {
-      metrics.events.delivered.add();
-      metrics.events.merged.add(merged);
-    },
-    onPoll({ kind, error }) {
-      metrics.polls.add(kind);
-      if (kind !== 'failed' || error instanceof GatewayError) return;
-      log.error({ err: error }, 'a poll failed with an unexpected error');
-    },
   });
+  const live = new Map<string, LiveRows>();
+  const schedulers = new Map<string | null, PollScheduler>();
   accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
   const openPositions = createOpenPositions({ gateway, board, clock, hub, freshness });
@@ -77,7 +99,24 @@ export function createAccountServices(
     sessions,
     prover,
     hub,
-    scheduler,
+    live,
+    /** All lists, by their names for operators. */
+    feeds: () => [
+      ['positions', hub.feeds] as const,
+      ...[...live].map(([name, { lists }]) => [name, lists] as const),
+    ],
+    /** Opens a kind of list that is read from another backend, whose lists have one ceiling of polls together. */
+    openList(kind: OpenedKind, read: LiveRowsParts['read']): void {
+      const { backend, pollsPerSecond } = kind;
+      const scheduler = schedulers.get(backend) ?? createScheduler(pollsPerSecond);
+      schedulers.set(backend, scheduler);
+      metrics.listPolls(kind.name);
+      const firstListMs = settings.extensionTimeoutMs;
+      live.set(
+        kind.name,
+        createLiveRows(kind, { ...optionsOf(kind.name), scheduler, firstListMs, read }),
+      );
+    },
     openPositions,
     settlePair,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */

@@ -13,6 +13,7 @@ export function liveTokens(
 ): TokenRules<Viewer> {
   return {
     leewayMs: EXPIRY_LEEWAY_MS,
+    isProvedByPolls: true,
     isProved: (viewer) => ledger.account(viewer) !== null,
     prove: (viewer) => prover.account(viewer),
     endBehind: tokenEndBehind,

@@ -57,7 +57,7 @@ async function open() {
   const follower = new Follower(hub.watchPositions(proof, demo));
   await answer({ positions: [{ id: 'a', symbol: 'AAPL' }] }, 2);
   await eventually(() => expect(follower.events).toHaveLength(1));
-  expect(counted).toEqual(['read call', 'delivered 1', 'merged 0', 'poll changed']);
+  expect(counted).toEqual(['read call', 'delivered 1', 'merged 0', 'poll positions']);
   return {
     accounts,
     calls,

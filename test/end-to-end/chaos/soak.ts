@@ -159,7 +159,7 @@ async function weighed({ facade }: World, tokens: readonly string[]): Promise<nu
       if (!WELL.test(await askFor(facade, operation, tokens[1] as string))) return false;
     }
     const { status } = await readinessOf(facade.adminUrl);
-    return status === 'ok' && (await seriesValue(facade, 'subscriptions')) === 0;
+    return status === 'ok' && (await seriesValue(facade, 'subscriptions{list="positions"}')) === 0;
   };
   await eventually(calm);
   return (await facade.weigh()).heldBytes;

@@ -138,7 +138,8 @@ test.each(TRANSPORTS.filter((transport) => transport !== 'GET'))(
       const { errors } = await send(facade, transport, { query }, { token: tokenOf() });
       expect(errors).toMatchObject([
         {
-          message: 'A subscription cannot have "news": ask for it in a query.',
+          message:
+            'A subscription cannot have "news": ask for it in a query, or let its author mark it as computed() if it reads nothing.',
           extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
         },
       ]);

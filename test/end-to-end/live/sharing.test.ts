@@ -41,7 +41,9 @@ test('all watchers of one account, on both transports and three devices, share o
   for (const { events } of watchers) expect(events.length).toBeLessThanOrEqual(INTERVALS + 1);
 
   await Promise.all(clients.map((client) => client.dispose()));
-  await eventually(async () => expect(await seriesValue(app, 'subscriptions')).toBe(0));
+  await eventually(async () =>
+    expect(await seriesValue(app, 'subscriptions{list="positions"}')).toBe(0),
+  );
 });
 
 test('queries read the running feed while it is younger than a poll, by a proved token', async () => {

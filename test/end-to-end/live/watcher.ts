@@ -103,14 +103,14 @@ export class Watcher {
   readonly sink = {
     next: ({ data, errors }: { data?: unknown; errors?: unknown }) => {
       if (errors) this.errors = errors as readonly PublicError[];
-      const { positionChanges, accountChanges, positions } = (data ?? {}) as {
-        positionChanges?: ChangesEvent;
+      const { accountChanges, positions, ...changes } = (data ?? {}) as {
         accountChanges?: AccountEvent;
         positions?: readonly Row[];
       };
       if (positions) this.lists.push(positions);
-      if (positionChanges) this.#fold(positionChanges);
       if (accountChanges) this.#foldAccount(accountChanges);
+      // Of any other list, by the name of its subscription.
+      for (const event of Object.values<ChangesEvent>(changes)) this.#fold(event);
     },
     error: (failure: unknown) => {
       this.ended = failure;

@@ -134,7 +134,9 @@ describe('an error in', () => {
 
 async function subscriptionsAre(adminUrl: string, expected: number): Promise<void> {
   await eventually(async () =>
-    (await readMetrics(adminUrl)).includes(`trading_graph_subscriptions ${expected}\n`),
+    (await readMetrics(adminUrl)).includes(
+      `trading_graph_subscriptions{list="positions"} ${expected}\n`,
+    ),
   );
 }
 

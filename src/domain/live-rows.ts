@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LogicalClock } from '../../lib/clock.ts';
+import {
+  type ListAnswer,
+  type ListChanges,
+  type ListRules,
+  ListState,
+} from '../../lib/live/list-state.ts';
+import { LiveList } from '../../lib/live/live-list.ts';
+import { LiveLists, type WatchOptions } from '../../lib/live/live-lists.ts';
+import type { LiveOptions, TokenRules } from '../../lib/live/live-options.ts';
+import { type ChangesOptions, ChangesReader } from '../../lib/live/readers.ts';
+import type { PullStream } from '../../lib/pull-stream.ts';
+import { GatewayError } from '../gateway/errors.ts';
+import type { AccountProof } from './auth/proof.ts';
+import { lasting, polling, type Viewer } from './auth/viewer.ts';
+import { checkTimes } from './live-arguments.ts';
+
+/** The property with the key that tells a row apart in its list. */
+export const ROW_KEY = Symbol('key of a live row');
+
+/** A row of a live list: plain JSON, which nobody changes. */
+export interface Row {
+  readonly [ROW_KEY]: string;
+  readonly [property: string]: unknown;
+}
+
+/** What a read has brought. Equal text means equal rows. */
+export interface ReadRows {
+  readonly rows: readonly Row[];
+  readonly text: string;
+}
+
+/** A kind of live list, read from a service beside the gateway. */
+export interface RowsKind {
+  readonly name: string;
+  /** Names its reads in errors. */
+  readonly operation: string;
+  readonly everyMs: number;
+  /** Whether a list is everybody's, and there is one for each set of arguments. */
+  readonly isPublic: boolean;
+  /** The properties of a row that are sent apart where nothing else of it has changed. */
+  readonly moving: readonly string[];
+}
+
+interface RowsOptions extends LiveOptions<Follower> {
+  readonly logicalClock: LogicalClock;
+  /** `viewer` is a proved one; null for a list that is everybody's. `shown`: the last answer. */
+  read(viewer: Viewer | null, args: object, shown: ReadRows | null): Promise<ReadRows>;
+}
+
+export interface LiveRowsParts extends Omit<RowsOptions, 'pollMs' | 'tokens'> {
+  readonly tokens: TokenRules<Viewer>;
+}
+
+export type RowChanges = ListChanges<Row, null>;
+
+interface RowsAnswer extends ListAnswer, ReadRows {}
+type RowsState = ListState<Row, RowsAnswer>;
+
+/** The reader of a list that is everybody's: one for all its subscriptions. */
+const EVERYBODY = { tokenHash: '', expiresAtMs: null, token: null } as const;
+type Follower = Viewer | typeof EVERYBODY;
+
+// Anybody may follow a list of any arguments, and each is polled.
+export const MAX_PUBLIC_LISTS = 500;
+const RETRY_SECONDS = 10;
+
+export type LiveRows = ReturnType<typeof createLiveRows>;
+
+/**
+ * The live lists of one kind: one for each account, or one for each set of arguments where they are everybody's. A list of an
+ * account is read for a subscriber whose token the gateway accepts: where none has fresh proof, a call proves one first.
+ */
+export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
+  const { operation, everyMs: pollMs, isPublic } = kind;
+  const { tokens, ...others } = parts;
+  const endBehind = (error: unknown) =>
+    // A backend that refuses its call says nothing of the token: the gateway alone does.
+    error instanceof GatewayError && error.operation.includes('.') ? null : tokens.endBehind(error);
+  const options: RowsOptions = {
+    ...others,
+    ...(!isPublic && { tokens: { ...tokens, endBehind, isProvedByPolls: false } }),
+    pollMs,
+    pollMaxMs: Math.max(pollMs, parts.pollMaxMs),
+  };
+  const lists = new LiveLists<Follower, RowsAnswer, RowsState, RowsList>(options);
+  return {
+    lists,
+    /** Emits a snapshot, or resumes at `after`, then deltas. `as` is null where the lists are everybody's. */
+    watch(
+      as: { readonly proof: AccountProof; readonly viewer: Viewer } | null,
+      args: object,
+      how: WatchOptions & ChangesOptions,
+    ): PullStream<RowChanges> {
+      if ((as === null) !== isPublic || as?.proof.account !== as?.viewer.account) {
+        throw new Error('the proof is of another account');
+      }
+      checkTimes(how);
+      const key = as?.proof.account ?? JSON.stringify(args);
+      if (isPublic && lists.get(key) === undefined && lists.all.length >= MAX_PUBLIC_LISTS) {
+        throw new GatewayError('rate-limited', operation, 'too many lists of other arguments', {
+          retryAfterSeconds: RETRY_SECONDS,
+        });
+      }
+      return lists.watch({
+        ...how,
+        key,
+        viewer: as === null ? EVERYBODY : lasting(as.viewer),
+        reader: new ChangesReader<RowsState, RowChanges>(({ changes }) => changes, how),
+        create: (onClosed) => new RowsList(kind, options, args, onClosed),
+      });
+    },
+    /** Reads before the interval is over: a write of the account may have changed the list. */
+    refresh(account: string): void {
+      if (isPublic) for (const list of lists.all) list.pollNow();
+      else lists.get(account)?.pollNow();
+    },
+  };
+}
+
+class RowsList extends LiveList<Follower, RowsAnswer, RowsState> {
+  readonly #operation: string;
+  readonly #options: RowsOptions;
+  readonly #args: object;
+
+  constructor(kind: RowsKind, options: RowsOptions, args: object, onClosed: () => void) {
+    super(new ListState(rulesOf(kind)), options, onClosed);
+    this.#operation = kind.operation;
+    this.#options = options;
+    this.#args = args;
+  }
+
+  protected override async read(follower: Follower): Promise<RowsAnswer> {
+    const { tokens, clock, logicalClock, read } = this.#options;
+    const viewer = follower.token === null ? null : polling(follower);
+    if (viewer !== null) await tokens?.prove(viewer);
+    const sent = { logicalTime: logicalClock.next(), sentAtMs: clock.now() };
+    return { ...sent, ...(await read(viewer, this.#args, this.state.list)) };
+  }
+
+  protected override noList(): Error {
+    return new GatewayError('timeout', this.#operation, 'no first list within the deadline');
+  }
+}
+
+function rulesOf({ moving }: RowsKind): ListRules<Row, RowsAnswer, null> {
+  const nothing = Object.fromEntries(moving.map((name) => [name, null]));
+  return {
+    keyOf: (row) => row[ROW_KEY],
+    isSame: isDeepStrictEqual,
+    isSameBesides: (a, b) => isDeepStrictEqual({ ...a, ...nothing }, { ...b, ...nothing }),
+    rowsOf: ({ rows }) => rows,
+    totalsOf: () => null,
+  };
+}

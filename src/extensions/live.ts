@@ -1,0 +1,209 @@
+import type { InputFieldMap } from '@pothos/core';
+import { traits } from '../../engine/operation/field-traits.ts';
+import { isObject } from '../../lib/is-object.ts';
+import type { PullStream } from '../../lib/pull-stream.ts';
+import type { Viewer } from '../domain/auth/viewer.ts';
+import {
+  type ReadRows,
+  ROW_KEY,
+  type Row,
+  type RowChanges,
+  type RowsKind,
+} from '../domain/live-rows.ts';
+import type { BackendSettings } from '../gateway/backend-client.ts';
+import type { Caller } from '../gateway/caller.ts';
+import { reads } from '../schema/account-read.ts';
+import { builder } from '../schema/builder.ts';
+import { Context } from '../schema/context.ts';
+import { exposed } from '../schema/exposed.ts';
+import { changesArgs, FeedStatus, watching } from '../schema/live.ts';
+import type { Services } from '../schema/services.ts';
+import { nonNull, perAccount } from '../schema/sharing.ts';
+import { POLLS_PER_SECOND } from './backend-settings.ts';
+import { listSize, shared } from './extension-fields.ts';
+import { fault, shown as shownOf } from './faults.ts';
+import { withinDeadline } from './field-deadline.ts';
+import type { ExtensionContext, LiveList } from './kit.ts';
+import { COUNT, checkOptions, FUNCTION, LIST_OF_TEXTS, NAME, type Rules } from './option-rules.ts';
+import { readOnly } from './read-only.ts';
+import { ResolverContext } from './resolver-context.ts';
+
+type Given = LiveList<Record<string, unknown>, InputFieldMap>;
+
+/** The options of a list of any rows. */
+export interface Options extends Omit<Given, 'type' | 'key' | 'read'> {
+  readonly type: unknown;
+  key(row: object): unknown;
+  read(context: ExtensionContext, args: object): unknown;
+}
+
+/** A live list as an extension has declared it. */
+export interface DeclaredList extends RowsKind {
+  /** The backend with whose other lists it has one ceiling of polls; null where it reads none. */
+  readonly backend: string | null;
+  readonly pollsPerSecond: number;
+  /** One poll: the read of the extension, within its deadline. */
+  read(
+    services: Services,
+    ms: number,
+    ...of: readonly [viewer: Viewer | null, args: object, before: ReadRows | null]
+  ): Promise<ReadRows>;
+}
+
+const MAX_ROWS = 10_000;
+const USUAL_SIZE = 50;
+
+const REQUIRED = ['name', 'type', 'key', 'read', 'everyMs'];
+const RULES: Rules<keyof Options> = {
+  name: NAME,
+  changes: NAME,
+  description: [(value) => typeof value === 'string', 'a text'],
+  type: [(value) => typeof value === 'object' && value !== null, 'a type of the builder'],
+  key: FUNCTION,
+  read: FUNCTION,
+  everyMs: [(value) => COUNT[0](value) && Number(value) >= 100, 'a whole number from 100 on'],
+  backend: [isObject, 'what backend(…) has returned'],
+  of: [(value) => value === 'account' || value === 'everybody', 'account or everybody'],
+  args: [isObject, 'arguments of the builder'],
+  moving: LIST_OF_TEXTS,
+  listSize: COUNT,
+};
+
+/** The reader of what is everybody's. */
+const NOBODY: Caller = { token: null };
+
+/** A poll has no request: no client waits for this one read, and another follows. */
+class PollContext extends Context {
+  protected override callerOfCalls(): Caller {
+    return { ...super.callerOfCalls(), priority: 'poll' };
+  }
+}
+
+/** Adds the fields of a live list to the schema. `added` is told of the elements that are not the extension's own code. */
+export function declareLive(
+  guest: string,
+  options: Options,
+  backend: BackendSettings | null,
+  added: (element: string) => void,
+): DeclaredList {
+  checkOptions('live', 'the live list', RULES, REQUIRED, options);
+  const { name, changes = `${name}Changes`, everyMs, moving = [], args = {}, type } = options;
+  const isPublic = options.of === 'everybody';
+  if (!isPublic && Object.keys(args).length > 0) {
+    throw fault(`args of the live list ${name} are for a list of everybody`);
+  }
+  const { description = 'A live list.', listSize: size = USUAL_SIZE } = options;
+  const typeName = `${changes[0]?.toUpperCase()}${changes.slice(1)}`;
+  added(typeName);
+  added(`Subscription.${changes}`);
+
+  async function readRows(context: ResolverContext, given: object, before: ReadRows | null) {
+    return rowsOf(options, await options.read(context, given), before);
+  }
+
+  builder.queryField(name, (t) =>
+    t.field({
+      ...listSize(size),
+      ...(isPublic && shared({ seconds: everyMs / 1_000 })),
+      type: [type as never],
+      nullable: true,
+      description,
+      args: args as Record<never, never>,
+      resolve: async (_root, given, context) =>
+        (await readRows(context as unknown as ResolverContext, given, null)).rows as never,
+    }),
+  );
+  const ofList = traits({ ...perAccount.extensions, listSize: size });
+  const ofTicks = traits({ ...ofList.extensions, ...reads('ticks').extensions });
+  const ChangesRef = builder.objectRef<RowChanges>(typeName).implement({
+    description: 'What turns the list that the client holds into the present one.',
+    fields: (t) => {
+      const rows = (property: 'upserted' | 'ticks', marks: object, meaning: string) =>
+        t.field({
+          ...nonNull(marks as typeof perAccount, meaning),
+          type: [type as never],
+          resolve: (event) => event[property] as never,
+        });
+      return {
+        ...exposed(t, perAccount, {
+          'String!': { cursor: 'Names the state after this event: the next `after`.' },
+          'Boolean!': {
+            snapshot: 'Whether `upserted` is the whole list: then the client discards its copy.',
+          },
+          '[ID!]!': { closed: 'The keys of those that are no longer in the list.' },
+          'DateTime!': { asOf: 'When the read began that last confirmed the list.' },
+        }),
+        upserted: rows('upserted', ofList, 'The entries that are new or have changed.'),
+        ...(moving.length > 0 && {
+          ticks: rows(
+            'ticks',
+            ofTicks,
+            `The entries of which nothing but ${moving.join(', ')} has changed: where this is selected, they are not in \`upserted\`. A snapshot has none.`,
+          ),
+        }),
+        status: t.expose('status', {
+          ...nonNull(perAccount, 'Whether the list follows its service.'),
+          type: FeedStatus,
+        }),
+      };
+    },
+  });
+  builder.subscriptionField(changes, (t) =>
+    t.field({
+      ...perAccount,
+      type: ChangesRef,
+      nullable: false,
+      description: `${description} As a snapshot, then as what changed. An event comes every \`heartbeatSeconds\` at least, also when nothing changed.`,
+      args: { ...args, ...changesArgs } as typeof changesArgs,
+      subscribe: async (_root, given, context): Promise<PullStream<RowChanges>> => {
+        const { after, intervalMs, heartbeatSeconds, ...own } = given;
+        const ticks = context.planOf().has('ticks');
+        const how = { after, intervalMs, heartbeatSeconds, ticks };
+        const rows = context.services.live.get(name);
+        if (rows === undefined) throw new Error(`the live list ${name} is not open`);
+        if (isPublic) return rows.watch(null, own, how);
+        return watching(context, how, (proof, viewer) => rows.watch({ proof, viewer }, {}, how));
+      },
+      resolve: (event: RowChanges) => event,
+    }),
+  );
+
+  const operation = `${guest}.${name}`;
+  return {
+    name,
+    operation,
+    backend: backend?.name ?? null,
+    pollsPerSecond: backend?.pollsPerSecond ?? POLLS_PER_SECOND,
+    everyMs,
+    isPublic,
+    moving,
+    read(services, ms, viewer, given, before) {
+      const poll = new PollContext(services, viewer ?? NOBODY);
+      const context = new ResolverContext(poll, guest, isPublic);
+      const within = { guest, operation, ms, isWrite: false };
+      const run = () => readRows(context, given, before);
+      return withinDeadline(within, context, run) as Promise<ReadRows>;
+    },
+  };
+}
+
+/** What a read has brought, as JSON that nobody can change; the rows of before where it is the same. */
+function rowsOf({ name, key }: Options, given: unknown, before: ReadRows | null): ReadRows {
+  const list = `the live list ${name}`;
+  if (!Array.isArray(given))
+    throw fault(`read of ${list} must return a list, not ${shownOf(given)}`);
+  if (given.length > MAX_ROWS) throw fault(`${list} has more than ${MAX_ROWS} rows`);
+  const text = JSON.stringify(given);
+  if (text === before?.text) return before;
+  const keys = new Set<unknown>();
+  const rows = (JSON.parse(text) as unknown[]).map((row) => {
+    if (!isObject(row)) throw fault(`a row of ${list} must be an object, not ${shownOf(row)}`);
+    const own: unknown = key(row);
+    if (typeof own !== 'string')
+      throw fault(`key of ${list} must return a text, not ${shownOf(own)}`);
+    if (keys.has(own)) throw fault(`two rows of ${list} have one key`);
+    keys.add(own);
+    return readOnly({ ...row, [ROW_KEY]: own } satisfies Row);
+  });
+  return { rows, text };
+}

@@ -1,0 +1,48 @@
+import { isObject } from '../../lib/is-object.ts';
+import { fault, shown } from './faults.ts';
+
+export type Rule = readonly [isValid: (value: unknown) => boolean, must: string];
+
+/** The rule of each option, where it is given; types alone do not hold for a file of JavaScript. */
+export type Rules<Name extends string> = Readonly<Record<Name, Rule>>;
+
+export const COUNT: Rule = [
+  (value) => Number.isInteger(value) && (value as number) > 0,
+  'a whole number from 1 on',
+];
+export const FLAG: Rule = [(value) => typeof value === 'boolean', 'true or false'];
+export const FUNCTION: Rule = [(value) => typeof value === 'function', 'a function'];
+export const NAME: Rule = [
+  (value) => typeof value === 'string' && /^[a-z][A-Za-z0-9]{0,63}$/.test(value),
+  'a name of GraphQL',
+];
+export const LIST_OF_TEXTS: Rule = [
+  (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+  'a list of texts',
+];
+
+/** Checks the options that an extension gives to a function of the kit, for `what`. Returns the words for whose they are. */
+export function checkOptions<Name extends string>(
+  maker: string,
+  what: string,
+  rules: Rules<Name>,
+  required: readonly string[],
+  options: object,
+): string {
+  if (!isObject(options))
+    throw fault(`${maker}(…) takes an object of options, not ${shown(options)}`);
+  const { name } = options;
+  const of = `of ${what} ${typeof name === 'string' ? name : '(without a name)'}`;
+  for (const option of new Set([...required, ...Object.keys(options)])) {
+    const rule = Object.hasOwn(rules, option) ? rules[option as Name] : undefined;
+    if (rule === undefined) {
+      throw fault(`${option} ${of} is no option: these are ${Object.keys(rules).join(', ')}`);
+    }
+    const value = options[option];
+    const isLeftOut = value === undefined && !required.includes(option);
+    if (!isLeftOut && !rule[0](value)) {
+      throw fault(`${option} ${of} must be ${rule[1]} (it is ${shown(value)})`);
+    }
+  }
+  return of;
+}

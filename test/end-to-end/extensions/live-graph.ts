@@ -1,0 +1,113 @@
+import type { Extension } from '../../../src/extensions/kit.ts';
+
+export interface AlertRow {
+  readonly id: string;
+  readonly symbol: string;
+  readonly price: number;
+}
+
+/** An extension with a live list of each account and one of everybody. */
+const extension: Extension = ({ builder, refs, backend, live, computed, shared, error }) => {
+  const url = process.env.SIDE_URL ?? '';
+  const text = { description: 'x', nullable: true } as const;
+  const full = error('LISTS_CLOSED', { retryable: true, outcome: 'refused', advice: 'x' });
+  const alerts = backend({
+    name: 'alerts',
+    url,
+    timeoutMs: 1_000,
+    retries: false,
+    loginHeader: 'x-login',
+    reads: { list: '/alerts' },
+    writes: { add: { path: '/alerts', refreshes: ['alerts', 'quotes'] }, touch: '/alerts' },
+    judge({ status, body }) {
+      if (status === 423) throw full('closed');
+      if (status >= 300) throw new Error(`status ${status}`);
+      return body;
+    },
+  });
+  const quotes = backend({ name: 'quotes', url, pollsPerSecond: 50, reads: { list: '/quotes' } });
+  const AlertRef = builder.objectRef<AlertRow>('Alert').implement({
+    description: 'x',
+    fields: (t) => ({
+      id: t.exposeID('id', text),
+      symbol: t.exposeString('symbol', text),
+      price: t.exposeFloat('price', text),
+      label: t.string({
+        ...text,
+        ...computed(),
+        args: { suffix: t.arg.string() },
+        resolve: ({ symbol, price }, { suffix }) => `${symbol} at ${price}${suffix ?? ''}`,
+      }),
+      failing: t.string({
+        ...text,
+        ...computed(),
+        resolve: (_row, _args, context) => context.requestId,
+      }),
+      later: t.string({ ...text, ...computed(), resolve: async () => 'later' }),
+      instrument: t.field({
+        ...text,
+        type: refs.Instrument,
+        resolve: ({ symbol }, _args, context) => context.instrument(symbol),
+      }),
+    }),
+  });
+  builder.objectField(refs.Position, 'size', (t) =>
+    t.string({ ...text, ...computed(), resolve: ({ units, symbol }) => `${units} of ${symbol}` }),
+  );
+  builder.objectField(refs.Position, 'alerts', (t) =>
+    t.field({
+      ...text,
+      type: [AlertRef],
+      resolve: (_position, _args, context) => alertsOf(context),
+    }),
+  );
+  const alertsOf = async (context: Parameters<typeof alerts.read>[0]) =>
+    (await alerts.read<{ alerts: AlertRow[] }>(context, 'list')).alerts;
+  live({
+    name: 'alerts',
+    type: AlertRef,
+    key: ({ id }) => id,
+    everyMs: 100,
+    backend: alerts,
+    moving: ['price'],
+    read: alertsOf,
+  });
+  live({
+    name: 'quotes',
+    changes: 'quoteChanges',
+    type: AlertRef,
+    key: ({ id }) => id,
+    everyMs: 100,
+    backend: quotes,
+    of: 'everybody',
+    args: builder.args((t) => ({ symbol: t.string({ required: true }) })),
+    read: async (context, { symbol }) =>
+      (await quotes.read<{ alerts: AlertRow[] }>(context, 'list', { query: { symbol } })).alerts,
+  });
+  live({
+    name: 'personal',
+    type: AlertRef,
+    key: ({ id }) => id,
+    everyMs: 100,
+    backend: quotes,
+    of: 'everybody',
+    read: async (context) => {
+      await context.proved();
+      return [];
+    },
+  });
+  for (const operation of ['add', 'touch'] as const) {
+    builder.mutationField(operation, (t) =>
+      t.field({
+        ...text,
+        type: 'JSON',
+        resolve: (_root, _args, context) => alerts.write(context, operation),
+      }),
+    );
+  }
+  builder.queryField('sharedQuotes', (t) =>
+    t.field({ ...text, ...shared({ seconds: 1 }), type: 'JSON', resolve: () => 1 }),
+  );
+};
+
+export default extension;

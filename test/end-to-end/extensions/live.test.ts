@@ -1,0 +1,196 @@
+import { beforeEach, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { unsignedToken, withClaims } from '../../support/tokens.ts';
+import { codesOf } from '../limits/every-transport.ts';
+import { closedClients } from '../live/closed-clients.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
+import { CHANGES, sseClient, type Watcher, webSocketClient } from '../live/watcher.ts';
+import { seriesValue } from '../operations/scraped.ts';
+import type { AlertRow } from './live-graph.ts';
+import type { Reply } from './side-service.ts';
+import { useExtension } from './use-extension.ts';
+
+const { sandbox, service, facade, query, tokenOf } = useExtension('live-graph.ts', (url) => ({
+  SIDE_URL: url,
+  ORDER_STORE: 'memory',
+  EXTENSION_TIMEOUT_MS: '2000',
+  POSITIONS_POLL_MS: '100',
+  POSITIONS_POLL_MAX_MS: '200',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  COST_LIMIT_PER_MINUTE: '100000000',
+}));
+const opened = closedClients();
+
+const ALERTS = `subscription ($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
+  alertsChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
+    cursor snapshot status asOf upserted { id symbol price } closed
+  }
+}`;
+const DEMO = '700001';
+
+/** The rows by account; what is no list of rows is answered as it is. */
+let rows: Record<string, readonly AlertRow[]> = {};
+let reply: (login: string, path: string) => Reply | Promise<Reply> = () => ({
+  status: 500,
+  body: {},
+});
+
+const alert = (id: string, price = 1): AlertRow => ({ id, symbol: `S.${id}`, price });
+const listOf = (body: unknown): Reply => ({ status: 200, body: { alerts: body } });
+const polls = (path: string) => service.received.filter((one) => one.path.startsWith(path));
+
+beforeEach(() => {
+  rows = { [DEMO]: [alert('a'), alert('b')] };
+  reply = (login) => listOf(rows[login] ?? []);
+  service.answer = ({ method, headers, path }) =>
+    method === 'POST' ? { status: 200, body: {} } : reply(String(headers['x-login']), path);
+});
+
+const byWebSocket = (token: string) => opened(webSocketClient(facade, token));
+const byEvents = (token: string) => opened(sseClient(facade, token));
+const has = ({ list }: Watcher, wanted: readonly AlertRow[]) =>
+  JSON.stringify(list) === JSON.stringify(wanted);
+const follows = async (watcher: Watcher, login = DEMO) =>
+  eventually(() => watcher.last?.status === 'LIVE' && has(watcher, rows[login] ?? []));
+
+test('a list of an account is followed over WebSocket and as an event stream, by one poll an interval, and as a query', async () => {
+  const token = tokenOf();
+  const watchers = [byWebSocket(token), byWebSocket(tokenOf()), byEvents(tokenOf())].map((client) =>
+    client.watch({}, ALERTS),
+  );
+  for (const watcher of watchers) await follows(watcher);
+  expect(watchers.map(({ events }) => events[0]?.snapshot)).toEqual([true, true, true]);
+  rows[DEMO] = [alert('a', 2), alert('c')];
+  for (const watcher of watchers) await follows(watcher);
+  for (const { events } of watchers) {
+    expect(events.at(-1)).toMatchObject({ snapshot: false, closed: ['b'] });
+    expect(events.at(-1)?.upserted).toEqual([alert('a', 2), alert('c')]);
+  }
+  const { data } = await query('{ alerts { id price } }', { token });
+  expect(data.alerts).toEqual([
+    { id: 'a', price: 2 },
+    { id: 'c', price: 1 },
+  ]);
+  expect(await seriesValue(facade, 'feeds{list="alerts"}')).toBe(1);
+  expect(await seriesValue(facade, 'subscriptions{list="alerts"}')).toBe(3);
+  for (const { headers } of polls('/alerts')) expect(headers['x-login']).toBe(DEMO);
+});
+
+test('a list of one account is shown to no other, and a forged token reads nothing, not even whether the list runs', async () => {
+  const own = byWebSocket(tokenOf()).watch({}, ALERTS);
+  const other = byEvents(tokenOf('pro@example.com')).watch({}, ALERTS);
+  await follows(own);
+  await eventually(() => other.last !== undefined);
+  expect(other.list).toEqual([]);
+  const before = sandbox.calls('getSession');
+  for (const forged of [
+    withClaims(tokenOf('fresh@example.com'), { login: Number(DEMO) }),
+    unsignedToken({ login: Number(DEMO), group: 'standard-usd' }),
+  ]) {
+    using raw = await initializedSocket(facade, forged);
+    raw.subscribe('a', ALERTS, { after: own.last?.cursor });
+    expect(await raw.close()).toEqual({ code: 4403, reason: 'UNAUTHENTICATED' });
+    expect(raw.of('a')).toEqual([]);
+    const stream = byEvents(forged).watch({}, ALERTS);
+    await eventually(() => stream.ended !== null);
+    expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
+    expect(stream.events).toEqual([]);
+  }
+  expect(sandbox.calls('getSession')).toBeGreaterThan(before);
+  const logins = new Set(polls('/alerts').map(({ headers }) => headers['x-login']));
+  expect(logins.size).toBe(2);
+  // A cursor of another account is one that nobody knows.
+  const { cursor = null } = own.last ?? {};
+  const resumed = byWebSocket(tokenOf('pro@example.com')).watch({ after: cursor }, ALERTS);
+  await eventually(() => resumed.last !== undefined);
+  expect(resumed.events[0]).toMatchObject({ snapshot: true, upserted: [] });
+});
+
+test('a token that the gateway refuses ends its own subscriptions alone', async () => {
+  const tokens = [tokenOf(), tokenOf()] as const;
+  const [socket, stream, other] = [
+    byWebSocket(tokens[0]).watch({}, ALERTS),
+    byEvents(tokens[0]).watch({}, ALERTS),
+    byWebSocket(tokens[1]).watch({}, ALERTS),
+  ];
+  for (const watcher of [socket, stream, other]) await follows(watcher);
+  sandbox.revoke({ token: tokens[0] });
+  // The gateway is asked by any other call: then the proof is gone.
+  await query('{ session(maxAge: 0) { id } }', { token: tokens[0] });
+  await eventually(() => socket.ended !== null && stream.ended !== null);
+  expect(socket.ended).toMatchObject({ code: 4403, reason: 'UNAUTHENTICATED' });
+  expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
+  rows[DEMO] = [alert('z')];
+  await follows(other);
+  expect(other.ended).toBeNull();
+});
+
+const BAD_READS: readonly (readonly [what: string, reply: Reply | Promise<Reply>])[] = [
+  ['fails', { status: 500, body: {} }],
+  ['never answers', new Promise<Reply>(() => {})],
+  ['breaks off', 'cut'],
+  ['is a page', { status: 200, body: undefined }],
+  ['is refused', { status: 401, body: {} }],
+  ['is forbidden', { status: 403, body: {} }],
+  ['is no list', listOf({})],
+  ['has rows that are no objects', listOf([1])],
+  ['has a row that is null', listOf([null])],
+  ['has one key twice', listOf([alert('a'), alert('a', 2)])],
+  ['has a key that is no text', listOf([{ ...alert('a'), id: 7 }])],
+  ['has a row without its key', listOf([{}])],
+  ['has 10,001 rows', listOf(Array.from({ length: 10_001 }, (_, at) => alert(`r${at}`)))],
+];
+
+test.each(BAD_READS)(
+  'a read that %s delays the list, which stands as of its last confirmation, and nothing else',
+  async (_what, bad) => {
+    const watcher = byWebSocket(tokenOf()).watch({}, ALERTS);
+    const positions = byWebSocket(tokenOf()).watch({}, CHANGES);
+    await follows(watcher);
+    await eventually(() => positions.last?.status === 'LIVE');
+    reply = () => bad;
+    await eventually(() => watcher.last?.status === 'DELAYED');
+    expect(watcher.list).toEqual([alert('a'), alert('b')]);
+    const { asOf } = watcher.last ?? {};
+    const resumed = byEvents(tokenOf()).watch({ after: watcher.last?.cursor ?? null }, ALERTS);
+    await eventually(() => resumed.last !== undefined);
+    expect(resumed.events[0]).toMatchObject({ snapshot: false, status: 'DELAYED', asOf });
+    expect(positions.last?.status).toBe('LIVE');
+    rows[DEMO] = [alert('b', 5)];
+    reply = (login) => listOf(rows[login] ?? []);
+    for (const each of [watcher, resumed]) {
+      await follows(each);
+      expect(each.ended).toBeNull();
+    }
+  },
+);
+
+test('a list that is never read ends its subscriptions with the error of the call', async () => {
+  for (const [bad, code] of [
+    [{ status: 500, body: {} }, 'GATEWAY_UNAVAILABLE'],
+    [{ status: 423, body: {} }, 'LISTS_CLOSED'],
+    [listOf(7), 'INTERNAL'],
+    [new Promise<Reply>(() => {}), 'GATEWAY_TIMEOUT'],
+  ] as const) {
+    reply = () => bad;
+    const token = tokenOf('fresh@example.com');
+    const stream = byEvents(token).watch({}, ALERTS);
+    using raw = await initializedSocket(facade, token);
+    raw.subscribe('a', ALERTS);
+    expect(codesOf((await raw.until('a', 'next')).payload)).toEqual([code]);
+    await raw.until('a', 'complete');
+    await eventually(() => stream.ended !== null);
+    expect(codesOf(stream)).toEqual([code]);
+    expect(raw.closed).toBeNull();
+  }
+});
+
+test('a list of 10,000 rows is sent whole, and one changed row alone', async () => {
+  const many = Array.from({ length: 10_000 }, (_, at) => alert(`r${String(at).padStart(5, '0')}`));
+  rows[DEMO] = many;
+  const watcher = byWebSocket(tokenOf()).watch({}, ALERTS);
+  await follows(watcher);
+  rows[DEMO] = [alert('r00000', 2), ...many.slice(1)];
+  await follows(watcher);
+  expect(watcher.events.at(-1)?.upserted).toEqual([alert('r00000', 2)]);
+});
