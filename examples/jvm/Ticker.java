@@ -17,11 +17,13 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Scanner;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
@@ -34,7 +36,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
 
-/** Live positions and orders by the JDK alone. `examples/guides/native` has the same parts in Kotlin and in Swift, over WebSockets. */
+/** Live positions and orders by the JDK alone. `Vectors` plays the rules of docs/clients/protocol.md to it. */
 public final class Ticker {
   static final URI ENDPOINT = URI.create(setting("TRADING_GRAPH_URL", "http://127.0.0.1:4000/graphql"));
   static final String EMAIL = setting("TRADING_GRAPH_EMAIL", "demo@example.com");
@@ -42,17 +44,18 @@ public final class Ticker {
   /** How long after the tap an order may still be placed. */
   static final long ORDER_SECONDS = Long.parseLong(setting("TRADING_GRAPH_ORDER_SECONDS", "30"));
   static final int HEARTBEAT_SECONDS = 15;
+  static Platform platform = new Jdk();
 
   public static void main(String[] arguments) throws Exception {
     var api = new Api();
     var positions = new LivePositions(api);
     var orders = new Orders(api);
-    inBackground(orders::resume);
-    inBackground(() -> {
+    platform.inBackground(orders::resume);
+    platform.inBackground(() -> {
       for (var input = new Scanner(System.in); input.hasNextLine(); ) {
         String[] words = input.nextLine().trim().split(" +");
         if (words[0].equals("online")) positions.networkIsBack();
-        else if (words.length == 3) inBackground(() -> orders.place(words[0], words[1], Double.parseDouble(words[2])));
+        else if (words.length == 3) platform.inBackground(() -> orders.place(words[0], words[1], Double.parseDouble(words[2]), ORDER_SECONDS));
         else say("buy AAPL 1, sell AAPL 1, or online");
       }
     });
@@ -64,22 +67,91 @@ public final class Ticker {
     }
   }
 
+  /** What this program asks of the machine: whoever plays its rules has another one. */
+  interface Platform {
+    /** An answer within ten seconds; an IOException where none came. */
+    Answer send(String body, String token) throws IOException, InterruptedException;
+    Events open(String body, String token) throws IOException, InterruptedException;
+    long uptimeMs();
+    /** From 0 up to, but not including, 1. */
+    double random();
+    /** Waits for so long, or until that has a permit. */
+    void pause(Semaphore until, long ms) throws InterruptedException;
+    void inBackground(Task task);
+  }
+
+  record Answer(String text, Optional<String> date) {}
+
+  /** The texts that come over an event stream. */
+  interface Events extends AutoCloseable {
+    /** Null after so long a silence. */
+    String next(long ms) throws IOException, InterruptedException;
+    void lose(LineLost why);
+    /** Drops the connection: a dead one would answer nothing. */
+    @Override
+    void close() throws IOException;
+  }
+
+  static final class Jdk implements Platform {
+    static final Duration WITHIN = Duration.ofSeconds(10);
+    private final HttpClient http = newHttp();
+
+    /** HTTP/1.1: over HTTP/2 a request without an answer leaves its dead connection to the next one. */
+    static HttpClient newHttp() {
+      return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(WITHIN).build();
+    }
+
+    @Override
+    public Answer send(String body, String token) throws IOException, InterruptedException {
+      var request = HttpRequest.newBuilder(ENDPOINT).timeout(WITHIN).header("content-type", "application/json");
+      if (token != null) request.header("authorization", "Bearer " + token);
+      var answer = http.send(request.POST(HttpRequest.BodyPublishers.ofString(body)).build(), BodyHandlers.ofString());
+      return new Answer(answer.body(), answer.headers().firstValue("date"));
+    }
+
+    @Override
+    public Events open(String body, String token) throws IOException, InterruptedException {
+      return new Stream(body, token);
+    }
+
+    @Override
+    public long uptimeMs() {
+      return System.nanoTime() / 1_000_000;
+    }
+
+    @Override
+    public double random() {
+      return ThreadLocalRandom.current().nextDouble();
+    }
+
+    @Override
+    public void pause(Semaphore until, long ms) throws InterruptedException {
+      if (until.tryAcquire(ms, TimeUnit.MILLISECONDS)) until.drainPermits();
+    }
+
+    @Override
+    public void inBackground(Task task) {
+      var thread = new Thread(() -> {
+        try {
+          task.run();
+        } catch (Exception failure) {
+          say("not done: " + failure.getMessage());
+        }
+      });
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
   /** The token, and requests with it. */
   static final class Api {
     static final String LOGIN = """
         mutation ($input: LoginInput!) {
           login(input: $input) { ... on LoginSuccess { accessToken } ... on Refusal { message } }
         }""";
-    static final Duration WITHIN = Duration.ofSeconds(10);
-    private final HttpClient http = newHttp();
     private String token;
     private String end;
     private volatile long serverAheadMs;
-
-    /** HTTP/1.1: over HTTP/2 a request without an answer leaves its dead connection to the next one. */
-    static HttpClient newHttp() {
-      return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(WITHIN).build();
-    }
 
     /** The token, or another one than that which was refused: fetched once for all that wait for it. */
     synchronized String token(String refused) throws IOException, InterruptedException, Refused, SignedOut {
@@ -113,25 +185,22 @@ public final class Ticker {
 
     /** The server's time by the last `Date` and this machine's uptime, which nobody sets; a second behind at most. */
     Instant serverTime() {
-      return Instant.ofEpochMilli(uptimeMs() + serverAheadMs);
+      return Instant.ofEpochMilli(platform.uptimeMs() + serverAheadMs);
     }
 
     private String signIn() throws IOException, InterruptedException, Refused, SignedOut {
       var input = Map.of("email", EMAIL, "password", setting("TRADING_GRAPH_PASSWORD", "demo"));
       var result = send("login", LOGIN, Map.of("input", input), null);
-      if (result.get("accessToken") instanceof String fresh) return fresh;
+      if (result.get("accessToken") instanceof String fresh && !fresh.equals(token)) return fresh;
       throw end("" + result.get("message"));
     }
 
     private Map<String, Object> send(String field, String document, Map<String, ?> variables, String token)
         throws IOException, InterruptedException, Refused {
-      var body = Json.write(Map.of("query", document, "variables", variables));
-      var request = HttpRequest.newBuilder(ENDPOINT).timeout(WITHIN).header("content-type", "application/json");
-      if (token != null) request.header("authorization", "Bearer " + token);
-      var answer = http.send(request.POST(HttpRequest.BodyPublishers.ofString(body)).build(), BodyHandlers.ofString());
-      var result = Json.object(Json.read(answer.body()));
-      var date = answer.headers().firstValue("date").map(DateTimeFormatter.RFC_1123_DATE_TIME::parse);
-      date.ifPresent(at -> serverAheadMs = Instant.from(at).toEpochMilli() - uptimeMs());
+      var answer = platform.send(Json.write(Map.of("query", document, "variables", variables)), token);
+      var result = Json.object(Json.read(answer.text()));
+      var date = answer.date().map(DateTimeFormatter.RFC_1123_DATE_TIME::parse);
+      date.ifPresent(at -> serverAheadMs = Instant.from(at).toEpochMilli() - platform.uptimeMs());
       if (result.get("data") instanceof Map<?, ?> data && data.get(field) != null) return Json.object(data.get(field));
       throw Refused.first(result.get("errors"));
     }
@@ -143,15 +212,20 @@ public final class Ticker {
         subscription ($after: String, $heartbeat: Int) {
           positionChanges(after: $after, intervalMs: 1000, heartbeatSeconds: $heartbeat) {
             cursor snapshot upserted { id symbol side units priceCurrent profit } ticks { id priceCurrent profit }
-            closed status asOf
+            closed totals { count } status asOf
           }
         }""";
+    private static final int CURSORS_KEPT = 16;
     private final Api api;
-    private final Map<String, Map<String, Object>> rows = new LinkedHashMap<>();
     private final Semaphore back = new Semaphore(0);
+    private final ArrayDeque<Object> seen = new ArrayDeque<>();
     private volatile Line line;
-    private String cursor;
-    private Object asOf;
+    private boolean wasWhole;
+    Map<String, Map<String, Object>> rows = new LinkedHashMap<>();
+    String status = "OFFLINE";
+    /** Null where the list lacks something, or there is none. */
+    String cursor;
+    String asOf;
 
     LivePositions(Api api) {
       this.api = api;
@@ -160,6 +234,7 @@ public final class Ticker {
     /** Follows until nobody is signed in, or the server says that it is no use to ask again. */
     void follow() throws InterruptedException, SignedOut, Refused {
       String refused = null;
+      int gaps = 0;
       for (int failures = 0; ; failures += 1) {
         String token = null;
         long leastMs = 0;
@@ -168,18 +243,27 @@ public final class Ticker {
           back.drainPermits();
           try (var opened = new Line(token, LIVE, variables())) {
             line = opened;
-            for (var event = opened.next(); ; event = opened.next()) {
-              fold(Json.object(event.get("positionChanges")));
-              failures = 0;
+            var event = opened.next();
+            for (boolean isFirst = true; ; isFirst = false, event = opened.next()) {
               refused = null;
+              if (!fold(Json.object(event.get("positionChanges")), isFirst)) {
+                cursor = null;
+                failures = gaps++;
+                throw new LineLost("something is missing", false);
+              }
+              failures = 0;
+              if (!isFirst) gaps = 0;
             }
           }
         } catch (LineLost lost) {
           say("OFFLINE, as of " + asOf + ": " + lost.getMessage());
+          status = "OFFLINE";
           if (lost.isSilent && failures == 0) continue;
         } catch (IOException failure) {
           say("OFFLINE, as of " + asOf + ": " + failure);
+          status = "OFFLINE";
         } catch (Refused refusal) {
+          status = "OFFLINE";
           if (refusal.isOfToken() && token != null) {
             if (refused != null) throw api.end(refusal.getMessage());
             refused = token;
@@ -189,14 +273,14 @@ public final class Ticker {
           leastMs = refusal.retryAfterMs;
           say("DELAYED, as of " + asOf + ": " + refusal.getMessage());
         }
-        back.tryAcquire(leastMs + pauseMs(failures, 30_000), TimeUnit.MILLISECONDS);
+        platform.pause(back, leastMs + pauseMs(failures, 30_000));
       }
     }
 
     /** Called where the platform knows of a network that is back, or another: the old line is left to die. */
     void networkIsBack() {
       back.release();
-      if (line != null) line.lose(new LineLost("another network", true));
+      if (line != null) line.events.lose(new LineLost("another network", true));
     }
 
     private Map<String, Object> variables() {
@@ -205,59 +289,110 @@ public final class Ticker {
       return variables;
     }
 
-    private void fold(Map<String, Object> event) {
-      if (event.get("snapshot") == Boolean.TRUE) rows.clear();
-      for (var id : (List<?>) event.get("closed")) if (rows.remove(id) != null) say("position " + id + " closed");
-      // A tick is a row of which nothing else has changed, without the rest.
-      for (var name : List.of("upserted", "ticks")) for (var each : (List<?>) event.get(name)) {
-        var changed = Json.object(each);
-        var row = rows.computeIfAbsent((String) changed.get("id"), id -> new LinkedHashMap<>());
-        row.putAll(changed);
+    /** False where an event is missing, or came out of order: then nothing but the whole list helps. */
+    private boolean fold(Map<String, Object> event, boolean isFirst) {
+      boolean isWhole = event.get("snapshot") == Boolean.TRUE;
+      var named = (String) event.get("cursor");
+      var moment = (String) event.get("asOf");
+      if (cursor == null && !isWhole) return false;
+      boolean isLate = !isFirst && asOf != null && Instant.parse(moment).isBefore(Instant.parse(asOf));
+      boolean isSame = named.equals(cursor) && !isWhole;
+      if (!isSame && !(isFirst && isWhole) && seen.contains(named)) return true;
+      if (isLate && !isSame) return false;
+      var after = isWhole ? new LinkedHashMap<String, Map<String, Object>>() : new LinkedHashMap<>(rows);
+      after.keySet().removeAll((List<?>) event.get("closed"));
+      for (var row : rowsOf(event, "upserted")) after.put((String) row.get("id"), row);
+      for (var tick : rowsOf(event, "ticks")) {
+        // Nothing else of the row has changed.
+        var row = after.get(tick.get("id"));
+        if (row == null) return false;
+        var moved = new LinkedHashMap<>(row);
+        moved.putAll(tick);
+        after.put((String) tick.get("id"), moved);
+      }
+      // A heartbeat came ahead of the change that it follows.
+      if (isSame && !after.equals(rows)) return false;
+      boolean isCounted = Json.object(event.get("totals")).get("count") instanceof Double count && count == after.size();
+      if (!isWhole && wasWhole && !isCounted) return false;
+      if (isLate) return true;
+      for (var id : rows.keySet()) if (!after.containsKey(id)) say("position " + id + " closed");
+      for (var row : after.values()) {
+        if (row.equals(rows.get(row.get("id")))) continue;
         say(row.get("symbol") + " " + row.get("side") + " " + row.get("units") + " at " + row.get("priceCurrent"));
       }
-      cursor = (String) event.get("cursor");
-      asOf = event.get("asOf");
-      say(event.get("status") + " " + asOf + " " + rows.size() + " positions");
+      rows = after;
+      wasWhole = isCounted;
+      seen.addLast(named);
+      if (seen.size() > CURSORS_KEPT) seen.removeFirst();
+      cursor = named;
+      asOf = moment;
+      status = (String) event.get("status");
+      say(status + " " + asOf + " " + rows.size() + " positions");
+      return true;
+    }
+
+    private static List<Map<String, Object>> rowsOf(Map<String, Object> event, String name) {
+      return ((List<?>) event.get(name)).stream().map(Json::object).toList();
     }
   }
 
-  /**
-   * One event stream with one subscription: it is packed, which the JDK's sockets are not, and begins a round trip earlier.
-   * What arrives waits in a queue for whoever reads it.
-   */
+  /** One subscription, over a connection of its own. */
   static final class Line implements AutoCloseable {
-    private final BlockingQueue<Object> heard = new LinkedBlockingQueue<>();
-    private final HttpResponse<InputStream> answer;
+    final Events events;
 
-    /** Over a connection of its own, since one that was kept may be as dead as the line before. */
     Line(String token, String document, Map<String, ?> variables) throws IOException, InterruptedException {
-      var body = Json.write(Map.of("query", document, "variables", variables));
-      var request = HttpRequest.newBuilder(ENDPOINT).header("content-type", "application/json");
-      request.header("accept", "text/event-stream").header("accept-encoding", "gzip");
-      request.header("authorization", "Bearer " + token).POST(HttpRequest.BodyPublishers.ofString(body));
-      // A time-out of the request's own would end the stream too, from JDK 26 on.
-      var asking = Api.newHttp().sendAsync(request.build(), BodyHandlers.ofInputStream());
-      try {
-        answer = asking.get(Api.WITHIN.toSeconds(), TimeUnit.SECONDS);
-      } catch (ExecutionException | TimeoutException failure) {
-        asking.cancel(true);
-        throw new IOException(failure);
-      }
-      inBackground(this::read);
+      events = platform.open(Json.write(Map.of("query", document, "variables", variables)), token);
     }
 
     /** The next event. The heartbeat and ten seconds without anything: then the line is dead, though nobody says so. */
     Map<String, Object> next() throws IOException, InterruptedException, Refused {
       int longest = HEARTBEAT_SECONDS + 10;
-      var message = heard.poll(longest, TimeUnit.SECONDS);
-      if (message == null) throw new LineLost("silent for " + longest + " s", true);
-      if (message instanceof LineLost lost) throw lost;
-      var result = Json.object(Json.read((String) message));
+      var text = events.next(1_000L * longest);
+      if (text == null) throw new LineLost("silent for " + longest + " s", true);
+      var result = Json.object(Json.read(text));
       if (result.get("data") instanceof Map<?, ?> data) return Json.object(data);
       throw Refused.first(result.get("errors"));
     }
 
-    void lose(LineLost why) {
+    @Override
+    public void close() throws IOException {
+      events.close();
+    }
+  }
+
+  /**
+   * One event stream: it is packed, which the JDK's sockets are not, and begins a round trip earlier. What arrives waits in a
+   * queue for whoever reads it.
+   */
+  static final class Stream implements Events {
+    private final BlockingQueue<Object> heard = new LinkedBlockingQueue<>();
+    private final HttpResponse<InputStream> answer;
+
+    /** Over a connection of its own, since one that was kept may be as dead as the line before. */
+    Stream(String body, String token) throws IOException, InterruptedException {
+      var request = HttpRequest.newBuilder(ENDPOINT).header("content-type", "application/json");
+      request.header("accept", "text/event-stream").header("accept-encoding", "gzip");
+      request.header("authorization", "Bearer " + token).POST(HttpRequest.BodyPublishers.ofString(body));
+      // A time-out of the request's own would end the stream too, from JDK 26 on.
+      var asking = Jdk.newHttp().sendAsync(request.build(), BodyHandlers.ofInputStream());
+      try {
+        answer = asking.get(Jdk.WITHIN.toSeconds(), TimeUnit.SECONDS);
+      } catch (ExecutionException | TimeoutException failure) {
+        asking.cancel(true);
+        throw new IOException(failure);
+      }
+      platform.inBackground(this::read);
+    }
+
+    @Override
+    public String next(long ms) throws IOException, InterruptedException {
+      var message = heard.poll(ms, TimeUnit.MILLISECONDS);
+      if (message instanceof LineLost lost) throw lost;
+      return (String) message;
+    }
+
+    @Override
+    public void lose(LineLost why) {
       heard.add(why);
     }
 
@@ -288,7 +423,6 @@ public final class Ticker {
       return answer.headers().firstValue(name).orElse("").startsWith(value);
     }
 
-    /** Drops the connection: a dead one would answer nothing. */
     @Override
     public void close() throws IOException {
       answer.body().close();
@@ -315,25 +449,26 @@ public final class Ticker {
         for (var file : files) {
           var kept = Json.object(Json.read(Files.readString(file)));
           // A key is one account's: for another it would be unused, and the answer that nothing was sent.
-          if (EMAIL.equals(kept.get("account"))) inBackground(() -> close(kept));
+          if (EMAIL.equals(kept.get("account"))) platform.inBackground(() -> close(kept));
         }
       }
     }
 
-    void place(String side, String symbol, double units) throws Exception {
+    /** What became of it, in words. */
+    String place(String side, String symbol, double units, long seconds) throws Exception {
       api.token(null); // No order is kept that nobody could send, and the answer tells the server's time.
       var since = api.serverTime();
       var input = Map.of(
           "symbol", symbol, "side", side.toUpperCase(), "kind", "MARKET", "size", Map.of("units", units),
-          "idempotencyKey", UUID.randomUUID().toString(), "sendBefore", since.plusSeconds(ORDER_SECONDS).toString(),
+          "idempotencyKey", UUID.randomUUID().toString(), "sendBefore", since.plusSeconds(seconds).toString(),
           "keyMade", since.toString());
       Map<String, Object> kept = Map.of("account", EMAIL, "since", since.toString(), "input", input);
       keep(kept);
-      settle(kept);
+      return settle(kept);
     }
 
     /** Sends it, and again under its key, for as long as it is meant; then its key is closed. */
-    private void settle(Map<String, Object> kept) throws Exception {
+    private String settle(Map<String, Object> kept) throws Exception {
       var input = Json.object(kept.get("input"));
       var before = Instant.parse((String) input.get("sendBefore"));
       for (int failures = 0; api.serverTime().isBefore(before); failures += 1) {
@@ -342,8 +477,7 @@ public final class Ticker {
           var outcome = api.ask("placeOrder", PLACE, Map.of("input", input));
           // That says nothing of earlier requests, such as one that somebody on the way has sent twice: closing the key does.
           if (outcome.get("sent") == Boolean.FALSE) break;
-          end(kept, outcome);
-          return;
+          return end(kept, outcome);
         } catch (IOException lost) {
           say("order: no answer yet, asking what became of it");
         } catch (Refused refused) {
@@ -352,13 +486,13 @@ public final class Ticker {
           if (!refused.isRetryable) break;
           leastMs = refused.retryAfterMs;
         }
-        Thread.sleep(leastMs + pauseMs(failures, 4_000));
+        platform.pause(new Semaphore(0), leastMs + pauseMs(failures, 4_000));
       }
-      close(kept);
+      return close(kept);
     }
 
     /** Ends the doubt: its outcome where it was placed, else it never is. */
-    private void close(Map<String, Object> kept) throws Exception {
+    private String close(Map<String, Object> kept) throws Exception {
       var variables = Map.of("key", keyOf(kept), "since", kept.get("since"));
       for (int failures = 0; ; failures += 1) {
         long leastMs = 0;
@@ -368,8 +502,7 @@ public final class Ticker {
           if (outcome.get("sent") == Boolean.FALSE && "EXPIRED".equals(outcome.get("error"))) {
             api.ask("voidOrder", VOID, Map.of("key", UUID.randomUUID().toString(), "since", kept.get("since")));
           }
-          end(kept, outcome);
-          return;
+          return end(kept, outcome);
         } catch (IOException lost) {
           say("order: making sure that it is placed or not");
         } catch (Refused refused) {
@@ -378,18 +511,19 @@ public final class Ticker {
           if (!refused.isRetryable) throw refused;
           leastMs = refused.retryAfterMs;
         }
-        Thread.sleep(leastMs + pauseMs(failures, 4_000));
+        platform.pause(new Semaphore(0), leastMs + pauseMs(failures, 4_000));
       }
     }
 
-    private void end(Map<String, Object> kept, Map<String, Object> outcome) throws IOException {
+    private String end(Map<String, Object> kept, Map<String, Object> outcome) throws IOException {
       var isUnknown = "OrderOutcomeUnknown".equals(outcome.get("__typename"));
       var isAccepted = "OrderAccepted".equals(outcome.get("__typename"));
       var isUnsent = outcome.get("sent") == Boolean.FALSE;
       // The next run asks again for one that is unknown.
       if (!isUnknown) Files.delete(fileOf(kept));
-      say("order: " + (isAccepted ? "done" : isUnknown ? "sent, and it may have been carried out" : isUnsent ? "not placed" : "refused")
-          + ", " + outcome.get("message"));
+      var word = isAccepted ? "done" : isUnknown ? "sent, and it may have been carried out" : isUnsent ? "not placed" : "refused";
+      say("order: " + word + ", " + outcome.get("message"));
+      return word;
     }
 
     /** On the disk when this returns, whole or not at all. */
@@ -482,6 +616,7 @@ public final class Ticker {
         var members = map.entrySet().stream().map(each -> write(each.getKey()) + ":" + write(each.getValue()));
         return members.collect(Collectors.joining(",", "{", "}"));
       }
+      if (value instanceof List<?> list) return list.stream().map(Json::write).collect(Collectors.joining(",", "[", "]"));
       if (!(value instanceof String string)) return String.valueOf(value);
       var escaped = string.chars().mapToObj(c -> c < ' ' || c == '"' || c == '\\' ? "\\u%04x".formatted(c) : "" + (char) c);
       return escaped.collect(Collectors.joining("", "\"", "\""));
@@ -544,26 +679,10 @@ public final class Ticker {
     void run() throws Exception;
   }
 
-  static void inBackground(Task task) {
-    var thread = new Thread(() -> {
-      try {
-        task.run();
-      } catch (Exception failure) {
-        say("not done: " + failure.getMessage());
-      }
-    });
-    thread.setDaemon(true);
-    thread.start();
-  }
-
   /** 1, 2, 4 … seconds, and with jitter, so that those who were cut off together do not come back together. */
   static long pauseMs(int failures, long longest) {
     long ceiling = Math.min(longest, 1_000L << Math.min(failures, 10));
-    return ThreadLocalRandom.current().nextLong(ceiling / 2, ceiling);
-  }
-
-  static long uptimeMs() {
-    return System.nanoTime() / 1_000_000;
+    return (long) (ceiling / 2 * (1 + platform.random()));
   }
 
   static void say(String line) {

@@ -48,6 +48,7 @@ export class FakeMarket implements FakeServer {
   readonly #options: FakeMarketOptions;
   readonly #ended = new Set<string>();
   readonly #logins = new Map<string, string>();
+  readonly #renewing: ((token: string) => void)[] = [];
   #tokens = 0;
   #token: string | null = null;
   #positions: readonly Position[];
@@ -63,7 +64,7 @@ export class FakeMarket implements FakeServer {
   readonly token: TokenSource = async ({ force }) => {
     if (!force || this.#token === null) return this.#token;
     this.renewals += 1;
-    if (this.renewal === 'waits') return new Promise<never>(() => {});
+    if (this.renewal === 'waits') return new Promise((resolve) => this.#renewing.push(resolve));
     if (this.renewal === 'fails') throw new Error('Nobody could be asked for a token.');
     if (this.renewal === 'none') return null;
     if (this.renewal === 'same') return this.#token;
@@ -179,6 +180,12 @@ export class FakeMarket implements FakeServer {
       if (subscription.over === 'socket') subscription.cut(4403);
       else subscription.end();
     }
+    await settled();
+  }
+
+  /** Whoever waits for another token gets one. */
+  async renew(): Promise<void> {
+    for (const resolve of this.#renewing.splice(0)) resolve(this.#newToken());
     await settled();
   }
 

@@ -11,7 +11,9 @@ import { startedForEach } from '../../../test/support/started.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
 import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
 
-const SOURCE = join(import.meta.dirname, '../../../examples/jvm/Ticker.java');
+const EXAMPLE = join(import.meta.dirname, '../../../examples/jvm');
+const SOURCE = join(EXAMPLE, 'Ticker.java');
+const VECTORS = join(import.meta.dirname, '../../vectors');
 
 let folder: string;
 let orders: string;
@@ -37,9 +39,11 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'jvm-'));
-    const { status, stderr } = spawnSync(javacPath, ['-Xlint:all,-serial', '-d', folder, SOURCE], {
-      encoding: 'utf8',
-    });
+    const { status, stderr } = spawnSync(
+      javacPath,
+      ['-Xlint:all,-serial', '-d', folder, SOURCE, join(EXAMPLE, 'Vectors.java')],
+      { encoding: 'utf8' },
+    );
     expect(stderr).toBe('');
     expect(status).toBe(0);
   });
@@ -48,6 +52,12 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     orders = mkdtempSync(join(folder, 'orders-'));
   });
   afterEach(endPrograms);
+
+  test('it obeys each vector that is for it', async () => {
+    const vectors = start({}, ['Vectors', VECTORS]);
+    expect(await vectors.ended, vectors.err).toEqual([0, null]);
+    expect(vectors.err).toMatch(/^\{failed=0, not for this client=\d+, played=1\d\d\}\n$/);
+  });
 
   test('it runs from its source, follows the positions, and goes on from the last event after a lost line', async () => {
     const ticker = start({}, [SOURCE]);

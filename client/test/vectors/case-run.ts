@@ -5,7 +5,7 @@ import type { OrderOutcome } from '../../src/orders/outcome.ts';
 import type { ResumedOrder } from '../../src/orders/resumed-order.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import type { Result } from '../../src/result.ts';
-import type { Fake } from '../../src/testing/fake-client.ts';
+import { type Fake, fakeClient } from '../../src/testing/fake-client.ts';
 import type { FakeRequest, FakeSubscription } from '../../src/testing/fake-network.ts';
 
 /** Something that happens (`do`), or that the client has to do or to hold then (`must`). */
@@ -51,13 +51,17 @@ export class CaseRun {
   readonly #taps: Tap[] = [];
   readonly #told = new Map<string, Result<unknown>>();
   #resumed: readonly ResumedOrder[] | null = null;
+  #signedOut = 0;
   #isLoaded: boolean | null = null;
   #leave: () => void = () => {};
 
-  constructor(fake: Fake, event: object) {
-    this.#fake = fake;
+  constructor(event: object) {
+    const onSignedOut = () => {
+      this.#signedOut += 1;
+    };
+    this.#fake = fakeClient({ client: { onSignedOut } });
     this.#event = event;
-    this.#client = fake.client;
+    this.#client = this.#fake.client;
   }
 
   async play({ steps, random = 0.5 }: Case): Promise<void> {
@@ -86,7 +90,7 @@ export class CaseRun {
       const at = typeof line === 'number' ? line - 1 : this.#subscribed - 1;
       this.#send(subscriptions[at], { ...this.#event, ...Object(event) });
     },
-    end: ({ errors }) => this.#last.end(errors as readonly object[] | undefined),
+    complete: ({ errors }) => this.#last.end(errors as readonly object[] | undefined),
     cut: ({ code }) => this.#last.cut(code as number | undefined),
     wait: ({ ms }) => this.#pass(ms as number),
     handshakes: ({ as }) => Object.assign(this.#network, { handshake: as }),
@@ -103,6 +107,7 @@ export class CaseRun {
       if (ends === undefined) Object.assign(this.#fake.market, { renewal });
       else return this.#fake.market.endToken(renewal as 'another' | undefined);
     },
+    renew: () => this.#fake.market.renew(),
     'sign in': async ({ login }) => {
       await this.#fake.market.signIn(login as string | null);
       await this.#client.tokenChanged();
@@ -196,10 +201,7 @@ export class CaseRun {
         this.#ends(this.#resumedBy(key).outcome, status, code);
     },
     renewals: ({ times }) => expect(this.#fake.market.renewals).toBe(times),
-    'be signed out': () => {
-      expect(this.#client.login).toBeNull();
-      expect(this.#client.positions.state().positions).toEqual([]);
-    },
+    'be signed out': () => expect(this.#signedOut).toBe(1),
     changes: (step) => this.#request(/query TradingGraphCatalog(?:Ids)?\(/, step),
     page: (step) => this.#request(/TradingGraphCatalogPart/, step),
     hold: async ({ must: _, instruments, ...more }) => {
