@@ -26,7 +26,7 @@ compile(cjs, '--module', 'commonjs', '--verbatimModuleSyntax', 'false');
 writeFileSync(join(cjs, 'package.json'), '{"type":"commonjs"}\n');
 
 // The vectors as a module, because not every bundler and runtime imports JSON in the same way.
-const files = readdirSync(join(sources, 'vectors')).sort();
+const files = readdirSync(join(sources, 'vectors')).filter((file) => file.endsWith('.json'));
 const families = files.map((file) => readFileSync(join(sources, 'vectors', file), 'utf8'));
 const declaration = `export interface Case { readonly name: string; readonly rule: string; readonly steps: readonly object[] }
 export declare const vectors: readonly { readonly family: string; readonly cases: readonly Case[] }[];

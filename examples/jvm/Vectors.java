@@ -29,7 +29,7 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
 
   public static void main(String[] folder) throws Exception {
     var counts = new TreeMap<String, Integer>(Map.of("failed", 0));
-    for (var file : Path.of(folder[0]).toFile().listFiles()) {
+    for (var file : Path.of(folder[0]).toFile().listFiles((in, name) -> name.endsWith(".json"))) {
       var family = map(Ticker.Json.read(Files.readString(file.toPath())));
       for (var each : (List<?>) family.get("cases")) {
         boolean isOurs = ((List<?>) map(each).getOrDefault("needs", List.of())).stream().noneMatch(LACKS::contains);

@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Case, CaseRun } from './case-run.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'vectors');
+const PAGE = join(folder, '..', '..', 'docs', 'clients', 'protocol.md');
 
 interface Family {
   readonly event: object;
@@ -19,4 +20,12 @@ const families = globSync('*.json', { cwd: folder })
 
 describe.each(families)('$name', ({ event, cases }) => {
   test.each(cases)('$rule: $name', (each) => new CaseRun(event ?? {}).play(each));
+});
+
+test('each rule of the page has cases, and each case a rule', () => {
+  const rules = [...readFileSync(PAGE, 'utf8').matchAll(/^- \*\*(\w+)\*\*/gm)].map(
+    ([, rule]) => rule,
+  );
+  const told = families.flatMap(({ cases }) => cases.map(({ rule }) => rule));
+  expect(rules.toSorted()).toEqual([...new Set(told)].toSorted());
 });
