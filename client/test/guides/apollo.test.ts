@@ -1,6 +1,8 @@
 import type { ApolloClient, TypedDocumentNode } from '@apollo/client';
 import { describe, expect, test, vi } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { startHeldGateway } from '../../../test/support/held-gateway.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import { type WrittenChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
 import { runTool } from '../support/run-tool.ts';
@@ -102,6 +104,26 @@ describe("Apollo's own links, as the guide sets them up", () => {
     const { data: home } = await page.ownLinks.query({ query: page.HOME });
     expect(home?.positions).toHaveLength(7);
   });
+
+  test.each(['apollo', 'ownLinks'] as const)(
+    'draw the first screen by %s before its deferred part is there',
+    async (name) => {
+      await using sandbox = await startSandbox({ tickMs: 0 });
+      await using gateway = await startHeldGateway(sandbox);
+      const settings = { GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '60000' };
+      await using _world = await startGuideWorld(settings, { gateway: sandbox });
+      const page = await project.load<Page>('entry.ts');
+      gateway.hold(/withdrawal/);
+      const drawn: unknown[] = [];
+      page[name].watchQuery({ query: page.HOME }).subscribe(({ data }) => data && drawn.push(data));
+      await eventually(() => drawn.length > 0 && gateway.waiting > 0);
+      expect(drawn.at(-1)).not.toHaveProperty('withdrawalMethods');
+      gateway.release();
+      await eventually(() =>
+        expect(drawn.at(-1)).toMatchObject({ withdrawalMethods: [{ title: 'Bank account' }] }),
+      );
+    },
+  );
 
   test('send nothing where the platform says that there is no network', async () => {
     await using world = await startGuideWorld();

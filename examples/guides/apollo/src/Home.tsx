@@ -7,7 +7,7 @@ export const HOME = graphql(`
     session { id balance equity currency }
     positions { id symbol units profit }
     orders { id symbol units }
-    withdrawalMethods { id title status }
+    ... @defer { withdrawalMethods { id title status } }
   }
 `);
 

@@ -1,4 +1,5 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { Defer20220824Handler } from '@apollo/client/incremental';
 import { SetContextLink } from '@apollo/client/link/context';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { type Client, createClient } from 'graphql-ws';
@@ -80,4 +81,5 @@ export const apollo = new ApolloClient({
     ]),
   ),
   cache: new InMemoryCache({ possibleTypes, typePolicies }),
+  incrementalHandler: new Defer20220824Handler(),
 });

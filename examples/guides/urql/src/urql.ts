@@ -26,7 +26,10 @@ const network = subscriptionExchange({
         return { unsubscribe };
       }
       const request = kind === 'mutation' ? tradingGraph.mutate : tradingGraph.query;
-      request<Record<string, unknown>, unknown>(query, variables).then((result) => {
+      request<Record<string, unknown>, unknown>(query, variables, {
+        // A fragment with @defer follows: the screen is drawn before its slowest part is there.
+        onPart: (soFar) => next({ ...answer(soFar), hasNext: true }),
+      }).then((result) => {
         next(answer(result));
         complete();
       });
