@@ -28,7 +28,9 @@ writeFileSync(join(cjs, 'package.json'), '{"type":"commonjs"}\n');
 // The vectors as a module, because not every bundler and runtime imports JSON in the same way.
 const files = readdirSync(join(sources, 'vectors')).filter((file) => file.endsWith('.json'));
 const families = files.map((file) => readFileSync(join(sources, 'vectors', file), 'utf8'));
-const declaration = `export interface Case { readonly name: string; readonly rule: string; readonly steps: readonly object[] }
+const declaration = `/** One case: the rule that it shows, and what is given and expected step by step. */
+export interface Case { readonly name: string; readonly rule: string; readonly steps: readonly object[] }
+/** What a client in any language has to do, by families of cases. */
 export declare const vectors: readonly { readonly family: string; readonly cases: readonly Case[] }[];
 `;
 for (const [format, begin] of [

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildSchema, printedSchema } from '../src/schema/schema.ts';
+import { clientApiPage } from './client-api-doc.ts';
 import { generatedFiles, ROWS, rowsFile } from './client-generated.ts';
 import { withConfigurationTable } from './configuration-doc.ts';
 import { errorsPage } from './errors-doc.ts';
@@ -23,6 +24,7 @@ for await (const [path, text] of madeFromCode()) {
 
 async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: string]> {
   yield ['docs/configuration.md', withConfigurationTable(read('docs/configuration.md'))];
+  yield ['docs/client-api.md', clientApiPage()];
   yield ['docs/errors.md', errorsPage()];
   yield ['docs/metrics.md', metricsPage()];
   yield ['schema.graphql', `${printedSchema(buildSchema())}\n`];

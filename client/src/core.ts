@@ -9,6 +9,7 @@ import type { ClientStorage } from './storage.ts';
 
 export type { Result };
 
+/** The options of a query or a mutation. */
 export interface RequestOptions<Data = unknown> {
   readonly signal?: Signal;
   /**

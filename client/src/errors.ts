@@ -29,6 +29,7 @@ export class TradingGraphError extends Error {
   }
 }
 
+/** The parts of an error, as the server or the client gives them. */
 export interface ErrorDetails {
   readonly code: string;
   readonly retryable: boolean;

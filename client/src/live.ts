@@ -9,6 +9,7 @@ export { type FoldedList, foldList } from './live/fold-list.ts';
 export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';
 export type { LiveFields, LiveNames };
 
+/** The options of `live()`. */
 export interface LiveOptions<Names extends LiveNames = LiveNames> extends LiveFields<Names> {
   /** Keeps the account's last state, so that an app which starts offline shows it as of its `asOf`; without it nothing is kept. */
   readonly offlineAccount?: OfflineAccount;

@@ -1,5 +1,6 @@
 import type { Instrument } from '../generated/rows.ts';
 
+/** The name of a field that a copy of the catalog may keep. */
 export type InstrumentField = keyof Instrument;
 
 /** The fields that each copy has, because it is sorted and searched by them. Descriptions would be most of what a slow line has to carry. */

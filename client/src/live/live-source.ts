@@ -67,6 +67,7 @@ export interface LiveState {
   readonly error: TradingGraphError | null;
 }
 
+/** The circumstances of an event that is folded. */
 export interface FoldOptions {
   /** Whether the event is its subscription's first, which may come from another server with a clock of its own. */
   readonly isFirst?: boolean;

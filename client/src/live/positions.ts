@@ -10,6 +10,7 @@ import { NO_POSITIONS, type PositionsState } from './states.ts';
 /** Receives the state soon after it began to listen, and then each time that it has changed. */
 export type PositionsListener = (state: PositionsState) => void;
 
+/** The options with which positions and the account are followed. */
 export type PositionsOptions = FollowOptions;
 
 /** Follows the open positions. */

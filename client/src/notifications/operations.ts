@@ -1,5 +1,6 @@
 import type { TypedText } from '../operation.ts';
 
+/** A device that notifications are sent to. */
 export interface Device {
   /** The same for as long as the app is installed. */
   readonly deviceId: string;

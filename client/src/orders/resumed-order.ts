@@ -26,6 +26,7 @@ export interface ResumedOrder {
   forget(): Promise<void>;
 }
 
+/** The outcome of an order that had none when the app ended. */
 export type ResumedOutcome =
   | OrderAccepted
   | OrderRejected

@@ -1,6 +1,7 @@
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import type { OrderOutcome } from './outcome.ts';
 
+/** The options of a ticket. */
 export interface TicketOptions {
   /**
    * How long after it was first placed the order may still be sent or repeated, in milliseconds. 5,000 by default for an
@@ -10,6 +11,7 @@ export interface TicketOptions {
   readonly maxWaitMs?: number;
 }
 
+/** The options of placing an order. */
 export interface PlaceOptions {
   /**
    * How long an outcome is sought, in milliseconds; 60,000 by default. The order is sent in the first half at most, and

@@ -12,6 +12,7 @@ import type { LiveNames } from '../live/chosen-fields.ts';
 import type { AnyClient } from './any-client.ts';
 import { CatalogStore } from './catalog-store.ts';
 
+/** The properties of the provider. */
 export interface TradingGraphProviderProps {
   /** Made outside of React, once for the app; another one replaces it and all that is shown. */
   readonly client: AnyClient;

@@ -1,5 +1,6 @@
 import type { ClientStorage } from '../storage.ts';
 
+/** The options of `indexedDb()`. */
 export interface IndexedDbOptions {
   /** The name of the database, which should be the app's own. */
   readonly name: string;

@@ -2,11 +2,13 @@ import { type Client, type ClientOptions, createClient } from '../create-client.
 import { FakeMarket, type FakeMarketOptions } from './fake-market.ts';
 import { FakeNetwork } from './fake-network.ts';
 
+/** The options of `fakeClient()`. */
 export interface FakeOptions extends FakeMarketOptions {
   /** Options of the client that the components are for, such as `positionFields`. */
   readonly client?: Partial<ClientOptions>;
 }
 
+/** A client with the market and the network that a test sets. */
 export interface Fake {
   readonly client: Client;
   readonly market: FakeMarket;

@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { bareEnvironment } from '../../../test/support/bare-environment.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { freePort } from '../../../test/support/free-ports.ts';
+import { freePort, freePorts } from '../../../test/support/free-ports.ts';
 import { endPrograms, startProgram } from '../support/example-process.ts';
 import { namedSamples, readPage } from '../support/samples.ts';
 
@@ -17,7 +17,7 @@ const environment = bareEnvironment();
 const MINUTES_MS = 60_000;
 const IN_CHECKOUT = /^npm (start|run pack:client)\b/;
 
-vi.setConfig({ testTimeout: 10 * MINUTES_MS, hookTimeout: 2 * MINUTES_MS });
+vi.setConfig({ testTimeout: 10 * MINUTES_MS, hookTimeout: 10 * MINUTES_MS });
 
 const reason = offline();
 
@@ -38,7 +38,12 @@ function guideCommands(page: string): readonly string[] {
 /** Runs a command as a reader does, in a shell of the machine's own, with its own Node. */
 function run(command: string, cwd: string): string {
   const options = { cwd, env: environment, encoding: 'utf8', stdio: 'pipe' } as const;
-  return execFileSync('sh', ['-c', command], { ...options, timeout: 8 * MINUTES_MS });
+  try {
+    return execFileSync('sh', ['-c', command], { ...options, timeout: 8 * MINUTES_MS });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command}\n${stdout ?? ''}${stderr ?? ''}`, { cause: error });
+  }
 }
 
 /** Why npm cannot install anything; null where it can. */
@@ -51,34 +56,45 @@ function offline(): string | null {
   }
 }
 
-const start = (command: string, cwd: string) =>
-  startProgram('sh', ['-c', command], environment, cwd);
+const start = (command: string, cwd: string, more: Readonly<Record<string, string>> = {}) =>
+  startProgram('sh', ['-c', command], { ...environment, ...more }, cwd);
 
-/** Follows a guide from an empty folder until its app, which is this file, is to be started; the answer is the app's folder. */
-function follow(page: string, file: string, before?: string): string {
-  const named = new Map([...namedSamples('docs/clients/README.md'), ...namedSamples(page)]);
+/** Follows a guide from an empty folder until its app is to be started; the answer is the app's folder. */
+function follow(page: string): string {
   let cwd = folder;
-  const create = () => {
-    const { text } = named.get(file) ?? { text: null };
-    if (text === null) throw new Error(`${page} has no ${file}`);
-    mkdirSync(dirname(join(cwd, file)), { recursive: true });
-    writeFileSync(join(cwd, file), withAddress(text));
-  };
   for (const command of guideCommands(page)) {
-    if (command === before) create();
-    if (command.startsWith('npm run dev') || command.startsWith('node ')) continue;
+    if (command.startsWith('node ')) continue;
     const [, entered] = /^cd (\S+)$/.exec(command) ?? [];
     if (entered !== undefined) cwd = join(cwd, entered);
-    else run(withAddress(command), cwd);
+    else run(command, cwd);
   }
-  if (before === undefined) create();
+  writeFiles(page, cwd, app.url);
   return cwd;
 }
 
-/** The service has a port of its own here. */
-function withAddress(text: string): string {
-  return text.replaceAll('http://127.0.0.1:4000', app.url);
+/** Writes the files of a page, or those that are named. The service has an address of its own here. */
+function writeFiles(page: string, cwd: string, url: string, named?: readonly string[]): void {
+  for (const [file, { text }] of namedSamples(page)) {
+    if (named?.includes(file) === false) continue;
+    mkdirSync(dirname(join(cwd, file)), { recursive: true });
+    writeFileSync(join(cwd, file), text.replaceAll('http://127.0.0.1:4000', url));
+  }
 }
+/** An app for what needs no plugin of Vite: Angular's compiler runs in the browser here. */
+function vanilla(name: string): string {
+  return `npm create --yes vite@latest my-${name} -- --template vanilla-ts --no-interactive &&
+    cd my-${name} && npm install ../trading-graph/*.tgz graphql@16`;
+}
+
+const ANGULAR = {
+  build: `npm install @angular/core @angular/common @angular/compiler @angular/platform-browser rxjs &&
+    sed -i 's/"compilerOptions": {/& "experimentalDecorators": true,/' tsconfig.json && npm run build`,
+  main: `import '@angular/compiler';
+import { bootstrapApplication } from '@angular/platform-browser';
+import { App } from './app/app';
+document.body.replaceChildren(document.createElement('app-root'));
+bootstrapApplication(App);`,
+};
 
 describe.skipIf(reason !== null)(
   `from an empty folder by the commands of the guides${reason === null ? '' : ` (${reason})`}`,
@@ -107,7 +123,7 @@ describe.skipIf(reason !== null)(
     });
 
     test('a terminal app follows the account, and buys once', async () => {
-      const cwd = follow('examples/terminal/README.md', 'ticker.mjs');
+      const cwd = follow('examples/terminal/README.md');
       const [, buy = ''] = guideCommands('examples/terminal/README.md').filter((line) =>
         line.startsWith('node '),
       );
@@ -121,19 +137,103 @@ describe.skipIf(reason !== null)(
     });
 
     describeWithChromium('in a browser', (executablePath) => {
-      test('the React app shows positions that move, and places one order', async () => {
-        const cwd = follow('docs/clients/react.md', 'src/App.tsx', 'npm run build');
+      test.each([
+        { of: 'vue', file: 'src/App.vue', build: 'npm run build' },
+        { of: 'svelte', file: 'src/App.svelte', build: 'npm run check && npm run build' },
+        { of: 'angular', file: 'src/app/app.ts', build: ANGULAR.build, main: ANGULAR.main },
+        { of: 'plain', file: 'src/plain.ts', build: 'npm run build', main: "import './plain';" },
+      ])('$file follows positions', async ({ of, file, build, main }) => {
+        const guide = 'docs/clients/frameworks.md';
+        const { samples } = readPage(guide);
+        const made = samples.find(({ text }) =>
+          text.includes(`create --yes vite@latest my-${of} `),
+        );
+        run(made?.text.trim().replaceAll('\n', ' && ') ?? vanilla(of), folder);
+        const cwd = join(folder, `my-${of}`);
+        writeFiles('docs/clients/ten-minutes.md', cwd, app.url, ['src/client.ts']);
+        writeFiles(guide, cwd, app.url, [file]);
+        if (main !== undefined) writeFileSync(join(cwd, 'src/main.ts'), main);
+        run(build, cwd);
+        await using opened = await openApp(cwd, 'npm run dev');
+        const shown = () => opened.page.locator('body').innerText();
+        await eventually(async () => expect(await shown()).toMatch(/^LIVE\s+[A-Z]+: -?\d/));
+        const before = await shown();
+        app.sandbox.tick();
+        await eventually(async () => expect(await shown()).not.toBe(before));
+      });
+
+      /** The page of an app that Vite serves. */
+      async function openApp(cwd: string, command: string) {
         const port = await freePort();
-        const server = start(`npm run dev -- --port ${port} --strictPort`, cwd);
+        const server = start(`${command} -- --port ${port} --strictPort`, cwd);
         await eventually(() => expect(server.out).toContain(`:${port}`), server.whileOpen);
-        await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+        const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
         const page = await browser.newPage();
+        page.setDefaultTimeout(MINUTES_MS);
         await page.goto(`http://localhost:${port}`);
-        await page.getByRole('heading').getByText('LIVE').waitFor();
-        const rows = await page.locator('li').count();
-        await page.getByRole('button').dblclick();
-        await page.getByText('accepted').waitFor();
-        await eventually(async () => expect(await page.locator('li').count()).toBe(rows + 1));
+        return { page, [Symbol.asyncDispose]: () => browser.close() };
+      }
+
+      test('ten minutes lead from a clone to live positions, an order, and one without an answer', async () => {
+        const guide = 'docs/clients/ten-minutes.md';
+        const blocks = readPage(guide).samples.filter(({ language }) => language === 'sh');
+        const [service = [], make = [], look = []] = blocks.map(({ text }) =>
+          text.trim().split('\n'),
+        );
+        const empty = join(folder, 'ten-minutes');
+        mkdirSync(empty);
+        const [clone = '', ...begin] = service;
+        run(clone.replace('ADDRESS', `file://${root}`), empty);
+        const [servicePort, adminPort] = await freePorts(2);
+        const url = `http://127.0.0.1:${servicePort}`;
+        const ports = { PORT: String(servicePort), ADMIN_PORT: String(adminPort) };
+        const serve = async () => {
+          const running = start(begin.join(' && '), empty, ports);
+          await eventually(
+            () => expect(running.out).toContain('running with its own sandbox gateway'),
+            { withinMs: 5 * MINUTES_MS, ...running.whileOpen },
+          );
+          return running;
+        };
+        const running = await serve();
+
+        run(make.join(' && '), empty);
+        const cwd = join(empty, 'my-desk');
+        writeFiles(guide, cwd, url);
+        const [build = '', dev = ''] = look;
+        run(build, cwd);
+        await using opened = await openApp(cwd, dev);
+        const { page } = opened;
+        const heading = (status: string) => page.getByRole('heading').getByText(status);
+        const hasRows = (count: number) =>
+          eventually(async () => expect(await page.locator('li').count()).toBe(count));
+        const tap = (name: string) => page.getByRole('button', { name }).click();
+        await heading('LIVE').waitFor();
+        await hasRows(6);
+        const profits = await page.locator('ul').textContent();
+        await eventually(async () =>
+          expect(await page.locator('ul').textContent()).not.toBe(profits),
+        );
+        await page.getByRole('button', { name: 'Buy 1 AAPL' }).dblclick();
+        await page.getByText('Done.').waitFor();
+        await hasRows(7);
+
+        await tap('Buy 1 TEST.UNKNOWN');
+        const unknown = page.getByText('We have no confirmation of your order.');
+        await unknown.waitFor();
+        await hasRows(8);
+        await tap('Ask again');
+        await unknown.waitFor();
+        const applied = await fetch(`${url}/sandbox/orders`);
+        expect((await applied.json()).orders).toHaveLength(2);
+        await page.reload();
+        await page.getByText('An order before the reload: unknown').waitFor();
+
+        await running.kill('SIGINT');
+        await heading('OFFLINE').waitFor();
+        await page.getByText(/^As of \d/).waitFor();
+        await serve();
+        await heading('LIVE').waitFor();
       });
     });
   },

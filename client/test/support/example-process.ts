@@ -25,8 +25,9 @@ export function startProgram(
       return text;
     },
     type: (command: string) => void child.stdin.write(`${command}\n`),
+    /** As Ctrl+C in a terminal does, for the whole group. */
     kill(signal: 'SIGINT' | 'SIGKILL') {
-      child.kill(signal);
+      if (child.pid !== undefined) process.kill(-child.pid, signal);
       return ended;
     },
     ended,
