@@ -12,14 +12,20 @@ const SLOTS_PER_INTERVAL = 40;
 const MAX_SLOT_MS = 25;
 // The share of a slot by which a timer may be late; without it the rhythm would slip by a slot each time.
 const SLOT_SLACK = 0.4;
+const STRETCHED_AGAIN_MS = 60_000;
 
 export type PollScheduler = ReturnType<typeof createPollScheduler>;
 
 /**
  * Starts the polls of all lists, never more per second than the ceiling. Where the lists demand more, each
- * one's interval grows by the same factor.
+ * one's interval grows by the same factor, and `onStretched` is called with it, once a minute at most.
  */
-export function createPollScheduler(clock: Clock, pollsPerSecond: number, random: () => number) {
+export function createPollScheduler(
+  clock: Clock,
+  pollsPerSecond: number,
+  random: () => number,
+  onStretched: (factor: number) => void = () => {},
+) {
   type Poll = () => void;
   const steady = new Set<Poll>();
   const urgent = new Set<Poll>();
@@ -28,6 +34,7 @@ export function createPollScheduler(clock: Clock, pollsPerSecond: number, random
   /** The steady polls of all lists per second. */
   let demand = 0;
   let freeAtMs = Number.NEGATIVE_INFINITY;
+  let stretchedAtMs = Number.NEGATIVE_INFINITY;
   let isWaiting = false;
   let urgentWasLast = false;
   const stretch = () => Math.max(1, demand / (pollsPerSecond * STEADY_SHARE));
@@ -82,6 +89,10 @@ export function createPollScheduler(clock: Clock, pollsPerSecond: number, random
       function demandOf(perSecond: number): void {
         demand += perSecond - own;
         own = perSecond;
+        const factor = stretch();
+        if (factor === 1 || clock.now() < stretchedAtMs + STRETCHED_AGAIN_MS) return;
+        stretchedAtMs = clock.now();
+        onStretched(factor);
       }
 
       function unplan(): void {

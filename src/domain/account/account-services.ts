@@ -50,8 +50,13 @@ export function createAccountServices(
   const prover = createProver({ ledger, sessions, logicalClock });
   const tokens = liveTokens(ledger, prover);
   const repeated = createRepeatedErrors(steadyClock.now);
-  const createScheduler = (pollsPerSecond: number) =>
-    createPollScheduler(clock, pollsPerSecond, Math.random);
+  const createScheduler = (pollsPerSecond: number, ceiling: string) =>
+    createPollScheduler(clock, pollsPerSecond, Math.random, (factor) =>
+      log.warn(
+        { ceiling, pollsPerSecond, factor: Math.round(factor * 100) / 100 },
+        'live lists are polled less often than they ask for: their ceiling is reached',
+      ),
+    );
   /** The options of all lists, with their name for operators. */
   function optionsOf(list: string) {
     return {
@@ -75,7 +80,7 @@ export function createAccountServices(
       },
     };
   }
-  const scheduler = createScheduler(settings.gatewayPollsPerSecond);
+  const scheduler = createScheduler(settings.gatewayPollsPerSecond, 'GATEWAY_POLLS_PER_SECOND');
   const hub = createPositionsHub({
     ...optionsOf('positions'),
     scheduler,
@@ -108,7 +113,9 @@ export function createAccountServices(
     /** Opens a kind of list that is read from another backend, whose lists have one ceiling of polls together. */
     openList(kind: OpenedKind, read: LiveRowsParts['read']): void {
       const { backend, pollsPerSecond } = kind;
-      const scheduler = schedulers.get(backend) ?? createScheduler(pollsPerSecond);
+      const scheduler =
+        schedulers.get(backend) ??
+        createScheduler(pollsPerSecond, `pollsPerSecond of ${backend ?? kind.name}`);
       schedulers.set(backend, scheduler);
       metrics.listPolls(kind.name);
       const firstListMs = settings.extensionTimeoutMs;
