@@ -1,3 +1,5 @@
+import { fireAndForget } from './fire-and-forget.ts';
+
 interface PullStreamOptions<T> {
   /** Called once, by the first listener: a stream that is never read opens nothing. */
   readonly open: () => void;
@@ -17,7 +19,7 @@ export interface StreamListener {
 
 /**
  * Makes values on demand, for one listener: back-pressure without a queue, so a reader that stops reading accumulates
- * nothing. It is an async iterable by its name alone, since nothing else may be returned for a subscription.
+ * nothing. It is an async iterable by its name alone, as whatever is returned for a subscription has to be.
  */
 export class PullStream<T> implements AsyncIterable<T, undefined> {
   readonly #ending = new AbortController();
@@ -76,4 +78,34 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
   [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
     throw new Error('a stream is read by its listener');
   }
+}
+
+/** Reads any async iterable, such as a generator, one value ahead of the listener. */
+export function pullStreamOf<T>(values: AsyncIterable<T>): PullStream<T> {
+  let iterator: AsyncIterator<T> | null = null;
+  let next: { readonly value: T } | null = null;
+
+  async function read(): Promise<void> {
+    try {
+      iterator ??= values[Symbol.asyncIterator]();
+      const { done, value } = await iterator.next();
+      if (done) return stream.end();
+      next = { value };
+      stream.wake();
+    } catch (error) {
+      stream.end(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  const stream = new PullStream<T>({
+    open: () => fireAndForget('live feed', read()),
+    take() {
+      const taken = next;
+      next = null;
+      if (taken !== null) fireAndForget('live feed', read());
+      return taken?.value;
+    },
+    close: () => fireAndForget('live feed', Promise.resolve(iterator?.return?.())),
+  });
+  return stream;
 }

@@ -1,53 +1,69 @@
 import SchemaBuilder from '@pothos/core';
-import { steadyClock } from '../../lib/clock.ts';
+import { LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
+import type { ListChanges } from '../../lib/live/list-state.ts';
+import { createPollScheduler } from '../../lib/live/poll-scheduler.ts';
+import { PolledLists } from '../../lib/live/polled-lists.ts';
 import type { Log } from '../../lib/log.ts';
-import { PullStream } from '../../lib/pull-stream.ts';
 import { createEngine } from '../create-engine.ts';
 import { Documents } from '../documents/documents.ts';
 import { createExecutors } from '../execution/compiling-executor.ts';
 import { traits } from '../operation/field-traits.ts';
 import { ENGINE_LIMITS } from '../operation/limits.ts';
 
-type Room = { readonly messages: readonly { readonly text: string }[] };
-let room: Room = { messages: [] };
-const readers = new Set<PullStream<Room>>();
-/** The room, again whenever it has changed; a slow reader misses what lies between. */
-function follow(): PullStream<Room> {
-  let seen: Room | undefined;
-  const take = () => {
-    const isSeen = seen === room;
-    seen = room;
-    return isSeen ? undefined : room;
-  };
-  const open = () => readers.add(stream);
-  const stream = new PullStream<Room>({ open, take, close: () => readers.delete(stream) });
-  return stream;
+type Message = { readonly id: string; readonly text: string };
+let messages: readonly Message[] = [];
+const times = { pollMs: 1_000, pollMaxMs: 10_000, firstListMs: 5_000 };
+const clocks = { clock: systemClock, random: Math.random, logicalClock: new LogicalClock() };
+/** The room, polled as if it were behind a service that can only be asked. */
+const lists = new PolledLists({
+  ...times,
+  ...clocks,
+  scheduler: createPollScheduler(systemClock, 100, Math.random),
+  keyOf: ({ id }: Message) => id,
+  isSame: Object.is,
+  read: async () => ({ rows: messages }),
+});
+const room = { key: '', of: null, viewer: { tokenHash: '', expiresAtMs: null } };
+async function* count(_root: object, { to }: { readonly to: number }) {
+  for (let at = 1; at <= to; at += 1) yield at;
 }
+const required = { required: true } as const;
 const builder = new SchemaBuilder({});
 // It is equal for all who follow the room, so that an event is made once.
 const shared = traits({ sharing: 'account' });
-const MessageRef = builder.objectRef<{ readonly text: string }>('Message').implement({
-  fields: (t) => ({ text: t.exposeString('text', shared) }),
+const MessageRef = builder.objectRef<Message>('Message').implement({
+  fields: (t) => ({ id: t.exposeID('id', shared), text: t.exposeString('text', shared) }),
 });
-const RoomRef = builder.objectRef<Room>('Room').implement({
-  fields: (t) => ({ messages: t.expose('messages', { ...shared, type: [MessageRef] }) }),
+const ChangesRef = builder.objectRef<ListChanges<Message, null>>('RoomChanges').implement({
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', shared),
+    upserted: t.expose('upserted', { ...shared, type: [MessageRef] }),
+  }),
 });
-builder.queryType({ fields: (t) => ({ room: t.field({ type: RoomRef, resolve: () => room }) }) });
-const say = (_root: object, message: Room['messages'][0]) => {
-  room = { messages: [...room.messages, message] };
-  for (const reader of readers) reader.wake();
-  return room;
+const now = () => messages;
+builder.queryType({ fields: (t) => ({ room: t.field({ type: [MessageRef], resolve: now }) }) });
+const say = (_root: object, { text }: Pick<Message, 'text'>) => {
+  messages = [...messages, { id: `${messages.length}`, text }];
+  lists.get('')?.pollNow();
+  return messages;
 };
 builder.mutationType({
   fields: (t) => ({
-    say: t.field({ type: RoomRef, args: { text: t.arg.string({ required: true }) }, resolve: say }),
+    say: t.field({ type: [MessageRef], args: { text: t.arg.string(required) }, resolve: say }),
   }),
 });
 builder.subscriptionType({
   fields: (t) => ({
-    room: t.field({ ...shared, type: RoomRef, subscribe: follow, resolve: (now) => now }),
+    count: t.int({ args: { to: t.arg.int(required) }, subscribe: count, resolve: (n) => n }),
+    room: t.field({
+      ...shared,
+      type: ChangesRef,
+      args: { after: t.arg.string() },
+      subscribe: (_root, how) => lists.follow(room, how),
+      resolve: (changes) => changes,
+    }),
   }),
 });
 
@@ -57,16 +73,8 @@ export function serveExample(log: Log) {
   const perMinute = { rateLimitPerMinute: 600, costLimitPerMinute: 60_000 };
   const limits = { maxDepth: 8, maxAliases: 15, maxDirectives: 20, maxTokens: 1_000 };
   const limiter = new Limiter(limitsOf(ENGINE_LIMITS, { ...perMinute, maxCost }), steadyClock);
-  const documents = new Documents({
-    schema,
-    limits,
-    introspection: true,
-    executors: createExecutors(schema),
-  });
-  return createEngine({
-    schema,
-    documents: { documents },
-    limits: { limiter, maxCost, maxBodyBytes: 65_536 },
-    log,
-  });
+  const executors = createExecutors(schema);
+  const documents = new Documents({ schema, limits, introspection: true, executors });
+  const bounds = { limiter, maxCost, maxBodyBytes: 65_536 };
+  return createEngine({ schema, log, documents: { documents }, limits: bounds });
 }

@@ -1,6 +1,6 @@
 import { createSourceEventStream, type ExecutionResult } from 'graphql';
 import { takeSlot } from '../../lib/limits/slot.ts';
-import { PullStream } from '../../lib/pull-stream.ts';
+import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
 import type { OperationContext, ReadingContext } from '../admission/operation-context.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
@@ -30,16 +30,14 @@ export async function beginEvents(
   const { record, reportsEnd = () => false } = transport;
   const args = prepared.args.of(context, values, params.variables);
   // Either a stream, or a result with the error: the executor throws nothing.
-  const events = await createSourceEventStream(
+  const source = await createSourceEventStream(
     args as Parameters<typeof createSourceEventStream>[0],
   );
-  if (!(events instanceof PullStream)) {
-    if (Symbol.asyncIterator in events) {
-      throw new TypeError('a subscription field of the schema must return a PullStream');
-    }
-    reportsEnd(events.errors?.[0]?.originalError);
-    return events;
+  if (!(Symbol.asyncIterator in source)) {
+    reportsEnd(source.errors?.[0]?.originalError);
+    return source;
   }
+  const events = source instanceof PullStream ? source : pullStreamOf<unknown>(source);
   // The subscription may have proved its account by now.
   limits.currentClient(operation);
   const slot = takeSlot(limits.limiter, 'subscriptions', clientNow);

@@ -1,15 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LogicalClock } from '../../lib/clock.ts';
-import {
-  type ListAnswer,
-  type ListChanges,
-  type ListRules,
-  ListState,
-} from '../../lib/live/list-state.ts';
-import { LiveList } from '../../lib/live/live-list.ts';
-import { LiveLists, type WatchOptions } from '../../lib/live/live-lists.ts';
+import type { ListChanges } from '../../lib/live/list-state.ts';
+import type { WatchOptions } from '../../lib/live/live-lists.ts';
 import type { LiveOptions, TokenRules } from '../../lib/live/live-options.ts';
-import { type ChangesOptions, ChangesReader } from '../../lib/live/readers.ts';
+import { PolledLists, type PolledListsOptions } from '../../lib/live/polled-lists.ts';
+import type { ChangesOptions } from '../../lib/live/readers.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { AccountProof } from './auth/proof.ts';
@@ -43,20 +38,14 @@ export interface RowsKind {
   readonly moving: readonly string[];
 }
 
-interface RowsOptions extends LiveOptions<Follower> {
+export interface LiveRowsParts extends Omit<LiveOptions<Viewer>, 'pollMs'> {
+  readonly tokens: TokenRules<Viewer>;
   readonly logicalClock: LogicalClock;
-  /** `viewer` is a proved one; null for a list that is everybody's. `shown`: the last answer. */
+  /** `viewer` is a proved one; null for a list that is everybody's. `shown`: what the last read brought. */
   read(viewer: Viewer | null, args: object, shown: ReadRows | null): Promise<ReadRows>;
 }
 
-export interface LiveRowsParts extends Omit<RowsOptions, 'pollMs' | 'tokens'> {
-  readonly tokens: TokenRules<Viewer>;
-}
-
 export type RowChanges = ListChanges<Row, null>;
-
-interface RowsAnswer extends ListAnswer, ReadRows {}
-type RowsState = ListState<Row, RowsAnswer>;
 
 /** The reader of a list that is everybody's: one for all its subscriptions. */
 const EVERYBODY = { tokenHash: '', expiresAtMs: null, token: null } as const;
@@ -78,13 +67,23 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
   const endBehind = (error: unknown) =>
     // A backend that refuses its call says nothing of the token: the gateway alone does.
     error instanceof GatewayError && error.operation.includes('.') ? null : tokens.endBehind(error);
-  const options: RowsOptions = {
+  const nothing = Object.fromEntries(kind.moving.map((name) => [name, null]));
+  const options: PolledListsOptions<Follower, Row, ReadRows, object> = {
     ...others,
     ...(!isPublic && { tokens: { ...tokens, endBehind, isProvedByPolls: false } }),
     pollMs,
     pollMaxMs: Math.max(pollMs, parts.pollMaxMs),
+    keyOf: (row) => row[ROW_KEY],
+    isSame: isDeepStrictEqual,
+    isSameBesides: (a, b) => isDeepStrictEqual({ ...a, ...nothing }, { ...b, ...nothing }),
+    async read(follower, args, shown) {
+      const viewer = follower.token === null ? null : polling(follower);
+      if (viewer !== null) await tokens.prove(viewer);
+      return parts.read(viewer, args, shown);
+    },
+    noList: () => new GatewayError('timeout', operation, 'no first list within the deadline'),
   };
-  const lists = new LiveLists<Follower, RowsAnswer, RowsState, RowsList>(options);
+  const lists = new PolledLists(options);
   return {
     lists,
     /** Emits a snapshot, or resumes at `after`, then deltas. `as` is null where the lists are everybody's. */
@@ -103,54 +102,13 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
           retryAfterSeconds: RETRY_SECONDS,
         });
       }
-      return lists.watch({
-        ...how,
-        key,
-        viewer: as === null ? EVERYBODY : lasting(as.viewer),
-        reader: new ChangesReader<RowsState, RowChanges>(({ changes }) => changes, how),
-        create: (onClosed) => new RowsList(kind, options, args, onClosed),
-      });
+      const viewer = as === null ? EVERYBODY : lasting(as.viewer);
+      return lists.follow({ key, of: args, viewer }, how);
     },
     /** Reads before the interval is over: a write of the account may have changed the list. */
     refresh(account: string): void {
       if (isPublic) for (const list of lists.all) list.pollNow();
       else lists.get(account)?.pollNow();
     },
-  };
-}
-
-class RowsList extends LiveList<Follower, RowsAnswer, RowsState> {
-  readonly #operation: string;
-  readonly #options: RowsOptions;
-  readonly #args: object;
-
-  constructor(kind: RowsKind, options: RowsOptions, args: object, onClosed: () => void) {
-    super(new ListState(rulesOf(kind)), options, onClosed);
-    this.#operation = kind.operation;
-    this.#options = options;
-    this.#args = args;
-  }
-
-  protected override async read(follower: Follower): Promise<RowsAnswer> {
-    const { tokens, clock, logicalClock, read } = this.#options;
-    const viewer = follower.token === null ? null : polling(follower);
-    if (viewer !== null) await tokens?.prove(viewer);
-    const sent = { logicalTime: logicalClock.next(), sentAtMs: clock.now() };
-    return { ...sent, ...(await read(viewer, this.#args, this.state.list)) };
-  }
-
-  protected override noList(): Error {
-    return new GatewayError('timeout', this.#operation, 'no first list within the deadline');
-  }
-}
-
-function rulesOf({ moving }: RowsKind): ListRules<Row, RowsAnswer, null> {
-  const nothing = Object.fromEntries(moving.map((name) => [name, null]));
-  return {
-    keyOf: (row) => row[ROW_KEY],
-    isSame: isDeepStrictEqual,
-    isSameBesides: (a, b) => isDeepStrictEqual({ ...a, ...nothing }, { ...b, ...nothing }),
-    rowsOf: ({ rows }) => rows,
-    totalsOf: () => null,
   };
 }

@@ -6,7 +6,8 @@ import { eventually } from '../support/eventually.ts';
 import { send, TRANSPORTS } from '../support/four-transports.ts';
 import { startedOnce } from '../support/started.ts';
 
-const ROOM = '{ room { messages { text } } }';
+const ROOM = '{ room { text } }';
+const FOLLOW = 'subscription ($after: String) { room(after: $after) { cursor upserted { text } } }';
 
 /** The engine with a schema that is none of ours: a room in which people say something. */
 const example = startedOnce(async () => {
@@ -30,16 +31,16 @@ test.each(TRANSPORTS)('answers by %s', async (transport) => {
   // A GET changes nothing.
   const by = transport === 'GET' ? 'POST' : transport;
   const said = await send(example, by, {
-    query: 'mutation ($text: String!) { say(text: $text) { messages { text } } }',
+    query: 'mutation ($text: String!) { say(text: $text) { text } }',
     variables: { text },
   });
-  expect(said.data.say.messages).toContainEqual({ text });
+  expect(said.data.say).toContainEqual({ text });
   const read = await send(example, transport, ROOM);
   expect(read.data).toEqual({ room: said.data.say });
 });
 
 test('refuses what could be too large an answer, and documents that are none of the schema or of no language', async () => {
-  const parts = Array.from({ length: 6 }, (_, n) => `a${n}: room { messages { text } }`);
+  const parts = Array.from({ length: 6 }, (_, n) => `a${n}: room { text }`);
   for (const [query, extensions] of [
     [`{ ${parts.join(' ')} }`, { code: 'QUERY_TOO_COMPLEX', limit: 'MAX_COST', maximum: 250 }],
     ['{ room { nothing } }', { code: 'GRAPHQL_VALIDATION_FAILED' }],
@@ -49,19 +50,53 @@ test('refuses what could be too large an answer, and documents that are none of 
   }
 });
 
-test('makes an event once for all who follow', async () => {
+test('makes an event of a live list once for all who follow, and goes on from a cursor', async () => {
   const { room } = example.engine.graph.schema.getSubscriptionType()?.getFields() ?? {};
   const resolve = vi.fn(room?.resolve);
   Object.assign(room ?? {}, { resolve });
   using one = await initializedSocket(example);
   using other = await initializedSocket(example);
   for (const socket of [one, other]) {
-    socket.say({ id: '1', type: 'subscribe', payload: { query: `subscription ${ROOM}` } });
+    socket.subscribe('1', FOLLOW);
     await eventually(() => expect(socket.of('1')).toHaveLength(1));
   }
   resolve.mockClear();
-  await send(example, 'POST', 'mutation { say(text: "to both") { messages { text } } }');
+  await send(example, 'POST', 'mutation { say(text: "to both") { text } }');
   await eventually(() => one.of('1').length === 2 && other.of('1').length === 2);
+  const [first, second] = one.of('1').map(({ payload }) => payload.data.room);
+  expect(second.upserted).toEqual([{ text: 'to both' }]);
   expect(one.of('1')[1]).toEqual(other.of('1')[1]);
   expect(resolve).toHaveBeenCalledOnce();
+  using later = await initializedSocket(example);
+  later.subscribe('1', FOLLOW, { after: first.cursor });
+  expect((await later.until('1', 'next')).payload.data.room).toEqual(second);
 });
+
+test.each(['WebSocket', 'SSE'] as const)(
+  'follows an async iterable to its end over %s, each reader its own',
+  async (transport) => {
+    using socket = await initializedSocket(example);
+    const query = 'subscription ($to: Int!) { count(to: $to) }';
+    if (transport === 'SSE') {
+      const body = JSON.stringify({ query, variables: { to: 3 } });
+      const headers = { accept: 'text/event-stream', 'content-type': 'application/json' };
+      const response = await fetch(`${example.url}/graphql`, { method: 'POST', headers, body });
+      const counts = [...(await response.text()).matchAll(/"count":(\d)/g)].map(([, n]) => n);
+      expect(counts).toEqual(['1', '2', '3']);
+      return;
+    }
+    for (const [id, to] of [
+      ['a', 3],
+      ['b', 2],
+    ] as const) {
+      socket.subscribe(id, query, { to });
+    }
+    await Promise.all(['a', 'b'].map((id) => socket.until(id, 'complete')));
+    const countsOf = (id: string) =>
+      socket.of(id).flatMap(({ payload }) => payload?.data?.count ?? []);
+    expect([countsOf('a'), countsOf('b')]).toEqual([
+      [1, 2, 3],
+      [1, 2],
+    ]);
+  },
+);

@@ -149,7 +149,11 @@ test('a live list has the ceiling of its file’s only backend, and must name on
   const type = kit.builder.objectRef<{ readonly id: string }>('NeverBuiltAsWell');
   const live = (name: string, backend?: ReturnType<typeof kit.backend>) =>
     kit.live({
-      ...{ name, type, key: () => '', everyMs: 100, read: async () => [] },
+      name,
+      type,
+      key: () => '',
+      everyMs: 100,
+      read: async () => [],
       ...(backend && { backend }),
     });
   live('without');

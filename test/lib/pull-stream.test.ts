@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { PullStream } from '../../lib/pull-stream.ts';
+import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
+import { eventually } from '../support/eventually.ts';
 
 function createNumbers(...ready: number[]) {
   const taken: (number | undefined)[] = [];
@@ -62,3 +63,51 @@ test('a listener is woken immediately, whenever there may be something, and told
   expect(stream.take()).toBeUndefined();
   expect([taken.length, ends, seen.closed]).toEqual([3, [over], 1]);
 });
+
+test('an iterable is read one value ahead of its listener, and closed when the listener leaves', async () => {
+  const steps: string[] = [];
+  async function* numbers() {
+    try {
+      for (let at = 1; at < 10; at += 1) {
+        steps.push(`made ${at}`);
+        yield at;
+      }
+    } finally {
+      steps.push('closed');
+    }
+  }
+  const unread = pullStreamOf(numbers());
+  unread.leave();
+  expect(steps).toEqual([]);
+  const stream = pullStreamOf(numbers());
+  const ends: (Error | null)[] = [];
+  stream.listen({ woken: () => {}, ended: (error) => ends.push(error) });
+  expect(stream.take()).toBeUndefined();
+  await eventually(() => expect(steps).toEqual(['made 1']));
+  await eventually(() => expect(stream.take()).toBe(1));
+  await eventually(() => expect(steps).toEqual(['made 1', 'made 2']));
+  stream.leave();
+  await eventually(() => expect(steps).toEqual(['made 1', 'made 2', 'closed']));
+  expect([ends, stream.take()]).toEqual([[null], undefined]);
+});
+
+test.each<[string, () => AsyncIterable<number>]>([
+  [
+    'throws',
+    async function* () {
+      yield 1;
+      throw 'broken';
+    },
+  ],
+  ['cannot be iterated', () => ({ [Symbol.asyncIterator]: () => raise('broken') })],
+  ['fails at once', () => ({ [Symbol.asyncIterator]: () => ({ next: () => raise('broken') }) })],
+])('an iterable that %s ends its stream with the error', async (_what, values) => {
+  const stream = pullStreamOf(values());
+  const ends: (Error | null)[] = [];
+  stream.listen({ woken: () => stream.take(), ended: (error) => ends.push(error) });
+  await eventually(() => expect(ends).toMatchObject([{ message: 'broken' }]));
+});
+
+function raise(message: string): never {
+  throw new Error(message);
+}

@@ -7,7 +7,7 @@ export interface AlertRow {
 }
 
 /** An extension with a live list of each account and one of everybody. */
-const extension: Extension = ({ builder, refs, backend, live, computed, shared, error }) => {
+const extension: Extension = ({ builder, refs, backend, live, computed, error }) => {
   const url = process.env.SIDE_URL ?? '';
   const text = { description: 'x', nullable: true } as const;
   const full = error('LISTS_CLOSED', { retryable: true, outcome: 'refused', advice: 'x' });
@@ -18,12 +18,19 @@ const extension: Extension = ({ builder, refs, backend, live, computed, shared, 
     retries: false,
     loginHeader: 'x-login',
     reads: { list: '/alerts' },
-    writes: { add: { path: '/alerts', refreshes: ['alerts', 'quotes'] }, touch: '/alerts' },
+    writes: { add: { path: '/alerts', refreshes: ['seldom', 'publicSeldom'] } },
     judge({ status, body }) {
       if (status === 423) throw full('closed');
       if (status >= 300) throw new Error(`status ${status}`);
       return body;
     },
+  });
+  const mine = backend({
+    name: 'mine',
+    url,
+    retries: false,
+    forwardToken: true,
+    reads: { list: '/mine' },
   });
   const quotes = backend({ name: 'quotes', url, pollsPerSecond: 50, reads: { list: '/quotes' } });
   const AlertRef = builder.objectRef<AlertRow>('Alert').implement({
@@ -84,6 +91,32 @@ const extension: Extension = ({ builder, refs, backend, live, computed, shared, 
     read: async (context, { symbol }) =>
       (await quotes.read<{ alerts: AlertRow[] }>(context, 'list', { query: { symbol } })).alerts,
   });
+  // Nobody waits for the next poll of these.
+  for (const [name, of] of [
+    ['seldom', 'account'],
+    ['publicSeldom', 'everybody'],
+  ] as const) {
+    live({
+      name,
+      of,
+      type: AlertRef,
+      key: ({ id }) => id,
+      everyMs: 3_600_000,
+      backend: of === 'account' ? alerts : quotes,
+      read: async (context) =>
+        of === 'account'
+          ? alertsOf(context)
+          : (await quotes.read<{ alerts: AlertRow[] }>(context, 'list')).alerts,
+    });
+  }
+  live({
+    name: 'mine',
+    type: AlertRef,
+    key: ({ id }) => id,
+    everyMs: 100,
+    backend: mine,
+    read: async (context) => (await mine.read<{ alerts: AlertRow[] }>(context, 'list')).alerts,
+  });
   live({
     name: 'personal',
     type: AlertRef,
@@ -96,17 +129,12 @@ const extension: Extension = ({ builder, refs, backend, live, computed, shared, 
       return [];
     },
   });
-  for (const operation of ['add', 'touch'] as const) {
-    builder.mutationField(operation, (t) =>
-      t.field({
-        ...text,
-        type: 'JSON',
-        resolve: (_root, _args, context) => alerts.write(context, operation),
-      }),
-    );
-  }
-  builder.queryField('sharedQuotes', (t) =>
-    t.field({ ...text, ...shared({ seconds: 1 }), type: 'JSON', resolve: () => 1 }),
+  builder.mutationField('add', (t) =>
+    t.field({
+      ...text,
+      type: 'JSON',
+      resolve: (_root, _args, context) => alerts.write(context, 'add'),
+    }),
   );
 };
 

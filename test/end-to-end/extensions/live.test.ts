@@ -194,3 +194,134 @@ test('a list of 10,000 rows is sent whole, and one changed row alone', async () 
   await follows(watcher);
   expect(watcher.events.at(-1)?.upserted).toEqual([alert('r00000', 2)]);
 });
+
+test('a backend that refuses a user’s own token delays the list, and signs nobody out', async () => {
+  const document = ALERTS.replace('alertsChanges', 'mineChanges');
+  const answering = (own: Reply) => (login: string, path: string) =>
+    path === '/mine' ? own : listOf(rows[login] ?? []);
+  reply = answering(listOf([alert('m')]));
+  const watcher = byWebSocket(tokenOf()).watch({}, document);
+  await eventually(() => expect(watcher.list).toEqual([alert('m')]));
+  for (const status of [401, 403]) {
+    reply = answering({ status, body: { message: 'who?' } });
+    await eventually(() => expect(watcher.last?.status).toBe('DELAYED'));
+    reply = answering(listOf([alert('m')]));
+    await eventually(() => expect(watcher.last?.status).toBe('LIVE'));
+  }
+  expect(watcher.ended).toBeNull();
+});
+
+test('fields that read nothing are in events, on types of the extension and of the contract; others are refused by their names', async () => {
+  const token = tokenOf();
+  using socket = await initializedSocket(facade, token);
+  rows[DEMO] = [alert('n')];
+  socket.subscribe('own', 'subscription { alertsChanges { upserted { id label(suffix: "!") } } }');
+  await eventually(() =>
+    expect(socket.of('own').at(-1)?.payload.data.alertsChanges).toEqual({
+      upserted: [{ id: 'n', label: 'S.n at 1!' }],
+    }),
+  );
+  socket.subscribe(
+    'contract',
+    'subscription { positionChanges { upserted { symbol units size } } }',
+  );
+  const { payload } = await socket.until('contract', 'next');
+  const { upserted } = payload.data.positionChanges;
+  expect(upserted.length).toBeGreaterThan(0);
+  for (const { symbol, units, size } of upserted) expect(size).toBe(`${units} of ${symbol}`);
+  for (const [name, document] of [
+    ['instrument', 'subscription { alertsChanges { upserted { instrument { id } } } }'],
+    ['alerts', 'subscription { positionChanges { upserted { alerts { id } } } }'],
+  ]) {
+    socket.subscribe(`${name}`, `${document}`);
+    const [error] = (await socket.until(`${name}`, 'error')).payload;
+    expect(error).toMatchObject({
+      message: `A subscription cannot have "${name}": ask for it in a query, or let its author mark it as computed() if it reads nothing.`,
+      extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+    });
+  }
+  const { data, errors } = await query('{ alerts { id failing later label instrument { id } } }', {
+    token,
+  });
+  expect(data.alerts[0]).toMatchObject({ failing: null, later: null, label: 'S.n at 1' });
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(Array(2).fill('INTERNAL'));
+  await eventually(() => {
+    const lines = facade.logged.join('');
+    expect(lines).toContain('a computed() field reads nothing');
+    expect(lines).toContain('Alert.later is computed: it must have its value at once');
+  });
+});
+
+test('rows of which only a moving property has changed come apart where that is selected', async () => {
+  using socket = await initializedSocket(facade, tokenOf());
+  const select = 'subscription { alertsChanges { snapshot upserted { id } ticks { id price } } }';
+  socket.subscribe('ticks', select);
+  await socket.until('ticks', 'next');
+  const last = () => socket.of('ticks').at(-1)?.payload.data.alertsChanges;
+  expect(last()).toMatchObject({ snapshot: true, ticks: [] });
+  rows[DEMO] = [alert('a', 3), alert('b')];
+  await eventually(() =>
+    expect(last()).toMatchObject({ ticks: [{ id: 'a', price: 3 }], upserted: [] }),
+  );
+  rows[DEMO] = [{ ...alert('a', 4), symbol: 'other' }, alert('b', 4)];
+  await eventually(() =>
+    expect(last()).toMatchObject({ ticks: [{ id: 'b', price: 4 }], upserted: [{ id: 'a' }] }),
+  );
+});
+
+const QUOTES = (symbol: string) => `subscription ($after: String) {
+  quoteChanges(symbol: "${symbol}", after: $after) {
+    cursor snapshot status asOf upserted { id symbol price } closed
+  }
+}`;
+
+test('a list of everybody is one for each set of arguments, read for nobody, and followed without a token', async () => {
+  reply = (_login, path) =>
+    listOf([alert(new URLSearchParams(path.split('?')[1]).get('symbol') ?? '')]);
+  const anonymous = await initializedSocket(facade);
+  anonymous.subscribe('a', QUOTES('AAPL'));
+  const { payload } = await anonymous.until('a', 'next');
+  expect(payload.data.quoteChanges.upserted).toEqual([alert('AAPL')]);
+  const watchers = [tokenOf(), tokenOf('pro@example.com')].map((token) =>
+    byWebSocket(token).watch({}, QUOTES('AAPL')),
+  );
+  const other = byEvents(tokenOf()).watch({}, QUOTES('EURUSD'));
+  await eventually(() => expect(other.list).toEqual([alert('EURUSD')]));
+  for (const watcher of watchers) {
+    await eventually(() => expect(watcher.list).toEqual([alert('AAPL')]));
+  }
+  expect(await seriesValue(facade, 'feeds{list="quotes"}')).toBe(2);
+  expect(await seriesValue(facade, 'subscriptions{list="quotes"}')).toBe(4);
+  for (const { headers } of polls('/quotes')) {
+    expect(headers).not.toHaveProperty('authorization');
+    expect(headers['x-login']).toBeUndefined();
+  }
+  anonymous.socket.terminate();
+  // What reads the viewer fails, whoever follows.
+  const personal = byEvents(tokenOf()).watch(
+    {},
+    'subscription { personalChanges { cursor snapshot upserted { id } closed } }',
+  );
+  await eventually(() => expect(codesOf(personal)).toEqual(['INTERNAL']));
+  expect(personal.events).toEqual([]);
+});
+
+test('a write polls the lists that it refreshes at once, those of its account and of everybody', async () => {
+  const token = tokenOf();
+  const watchers = ['seldomChanges', 'publicSeldomChanges'].map((name) =>
+    byWebSocket(token).watch({}, ALERTS.replace('alertsChanges', name)),
+  );
+  for (const watcher of watchers) await eventually(() => expect(watcher.last).toBeDefined());
+  for (const given of ['written', 'perhaps']) {
+    rows[DEMO] = [alert(given)];
+    reply = () => listOf(rows[DEMO]);
+    // The outcome of the second one is unknown.
+    const { answer } = service;
+    if (given === 'perhaps')
+      service.answer = (one) => (one.method === 'POST' ? 'reset' : answer(one));
+    await query('mutation { add }', { token });
+    for (const watcher of watchers) {
+      await eventually(() => expect(watcher.list).toEqual([alert(given)]));
+    }
+  }
+});

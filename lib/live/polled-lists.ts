@@ -1,0 +1,87 @@
+import type { LogicalClock } from '../clock.ts';
+import type { PullStream } from '../pull-stream.ts';
+import { type ListAnswer, type ListChanges, ListState } from './list-state.ts';
+import { LiveList } from './live-list.ts';
+import { LiveLists, type WatchOptions } from './live-lists.ts';
+import type { LiveOptions, LiveViewer } from './live-options.ts';
+import { type ChangesOptions, ChangesReader } from './readers.ts';
+import type { RowRules } from './timeline.ts';
+
+interface Rows<Row> {
+  readonly rows: readonly Row[];
+}
+
+export interface PolledListsOptions<Viewer, Row, Read extends Rows<Row>, Of>
+  extends LiveOptions<Viewer>,
+    RowRules<Row> {
+  readonly logicalClock: LogicalClock;
+  /** Reads the whole list of `of`. `shown`: what its last read brought; the same `rows` again are known to be equal. */
+  read(viewer: Viewer, of: Of, shown: Read | null): Promise<Read>;
+  /** The failure of a subscription that has waited too long for the first list. */
+  readonly noList?: () => Error;
+}
+
+type State<Row, Read> = ListState<Row, ListAnswer & Read>;
+
+/** Live lists that are known by a read alone: one for each key that is followed. */
+export class PolledLists<
+  Viewer extends LiveViewer,
+  Row,
+  Read extends Rows<Row> = Rows<Row>,
+  Of = null,
+> extends LiveLists<
+  Viewer,
+  ListAnswer & Read,
+  State<Row, Read>,
+  PolledList<Viewer, Row, Read, Of>
+> {
+  readonly #options: PolledListsOptions<Viewer, Row, Read, Of>;
+
+  constructor(options: PolledListsOptions<Viewer, Row, Read, Of>) {
+    super(options);
+    this.#options = options;
+  }
+
+  /** Emits a snapshot, or resumes at `after`, then deltas. */
+  follow(
+    { key, of, viewer }: { readonly key: string; readonly of: Of; readonly viewer: Viewer },
+    how: WatchOptions & ChangesOptions,
+  ): PullStream<ListChanges<Row, null>> {
+    return this.watch({
+      ...how,
+      key,
+      viewer,
+      reader: new ChangesReader((state: State<Row, Read>) => state.changes, how),
+      create: (onClosed) => new PolledList(of, this.#options, onClosed),
+    });
+  }
+}
+
+class PolledList<Viewer extends LiveViewer, Row, Read extends Rows<Row>, Of> extends LiveList<
+  Viewer,
+  ListAnswer & Read,
+  State<Row, Read>
+> {
+  readonly #of: Of;
+  readonly #options: PolledListsOptions<Viewer, Row, Read, Of>;
+
+  constructor(of: Of, options: PolledListsOptions<Viewer, Row, Read, Of>, onClosed: () => void) {
+    const { keyOf, isSame, isSameBesides } = options;
+    const rowsOf = ({ rows }: ListAnswer & Read) => rows;
+    const totalsOf = () => null;
+    const rules = { keyOf, isSame, isSameBesides, rowsOf, totalsOf };
+    super(new ListState<Row, ListAnswer & Read>(rules), options, onClosed);
+    this.#of = of;
+    this.#options = options;
+  }
+
+  protected override async read(viewer: Viewer): Promise<ListAnswer & Read> {
+    const { clock, logicalClock } = this.#options;
+    const sent = { logicalTime: logicalClock.next(), sentAtMs: clock.now() };
+    return { ...sent, ...(await this.#options.read(viewer, this.#of, this.state.list)) };
+  }
+
+  protected override noList(): Error {
+    return this.#options.noList?.() ?? new Error('no first list within the deadline');
+  }
+}
