@@ -1,9 +1,9 @@
 import type { Client } from './support/client-headers.ts';
-import type { Contestant } from './support/contestant.ts';
-import type { Field } from './support/field.ts';
 import { load, sample } from './support/load.ts';
 import { table } from './support/markdown.ts';
+import type { Subjects } from './support/open-subjects.ts';
 import { median } from './support/statistics.ts';
+import type { Subject } from './support/subject.ts';
 import type { Workload } from './support/workloads.ts';
 
 export interface Pace {
@@ -12,39 +12,73 @@ export interface Pace {
   readonly longestWarmMs: number;
   readonly sampleMs: number;
   readonly rounds: number;
+  /** Of each subject, one set after the other, each with the rows in another order. */
+  readonly processes: number;
 }
 
-/**
- * CPU for one request of each kind with the headers of each client, as so many times the wire's. Contestants and headers have
- * their turn in each round, so that the machine's other load meets all of them alike.
- */
-export async function cpuTable(
-  { gateway, contestants }: Field,
+/** One row by one set of processes: for each subject its microseconds by round; none where it has no such request. */
+export interface RowSamples {
+  readonly title: string;
+  readonly client: string;
+  readonly target: number;
+  readonly samples: readonly (readonly number[])[];
+}
+
+/** CPU for one request of each kind. Subjects and headers take turns, so that the machine's other load meets all alike. */
+export async function measureRows(
+  { gateway, subjects }: Subjects,
   workloads: readonly Workload[],
   clients: readonly Client[],
   pace: Pace,
-): Promise<string> {
-  const rows: string[][] = [];
+): Promise<RowSamples[]> {
+  const rows: RowSamples[] = [];
   for (const workload of workloads) {
     await gateway.setMarket(workload.market);
-    for (const contestant of contestants) await warm(contestant, workload, clients, pace);
-    const taken = await samplesOf(contestants, workload, clients, pace);
-    for (const [of, client] of clients.entries()) {
-      const all = taken.map((byClient) => byClient[of] ?? []);
-      const cells = all.map((cpu) => {
-        // The median of the rounds, each compared within itself.
-        const ratio = median(cpu.map((us, round) => us / (all[0]?.[round] ?? Number.NaN)));
-        return `${digits(ratio)} (${digits(median(cpu))} µs)`;
-      });
-      rows.push([workload.title, client.name, ...cells, String(workload.target)]);
+    const asked = subjects.filter((subject) => isAsked(subject, workload));
+    for (const subject of asked) await warm(subject, workload, clients, pace);
+    const taken = await samplesOf(asked, workload, clients, pace);
+    for (const [of, { name }] of clients.entries()) {
+      const samples = subjects.map((subject) => taken[asked.indexOf(subject)]?.[of] ?? []);
+      rows.push({ title: workload.title, client: name, target: workload.target, samples });
     }
   }
-  const names = contestants.map(({ name }) => name);
+  return rows;
+}
+
+/** As so many times the wire's: the median of the processes, and the least and the most of them. */
+export function cpuTable(
+  names: readonly string[],
+  runs: readonly (readonly RowSamples[])[],
+): string {
+  const rows = (runs[0] ?? []).map(({ title, client, target, samples }) => {
+    const same = runs.flatMap((run) =>
+      run.filter((row) => row.title === title && row.client === client),
+    );
+    const cells = samples.map((_, at) => {
+      const cpu = same.map((row) => median(row.samples[at] ?? []));
+      // Each round is compared within itself.
+      const ratios = same.map(({ samples: [wire = [], ...others] }) =>
+        median(
+          (at === 0 ? wire : (others[at - 1] ?? [])).map(
+            (us, round) => us / (wire[round] ?? Number.NaN),
+          ),
+        ),
+      );
+      if (cpu.some(Number.isNaN)) return '–';
+      const spread = `${digits(Math.min(...cpu))} to ${digits(Math.max(...cpu))}`;
+      return `${digits(median(ratios))} (${digits(median(cpu))} µs; ${spread})`;
+    });
+    return [title, client, ...cells, String(target)];
+  });
   return table(['CPU per request', 'headers of', ...names, 'ours, at most'], rows);
 }
 
+function isAsked({ name, replaysRecording }: Subject, { isOurs }: Workload): boolean {
+  return !isOurs || replaysRecording || name.startsWith('ours');
+}
+
 async function warm(
-  contestant: Contestant,
+  subject: Subject,
   workload: Workload,
   clients: readonly Client[],
   { warmRequests, longestWarmMs, sampleMs }: Pace,
@@ -52,25 +86,25 @@ async function warm(
   let answered = 0;
   for (let turn = 0; answered < warmRequests && turn * sampleMs < longestWarmMs; turn += 1) {
     const accept = clients[turn % clients.length]?.accept;
-    answered += await load(contestant, workload, sampleMs, accept);
+    answered += await load(subject, workload, sampleMs, accept);
   }
 }
 
-/** By contestant, client and round. */
+/** By subject, client and round. */
 async function samplesOf(
-  contestants: readonly Contestant[],
+  subjects: readonly Subject[],
   workload: Workload,
   clients: readonly Client[],
   { sampleMs, rounds }: Pace,
 ): Promise<number[][][]> {
-  const taken = contestants.map(() => clients.map((): number[] => []));
+  const taken = subjects.map(() => clients.map((): number[] => []));
   for (let round = 0; round < rounds; round += 1) {
-    for (const [at, contestant] of contestants.entries()) {
+    for (const [at, subject] of subjects.entries()) {
       for (const turn of clients.keys()) {
         // Each header comes first in some round.
         const of = (round + turn) % clients.length;
         const accept = clients[of]?.accept;
-        taken[at]?.[of]?.push(await sample(contestant, workload, sampleMs, accept));
+        taken[at]?.[of]?.push(await sample(subject, workload, sampleMs, accept));
       }
     }
   }

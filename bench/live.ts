@@ -6,14 +6,14 @@
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
 import {
-  type CrowdSize,
-  DUELS,
-  type DuelFigures,
+  type ClientCount,
+  COMPARISONS,
+  type ComparisonFigures,
   type LivePace,
-  openDuel,
+  openComparison,
   perEvent,
   type WindowFigures,
-} from './support/live-duel.ts';
+} from './support/live-comparison.ts';
 import { type LiveGateway, startLiveGateway } from './support/live-gateway.ts';
 import { table } from './support/markdown.ts';
 import { median } from './support/statistics.ts';
@@ -28,7 +28,7 @@ const { quick, part } = values;
 const SHARED = { sockets: 500, accounts: 100 };
 const APART = { sockets: 1_000, accounts: 1_000 };
 const LARGE = { sockets: 5_000, accounts: 1_000 };
-const SIZES: Readonly<Record<string, readonly CrowdSize[]>> = {
+const SIZES: Readonly<Record<string, readonly ClientCount[]>> = {
   loop: quick ? [SHARED, APART] : [SHARED, APART, LARGE],
   account: [APART],
   packed: [SHARED, { sockets: 100, accounts: 100 }],
@@ -43,7 +43,7 @@ const DOLLARS = 300;
 
 const pace: LivePace = {
   intervalMs: 1_000,
-  warmCrowd: quick ? SHARED : { sockets: 2_000, accounts: 400 },
+  warmClients: quick ? SHARED : { sockets: 2_000, accounts: 400 },
   warmEvents: quick ? 2_000 : 60_000,
   settleMs: quick ? 1_500 : 5_000,
   windowMs: quick ? 3_000 : 6_000,
@@ -52,22 +52,22 @@ const pace: LivePace = {
 
 pinOwnProcess();
 await using gateway = await startLiveGateway();
-for (const [name, opponents] of Object.entries(DUELS)) {
+for (const [name, opponents] of Object.entries(COMPARISONS)) {
   if (part !== undefined && part !== name) continue;
   if (name === 'packed') {
     await Promise.all(gateway.tokens(SHARED.accounts, 1).map((token) => holdMore(gateway, token)));
   }
-  await using duel = await openDuel(gateway, pace, opponents);
+  await using comparison = await openComparison(gateway, pace, opponents);
   const names = opponents.map((opponent) => opponent.name);
   for (const size of SIZES[name] ?? []) {
-    process.stdout.write(`${duelTable(size, names, await duel.measure(size))}\n\n`);
+    process.stdout.write(`${comparisonTable(size, names, await comparison.measure(size))}\n\n`);
   }
 }
 
-function duelTable(
-  size: CrowdSize,
+function comparisonTable(
+  size: ClientCount,
   names: readonly string[],
-  { eventBytes, windows, ratio }: DuelFigures,
+  { eventBytes, windows, ratio }: ComparisonFigures,
 ) {
   const row = (title: string, read: (window: WindowFigures) => number, digits: number) => [
     title,

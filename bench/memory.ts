@@ -11,8 +11,8 @@ import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
 import { firstScreens } from './support/first-screens.ts';
 import { startGateway } from './support/gateway.ts';
-import { QUERY } from './support/live-contestants.ts';
-import { LiveCrowd } from './support/live-crowd.ts';
+import { LiveClients } from './support/live-clients.ts';
+import { QUERY } from './support/live-subjects.ts';
 import { table } from './support/markdown.ts';
 import { ALONE } from './support/ours.ts';
 import { tokensLike } from './support/personal-answer.ts';
@@ -29,13 +29,13 @@ const LEVEL_WITHIN_MB = 2;
 const SETTLES_WITHIN_MS = 90_000;
 
 const { values } = parseArgs({ options: { users: { type: 'string', default: '10000,20000' } } });
-const crowds = values.users.split(',').map(Number);
+const groups = values.users.split(',').map(Number);
 
 pinOwnProcess();
 await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-memory-'));
 await using gateway = await startGateway(INSTRUMENTS, 1, true);
 await gateway.setMarket('moving');
-const tokens = tokensLike(gateway.tokens[0] ?? '', Math.max(...crowds));
+const tokens = tokensLike(gateway.tokens[0] ?? '', Math.max(...groups));
 // As the Dockerfile does it.
 const script = join(folder.path, 'app', 'dist', 'main.js');
 const root = join(import.meta.dirname, '..');
@@ -49,12 +49,12 @@ const row = [await settled()];
 await firstScreens(ours.port, tokens, 0, 1);
 row.push(await highestWithSockets());
 let served = 0;
-for (const users of crowds) {
+for (const users of groups) {
   await firstScreens(ours.port, tokens, served, users);
   served = users;
   row.push(await settled());
 }
-const head = crowds.map((users) => `after ${users.toLocaleString('en')} users' first screens`);
+const head = groups.map((users) => `after ${users.toLocaleString('en')} users' first screens`);
 const shown = row.map((mb) => mb.toFixed(0));
 console.log(table(['MB resident: idle', `catalog, ${SOCKETS} sockets`, ...head], [shown]));
 
@@ -88,16 +88,16 @@ async function settled(): Promise<number> {
 
 /** The highest of some time in which the process is at work: it rises and falls with each collection. */
 async function highestWithSockets(): Promise<number> {
-  const crowd = new LiveCrowd(ours.port);
-  await crowd.connect(tokens.slice(0, SOCKETS));
-  await crowd.subscribe(QUERY);
+  const clients = new LiveClients(ours.port);
+  await clients.connect(tokens.slice(0, SOCKETS));
+  await clients.subscribe(QUERY);
   const untilMs = performance.now() + WATCHED_MS;
   let highest = 0;
   while (performance.now() < untilMs) {
     await delay(LOOK_MS);
     highest = Math.max(highest, residentMb());
   }
-  crowd.close();
+  clients.close();
   return highest;
 }
 

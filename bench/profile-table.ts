@@ -1,9 +1,9 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Field } from './support/field.ts';
 import { load } from './support/load.ts';
 import { table } from './support/markdown.ts';
+import type { Subjects } from './support/open-subjects.ts';
 import { allocationsIn, selfTimes } from './support/profile-report.ts';
 import type { Workload } from './support/workloads.ts';
 
@@ -19,7 +19,7 @@ export interface ProfilePace {
 
 /** The share of each part of the program in the time of each kind of request; the profiles are kept. */
 export async function profileTable(
-  { gateway, ours }: Field,
+  { gateway, ours }: Subjects,
   workloads: readonly Workload[],
   pace: ProfilePace,
 ): Promise<string> {
@@ -47,7 +47,7 @@ export async function profileTable(
  * other load does not move.
  */
 export async function shapesTable(
-  { gateway, contestants }: Field,
+  { gateway, subjects }: Subjects,
   workloads: readonly Workload[],
   pace: ProfilePace,
 ): Promise<string> {
@@ -55,22 +55,22 @@ export async function shapesTable(
   const rows: string[][] = [];
   for (const workload of workloads) {
     await gateway.setMarket(workload.market);
-    for (const contestant of contestants) {
+    for (const subject of subjects) {
       // By requests, not by time: on a busy machine there would be fewer, and code that is not compiled allocates more.
       let warmed = 0;
-      while (warmed < pace.warmRequests) warmed += await load(contestant, workload, WARM_MS);
+      while (warmed < pace.warmRequests) warmed += await load(subject, workload, WARM_MS);
       const file = join(folder, `${workload.name}.${rows.length}.json`);
-      await contestant.process.ask({ ask: 'start-allocations' });
-      const answered = await load(contestant, workload, pace.profileMs);
-      await contestant.process.ask({ ask: 'stop-allocations', file });
+      await subject.process.ask({ ask: 'start-allocations' });
+      const answered = await load(subject, workload, pace.profileMs);
+      await subject.process.ask({ ask: 'stop-allocations', file });
       const { bytes, waits } = allocationsIn(file);
       const each = (count = 0) => (count / answered).toFixed(1);
       const all = bytes.reduce((sum, [, size]) => sum + size, 0);
       const files = bytes.map(([where, size]) => `${(size / answered) | 0} ${where}`);
       rows.push([
-        ...[workload.title, contestant.name, ((all / answered) | 0).toLocaleString('en')],
+        ...[workload.title, subject.name, ((all / answered) | 0).toLocaleString('en')],
         ...[each(waits.PROMISE), each(waits.Timeout), each(waits.Immediate)],
-        lines(files, contestant.replaysRecording ? 3 : MAX_FILES),
+        lines(files, subject.replaysRecording ? 3 : MAX_FILES),
       ]);
     }
   }

@@ -1,4 +1,4 @@
-import { reads as all } from '../contestants/by-hand/reads.ts';
+import { reads as all } from '../subjects/by-hand/reads.ts';
 
 const { GATEWAY_URL } = process.env;
 

@@ -1,4 +1,4 @@
-import { search } from '../contestants/by-hand/search.ts';
+import { search } from '../subjects/by-hand/search.ts';
 
 /** The part of the schema that the compared screens select, for the servers that start from SDL. */
 export const typeDefs = `

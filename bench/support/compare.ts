@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Contestant } from './contestant.ts';
+import type { Subject } from './subject.ts';
 import type { Workload } from './workloads.ts';
 
 const SHOWN = 300;
 
-/** A contestant with a different answer does other work and is not measured. Throws at the first difference. */
+/** A subject with a different answer does other work and is not measured. Throws at the first difference. */
 export async function compareAnswers(
-  model: Contestant,
-  other: Contestant,
+  model: Subject,
+  other: Subject,
   { title, samples, mayEndEarly }: Workload,
 ): Promise<void> {
   // Recorded answers are replayed in a fixed order, whatever was requested.

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** The contestant has one core to itself; the load generator and the gateway share another. */
-export const CONTESTANT_CORE = 1;
+/** The subject has one core to itself; the load generator and the gateway share another. */
+export const SUBJECT_CORE = 1;
 export const GATEWAY_CORE = 0;
 
 /** Where cores cannot be chosen the bench still runs, only noisier. */

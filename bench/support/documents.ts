@@ -1,4 +1,4 @@
-/** The document of each screen for a GraphQL client; the hand-written contestants answer the same. */
+/** The document of each screen for a GraphQL client; the hand-written subjects answer the same. */
 
 export const HOME = `query Home {
   session { login currency balance credit equity invested profits kycStatus }
@@ -9,6 +9,17 @@ export const HOME = `query Home {
   withdrawalMethods { id title type status subtitle }
   customerId
 }`;
+
+const BEGINNING = `session { login currency balance credit equity invested profits kycStatus }
+  customerId`;
+const REST = `positions {
+    id symbol side units priceOpen priceCurrent profit
+    instrument { name logo digits }
+  }
+  withdrawalMethods { id title type status subtitle }`;
+/** The home screen in two requests, and in one whose second part follows. */
+export const HOME_IN_TWO = [`query Beginning { ${BEGINNING} }`, `query Rest { ${REST} }`] as const;
+export const HOME_DEFERRED = `query Home { ${BEGINNING} ... @defer { ${REST} } }`;
 
 export const SEARCH = `query Search($term: String!) {
   instruments(first: 20, filter: { search: $term }) {

@@ -1,5 +1,5 @@
 /**
- * The gateway behind the contestants: replays the sandbox gateway's answers, without its work, so that the
+ * The gateway behind the subjects: replays the sandbox gateway's answers, without its work, so that the
  * core it shares with the load generator is never the slower one.
  */
 import { createServer, type Socket } from 'node:net';

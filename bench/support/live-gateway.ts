@@ -38,7 +38,7 @@ export async function startLiveGateway({ instruments = 500, tickMs = 0 } = {}) {
     /** As many tokens for each of so many accounts, the accounts in turn. */
     tokens: (accounts: number, each: number) =>
       Array.from({ length: accounts * each }, (_, at) => token(1 + (at % accounts))),
-    /** Buys, past any contestant. */
+    /** Buys, past any subject. */
     async buy(token: string, order: Order) {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const reply = await ask('/trading/positions', { ...order, direction: 'buy' }, headers);

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AnswerReader } from './answer-reader.ts';
-import type { Contestant } from './contestant.ts';
 import { stayAwake } from './stay-awake.ts';
+import type { Subject } from './subject.ts';
 import type { Workload } from './workloads.ts';
 
 // Work that the last sample began is over by then.
@@ -10,21 +10,27 @@ const SETTLING_MS = 30;
 
 /**
  * Requests of one kind for a while, with the headers of one client: each connection sends again once it is answered. It writes
- * prepared bytes and counts what comes back: a full HTTP client would need more of its core than the contestants of theirs.
+ * prepared bytes and counts what comes back: a full HTTP client would need more of its core than the subjects of theirs.
  * Resolves with the number of answers.
  */
 export async function load(
-  contestant: Contestant,
-  { connections, next, samples: [known] }: Workload,
+  subject: Subject,
+  { connections, next, samples: [known], accept: own }: Workload,
   durationMs: number,
   accept?: string,
 ): Promise<number> {
   const deadlineMs = performance.now() + durationMs;
-  const question = contestant.replaysRecording ? () => known : next;
+  const question = subject.replaysRecording ? () => known : next;
+  // Behind a proxy, any connection carries any client's token.
+  let sent = 0;
   using _awake = stayAwake();
   const answered = await Promise.all(
-    Array.from({ length: connections }, (_, at) =>
-      ask(contestant.process.port, () => contestant.request(question(), at, accept), deadlineMs),
+    Array.from({ length: connections }, () =>
+      ask(
+        subject.process.port,
+        () => subject.request(question(), sent++, own ?? accept),
+        deadlineMs,
+      ),
     ),
   );
   return answered.reduce((sum, count) => sum + count, 0);
@@ -52,7 +58,7 @@ function ask(port: number, next: () => Buffer, deadlineMs: number): Promise<numb
     };
     socket.once('connect', send);
     socket.once('error', fail);
-    socket.once('close', () => fail('the contestant hung up'));
+    socket.once('close', () => fail('the subject hung up'));
     socket.on('data', (chunk: Buffer) => {
       if (!reader.take(chunk)) return;
       if (reader.status !== 200) return fail(`status ${reader.status}`);

@@ -1,5 +1,5 @@
 /**
- * Preloaded into each contestant: reports the process's own figures to the bench. CPU counts all of
+ * Preloaded into each subject: reports the process's own figures to the bench. CPU counts all of
  * its threads, so that work on the thread pool is not free.
  */
 import { createHook } from 'node:async_hooks';
@@ -43,7 +43,7 @@ process.on('message', (question: ProbeQuestion) => {
   if (question.ask === undefined) return;
   void answer(question).then((value) => process.send?.({ answer: value }));
 });
-// A contestant ends on its signal, not when its probe does.
+// A subject ends on its signal, not when its probe does.
 process.channel?.unref();
 // A bench that was interrupted must not leave its processes behind.
 process.on('disconnect', () => process.exit());

@@ -5,12 +5,12 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../test/support/free-ports.ts';
-import { CONTESTANT_CORE, onCore } from './cores.ts';
+import { onCore, SUBJECT_CORE } from './cores.ts';
 import type { ProbeAnswers, ProbeQuestion } from './probe.ts';
 
 export interface ProcessOptions {
   readonly script: string;
-  /** A contestant's own, unless it is said. */
+  /** A subject's own, unless it is said. */
   readonly core?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
@@ -19,7 +19,7 @@ export interface ProcessOptions {
 }
 
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
-const STARTS_WITHIN_MS = 30_000;
+const STARTS_WITHIN_MS = 120_000;
 const PAGE_BYTES = 4_096;
 // A service that logs each request writes hundreds of megabytes.
 const KEPT_CHARACTERS = 20_000;
@@ -35,7 +35,7 @@ export class ProbedProcess implements AsyncDisposable {
   constructor(
     {
       script,
-      core = CONTESTANT_CORE,
+      core = SUBJECT_CORE,
       environment = {},
       nodeFlags = [],
       isBare = false,

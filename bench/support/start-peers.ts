@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Contestant } from './contestant.ts';
 import type { Gateway } from './gateway.ts';
-import { start } from './start-contestants.ts';
+import { start } from './start-subjects.ts';
+import type { Subject } from './subject.ts';
 
 const PEERS_FOLDER = fileURLToPath(new URL('../peers/', import.meta.url));
 /** The usual alternatives, by the file that sets each up. */
@@ -13,7 +13,7 @@ const PEERS = [
   { name: 'Apollo Server', endpoint: '/', script: `${PEERS_FOLDER}apollo.mjs` },
 ];
 
-export function startPeers(gateway: Gateway): Promise<Contestant>[] {
+export function startPeers(gateway: Gateway): Promise<Subject>[] {
   installPeers();
   return PEERS.map((peer) => start(gateway, peer));
 }

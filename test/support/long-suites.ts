@@ -12,7 +12,6 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/guides/{apollo,empty-folder,pages,samples,trusted-documents}.test.ts',
   'client/test/orders/faults.test.ts',
   'client/test/packaging/**/*.test.ts',
-  'test/bench/**/*.test.ts',
   'test/deploy/{alerts,compose,night,one-machine,restarts}.test.ts',
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/send-buffers.test.ts',
@@ -29,7 +28,6 @@ export const LONG_SUITES: readonly string[] = [
 /** Suites for which a machine needs more than CI brings in: `npm test -- --all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = [
   'client/test/examples/{expo-export,jvm}.test.ts',
-  'test/bench/phones.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',
 ];
 

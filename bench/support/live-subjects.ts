@@ -24,7 +24,7 @@ export function startLive(
   }: { readonly intervalMs: number; readonly environment?: Readonly<Record<string, string>> },
   loopMessage: string | null = null,
 ): Promise<ProbedProcess> {
-  const loop = fileURLToPath(new URL('../contestants/bare-live.ts', import.meta.url));
+  const loop = fileURLToPath(new URL('../subjects/bare-live.ts', import.meta.url));
   return ProbedProcess.listening({
     script: loopMessage === null ? OURS : loop,
     environment: {

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { compareAnswers } from './compare.ts';
-import type { Contestant } from './contestant.ts';
 import { startGateway } from './gateway.ts';
-import { startByHand, startOurs, startWire, type Variant } from './start-contestants.ts';
 import { startPeers } from './start-peers.ts';
+import { startByHand, startOurs, startWire, type Variant } from './start-subjects.ts';
+import type { Subject } from './subject.ts';
 import { createWorkloads } from './workloads.ts';
 
-export type Field = Awaited<ReturnType<typeof openField>>;
+export type Subjects = Awaited<ReturnType<typeof openSubjects>>;
 
 const INSTRUMENTS = 5_000;
 const CLIENTS = 16;
@@ -19,40 +19,40 @@ export interface Guests {
   readonly peers: boolean;
 }
 
-/** All contestants started, and checked to answer alike. */
-export async function openField({ besides, peers }: Guests) {
+/** All subjects started, and checked to answer alike. */
+export async function openSubjects({ besides, peers }: Guests) {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await startGateway(INSTRUMENTS, CLIENTS));
-  const join = async (starting: Promise<Contestant>) => {
-    const contestant = await starting;
-    opened.use(contestant.process);
-    return contestant;
+  const join = async (starting: Promise<Subject>) => {
+    const subject = await starting;
+    opened.use(subject.process);
+    return subject;
   };
   const ours = await join(startOurs(gateway));
-  // Whatever a process has answered before decides how V8 compiles it: one whose answers each contestant's are compared
+  // Whatever a process has answered before decides how V8 compiles it: one whose answers each subject's are compared
   // with is in a slower state than the others, and is not measured.
   const model = await startOurs(gateway, 'model');
   await using _compared = model.process;
   const { data } = await model.ask({ path: '', document: SYMBOLS, variables: {} });
   const workloads = createWorkloads(Object(data).catalog.instruments);
   // The wire first: it is the baseline of the others.
-  const contestants = [
+  const subjects = [
     await join(startWire(gateway, model, workloads)),
     await join(startByHand(gateway)),
     ours,
   ];
   for (const beside of besides) {
-    contestants.push(await join(startOurs(gateway, `ours, ${beside}`, variantOf(beside))));
+    subjects.push(await join(startOurs(gateway, `ours, ${beside}`, variantOf(beside))));
   }
   if (peers) {
-    for (const starting of startPeers(gateway)) contestants.push(await join(starting));
+    for (const starting of startPeers(gateway)) subjects.push(await join(starting));
   }
-  for (const workload of workloads) {
-    for (const other of contestants) await compareAnswers(model, other, workload);
+  for (const workload of workloads.filter(({ isOurs }) => !isOurs)) {
+    for (const other of subjects) await compareAnswers(model, other, workload);
   }
   const resources = opened.move();
   const dispose = () => resources.disposeAsync();
-  return { gateway, workloads, contestants, ours, [Symbol.asyncDispose]: dispose };
+  return { gateway, workloads, subjects, ours, [Symbol.asyncDispose]: dispose };
 }
 
 function variantOf(beside: string): Variant {

@@ -9,7 +9,7 @@ interface Watcher {
   isSubscribed: boolean;
 }
 
-export interface CrowdFigures {
+export interface ClientFigures {
   readonly events: number;
   /** All that came over the wire, frames included. */
   readonly bytes: number;
@@ -19,7 +19,7 @@ const SOCKETS_PER_ADDRESS = 10;
 const AT_ONCE = 50;
 
 /** Many sockets from many addresses of this machine, like clients at home; each event is counted, not parsed. */
-export class LiveCrowd {
+export class LiveClients {
   readonly #port: number;
   readonly #isPacked: boolean;
   readonly #watchers: Watcher[] = [];
@@ -71,7 +71,7 @@ export class LiveCrowd {
   }
 
   /** Since it has begun. */
-  figures(): CrowdFigures {
+  figures(): ClientFigures {
     return { events: this.#events, bytes: this.#bytesRead() - this.#bytesBefore };
   }
 

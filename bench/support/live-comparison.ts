@@ -1,36 +1,38 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ACCOUNT_QUERY, QUERY, startLive } from './live-contestants.ts';
-import { type CrowdFigures, LiveCrowd } from './live-crowd.ts';
+import { type ClientFigures, LiveClients } from './live-clients.ts';
 import type { LiveGateway } from './live-gateway.ts';
+import { ACCOUNT_QUERY, QUERY, startLive } from './live-subjects.ts';
 import type { ProbedProcess } from './probed-process.ts';
 import { geometricMean, median } from './statistics.ts';
 import { stayAwake } from './stay-awake.ts';
 
 export interface LivePace {
   readonly intervalMs: number;
-  readonly warmCrowd: CrowdSize;
+  readonly warmClients: ClientCount;
   /** The number of events each sends before anything is measured. */
   readonly warmEvents: number;
   /** Between the last socket's first event and the first window. */
   readonly settleMs: number;
   readonly windowMs: number;
-  /** For each order in which the two crowds connect. */
+  /** For each order in which the two groups connect. */
   readonly windows: number;
 }
 
-export interface CrowdSize {
+export interface ClientCount {
   readonly sockets: number;
   readonly accounts: number;
 }
 
-export interface WindowFigures extends CrowdFigures {
+export interface WindowFigures extends ClientFigures {
   readonly seconds: number;
   /** Microseconds of CPU in all. */
   readonly cpu: number;
   readonly holdMs: number;
 }
 
-export type DuelFigures = Awaited<ReturnType<Awaited<ReturnType<typeof openDuel>>['measure']>>;
+export type ComparisonFigures = Awaited<
+  ReturnType<Awaited<ReturnType<typeof openComparison>>['measure']>
+>;
 
 /** A server, and what its subscribers ask for. */
 interface Opponent {
@@ -43,7 +45,7 @@ interface Opponent {
 }
 
 /** Ours and what it is measured beside: itself with other subscribers, or a bare loop. */
-export const DUELS: Readonly<Record<string, readonly [Opponent, Opponent]>> = {
+export const COMPARISONS: Readonly<Record<string, readonly [Opponent, Opponent]>> = {
   loop: [{ name: 'ours' }, { name: 'bare loop', isBare: true }],
   account: [{ name: '`accountChanges`', query: ACCOUNT_QUERY }, { name: '`positionChanges`' }],
   packed: [{ name: 'packed', isPacked: true }, { name: 'plain' }],
@@ -52,10 +54,10 @@ export const DUELS: Readonly<Record<string, readonly [Opponent, Opponent]>> = {
 const MAX_WARM_MS = 120_000;
 
 /**
- * Two servers under the same crowd at the same time, on the same core: what else the machine does meets both alike. Each
+ * Two servers under the same clients at the same time, on the same core: what else the machine does meets both alike. Each
  * process's CPU is its own. Node compiles what has run often: both send as many events before they are measured.
  */
-export async function openDuel(
+export async function openComparison(
   gateway: LiveGateway,
   pace: LivePace,
   opponents: readonly [Opponent, Opponent],
@@ -68,18 +70,18 @@ export async function openDuel(
     processes.push(process);
     message ||= await sampleOf(process, query);
   }
-  await under(pace.warmCrowd, [0, 1], async (crowds) => {
-    for (const crowd of crowds) crowd.begin();
+  await under(pace.warmClients, [0, 1], async (groups) => {
+    for (const clients of groups) clients.begin();
     const until = performance.now() + MAX_WARM_MS;
-    const isCold = () => crowds.some((crowd) => crowd.figures().events < pace.warmEvents);
+    const isCold = () => groups.some((clients) => clients.figures().events < pace.warmEvents);
     while (isCold() && performance.now() < until) await delay(100);
   });
 
-  /** The cost of one crowd for each of the two, window by window. */
-  async function measure(size: CrowdSize) {
+  /** The cost of one clients for each of the two, window by window. */
+  async function measure(size: ClientCount) {
     const windows: [WindowFigures[], WindowFigures[]] = [[], []];
     const ratios: number[] = [];
-    // The events of the crowd that connects first cost up to a fifth more, whoever serves it.
+    // The events of the clients that connects first cost up to a fifth more, whoever serves it.
     for (const order of [
       [0, 1],
       [1, 0],
@@ -92,44 +94,44 @@ export async function openDuel(
     return { eventBytes: message.length, windows, ratio: geometricMean(ratios) };
   }
 
-  async function windowsOf(crowds: readonly LiveCrowd[]) {
+  async function windowsOf(groups: readonly LiveClients[]) {
     await delay(pace.settleMs);
     const taken: (readonly [WindowFigures, WindowFigures])[] = [];
     for (let window = 0; window < pace.windows; window += 1) {
-      const [ours, beside] = await Promise.all(crowds.map(windowOf));
+      const [ours, beside] = await Promise.all(groups.map(windowOf));
       if (ours && beside) taken.push([ours, beside]);
     }
     return taken;
   }
 
   async function under<T>(
-    { sockets, accounts }: CrowdSize,
+    { sockets, accounts }: ClientCount,
     order: readonly number[],
-    act: (crowds: readonly LiveCrowd[]) => Promise<T>,
+    act: (groups: readonly LiveClients[]) => Promise<T>,
   ): Promise<T> {
-    const crowds = processes.map(({ port }, at) => new LiveCrowd(port, opponents[at]?.isPacked));
+    const groups = processes.map(({ port }, at) => new LiveClients(port, opponents[at]?.isPacked));
     // Twice in an interval, so that each poll finds a change, whatever the market's own delays.
     using _ticking = setInterval(() => void gateway.tick(), pace.intervalMs / 2);
     using _awake = stayAwake();
     try {
       for (const at of order) {
-        await crowds[at]?.connect(gateway.tokens(accounts, sockets / accounts));
-        await crowds[at]?.subscribe(opponents[at]?.query ?? QUERY);
+        await groups[at]?.connect(gateway.tokens(accounts, sockets / accounts));
+        await groups[at]?.subscribe(opponents[at]?.query ?? QUERY);
       }
-      return await act(crowds);
+      return await act(groups);
     } finally {
-      for (const crowd of crowds) crowd.close();
+      for (const clients of groups) clients.close();
     }
   }
 
-  async function windowOf(crowd: LiveCrowd, at: number): Promise<WindowFigures> {
+  async function windowOf(clients: LiveClients, at: number): Promise<WindowFigures> {
     const process = processes[at] as ProbedProcess;
     const beganAtMs = performance.now();
     const cpuBefore = await process.ask({ ask: 'cpu' });
     await process.ask({ ask: 'watch-holds' });
-    crowd.begin();
+    clients.begin();
     await delay(pace.windowMs);
-    const figures = crowd.figures();
+    const figures = clients.figures();
     const cpu = (await process.ask({ ask: 'cpu' })) - cpuBefore;
     const seconds = (performance.now() - beganAtMs) / 1000;
     const holdMs = await process.ask({ ask: 'longest-hold' });
@@ -138,13 +140,13 @@ export async function openDuel(
 
   /** An event, which the loop sends on. */
   async function sampleOf({ port }: ProbedProcess, query = QUERY): Promise<string> {
-    const crowd = new LiveCrowd(port);
-    await crowd.connect(gateway.tokens(1, 1));
-    await crowd.subscribe(query);
-    const sample = crowd.sample();
+    const clients = new LiveClients(port);
+    await clients.connect(gateway.tokens(1, 1));
+    await clients.subscribe(query);
+    const sample = clients.sample();
     await gateway.tick();
     const event = await sample;
-    crowd.close();
+    clients.close();
     return event;
   }
 

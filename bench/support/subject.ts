@@ -11,32 +11,32 @@ export interface Question {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export interface ContestantOptions {
+export interface SubjectOptions {
   readonly name: string;
   readonly process: ProbedProcess;
   /** The path of its GraphQL endpoint; null where it has a path for each screen. */
   readonly endpoint: string | null;
   /** Routes by the path alone, whatever the request's body. */
   readonly replaysRecording?: boolean;
-  /** One per connection, as clients have their own. */
+  /** One for each client. */
   readonly tokens: readonly string[];
 }
 
-export type Contestant = ReturnType<typeof createContestant>;
+export type Subject = ReturnType<typeof createSubject>;
 
 /** A server that is measured, and its way of taking requests. */
-export function createContestant({
+export function createSubject({
   name,
   process,
   endpoint,
   replaysRecording = false,
   tokens,
-}: ContestantOptions) {
+}: SubjectOptions) {
   const prepared = new WeakMap<Question, Map<string, Buffer>>();
   const bodyOf = ({ document, variables }: Question) =>
     JSON.stringify(endpoint === null ? variables : { query: document, variables });
-  const headersFor = (connection: number, accept: string) => ({
-    ...headersOf(tokens[connection % tokens.length] ?? null),
+  const headersFor = (client: number, accept: string) => ({
+    ...headersOf(tokens[client % tokens.length] ?? null),
     accept,
     'user-agent': 'bench',
   });
@@ -47,13 +47,13 @@ export function createContestant({
     replaysRecording,
 
     /** The whole request as bytes; memoized for a question that repeats. */
-    request(question: Question, connection: number, accept: string = PLAIN_JSON): Buffer {
+    request(question: Question, client: number, accept: string = PLAIN_JSON): Buffer {
       const known = prepared.get(question) ?? new Map<string, Buffer>();
       prepared.set(question, known);
-      const of = `${connection} ${accept}`;
+      const of = `${client % tokens.length} ${accept}`;
       const bytes =
         known.get(of) ??
-        postBytes(endpoint ?? question.path, headersFor(connection, accept), bodyOf(question));
+        postBytes(endpoint ?? question.path, headersFor(client, accept), bodyOf(question));
       known.set(of, bytes);
       return bytes;
     },

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { PreparedAnswers } from '../contestants/wire.ts';
-import { type Contestant, type ContestantOptions, createContestant } from './contestant.ts';
+import type { PreparedAnswers } from '../subjects/wire.ts';
 import type { Gateway } from './gateway.ts';
 import { ALONE, OURS, UNLIMITED } from './ours.ts';
 import { ProbedProcess, type ProcessOptions } from './probed-process.ts';
+import { createSubject, type Subject, type SubjectOptions } from './subject.ts';
 import type { Workload } from './workloads.ts';
 
 type Surroundings = Pick<Gateway, 'url' | 'tokens'>;
@@ -14,7 +14,7 @@ type Surroundings = Pick<Gateway, 'url' | 'tokens'>;
 /** How its process differs from another one of the same program. */
 export type Variant = Partial<Pick<ProcessOptions, 'script' | 'nodeFlags' | 'environment'>>;
 
-type Entry = Pick<ContestantOptions, 'name' | 'endpoint' | 'replaysRecording'> &
+type Entry = Pick<SubjectOptions, 'name' | 'endpoint' | 'replaysRecording'> &
   Variant & { readonly script: string };
 
 /** This project as it runs in production, with limits that a load test does not reach. */
@@ -22,24 +22,24 @@ export function startOurs(
   gateway: Surroundings,
   name = 'ours',
   { environment, ...variant }: Variant = {},
-): Promise<Contestant> {
+): Promise<Subject> {
   const settings = { ...ALONE, ...UNLIMITED, ...environment };
   return start(gateway, {
     ...{ name, endpoint: '/graphql', script: OURS, ...variant, environment: settings },
   });
 }
 
-export function startByHand(gateway: Surroundings): Promise<Contestant> {
-  const script = pathOf('../contestants/by-hand/main.ts');
+export function startByHand(gateway: Surroundings): Promise<Subject> {
+  const script = pathOf('../subjects/by-hand/main.ts');
   return start(gateway, { name: 'by hand', endpoint: null, script });
 }
 
 /** The wire replays the answers of `model`. */
 export async function startWire(
   gateway: Surroundings,
-  model: Contestant,
+  model: Subject,
   workloads: readonly Workload[],
-): Promise<Contestant> {
+): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   try {
     const file = join(folder, 'answers.json');
@@ -48,7 +48,7 @@ export async function startWire(
       name: 'wire',
       endpoint: null,
       replaysRecording: true,
-      script: pathOf('../contestants/wire.ts'),
+      script: pathOf('../subjects/wire.ts'),
       environment: { ANSWERS: file },
     });
   } finally {
@@ -56,10 +56,7 @@ export async function startWire(
   }
 }
 
-async function answersOf(
-  model: Contestant,
-  workloads: readonly Workload[],
-): Promise<PreparedAnswers> {
+async function answersOf(model: Subject, workloads: readonly Workload[]): Promise<PreparedAnswers> {
   const answers: Record<string, PreparedAnswers[string]> = {};
   for (const { samples, calls } of workloads) {
     const bodies: string[] = [];
@@ -72,9 +69,9 @@ async function answersOf(
 export async function start(
   { url, tokens }: Surroundings,
   { script, environment, nodeFlags = [], ...entry }: Entry,
-): Promise<Contestant> {
+): Promise<Subject> {
   const given = { script, nodeFlags, environment: { GATEWAY_URL: url, ...environment } };
-  return createContestant({ ...entry, process: await ProbedProcess.listening(given), tokens });
+  return createSubject({ ...entry, process: await ProbedProcess.listening(given), tokens });
 }
 
 function pathOf(relative: string): string {
