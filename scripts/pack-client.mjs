@@ -2,8 +2,9 @@
 // without dependencies, since a fresh clone has neither packages nor the Node that strips types.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { root } from './hand-over.mjs';
+import { fileURLToPath } from 'node:url';
 
+const root = fileURLToPath(new URL('..', import.meta.url));
 // npm's prepack compiles the sources; what that prints is shown only where it fails. It needs nothing but TypeScript:
 // the compiler writes each declaration from its own file, and types are left to `npm run check`.
 const { status, stdout, stderr, error } = spawnSync(

@@ -1,6 +1,6 @@
 /**
  * A night of faults against three replicas behind haproxy, with a Redis, a probe of the front door and traffic, under a real
- * Prometheus: what tells of each, when, and what of it would wake somebody. `npm run soak -- night --help` has the rest.
+ * Prometheus: what tells of each, when, and what of it would wake somebody. `npm run soak -- fault-scenarios --help` has the rest.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { drawScenes, SCENES } from '../test/support/night/scenes.ts';
 import { mayMount } from '../test/support/night/small-disk.ts';
 
 const HASTENED_BY = 30;
-const HELP = `npm run soak -- night [--seed 7] [--faults 10] [--real] [--drill folder] [words of a title …]
+const HELP = `npm run soak -- fault-scenarios [--seed 7] [--faults 10] [--real] [--drill folder] [words of a title …]
 
 Draws faults from test/support/night/scenes.ts in the order that the seed decides, acts one after the other, and prints a
 table: when the first line came, the reason, the alerts with their real times, and the page, of which there may be one. What

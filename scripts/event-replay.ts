@@ -1,5 +1,5 @@
 // Folds an account's events as clients do for as long as you like, behind a gateway whose two reads lag, and compares
-// each list that is shown with the gateway's own states. `npm run soak -- folds [--minutes 10] [--seed 1]`
+// each list that is shown with the gateway's own states. `npm run soak -- event-replay [--minutes 10] [--seed 1]`
 import { parseArgs } from 'node:util';
 import { checkFolding } from '../test/end-to-end/live/fold-check.ts';
 import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';

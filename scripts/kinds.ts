@@ -1,0 +1,49 @@
+// Runs what is behind an npm script of several kinds: `npm run soak -- ledger --minutes 10`. The first kind needs no name, and
+// the last program of a kind is given the arguments.
+import { spawnSync } from 'node:child_process';
+
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
+const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly string[])[]>>>> = {
+  test: {
+    suites: [['scripts/test-tools.ts'], VITEST],
+    '--all': [['scripts/test-tools.ts'], VITEST],
+    '--changed': [['scripts/changed-tests.ts']],
+  },
+  docs: {
+    pages: [['scripts/docs.ts'], ['page/bundle.ts']],
+    graphiql: [['npm', 'ci', '--prefix', 'graphiql'], ['graphiql/bundle.ts']],
+    screenshots: [['scripts/record-run.ts'], ['page/bundle.ts'], ['scripts/screenshots.ts']],
+    sizes: [['scripts/client-sizes.ts']],
+    site: [['scripts/docs-folder.ts']],
+  },
+  soak: {
+    memory: [['scripts/soak.ts']],
+    chaos: [['scripts/soak-chaos.ts']],
+    replicas: [['scripts/soak-replicas.ts']],
+    rolling: [['scripts/soak-replicas/rolling.ts']],
+    ledger: [['scripts/ledger.ts']],
+    'event-replay': [['scripts/event-replay.ts']],
+    fuzz: [['scripts/fuzz.ts']],
+    'fault-scenarios': [['scripts/fault-scenarios.ts']],
+    tests: [['scripts/repeat-tests.ts']],
+  },
+  bundle: { program: [['image/bundle.ts', '.']], package: [['image/pack.ts']] },
+  audit: {
+    all: [['scripts/audit.ts'], ['scripts/audit.ts', 'graphiql']],
+    sbom: [['scripts/sbom.ts']],
+  },
+};
+
+const [script = '', kind = '', ...rest] = process.argv.slice(2);
+const kinds = KINDS[script] ?? {};
+const isNamed = Object.hasOwn(kinds, kind);
+const [programs = []] = isNamed ? [kinds[kind]] : Object.values(kinds);
+const args = isNamed || kind === '' ? rest : [kind, ...rest];
+if (kind === '--all') Object.assign(process.env, { CI: 'true', FULL: 'true' });
+for (const program of programs.slice(0, -1)) {
+  const command = program[0] === 'npm' ? program : [process.execPath, ...program];
+  const { status } = spawnSync('env', command, { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+// In place of this process, so that a signal reaches the program itself.
+process.execve?.(process.execPath, [process.execPath, ...(programs.at(-1) ?? []), ...args]);

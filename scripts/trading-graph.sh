@@ -1,0 +1,13 @@
+#!/bin/sh
+# The `trading-graph` command from a checkout, under any Node from 20 on: npm installs what is missing, and the program runs
+# on the Node that it has brought in.
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+case $root in
+*/node_modules/*)
+  echo 'This is a checkout of trading-graph and no package of it: run `npm run bundle -- package` in a clone, and install what it writes.' >&2
+  exit 1
+  ;;
+esac
+node "$root/scripts/setup.mjs" || exit
+PATH=$root/node_modules/.bin:$PATH
+exec node "$root/src/cli/main.ts" "$@"
