@@ -58,6 +58,7 @@ test('the unit starts a process again at once, writes to its state alone and gai
   expect(text).toContain('\nStartLimitIntervalSec=0\n');
   expect(has('User', 'ProtectSystem')).toEqual(['trading-graph', 'strict']);
   expect(has('NoNewPrivileges', 'CapabilityBoundingSet')).toEqual(['yes', '']);
+  expect(text).toContain(`\nEnvironment=NODE_COMPILE_CACHE=/var/cache/${has('CacheDirectory')}\n`);
   expect(has('ReadWritePaths', 'AmbientCapabilities')).toEqual([undefined, undefined]);
 });
 

@@ -21,8 +21,12 @@ class UnitFile {
     return this.#values.get(`Service.${key}`)?.at(-1);
   }
 
+  /** As a test may have it, which writes nothing outside of its folder. */
   get environment(): Record<string, string> {
-    return parsePairs(this.#values.get('Service.Environment')?.join(' ') ?? '');
+    const { NODE_COMPILE_CACHE: _ofTheMachine, ...environment } = parsePairs(
+      this.#values.get('Service.Environment')?.join(' ') ?? '',
+    );
+    return environment;
   }
 }
 
