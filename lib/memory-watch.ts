@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -11,6 +12,7 @@ const ENOUGH_SHARE = 0.7;
 const MIN_PAUSE_MS = 5_000;
 // A forced collection stops everything: it may take one hundredth of the time.
 const PAUSES_PER_COLLECTION = 100;
+const STATUS = '/proc/self/status';
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
 
 /**
@@ -18,6 +20,7 @@ const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
  * merely used says nothing: V8 lets garbage grow up to the limit where there is room.
  */
 export function watchMemory(log: Pick<Log, 'warn' | 'info'>, clock: Clock) {
+  const heldShare = createHeldShare();
   let held = 0;
   let isShort = false;
   let cancelCheck = () => {};
@@ -75,14 +78,37 @@ function isMajor(entry: PerformanceEntry): boolean {
   return detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 }
 
-function heldShare(): number {
-  const { external_memory: buffers } = getHeapStatistics();
-  const held = getHeapSpaceStatistics()
-    .filter(({ space_name: name }) => !YOUNG_SPACES.includes(name))
-    .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
-  // It is larger than any machine's memory, or 0, where the container has no limit.
-  const containerLimit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
-  return Math.max(held / oldHeapLimit(), (held + buffers) / containerLimit);
+/** The larger share of the heap's limit and of the container's, beside which Node's own memory counts. */
+function createHeldShare(): () => number {
+  /** The most that was resident, and what V8 held then. */
+  const peak = { resident: 0, held: 0 };
+  return () => {
+    const { external_memory: buffers } = getHeapStatistics();
+    const old = getHeapSpaceStatistics()
+      .filter(({ space_name: name }) => !YOUNG_SPACES.includes(name))
+      .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
+    const held = old + buffers;
+    const resident = residentBytes();
+    if (resident >= peak.resident) Object.assign(peak, { resident, held });
+    // The allocators keep what is released for what comes next, and it stays resident.
+    const inUse = resident * Math.min(1, held / peak.held);
+    // It is larger than any machine's memory, or 0, where the container has no limit.
+    const containerLimit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+    return Math.max(old / oldHeapLimit(), Math.max(held, inUse) / containerLimit);
+  };
+}
+
+/**
+ * What the kernel cannot take back, which fills a small container long before V8 holds much. `rss()` and `availableMemory()` count
+ * files as well, which it can. 0 where there is no Linux to tell.
+ */
+function residentBytes(): number {
+  try {
+    const [, kilobytes = 0] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(STATUS, 'utf8')) ?? [];
+    return Number(kilobytes) * 1024;
+  } catch {
+    return 0;
+  }
 }
 
 let collect: (() => void) | null = null;

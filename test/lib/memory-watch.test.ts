@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { watchMemory } from '../../lib/memory-watch.ts';
 import { eventually } from '../support/eventually.ts';
@@ -26,3 +27,29 @@ test('memory that is short is collected again after five seconds, unless the wat
     process.constrainedMemory = constrainedMemory;
   }
 });
+
+test.runIf(process.platform === 'linux')(
+  'memory that V8 does not hold counts against the container, until what V8 holds has made room in it',
+  async () => {
+    const watch = watchMemory({ warn() {}, info() {} }, createScriptedClock());
+    const { constrainedMemory } = process;
+    // Of SQLite's own.
+    using database = new DatabaseSync(':memory:');
+    let buffer = Buffer.alloc(100_000_000, 1);
+    try {
+      const held = heldBytes();
+      const resident = process.memoryUsage.rss();
+      process.constrainedMemory = () => 1.4 * resident;
+      await eventually(() => heldBytes() > 0 && watch.heldShare > 0);
+      expect(watch.isShort).toBe(false);
+      database.exec(`CREATE TABLE t AS SELECT zeroblob(${resident})`);
+      await eventually(() => heldBytes() > 0 && watch.isShort);
+      expect(buffer.length).toBeGreaterThan(0);
+      buffer = Buffer.alloc(0);
+      await eventually(() => heldBytes() < held && !watch.isShort);
+    } finally {
+      process.constrainedMemory = constrainedMemory;
+      watch.close();
+    }
+  },
+);
