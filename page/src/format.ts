@@ -1,11 +1,8 @@
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const one = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const money = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const signedMoney = new Intl.NumberFormat('en', {
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 2,
-  signDisplay: 'exceptZero',
-});
+const cents = { minimumFractionDigits: 2, maximumFractionDigits: 2 } as const;
+const money = new Intl.NumberFormat('en', cents);
+const signedMoney = new Intl.NumberFormat('en', { ...cents, signDisplay: 'exceptZero' });
 const units = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const time = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hour12: false });
 
@@ -39,10 +36,6 @@ export function formatBytes(bytes: number): string {
 
 export function formatCount(count: number): string {
   return whole.format(count);
-}
-
-export function formatRate(perSecond: number): string {
-  return one.format(perSecond);
 }
 
 export function formatTime(at: Date | null): string {

@@ -29,23 +29,26 @@ export class LiveLine {
     const opened = (socket: WebSocket) => {
       this.#socket = socket;
       if (this.#isDown) socket.close();
-      socket.addEventListener('open', () => {
-        socket.addEventListener('close', () => {
-          noteMark({ lane: 'app', kind: 'fault', text: 'the socket is closed' });
-          observer.closed?.();
-        });
-      });
-      socket.addEventListener('message', ({ data }) => received(data, observer));
     };
     this.WebSocket = class extends WebSocket {
       constructor(url: string | URL, protocols?: string | string[]) {
         super(url, protocols);
         opened(this);
+        this.addEventListener('open', () => {
+          this.addEventListener('close', () => {
+            noteMark({ lane: 'app', kind: 'fault', text: 'the socket is closed' });
+            observer.closed?.();
+          });
+        });
+        this.addEventListener('message', ({ data }) => received(data, observer));
       }
 
-      override send(data: string | ArrayBufferLike | Blob | ArrayBufferView<ArrayBuffer>): void {
-        sent(data, observer);
-        super.send(data as string);
+      override send(data: string): void {
+        const { type, payload } = JSON.parse(data) as Message;
+        const isAccount = type === 'subscribe' && payload?.query?.includes('accountChanges');
+        const after = payload?.variables?.after;
+        if (isAccount && after !== undefined) observer.subscribed?.(after);
+        super.send(data);
       }
     };
   }
@@ -60,53 +63,31 @@ export class LiveLine {
     return this.#isDown;
   }
 
-  /** As in a tunnel: the socket is lost, and until `restore` no other one opens. */
-  drop(): void {
-    this.#isDown = true;
-    this.kill();
-  }
-
-  restore(): void {
-    this.#isDown = false;
+  /** As in a tunnel: the socket is lost, and no other one opens. */
+  set isDown(isDown: boolean) {
+    this.#isDown = isDown;
+    if (isDown) this.kill();
   }
 }
 
-function sent(data: unknown, observer: LineObserver): void {
-  const message = parse(data);
-  if (message?.type !== 'subscribe') return;
-  const { query, variables } = message.payload as SubscribePayload;
-  const isAccount = query?.includes('accountChanges') ?? false;
-  if (isAccount && variables?.after !== undefined) observer.subscribed?.(variables.after);
-}
-
-function received(data: unknown, observer: LineObserver): void {
-  const message = parse(data);
-  if (message?.type !== 'next') return;
-  const { data: answer } = message.payload as { data?: { accountChanges?: AccountChanges } };
-  if (!answer?.accountChanges) return;
-  const { snapshot, positions, orders } = answer.accountChanges;
-  const changes = [positions, orders].flatMap((list) =>
-    list ? [...list.upserted, ...(list.ticks ?? []), ...list.closed] : [],
-  );
-  const event = {
-    snapshot,
-    rows: changes.length,
-    bytes: String(data).length,
+interface Message {
+  readonly type: string;
+  readonly payload?: {
+    readonly query?: string;
+    readonly variables?: { readonly after?: string | null };
+    readonly data?: { readonly accountChanges?: AccountChanges };
   };
-  const text = snapshot ? 'the whole account' : `changes in ${plural(event.rows, 'row')}`;
+}
+
+function received(data: string, observer: LineObserver): void {
+  const { type, payload } = JSON.parse(data) as Message;
+  const changes = type === 'next' && payload?.data?.accountChanges;
+  if (!changes) return;
+  const { snapshot, positions, orders } = changes;
+  const rows = [positions, orders].flatMap((list) =>
+    list ? [...list.upserted, ...(list.ticks ?? []), ...list.closed] : [],
+  ).length;
+  const text = snapshot ? 'the whole account' : `changes in ${plural(rows, 'row')}`;
   noteMark({ lane: 'app', kind: 'event', text });
-  observer.event?.(event);
-}
-
-interface SubscribePayload {
-  readonly query?: string;
-  readonly variables?: { readonly after?: string | null };
-}
-
-function parse(data: unknown): { readonly type?: string; readonly payload?: unknown } | null {
-  try {
-    return typeof data === 'string' ? JSON.parse(data) : null;
-  } catch {
-    return null;
-  }
+  observer.event?.({ snapshot, rows, bytes: data.length });
 }

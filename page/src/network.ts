@@ -53,7 +53,7 @@ export class Stopwatch {
   constructor(send: typeof fetch, network: Network) {
     this.#fetch = send;
     this.#network = network;
-    // The browser keeps the first 250 requests of a page, and this one has some each second.
+    // The browser keeps the times of the first 250 requests of a page, and this one has some each second.
     performance.clearResourceTimings();
   }
 
@@ -72,12 +72,9 @@ export class Stopwatch {
     const travelled = (bytes: number) => pause(roundTripMs + (bytes * 8_000) / bitsPerSecond);
     const partCame =
       onPart && ((soFar: AnswerSoFar) => void travelled(sizeOf(soFar)).then(() => onPart(soFar)));
-    const answer = await answerOf(
-      this.#fetch(url, { ...init, headers }),
-      id,
-      partCame,
-      this.#startedAt + startMs,
-    );
+    // The size of an answer in parts is found by an address that no other request has.
+    const address = onPart ? `${url}?${id}` : url;
+    const answer = await answerOf(this.#fetch(address, { ...init, headers }), id, partCame);
     if (!answer.isLocal) await travelled(answer.bytes);
     const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
     this.calls.push(call);
@@ -95,7 +92,6 @@ export async function answerOf(
   request: Promise<Response>,
   id?: string,
   onPart: (soFar: AnswerSoFar) => void = () => {},
-  sinceMs = 0,
 ) {
   try {
     const response = await request.catch(({ message }: Error) => {
@@ -104,12 +100,8 @@ export async function answerOf(
     const boundary = boundaryOf(response);
     if (boundary !== null) {
       const body = await readParts(response, boundary, onPart);
-      return {
-        body,
-        problem: null,
-        isLocal: false,
-        bytes: await packedSize(response, sinceMs, sizeOf(body)),
-      };
+      const bytes = await packedSize(response, sizeOf(body));
+      return { body, problem: null, isLocal: false, bytes };
     }
     const text = await response.text();
     const body = parse(text);
@@ -125,11 +117,9 @@ export async function answerOf(
 }
 
 /** An answer in parts is packed piece by piece: the browser tells its length, a moment after it has come. */
-async function packedSize({ url }: Response, sinceMs: number, otherwise: number): Promise<number> {
+async function packedSize({ url }: Response, otherwise: number): Promise<number> {
   for (let looks = 0; looks < LOOKS; looks += 1) {
-    const found = performance
-      .getEntriesByName(url, 'resource')
-      .findLast(({ startTime }) => startTime >= sinceMs) as PerformanceResourceTiming | undefined;
+    const [found] = performance.getEntriesByName(url, 'resource') as PerformanceResourceTiming[];
     if (found) return found.encodedBodySize || otherwise;
     await pause(LOOK_MS);
   }

@@ -11,7 +11,6 @@ import {
   formatMs,
   formatPrice,
   formatProfit,
-  formatRate,
   formatTime,
   formatUnits,
   plural,
@@ -20,18 +19,10 @@ import type { LineObserver, LiveEvent } from '../live-line.ts';
 import type { LookBack } from '../look-back.ts';
 import { onClick } from '../on-click.ts';
 import { sandbox } from '../sandbox.ts';
-import { Sparkline } from '../sparkline.ts';
 
 const WATCHERS = 10;
 const CUT_MS = 5_000;
 const LOG_LINES = 6;
-
-interface Row {
-  readonly element: HTMLTableRowElement;
-  readonly sparkline: Sparkline;
-  /** The trend goes on with what is new, and shows no past twice. */
-  update(position: Position, isPast: boolean): void;
-}
 
 /** Describes the traffic of the live connection in a few lines under the list. */
 export class LineLog implements LineObserver {
@@ -75,7 +66,8 @@ export class LineLog implements LineObserver {
 /** The account as it changes, and what becomes of it when the gateway or the socket is gone. */
 export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
   const body = find('live-rows', HTMLTableSectionElement);
-  const rows = new Map<string, Row>();
+  // A position that has not changed is the same object, and keeps its row.
+  const rows = new WeakMap<Position, HTMLTableRowElement>();
 
   new CodeBox('live-code', app, {
     document: LIVE_ACCOUNT,
@@ -87,23 +79,11 @@ export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
 });`,
   });
 
-  function draw({ positions, totals, session, asOf }: AccountState, isPast: boolean): void {
-    const ids = new Set(positions.map(({ id }) => id));
-    for (const [id, { element }] of rows) {
-      if (ids.has(id)) continue;
-      element.remove();
-      rows.delete(id);
+  function draw({ positions, totals, session, asOf }: AccountState): void {
+    for (const position of positions) {
+      if (!rows.has(position)) rows.set(position, rowOf(position));
     }
-    for (const [at, position] of positions.entries()) {
-      let row = rows.get(position.id);
-      if (row === undefined) {
-        row = createRow(position);
-        rows.set(position.id, row);
-      }
-      row.update(position, isPast);
-      if (body.children[at] !== row.element)
-        body.insertBefore(row.element, body.children[at] ?? null);
-    }
+    body.replaceChildren(...positions.flatMap((position) => rows.get(position) ?? []));
     find('live-empty', HTMLElement).hidden = positions.length > 0 || asOf === null;
     setText(find('live-count', HTMLElement), plural(totals?.count ?? 0, 'position'));
     const total = find('live-total', HTMLElement);
@@ -121,10 +101,10 @@ export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
     setText(find('live-fetched-at', HTMLElement), formatTime(fetchedAt));
   }
 
-  past.onShown((state, atMs) => draw(state, atMs !== null));
+  past.onShown(draw);
   app.calls.onChange(() => {
     const rate = app.calls.rate('getOpenPositions');
-    setText(find('live-polls', HTMLElement), rate === null ? '–' : formatRate(rate));
+    setText(find('live-polls', HTMLElement), rate?.toFixed(1) ?? '–');
   });
   onClick(find('live-cut', HTMLButtonElement), async () => {
     await sandbox.fail({ operation: 'getOpenPositions', kind: 'reset-before', forMs: CUT_MS });
@@ -134,86 +114,33 @@ export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
   startWatchers(app);
 }
 
-function createRow(first: Position): Row {
-  const sparkline = new Sparkline();
-  const price = h('td', { class: 'number price' });
-  const profit = h('td', { class: 'number' });
-  const units = h('td', { class: 'size' });
-  const element = h(
+function rowOf(position: Position): HTMLTableRowElement {
+  const { symbol, name, side, units, priceCurrent, digits, profit } = position;
+  const tone = (profit ?? 0) < 0 ? 'loss' : 'profit';
+  return h(
     'tr',
     {},
-    h(
-      'th',
-      { scope: 'row' },
-      h('b', {}, first.symbol),
-      h('span', { class: 'name' }, first.name ?? ''),
-    ),
-    units,
-    price,
-    h('td', { class: 'spark' }, sparkline.element),
-    profit,
+    h('th', { scope: 'row' }, h('b', {}, symbol), h('span', { class: 'name' }, name ?? '')),
+    h('td', { class: 'size' }, h('span', { class: 'side' }, side ?? ''), ` ${formatUnits(units)}`),
+    h('td', { class: 'number price' }, formatPrice(priceCurrent, digits)),
+    h('td', { class: `number ${tone}` }, formatProfit(profit)),
   );
-  let last: Position | null = null;
-  return {
-    element,
-    sparkline,
-    update(position, isPast) {
-      if (position === last) return;
-      last = position;
-      const side = h(
-        'span',
-        { class: `side ${position.side?.toLowerCase()}` },
-        position.side ?? '',
-      );
-      units.replaceChildren(side, ` ${formatUnits(position.units)}`);
-      setText(price, formatPrice(position.priceCurrent, position.digits));
-      setText(profit, formatProfit(position.profit));
-      profit.className = `number ${(position.profit ?? 0) < 0 ? 'loss' : 'profit'}`;
-      if (position.profit !== null && !isPast) sparkline.add(position.profit);
-    },
-  };
 }
 
 /** Ten more clients with a socket each: the gateway is polled once for all of them. */
 function startWatchers(app: App): void {
   const button = find('live-watch', HTMLButtonElement);
-  const list = find('live-watchers', HTMLElement);
   let watchers: readonly Client[] = [];
 
-  function open(): void {
-    watchers = Array.from({ length: WATCHERS }, () => app.anotherClient());
-    list.replaceChildren(
-      ...watchers.map((watcher, at) => {
-        const total = h('b', {}, '…');
-        watcher.positions(({ totals, status }) => {
-          setText(total, status === 'LIVE' ? formatProfit(totals?.profit) : status.toLowerCase());
-        });
-        return h('li', {}, h('span', {}, `Watcher ${at + 1}`), total);
-      }),
-    );
-  }
-
-  function close(): void {
+  function change(count: number): void {
     for (const watcher of watchers) watcher.dispose();
-    watchers = [];
-    list.replaceChildren();
+    watchers = Array.from({ length: count }, () => app.anotherClient());
+    for (const watcher of watchers) watcher.account(() => {});
+    button.textContent = count === 0 ? 'Open ten watchers' : 'Close the watchers';
+    setText(find('live-sockets', HTMLElement), String(1 + count));
+    announce(`${count} watchers are open.`);
   }
 
-  function show(): void {
-    list.hidden = watchers.length === 0;
-    button.textContent = watchers.length === 0 ? 'Open ten watchers' : 'Close the watchers';
-    setText(find('live-sockets', HTMLElement), String(1 + watchers.length));
-  }
-
-  onClick(button, () => {
-    if (watchers.length === 0) open();
-    else close();
-    show();
-    announce(watchers.length === 0 ? 'The watchers are closed.' : 'Ten watchers are open.');
-  });
-  app.onUserChange(() => {
-    if (watchers.length === 0) return;
-    close();
-    open();
-  });
+  onClick(button, () => change(watchers.length === 0 ? WATCHERS : 0));
+  app.onUserChange(() => change(watchers.length));
 }

@@ -23,7 +23,6 @@ export interface OneScreen {
 }
 
 const PHONES = ['rest', 'graph'] as const;
-const FIGURES = ['calls', 'bytes', 'time'] as const;
 const NAMES = new Intl.ListFormat('en-GB');
 
 /** Two phones that draw the start screen at the same time: one as a front end fetches it from the gateway, one by one query. */
@@ -68,7 +67,7 @@ console.log(data, errors);`,
       if (rest.catalogSize) chooseSize(rest.catalogSize);
       isMeasured = isWhole(rest) && isWhole(graph);
       // Figures stand beside each other only where both screens are whole.
-      if (isMeasured) compare(rest, graph);
+      if (isMeasured) drawFigures(figuresOf(graph), figuresOf(rest));
       if (own > 1) announce(sentence());
     } catch (error) {
       if (own !== runs) return;
@@ -112,7 +111,7 @@ console.log(data, errors);`,
     find('screen-receipts', HTMLElement).replaceChildren(
       ...(ways.graph?.receipts ?? []).map(receipt),
     );
-    for (const name of FIGURES) setFigure(name, '–', '');
+    drawFigures();
     tell();
   }
 
@@ -170,12 +169,6 @@ function playRecorded(show: (way: Ways) => void): Promise<readonly [Way, Way]> {
   return Promise.all([play({ rest }, rest), play({ graph }, graph)]);
 }
 
-function compare(rest: Way, graph: Way): void {
-  const before = figuresOf(rest);
-  const after = figuresOf(graph);
-  for (const name of FIGURES) setFigure(name, after[name], `instead of ${before[name]}`);
-}
-
 /** The catalog has more or less instruments for some groups, and other sizes than those that are offered. */
 function chooseSize(size: number): void {
   const choices = [...document.querySelectorAll<HTMLInputElement>('#screen-switches [name=size]')];
@@ -184,19 +177,20 @@ function chooseSize(size: number): void {
   if (nearest) nearest.checked = true;
 }
 
-function setFigure(name: string, figure: string, before: string): void {
-  setText(find(`screen-${name}`, HTMLElement), figure);
-  setText(find(`screen-${name}-before`, HTMLElement), before);
+function drawFigures(after?: Figures, before?: Figures): void {
+  for (const name of ['calls', 'bytes', 'time'] as const) {
+    setText(find(`screen-${name}`, HTMLElement), after?.[name] ?? '–');
+    const than = before ? `instead of ${before[name]}` : '';
+    setText(find(`screen-${name}-before`, HTMLElement), than);
+  }
 }
 
-function figuresOf({ calls }: Pick<Way, 'calls'>) {
+type Figures = ReturnType<typeof figuresOf>;
+
+function figuresOf({ calls }: Way) {
   const sent = calls.filter(({ isLocal }) => !isLocal);
   const bytes = sent.reduce((sum, each) => sum + each.bytes, 0);
-  return {
-    calls: String(sent.length),
-    bytes: formatBytes(bytes),
-    time: formatMs(endOf(calls)),
-  };
+  return { calls: String(sent.length), bytes: formatBytes(bytes), time: formatMs(endOf(calls)) };
 }
 
 function receipt({ operation, ms, source, outcome }: Receipt): HTMLElement {

@@ -1,17 +1,10 @@
-import type { OrderOutcome } from '../../../client/src/orders/outcome.ts';
+import type { ResumedOutcome } from '../../../client/src/orders/resumed-order.ts';
 import type { OrderProgress } from '../../../client/src/orders/ticket.ts';
 import { announce } from '../announce.ts';
-import type { OrderResult } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
 import { onClick } from '../on-click.ts';
 
-export type Status =
-  | OrderOutcome['status']
-  | 'none'
-  | 'pending'
-  | 'killed'
-  | 'notFound'
-  | 'unanswered';
+type Status = ResumedOutcome['status'] | 'none' | 'pending' | 'killed';
 export type Details = readonly (readonly [name: string, value: string])[];
 
 export interface Shown {
@@ -67,7 +60,6 @@ export interface Turn {
 export class OrderBox {
   #turn = 0;
   #shown: Shown = wordsOf('none');
-  #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor() {
     onClick(find('order-again', HTMLButtonElement), () => this.#askAgain());
@@ -121,24 +113,16 @@ export class OrderBox {
   }
 
   #show(shown: Shown): void {
-    clearInterval(this.#timer);
     this.#shown = shown;
     const { status, title, details, advice, ask } = shown;
     find('order-outcome', HTMLElement).dataset.status = status;
     setText(find('order-title', HTMLElement), title);
     setText(find('order-advice', HTMLElement), advice);
-    const waited = h('dd', {}, '0 s');
     find('order-details', HTMLElement).replaceChildren(
       ...details.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
-      ...(status === 'pending' ? [h('div', {}, h('dt', {}, 'Waiting for'), waited)] : []),
     );
     find('order-actions', HTMLElement).hidden = ask === undefined;
     if (status !== 'none') announce(`Order: ${title}. ${advice}`);
-    if (status !== 'pending') return;
-    const startedAt = performance.now();
-    this.#timer = setInterval(() => {
-      setText(waited, `${Math.round((performance.now() - startedAt) / 1_000)} s`);
-    }, 1_000);
   }
 }
 
@@ -147,29 +131,21 @@ export function wordsOf(status: Status): Shown {
   return { status, title, advice, details: [] };
 }
 
-export function detailsOf(outcome: OrderOutcome): Details {
-  const key = ['Key', outcome.idempotencyKey] as const;
+export function detailsOf(outcome: ResumedOutcome): Details {
   switch (outcome.status) {
     case 'accepted':
-      return [key, ['Order', outcome.orderId ?? '–'], ...saidOf(outcome.message)];
+      return [['Order', outcome.orderId ?? '–'], ...saidOf(outcome.message)];
     case 'rejected':
-      return [key, ['Reason', outcome.error ?? '–'], ...saidOf(outcome.message)];
+      return [['Reason', outcome.error ?? '–'], ...saidOf(outcome.message)];
     case 'unknown':
-      return [key, ['Sent at', outcome.sentAt]];
-    case 'unsent':
-      return [key, ['Reason', outcome.error.message]];
+      return [['Sent at', outcome.sentAt]];
+    case 'notFound':
+      return [];
+    default:
+      return [['Reason', outcome.error.message]];
   }
 }
 
-/** The same of an outcome as the server sends it. */
-export function detailsOfResult({ orderId, error, message }: OrderResult): Details {
-  return [
-    ...(orderId ? [['Order', orderId] as const] : []),
-    ...(error ? [['Reason', error] as const] : []),
-    ...saidOf(message),
-  ];
-}
-
-function saidOf(message: string | null | undefined): Details {
+function saidOf(message: string | null): Details {
   return message ? [['The gateway says', message]] : [];
 }

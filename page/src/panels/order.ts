@@ -1,27 +1,27 @@
 import type { Result } from '../../../client/src/core.ts';
 import type { Client } from '../../../client/src/create-client.ts';
-import type { OrderOutcome } from '../../../client/src/orders/outcome.ts';
+import { TradingGraphError } from '../../../client/src/errors.ts';
+import {
+  PLACED_ORDER as ASK,
+  PLACE_ORDER as PLACE,
+} from '../../../client/src/orders/operations.ts';
+import {
+  type OrderAnswer,
+  type OrderOutcome,
+  readAnswer,
+} from '../../../client/src/orders/outcome.ts';
 import { mayHaveTraded } from '../../../client/src/orders/repeat-rules.ts';
 import type { ResumedOrder, ResumedOutcome } from '../../../client/src/orders/resumed-order.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
-import { type OrderResult, PLACE_ORDER, PLACED_ORDER, type PlaceOrderData } from '../documents.ts';
+import { PLACE_ORDER } from '../documents.ts';
 import { find } from '../dom.ts';
 import { formatMs } from '../format.ts';
 import { pause } from '../network.ts';
 import { onClick } from '../on-click.ts';
 import { sandbox } from '../sandbox.ts';
 import type { Example } from '../snippets.ts';
-import {
-  type Details,
-  detailsOf,
-  detailsOfResult,
-  OrderBox,
-  type Shown,
-  type Status,
-  type Turn,
-  wordsOf,
-} from './order-box.ts';
+import { type Details, detailsOf, OrderBox, type Shown, type Turn, wordsOf } from './order-box.ts';
 
 interface Form {
   readonly symbol: string;
@@ -64,22 +64,15 @@ function lookAtNewPositions(app: App, box: OrderBox): void {
 
 async function placeOnce(app: App, box: OrderBox, { symbol, side, units }: Form): Promise<void> {
   const ticket = app.client.orders.ticket();
-  const turn = box.begin(pendingOf(ticket.idempotencyKey));
+  const { idempotencyKey } = ticket;
+  const turn = box.begin(pendingOf(idempotencyKey));
   const before = await ordersSent(app);
   const input = { symbol, side, kind: 'MARKET', size: { units } } as const;
   const startedAt = performance.now();
-  // The same ticket is one order, however often it is placed.
-  const place = async (): Promise<Shown> => {
-    const outcome = await ticket.place(input, { onProgress: turn.step });
-    const tookMs = performance.now() - startedAt;
-    const sent = await sentSince(app, before);
-    return {
-      ...wordsOf(outcome.status),
-      details: [...detailsOf(outcome), ['Answered after', formatMs(tookMs)], ...countOf(sent)],
-      ...(outcome.status === 'unknown' && { ask: place }),
-    };
-  };
-  turn.show(await place());
+  const outcome = await ticket.place(input, { onProgress: turn.step });
+  const tookMs = performance.now() - startedAt;
+  const after: Details = [['Answered after', formatMs(tookMs)]];
+  turn.show(shownOf(app, idempotencyKey, outcome, [...after, ...(await countSince(app, before))]));
 }
 
 /** Two requests of one key at the same time, as two taps are that a front end does not hold back. */
@@ -88,45 +81,49 @@ async function placeTwice(app: App, box: OrderBox, { symbol, side, units }: Form
   const turn = box.begin(pendingOf(idempotencyKey));
   const before = await ordersSent(app);
   const input = { symbol, side, kind: 'MARKET' as const, size: { units }, idempotencyKey };
-  const answers = await Promise.all([1, 2].map(() => app.client.mutate(PLACE_ORDER, { input })));
-  const sent = await sentSince(app, before);
-  const results = answers.map(({ data, errors }) => {
-    const result = data?.placeOrder;
-    if (!result) return errors[0]?.code ?? 'no answer';
-    const words = [result.orderId, result.error, result.message].filter(Boolean).join(' ');
-    return `${result.__typename} ${words}${result.replayed ? ', replayed' : ''}`;
-  });
-  const status = statusOf(answers);
-  const words = wordsOf(status);
-  turn.show({
-    ...words,
-    title: sent === null ? words.title : `Two taps, ${sent === 1 ? 'one order' : `${sent} orders`}`,
-    details: [
-      ['Key', idempotencyKey],
-      ['First tap', results[0] ?? ''],
-      ['Second tap', results[1] ?? ''],
-      ...countOf(sent),
-    ],
-    ...askOf(app, idempotencyKey, status),
-  });
+  const place = () => outcomeOf(app.client.mutate(PLACE, { input }), idempotencyKey);
+  const taps = await Promise.all([place(), place()]);
+  const sent = await countSince(app, before);
+  // Either may be lost while the other comes.
+  const outcome = taps.find(({ status }) => status !== 'unanswered') ?? taps[0];
+  const shown = shownOf(app, idempotencyKey, outcome, [
+    ...taps.map((tap, at): Details[number] => [`Tap ${at + 1}`, wordsOfTap(tap)]),
+    ...sent,
+  ]);
+  const [[, count] = []] = sent;
+  const orders = count === '1' ? 'one order' : `${count} orders`;
+  turn.show(count === undefined ? shown : { ...shown, title: `Two taps, ${orders}` });
 }
 
-/** The status after two answers to one key: either may be lost while the other comes. */
-function statusOf(answers: readonly Result<PlaceOrderData>[]): Status {
-  const outcome = answers.map(({ data }) => data?.placeOrder).find((each) => each != null);
-  if (outcome) return statusOfResult(outcome);
-  return answers.some(({ errors }) => errors.some(mayHaveTraded)) ? 'unanswered' : 'unsent';
+function wordsOfTap(outcome: ResumedOutcome): string {
+  return 'replayed' in outcome && outcome.replayed ? `${outcome.status}, replayed` : outcome.status;
 }
 
-function statusOfResult({ sent, __typename }: OrderResult): Status {
-  return sent === false ? 'unsent' : STATUS_OF[__typename];
+/** The outcome as the client's tickets read it. */
+async function outcomeOf(
+  answer: Promise<Result<OrderAnswer>>,
+  key: string,
+): Promise<ResumedOutcome> {
+  try {
+    return readAnswer(await answer, key) ?? { status: 'notFound' };
+  } catch (cause) {
+    const error = cause as TradingGraphError;
+    return mayHaveTraded(error)
+      ? { status: 'unanswered', error }
+      : { status: 'unsent', idempotencyKey: key, error };
+  }
 }
 
-const STATUS_OF = {
-  OrderAccepted: 'accepted',
-  OrderRejected: 'rejected',
-  OrderOutcomeUnknown: 'unknown',
-} as const;
+/** Where the outcome is open, it may be asked again what the server's record of the key says, which sends no order. */
+function shownOf(app: App, key: string, outcome: ResumedOutcome, more: Details = []): Shown {
+  const isOpen = ['unknown', 'unanswered', 'notFound'].includes(outcome.status);
+  const ask = async () => shownOf(app, key, await outcomeOf(app.client.query(ASK, { key }), key));
+  return {
+    ...wordsOf(outcome.status),
+    details: [['Key', key], ...detailsOf(outcome), ...more],
+    ...(isOpen && { ask }),
+  };
+}
 
 /** Ends the app while the order is under way, as a phone's system does, and starts it again: its storage alone survives. */
 async function placeAndKill(app: App, box: OrderBox, { symbol, side, units }: Form): Promise<void> {
@@ -145,7 +142,7 @@ async function placeAndKill(app: App, box: OrderBox, { symbol, side, units }: Fo
   while (outcome === null && (await ordersSent(app)) === before) await pause(LOOK_MS);
   phone.dispose();
   // It ended before it reached the gateway: there is nothing to come back for.
-  if (outcome !== null) return turn.show({ ...wordsOf('unsent'), details: detailsOf(outcome) });
+  if (outcome !== null) return turn.show(shownOf(app, idempotencyKey, outcome));
   const details: Details = [['Stored key', idempotencyKey]];
   turn.show({ ...wordsOf('killed'), details });
   await pause(DEAD_MS);
@@ -162,47 +159,19 @@ async function resume(app: App, turn: Turn, { orders }: Client, key?: string): P
   const resumed = await orders.resume().catch((): readonly ResumedOrder[] => []);
   const order = resumed.find(({ idempotencyKey }) => idempotencyKey === key) ?? resumed.at(-1);
   if (order === undefined) {
-    if (key !== undefined)
-      turn.show({ ...wordsOf('unanswered'), ...askOf(app, key, 'unanswered') });
+    const error = new TradingGraphError('Its key is not stored.', {
+      code: 'STORAGE',
+      retryable: false,
+    });
+    if (key !== undefined) turn.show(shownOf(app, key, { status: 'unanswered', error }));
     return;
   }
   // The client keeps orders whose outcome nobody knows until the user has dealt with them, as by reading this page.
   for (const one of resumed) await one.forget().catch(() => {});
-  const { outcome, idempotencyKey } = order;
-  const words = wordsOf(outcome.status);
-  turn.show({
-    ...words,
-    title: `After the restart: ${words.title.toLowerCase()}`,
-    details: [
-      ['Stored key', idempotencyKey],
-      ...resumedDetails(outcome),
-      ['Orders sent by this run', '0'],
-    ],
-    ...askOf(app, idempotencyKey, outcome.status),
-  });
-}
-
-function resumedDetails(outcome: ResumedOutcome): Details {
-  if (outcome.status === 'notFound') return [];
-  if (outcome.status === 'unanswered') return [['Reason', outcome.error.message]];
-  return detailsOf(outcome).filter(([name]) => name !== 'Key');
-}
-
-/** The question to the server's record of the key, where the outcome is open. It sends no order. */
-function askOf(app: App, key: string, status: Status): Pick<Shown, 'ask'> {
-  if (!['unknown', 'unanswered', 'notFound'].includes(status)) return {};
-  return {
-    async ask() {
-      const { data, errors } = await app.client.query(PLACED_ORDER, { key });
-      const found = data?.placedOrder;
-      const now = found ? statusOfResult(found) : errors.length > 0 ? 'unanswered' : 'notFound';
-      return {
-        ...wordsOf(now),
-        details: [['Key', key], ...(found ? detailsOfResult(found) : [])],
-        ...askOf(app, key, now),
-      };
-    },
-  };
+  const shown = shownOf(app, order.idempotencyKey, order.outcome, [
+    ['Orders sent by this run', '0'],
+  ]);
+  turn.show({ ...shown, title: `After the restart: ${shown.title.toLowerCase()}` });
 }
 
 /** The number of market orders that the gateway has received; null where it cannot be asked. */
@@ -212,14 +181,11 @@ async function ordersSent(app: App): Promise<number | null> {
   return counts && (counts.operations.openPosition ?? 0);
 }
 
-/** Null where the gateway could not be asked, or has begun to count anew. */
-async function sentSince(app: App, before: number | null): Promise<number | null> {
+/** Nothing where the gateway could not be asked, or has begun to count anew. */
+async function countSince(app: App, before: number | null): Promise<Details> {
   const after = await ordersSent(app);
-  return before === null || after === null || after < before ? null : after - before;
-}
-
-function countOf(sent: number | null): Details {
-  return sent === null ? [] : [['Orders at the gateway', String(sent)]];
+  if (before === null || after === null || after < before) return [];
+  return [['Orders at the gateway', String(after - before)]];
 }
 
 function pendingOf(key: string): Shown {

@@ -7,10 +7,6 @@ import { formatPrice, plural } from '../format.ts';
 import { onClick } from '../on-click.ts';
 import { sandbox } from '../sandbox.ts';
 
-/** So near that a moving market reaches it within a minute or so. */
-const NEAR = 0.9995;
-const AMOUNT = 200;
-
 /** The orders that wait for a price; one that is reached becomes a position of the same id. */
 export function startPendingOrders(app: App): void {
   const rows = find('pending-rows', HTMLElement);
@@ -27,16 +23,14 @@ export function startPendingOrders(app: App): void {
     const reached = shown
       .filter(({ id }) => !ids.has(id) && open.has(id))
       .map(({ symbol }) => `${symbol}: the order has become a position.`);
-    if (reached.length > 0) tell(reached.join(' '));
+    if (reached.length > 0) {
+      setText(news, reached.join(' '));
+      announce(reached.join(' '));
+    }
     shown = present;
     drawRows(present);
     const count = orders === null ? '' : plural(orders.length, 'pending order');
     setText(find('pending-count', HTMLElement), count);
-  }
-
-  function tell(text: string): void {
-    setText(news, text);
-    announce(text);
   }
 
   function drawRows(orders: readonly PendingOrder[]): void {
@@ -83,27 +77,6 @@ export function startPendingOrders(app: App): void {
     );
   }
 
-  async function add(): Promise<void> {
-    const position = app.client.account.state().positions[0];
-    // The graph tells the prices of what the account holds.
-    if (position === undefined || position.priceCurrent === null) {
-      return tell('Place an order first: the position tells where the market is.');
-    }
-    const { email } = app.session;
-    const { symbol, priceCurrent, digits } = position;
-    const price = Number((priceCurrent * NEAR).toFixed(digits ?? 2));
-    const outcome = await app.client.orders
-      .ticket()
-      .placeLimit({ symbol, side: 'BUY', amount: AMOUNT, price });
-    if (email !== app.session.email) return;
-    tell(
-      outcome.status === 'accepted'
-        ? `${symbol}: an order waits for ${price}.`
-        : `${symbol}: ${outcome.status}.`,
-    );
-  }
-
-  onClick(find('pending-add', HTMLButtonElement), add);
   app.client.account(draw);
   app.onUserChange(() => news.replaceChildren(...hint));
 }

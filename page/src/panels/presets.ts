@@ -51,9 +51,11 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
     {
       name: 'My connection drops',
       seconds: 10,
-      start: async () => app.line.drop(),
+      async start() {
+        app.line.isDown = true;
+      },
       end() {
-        app.line.restore();
+        app.line.isDown = false;
         // The client takes it for the network's return, and does not wait out its pause.
         dispatchEvent(new Event('online'));
       },

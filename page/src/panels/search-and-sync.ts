@@ -10,8 +10,6 @@ import type { Example } from '../snippets.ts';
 
 const SHOWN = 6;
 const CHANGED_ROWS = 3;
-/** The server is asked when the typing pauses; the copy answers each letter. */
-const TYPING_MS = 150;
 
 /** The catalog's copy in this browser: searched as one types, and brought up to date by its changes alone. */
 export function startSearchAndSync(app: App): void {
@@ -20,7 +18,6 @@ export function startSearchAndSync(app: App): void {
   const code = new CodeBox('search-code', app, searchExample(input.value, null));
   let wholeBytes = 0;
   let loading = Promise.resolve();
-  let typing: ReturnType<typeof setTimeout> | undefined;
 
   function search(): void {
     const text = input.value.trim();
@@ -41,23 +38,6 @@ export function startSearchAndSync(app: App): void {
     find('search-none', HTMLElement).hidden = found.length > 0 || client.catalog.size === 0;
     setText(find('search-local', HTMLElement), `${formatMs(ms)}, no request`);
     code.show(searchExample(text, client.catalog.version));
-    clearTimeout(typing);
-    typing = setTimeout(() => void searchAtServer(text), TYPING_MS);
-  }
-
-  async function searchAtServer(text: string): Promise<void> {
-    const shown = find('search-server', HTMLElement);
-    if (app.calls.outage !== null) return setText(shown, 'no answer');
-    const startedAt = performance.now();
-    const since = client.catalog.version ?? '';
-    const { data } = await client.query(SEARCH_AND_SYNC, { text, since });
-    if (text !== input.value.trim()) return;
-    const ms = performance.now() - startedAt;
-    const found = data?.instruments?.totalCount;
-    setText(
-      shown,
-      found === undefined ? 'no answer' : `${plural(found, 'match', 'matches')} in ${formatMs(ms)}`,
-    );
   }
 
   /** The bytes of the catalog that the task brings. */
@@ -105,7 +85,6 @@ export function startSearchAndSync(app: App): void {
     wholeBytes = await measureWholeCatalog();
     await client.catalog.load().catch(() => {});
     showCopy();
-    void searchAtServer(input.value.trim());
     await sync('The copy is up to date.').catch(() => {});
   }
 

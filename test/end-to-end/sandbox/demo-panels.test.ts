@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FAULT_KINDS } from '../../../sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
 import { violations } from '../../support/browser-page.ts';
 import { DESKTOP, NOTE_SHIFTS, PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
@@ -108,20 +107,12 @@ describeInBrowser('the demonstration page', (browser) => {
     },
   );
 
-  test('searches without a cancelled request, and fetches changes alone', async () => {
+  test('searches in the browser alone, and fetches changes alone', async () => {
     await using visitor = await open();
     const { page, reads } = visitor;
-    for (let at = 0; at < 20; at += 1) {
-      const answered = page.waitForResponse((response) =>
-        Boolean(response.request().postData()?.includes(`"text":"apple ${at}"`)),
-      );
-      await page.getByRole('searchbox').fill(`apple ${at}`);
-      expect((await answered).status()).toBe(200);
-      await reads('search-server', /^\d+ match(?:es)? in /);
-    }
     await page.getByRole('searchbox').fill('aplle');
     await reads('search-results', /AAPL/);
-    expect(visitor.cancelled).toEqual([]);
+    await reads('search-local', /^[\d.]+ ms, no request$/);
     await visitor.click('Sync');
     await reads('sync-outcome', /Nothing has changed/);
     await visitor.click('Change 3 at the gateway, then sync');
@@ -132,14 +123,9 @@ describeInBrowser('the demonstration page', (browser) => {
   test('breaks an operation, or something at one tap, says how long it lasts, and mends it', async () => {
     await using visitor = await open({ isExpected: () => true });
     const { page, reads } = visitor;
-    await page.getByText('More faults').click();
-    await page.getByRole('combobox', { name: 'Operation' }).selectOption('getWithdrawalMethods');
-    const kinds = page.getByRole('combobox', { name: 'Fault' });
-    expect(await kinds.getByRole('option').count()).toBe(FAULT_KINDS.length);
-    await kinds.selectOption('answers 503');
-    await page.getByLabel('How often').selectOption('until cleared');
-    await visitor.click('Set the fault');
-    await reads('fault-list', /getWithdrawalMethods answers 503, until cleared/);
+    app.sandbox.fail({ operation: 'getWithdrawalMethods', kind: 'status', status: 503 });
+    await page.locator('#faults').scrollIntoViewIfNeeded();
+    await reads('fault-list', /getWithdrawalMethods: status, until cleared/);
     await visitor.click('Run');
     await reads('graph-phone', /blank: GATEWAY_UNAVAILABLE/);
     await visitor.click('Clear all');
@@ -170,7 +156,7 @@ describeInBrowser('the demonstration page', (browser) => {
       eventually(async () => expect(await pill.textContent()).toBe(name));
     await status('LIVE');
     await preset('Gateway down').click();
-    await reads('fault-list', /every operation resets the connection, for 10 s/);
+    await reads('fault-list', /\*: reset-before, for 10 s/);
     await status('DELAYED');
     // Its time is over, and nobody has cleared anything.
     await says('Gateway down', /for 10 s/);
@@ -190,9 +176,15 @@ describeInBrowser('the demonstration page', (browser) => {
     await status('LIVE');
   });
 
-  test('follows the account, over a killed socket and a cut gateway', async () => {
-    await using visitor = await open();
+  test('follows the account, over a killed socket and a cut gateway, in ten more watchers by the same polls', async () => {
+    // A watcher may be closed while its socket is still being opened.
+    await using visitor = await open({ isExpected: (problem) => problem.includes('is closed before') });
     const { page, reads } = visitor;
+    await visitor.click('Open ten watchers');
+    await reads('live-sockets', /^11$/);
+    await eventually(() => app.sandbox.calls('getOpenPositions') > 3);
+    await visitor.click('Close the watchers');
+    await reads('live-sockets', /^1$/);
     await visitor.rowsAre(6);
     await reads('pending-count', /^3 pending orders$/);
     await page.getByRole('button', { name: /^Trigger MSFT/ }).click();
@@ -253,7 +245,7 @@ describeInBrowser('the demonstration page', (browser) => {
     ] as const) {
       const box = page.locator(`#${panel}-code`);
       for (const title of ['curl', 'Client', 'Apollo Client']) {
-        await box.getByRole('tab', { name: title, exact: true }).click();
+        await box.getByRole('radio', { name: title, exact: true }).check();
         const code = await box.locator('pre').innerText();
         const awaited = title === 'Client' ? ofClient : answer;
         expect(await runSnippet(title, code, awaited), `${panel}, ${title}`).toContain(awaited);
@@ -313,6 +305,22 @@ describeInBrowser('the demonstration page', (browser) => {
     const graphiql = await opening;
     await graphiql.getByRole('button', { name: /execute query/i }).click();
     await graphiql.locator('.result-window').getByText('MSFT').first().waitFor();
+  });
+
+  test('says of a device that is offline, and of a server that is silent, what it is', async () => {
+    await using visitor = await open({ isExpected: () => true });
+    const { page, reads } = visitor;
+    const since = 'What is shown is of \\d\\d:\\d\\d:\\d\\d';
+    await page.context().setOffline(true);
+    await reads('standing', new RegExp(`^This device is offline\\. ${since}`));
+    await visitor.click('Run');
+    await page.locator('.problem', { hasText: /^This device is offline\.$/ }).waitFor();
+    await page.context().setOffline(false);
+    await eventually(async () => !(await page.locator('#standing').isVisible()));
+    await page.route('**/sandbox/calls*', () => {});
+    await reads('standing', new RegExp(`has not answered within 5 s\\. ${since}`));
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await eventually(async () => !(await page.locator('#standing').isVisible()));
   });
 
   test('says in one voice that nobody is signed in, and that the server is gone, and comes back', async () => {
