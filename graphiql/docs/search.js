@@ -3,6 +3,7 @@ const SYNONYMS = [
   ['websocket', 'socket', 'graphql-ws', 'subscription'],
   ['idempotency', 'double submit', 'duplicate order', 'twice'],
   ['k8s', 'kubernetes', 'helm'],
+  ['ten minutes', 'getting started', 'quick start', 'quickstart', 'tutorial', 'first app'],
   ['signed out', 'token end', 'token expired', 'log out', 'logout'],
   ['docker', 'container', 'image'],
   ['env', 'environment variable', 'setting', 'configuration', 'config'],

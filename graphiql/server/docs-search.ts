@@ -6,9 +6,9 @@ import { escapeHtml } from './markdown.ts';
 const MAX_PAGES = 10;
 const MAX_QUERY = 100;
 
-/** Pages about how the project is made; most who search want to use it. */
-const FOR_CONTRIBUTORS =
-  /^\/docs\/(?:decisions|CHANGELOG|CONTRIBUTING|architecture|recipes|dependencies|engine|bench)\b/;
+/** Pages about how the project is made, where most who search want to use it, and references, which have every word. */
+const SECONDARY =
+  /^\/docs\/(?:decisions|CHANGELOG|CONTRIBUTING|architecture|recipes|dependencies|engine|bench|client-api|schema)\b/;
 
 export type Search = (query: string) => readonly Found[];
 
@@ -22,7 +22,7 @@ export function sectionsOf(pages: Iterable<DocsPage>): readonly Section[] {
         id,
         title,
         text: text.trim(),
-        weight: FOR_CONTRIBUTORS.test(path) ? 0.7 : 1,
+        weight: SECONDARY.test(path) ? 0.7 : 1,
       };
     }),
   );

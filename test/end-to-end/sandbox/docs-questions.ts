@@ -48,4 +48,9 @@ export const QUESTIONS: readonly (readonly [query: string, ...pages: string[]])[
   ['cancel an order', '/docs/limits-of-use', '/docs/orders'],
   ['what can it not do', '/docs/limits-of-use'],
   ['PositionTick', '/docs/schema'],
+  ['ClientOptions', '/docs/client-api'],
+  ['getting started tutorial', '/docs/clients/ten-minutes'],
+  ['vue live positions', '/docs/clients/frameworks'],
+  ['svelte component', '/docs/clients/frameworks'],
+  ['angular', '/docs/clients/frameworks'],
 ];
