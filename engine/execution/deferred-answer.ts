@@ -53,7 +53,7 @@ export function deferredAnswer(options: DeferredAnswerOptions): FollowedEvents {
       if (isInitialSent) return nextMessage();
       isInitialSent = initial !== null;
       // Parts that were whole before are asked for again behind it.
-      if (isInitialSent && whole.length > 0) queueMicrotask(() => stream.wake());
+      if (isInitialSent) queueMicrotask(() => stream.wake());
       return initial ?? undefined;
     },
     close() {},
