@@ -4,13 +4,18 @@ import {
   GraphQLError,
   GraphQLSchema,
   Kind,
+  type OperationDefinitionNode,
   parse,
   print,
   specifiedDirectives,
   validate,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { deferredNow } from '../../../engine/documents/deferred-parts.ts';
+import {
+  deferredNow,
+  splitQuery,
+  withoutIncremental,
+} from '../../../engine/documents/deferred-parts.ts';
 import { Documents, type Executable } from '../../../engine/documents/documents.ts';
 import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
 import { deferredAnswer } from '../../../engine/execution/deferred-answer.ts';
@@ -223,4 +228,16 @@ test('parts that are whole when their reader takes the next message share it', a
       hasNext: false,
     },
   ]);
+});
+
+test('a mutation is never split, since its writes run one after the other', () => {
+  const split = (operation: string) => {
+    const document = parse(`${operation} { here ... @defer { there } }`);
+    const [[original], [plain]] = [document, withoutIncremental(document)].map(
+      ({ definitions }) => definitions as readonly OperationDefinitionNode[],
+    ) as [OperationDefinitionNode[], OperationDefinitionNode[]];
+    return original && plain && splitQuery(original, plain);
+  };
+  expect([split('mutation'), split('subscription')]).toEqual([null, null]);
+  expect(split('query')).toMatchObject({ rest: {}, fragments: [{ label: null }] });
 });
