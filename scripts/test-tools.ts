@@ -5,6 +5,7 @@ import {
   alertmanagerPath,
   chromiumPath,
   dockerComposePath,
+  firefoxPath,
   HEADLESS_SHELL,
   haproxyPath,
   javacPath,
@@ -30,10 +31,13 @@ const TOOLS: readonly (readonly [path: string | null, variable: string, ...packa
     [prometheusPath, 'PROMETHEUS_PATH', 'prometheus'],
     [alertmanagerPath, 'ALERTMANAGER_PATH', 'prometheus-alertmanager'],
   ];
-// 300 MB for one suite, which only a full run brings in.
-const ofFull = [javacPath, 'JAVAC_PATH', 'default-jdk-headless'] as const;
+// Each has 300 MB for one suite, which only a full run brings in.
+const OF_FULL: typeof TOOLS = [
+  [javacPath, 'JAVAC_PATH', 'default-jdk-headless'],
+  [firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox'],
+];
 
-const wanted = process.env.FULL ? [...TOOLS, ofFull] : TOOLS;
+const wanted = process.env.FULL ? [...TOOLS, ...OF_FULL] : TOOLS;
 const missing = wanted.filter(([path]) => path === null);
 for (const [at, [, variable, ...packages]] of missing.entries()) {
   let problem: string | null = `${variable} names no program`;

@@ -3,6 +3,7 @@ import {
   alertmanagerPath,
   chromiumPath,
   dockerComposePath,
+  firefoxPath,
   haproxyPath,
   javacPath,
   nginxPath,
@@ -20,6 +21,7 @@ export const describeWithNginx = describeWith('nginx', nginxPath);
 export const describeWithDockerCompose = describeWith('docker-compose', dockerComposePath);
 export const describeWithJdk = describeWith('javac', javacPath);
 export const describeWithChromium = describeWith('Chromium', chromiumPath);
+export const describeWithFirefox = describeWith('Firefox', firefoxPath);
 /** Prometheus' own checker. */
 export const describeWithPromtool = describeWith('promtool', promtoolPath);
 export const describeWithAlertmanager = describeWith('prometheus-alertmanager', alertmanagerPath);

@@ -16,7 +16,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/send-buffers.test.ts',
   'test/end-to-end/orders/{ledger,spoilt-redis}.test.ts',
-  'test/end-to-end/sandbox/{demo-lanes,demo-panels,graphiql-own-gateway,graphiql-page}.test.ts',
+  'test/end-to-end/sandbox/{demo-lanes,demo-panels,firefox,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
@@ -28,6 +28,7 @@ export const LONG_SUITES: readonly string[] = [
 /** Suites for which a machine needs more than CI brings in: `npm test -- --all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = [
   'client/test/examples/{expo-export,jvm}.test.ts',
+  'test/end-to-end/sandbox/firefox.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',
 ];
 

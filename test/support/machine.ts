@@ -25,6 +25,8 @@ export const chromiumPath = locate('CHROMIUM_PATH', [
   'google-chrome-stable',
 ]);
 
+export const firefoxPath = locate('FIREFOX_PATH', ['firefox-esr', 'firefox']);
+
 /** A path in the variable decides alone, so that a machine can also be set up to have none. */
 export function locate(variable: string, names: readonly string[]): string | null {
   const given = process.env[variable];

@@ -87,10 +87,8 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
       const isTold = screen.broken(name, seconds === null ? revoked : null);
       const leftMs = () => untilMs - performance.now();
       while (round === rounds && (leftMs() > 0 || !isOver())) {
-        setText(
-          left,
-          seconds === null ? 'signing in again' : `${Math.ceil(leftMs() / 1_000)} s left`,
-        );
+        const words = `${Math.ceil(leftMs() / 1_000)} s left`;
+        setText(left, seconds === null ? 'signing in again' : words);
         await pause(LOOK_MS);
       }
       // What is over before the phones have shown it would not be told.

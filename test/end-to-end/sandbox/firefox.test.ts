@@ -1,0 +1,61 @@
+import { beforeEach, expect, test } from 'vitest';
+import { DESKTOP, PHONE } from '../../support/demo-visit.ts';
+import { describeWithFirefox } from '../../support/describe-with.ts';
+import { startFirefox } from '../../support/firefox.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
+
+describeWithFirefox('in Firefox', (path) => {
+  const app = sharedApp({ LOGIN_LIMIT_PER_MINUTE: '1000' });
+  const firefox = startedOnce(() => startFirefox(path));
+  beforeEach(() => fetch(`${app.url}/sandbox/reset`, { method: 'POST' }));
+  const says = (id: string, pattern: RegExp) =>
+    firefox.holds(`${pattern}.test(document.getElementById('${id}')?.textContent)`);
+  const click = (selector: string) =>
+    firefox.value(`document.querySelector('${selector}').click()`);
+
+  test.each([DESKTOP, PHONE])(
+    'the page at $width px compares, follows the account and tells a tap',
+    async (viewport) => {
+      await firefox.resize(viewport);
+      await firefox.goto(app.url);
+      await says(
+        'screen-verdict',
+        /^Both phones show the same 6 positions, orders and instruments/,
+      );
+      await firefox.holds(`document.querySelectorAll('#live-rows tr').length === 6`);
+      await firefox.holds(`document.querySelector('#live .live-status').textContent === 'LIVE'`);
+      await firefox.holds(`document.querySelector('#search-results li')`);
+      expect(await firefox.value('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(firefox.problems).toEqual([]);
+      await click('#presets button');
+      await says('screen-verdict', /REST shows nothing; the graph shows all but payout/);
+      await click('#fault-clear');
+      await says('screen-verdict', /REST showed nothing; .* Now both phones show the same 6/);
+      await click('#order-place');
+      await says('order-title', /^Accepted$/);
+    },
+  );
+
+  test('the documentation is found by its search', async () => {
+    await firefox.goto(`${app.url}/docs/live`);
+    await firefox.holds(`document.querySelector('h1')?.textContent`);
+    await firefox.value(`{
+      const box = document.querySelector('[role=combobox]');
+      box.focus();
+      box.value = 'circuit';
+      box.dispatchEvent(new Event('input', { bubbles: true }));
+    }`);
+    await firefox.holds(`document.querySelector('[role=option]')`);
+    expect(firefox.problems).toEqual([]);
+  });
+
+  test('GraphiQL runs an operation', async () => {
+    await firefox.goto(`${app.url}/graphql?query=${encodeURIComponent('{ session { balance } }')}`);
+    await firefox.holds(`document.querySelector('.graphiql-query-editor .CodeMirror-code')`);
+    await firefox.holds(`document.querySelector('.graphiql-execute-button')`);
+    await click('.graphiql-execute-button');
+    await firefox.holds(`document.querySelector('.result-window').textContent.includes('balance')`);
+    expect(firefox.problems).toEqual([]);
+  });
+});
