@@ -112,7 +112,7 @@ console.log(data, errors);`,
       ...(ways.graph?.receipts ?? []).map(receipt),
     );
     drawFigures();
-    tell();
+    setText(find('screen-verdict', HTMLElement), sentence());
   }
 
   /** What is over is told alone until both phones are drawn anew. */
@@ -123,8 +123,6 @@ console.log(data, errors);`,
     if (story && !isComplete(shown)) return story;
     return story ? `${story} Now ${seen}` : seen.charAt(0).toUpperCase() + seen.slice(1);
   }
-
-  const tell = () => setText(find('screen-verdict', HTMLElement), sentence());
 
   function rerun(refused: string | null = null, resize?: number): Promise<void> {
     story = '';

@@ -178,7 +178,9 @@ describeInBrowser('the demonstration page', (browser) => {
 
   test('follows the account, over a killed socket and a cut gateway, in ten more watchers by the same polls', async () => {
     // A watcher may be closed while its socket is still being opened.
-    await using visitor = await open({ isExpected: (problem) => problem.includes('is closed before') });
+    await using visitor = await open({
+      isExpected: (problem) => problem.includes('is closed before'),
+    });
     const { page, reads } = visitor;
     await visitor.click('Open ten watchers');
     await reads('live-sockets', /^11$/);
