@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { type ClientFigures, LiveClients } from './live-clients.ts';
 import type { LiveGateway } from './live-gateway.ts';
-import { ACCOUNT_QUERY, QUERY, startLive } from './live-subjects.ts';
+import { ACCOUNT_QUERY, LIST_QUERY, QUERY, ROWS_QUERY, startLive } from './live-subjects.ts';
 import type { ProbedProcess } from './probed-process.ts';
 import { geometricMean, median } from './statistics.ts';
 import { stayAwake } from './stay-awake.ts';
@@ -38,6 +39,7 @@ export type ComparisonFigures = Awaited<
 interface Opponent {
   readonly name: string;
   readonly query?: string;
+  readonly environment?: Readonly<Record<string, string>>;
   /** Whether its sockets take packed messages. */
   readonly isPacked?: boolean;
   /** Whether it is the loop that sends the other's message to everybody. */
@@ -49,6 +51,14 @@ export const COMPARISONS: Readonly<Record<string, readonly [Opponent, Opponent]>
   loop: [{ name: 'ours' }, { name: 'bare loop', isBare: true }],
   account: [{ name: '`accountChanges`', query: ACCOUNT_QUERY }, { name: '`positionChanges`' }],
   packed: [{ name: 'packed', isPacked: true }, { name: 'plain' }],
+  rows: [
+    {
+      name: 'rows of an extension',
+      query: ROWS_QUERY,
+      environment: { EXTENSIONS: fileURLToPath(new URL('rows-graph.ts', import.meta.url)) },
+    },
+    { name: '`positionChanges`', query: LIST_QUERY },
+  ],
 };
 
 const MAX_WARM_MS = 120_000;
@@ -65,8 +75,9 @@ export async function openComparison(
   await using opened = new AsyncDisposableStack();
   const processes: ProbedProcess[] = [];
   let message = '';
-  for (const { isBare, query } of opponents) {
-    const process = opened.use(await startLive(gateway, pace, isBare ? message : null));
+  for (const { isBare, query, environment = {} } of opponents) {
+    const given = { ...pace, environment };
+    const process = opened.use(await startLive(gateway, given, isBare ? message : null));
     processes.push(process);
     message ||= await sampleOf(process, query);
   }

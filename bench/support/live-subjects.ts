@@ -15,6 +15,13 @@ export const ACCOUNT_QUERY = `subscription { accountChanges {
   totals { count invested profit } status asOf
 } }`;
 
+const LIST = `{
+  cursor snapshot upserted { id symbol units priceOpen priceCurrent profit } closed status asOf
+}`;
+/** The same list twice: as positions, and as the rows of an extension. */
+export const LIST_QUERY = `subscription { positionChanges ${LIST} }`;
+export const ROWS_QUERY = `subscription { rowsChanges ${LIST} }`;
+
 /** This project, or a loop that sends the same message to everybody, whatever it received. */
 export function startLive(
   gateway: LiveGateway,

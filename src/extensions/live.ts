@@ -188,7 +188,11 @@ export function declareLive(
 }
 
 /** What a read has brought, as JSON that nobody can change; the rows of before where it is the same. */
-function rowsOf({ name, key }: Options, given: unknown, before: ReadRows | null): ReadRows {
+export function rowsOf(
+  { name, key }: Pick<Options, 'name' | 'key'>,
+  given: unknown,
+  before: ReadRows | null,
+): ReadRows {
   const list = `the live list ${name}`;
   if (!Array.isArray(given))
     throw fault(`read of ${list} must return a list, not ${shownOf(given)}`);
