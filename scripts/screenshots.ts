@@ -18,6 +18,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   await page.locator('#screen-run').click();
   await page.locator('#screen-demo:not([aria-busy])').waitFor();
   await page.mouse.move(0, 0);
+  await page.evaluate('scrollTo(0, 0)');
   const path = join(FOLDER, `page-${colorScheme}.png`);
   await page.screenshot({ path, animations: 'disabled' });
   const { size } = statSync(path);
