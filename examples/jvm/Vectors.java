@@ -10,10 +10,12 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
   /** Ticker does without these; the cases that need one are counted, and not played. */
   static final Set<String> LACKS = Set.of("socket", "app", "flapping", "defer", "account", "accounts", "tickets", "two at once", "words", "asks",
       "gaps", "broken disk", "older servers", "knows refusals", "short waits", "doubtful errors", "confused answers", "says offline", "gives up",
-      "cool-down", "leave", "catalog");
+      "cool-down", "leave", "catalog", "heartbeat", "gentle", "faulty answers");
   static final Set<String> CALLS = Set.of("subscribe", "try", "place", "void", "query", "end", "tell", "follow", "tap"), QUIET = Set.of("wait", "rest");
   static final Map<String, String> ENDS = Map.of("done", "accepted", "refused", "rejected", "not placed", "unsent");
-  static final long STARTED = Instant.parse("2026-11-20T09:30:00Z").toEpochMilli();
+  static final Instant STARTED = Instant.parse("2026-11-20T09:30:00Z");
+  static final Map<String, String> TOKEN = Map.of("code", "UNAUTHENTICATED");
+  static final class Over extends RuntimeException {} // The app was killed, or the case has ended.
   final List<Object> keys = new ArrayList<>();
   final Set<String> ended = new HashSet<>();
   Map<String, Object> event, one;
@@ -24,8 +26,6 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
   double now, began, spent, tapped;
   Object told;
   Ticker.LineLost loss;
-  /** The app was killed, or the case has ended. */
-  static final class Over extends RuntimeException {}
 
   public static void main(String[] folder) throws Exception {
     var counts = new TreeMap<String, Integer>(Map.of("failed", 0));
@@ -40,12 +40,10 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
     System.exit(counts.get("failed"));
   }
   String play(Map<String, Object> event, Map<String, Object> one) throws IOException {
-    this.event = event;
-    this.one = one;
-    Ticker.platform = this;
+    this.event = event; this.one = one; Ticker.platform = this;
     for (var file : Files.createDirectories(Ticker.KEPT_ORDERS).toFile().listFiles()) file.delete();
     try {
-      for (var steps = (List<?>) one.get("steps"); at < steps.size(); ) begin(map(steps.get(at)));
+      while (at < steps().size()) begin(map(steps().get(at)));
       return "played";
     } catch (Exception | AssertionError wrong) {
       System.err.println("FAILED %s: %s; step %d: %s".formatted(one.get("rule"), one.get("name"), at, wrong));
@@ -76,7 +74,7 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
       case "network" -> { if (step.get("is").equals("back")) positions.networkIsBack(); else network = (String) step.get("is"); }
       case "token" -> {
         renewal = (String) step.getOrDefault("renewal", "another");
-        if (step.containsKey("ends") && ended.add("token-" + tokens)) loss = new Ticker.LineLost("the stream has ended", false);
+        if (step.containsKey("ends") && ended.add("token-" + tokens)) lose(new Ticker.LineLost("the stream has ended", false));
       }
       case "show" -> {
         equal(step.getOrDefault("status", positions.status), positions.status);
@@ -100,11 +98,11 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
     if (name(step).equals("try")) throw new IOException("no network");
     var after = map(map(Ticker.Json.read(body)).get("variables")).get("after");
     equal(step.getOrDefault("after", after), after);
-    loss = null;
+    lose(null);
     return this;
   }
   @Override public String next(long ms) throws IOException {
-    if (ended.contains("token-" + tokens) && loss == null) return refused("UNAUTHENTICATED", Map.of());
+    if (ended.contains("token-" + tokens) && loss == null) return refused(TOKEN);
     for (double deadline = now + ms; loss == null; ) {
       var step = step();
       if (CALLS.contains(name(step))) now = deadline;
@@ -118,21 +116,19 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
         loss = new Ticker.LineLost(name(step), false);
       } else if (!QUIET.contains(name(step))) happens(step);
     }
-    var why = loss;
-    loss = null;
-    throw why;
+    try { throw loss; } finally { loss = null; }
   }
   @Override public Ticker.Answer send(String body, String token) throws IOException {
     if (body.contains("login(")) return answer(login());
-    if (ended.contains(token)) return answer(refused("UNAUTHENTICATED", Map.of()));
+    if (ended.contains(token)) return answer(refused(TOKEN));
     var step = reach(token, body.contains("voidOrder") ? "void" : body.contains("placeOrder") ? "place" : "query");
     var sent = new HashMap<>(map(map(Ticker.Json.read(body)).get("variables")));
     sent.putAll(map(sent.get("input")));
     var key = sent.getOrDefault("key", sent.get("idempotencyKey"));
     if (!keys.contains(key)) keys.add(key);
-    equal(step.getOrDefault("key", 1.0 + keys.indexOf(key)), 1.0 + keys.indexOf(key));
+    if (step.containsKey("key")) equal(step.get("key"), 1.0 + keys.indexOf(key));
     for (var name : List.of("sendBefore", "keyMade", "since")) if (step.containsKey(name)) {
-      double early = number(step, name, 0) - (Instant.parse((String) sent.get(name)).toEpochMilli() - STARTED - tapped);
+      double early = number(step, name, 0) - (Duration.between(STARTED, Instant.parse((String) sent.get(name))).toMillis() - tapped);
       if (early < 0 || early > (name.equals("since") ? 4_000 : 1_000)) throw new AssertionError(name + " is early by " + early);
     }
     var with = step.containsKey("answer") ? step.get("answer") : reach(token, "answer").get("with");
@@ -140,11 +136,10 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
     if (with.equals("lost") || with.equals("none")) throw new IOException("no answer");
     var given = map(with);
     if (with.equals("page") || given.containsKey("status")) return new Ticker.Answer("<html>", Optional.empty());
-    if (given.containsKey("error")) return answer(refused((String) map(given.get("error")).get("code"), map(given.get("error"))));
+    if (given.containsKey("error")) return answer(refused(map(given.get("error"))));
     if (given.containsKey("data")) return answer(Ticker.Json.write(given));
     var type = given.containsKey("accepted") ? "OrderAccepted" : given.containsKey("unknown") ? "OrderOutcomeUnknown" : "OrderRejected";
-    var order = new HashMap<String, Object>(Map.of("__typename", type, "error", given.values().iterator().next()));
-    if (type.equals("OrderRejected")) order.put("sent", given.containsKey("rejected"));
+    var order = Map.of("__typename", type, "error", given.values().iterator().next(), "sent", !given.containsKey("unsent"));
     return answer(Ticker.Json.write(Map.of("data", Map.of(name(step) + "Order", order))));
   }
   String login() throws IOException {
@@ -154,11 +149,8 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
     return Ticker.Json.write(Map.of("data", Map.of("login", Map.of(tokens > 1 && renewal.equals("none") ? "message" : "accessToken", "token-" + tokens))));
   }
   @Override public void pause(Semaphore until, long ms) {
-    for (double deadline = now + ms; now < deadline && !until.tryAcquire(); ) {
-      if (QUIET.contains(name(step()))) pass(deadline);
-      else if (CALLS.contains(name(step()))) now = deadline;
-      else happens(step());
-    }
+    for (double deadline = now + ms; now < deadline && !until.tryAcquire(); )
+      if (QUIET.contains(name(step()))) pass(deadline); else if (CALLS.contains(name(step()))) now = deadline; else happens(step());
   }
   /** The step that the client's call is for, in its time, after what happens before it. */
   Map<String, Object> reach(String token, String... names) throws IOException {
@@ -176,30 +168,25 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
   /** Lets time pass to the end of the step, or to the deadline; whether the deadline has not come. */
   boolean pass(double deadline) {
     double ms = Math.min(number(step(), "ms", 0) - spent, deadline - now);
-    now += ms;
-    spent += ms;
+    now += ms; spent += ms;
     if (spent == number(step(), "ms", 0)) take();
     return now < deadline;
   }
-  Map<String, Object> take() { spent = 0; began = now; return map(((List<?>) one.get("steps")).get(at++)); }
+  Map<String, Object> take() { spent = 0; began = now; return map(steps().get(at++)); }
+  List<?> steps() { return (List<?>) one.get("steps"); }
   /** The next step. A call has no answer where the app is killed, or nothing follows. */
   Map<String, Object> step() {
-    var steps = (List<?>) one.get("steps");
-    if (at == steps.size() || name(map(steps.get(at))).equals("kill")) throw new Over();
-    return map(steps.get(at));
+    if (at == steps().size() || name(map(steps().get(at))).equals("kill")) throw new Over();
+    return map(steps().get(at));
   }
   static void equal(Object wanted, Object own) { if (!Objects.equals(wanted, own)) throw new AssertionError("wanted " + wanted + ", is " + own); }
   static String name(Map<String, Object> step) { return (String) step.getOrDefault("do", step.get("must")); }
   static Map<String, Object> map(Object value) { return Ticker.Json.object(value); }
   static long number(Map<String, Object> step, String name, long fallback) { return step.get(name) instanceof Double number ? number.longValue() : fallback; }
   static int kept() { return Ticker.KEPT_ORDERS.toFile().list().length; }
-  static String refused(String code, Map<String, Object> more) {
-    var extensions = new HashMap<>(more);
-    extensions.put("code", code);
-    return Ticker.Json.write(Map.of("errors", List.of(Map.of("message", code, "extensions", extensions))));
-  }
+  static String refused(Map<String, ?> error) { return Ticker.Json.write(Map.of("errors", List.of(Map.of("message", "no", "extensions", error)))); }
   Ticker.Answer answer(String text) {
-    return new Ticker.Answer(text, Optional.of(DateTimeFormatter.RFC_1123_DATE_TIME.format(Instant.ofEpochMilli(STARTED + (long) now).atOffset(ZoneOffset.UTC))));
+    return new Ticker.Answer(text, Optional.of(DateTimeFormatter.RFC_1123_DATE_TIME.format(STARTED.plusMillis((long) now).atOffset(ZoneOffset.UTC))));
   }
   @Override public long uptimeMs() { return (long) now; }
   @Override public double random() { return one.get("random") instanceof Double drawn ? drawn : 0.5; }

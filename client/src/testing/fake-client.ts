@@ -17,15 +17,15 @@ export interface Fake {
 }
 
 /** A client for tests of components: the real one, before a market that the test moves, without a server and without timers. */
-export function fakeClient({ client: options, ...own }: FakeOptions = {}): Fake {
+export function fakeClient({ client: options = {}, ...own }: FakeOptions = {}): Fake {
   const network = new FakeNetwork();
   const market = new FakeMarket(network, own);
   network.server = market;
   const open = () =>
     createClient({
       ...{ url: 'https://fake.example/graphql', token: market.token, route: false },
-      ...{ storage: network.storage(), environment: network.environment() },
-      ...options,
+      ...{ storage: network.storage(), ...options },
+      environment: { ...network.environment(), ...options.environment },
     });
   return { client: open(), market, open };
 }

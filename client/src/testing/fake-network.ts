@@ -75,6 +75,11 @@ export class FakeNetwork {
     return STARTED_AT + this.time.uptimeMs + this.serverAheadMs;
   }
 
+  /** What the client has left waiting: tasks, lines, and listeners of the platform. */
+  get pending(): number {
+    return this.time.pending + this.lines.size + this.#returning.size + this.#hiding.size;
+  }
+
   /** Ends the app where it stands: nothing of it goes on. */
   kill(): void {
     this.#run += 1;
@@ -166,6 +171,7 @@ export class FakeNetwork {
     const stream = request.stream();
     const line = { cut: () => stream.lose() };
     this.lines.add(line);
+    request.left = () => this.lines.delete(line);
     const event = (name: string, data: string) => stream.write(`event: ${name}\ndata: ${data}\n\n`);
     this.server.subscribed({
       ...{ over: 'stream', token, query, variables, cut: line.cut },
@@ -261,6 +267,9 @@ export class FakeRequest {
   readonly token: string;
   readonly answered: Promise<object>;
   isOver = false;
+  /** Called when the client gives it up. */
+  left: () => void = () => {};
+  #stream: FakeStream | null = null;
   #resolve: (response: object) => void = () => {};
   #reject: (error: Error) => void = () => {};
 
@@ -275,7 +284,11 @@ export class FakeRequest {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    signal?.addEventListener('abort', () => this.lose());
+    signal?.addEventListener('abort', () => {
+      this.lose();
+      this.#stream?.lose();
+      this.left();
+    });
   }
 
   answer(body: object, more: { readonly status?: number; readonly headers?: object } = {}): void {
@@ -303,6 +316,7 @@ export class FakeRequest {
   stream(type = 'text/event-stream'): FakeStream {
     this.isOver = true;
     const stream = new FakeStream();
+    this.#stream = stream;
     this.#resolve(stream.response(new Headers({ ...this.#dated(), 'content-type': type })));
     return stream;
   }

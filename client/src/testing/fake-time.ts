@@ -35,6 +35,11 @@ export class FakeTime {
     return isOver();
   }
 
+  /** How many tasks wait. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
   /** Drops what waits, as the end of an app does. */
   clear(): void {
     this.#timers.clear();

@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CLOCKS_DIFFER_MS } from '../../../src/store/order-gap.ts';
 import { describeWithJdk } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { ownApp } from '../../../test/support/shared-app.ts';
@@ -81,33 +80,6 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     expect(ticker.err).toBe('');
   });
 
-  test('a line is left where the network is back, and where it is silent for the heartbeat and ten seconds', async () => {
-    const ticker = await startLive();
-    line.strand();
-    app.sandbox.putPrice('AAPL', 232);
-    ticker.type('online');
-    await eventually(() => expect(ticker.out).toMatch(/AAPL BUY \S+ at 232\.0/), ticker.whileOpen);
-    expect(ticker.out).toContain('another network');
-    expect(ticker.out).not.toContain('silent');
-    line.strand();
-    app.sandbox.putPrice('AAPL', 233);
-    await eventually(() => expect(ticker.out).toMatch(/AAPL BUY \S+ at 233\.0/), ticker.whileOpen);
-    expect(ticker.out).toContain('silent for 25 s');
-    expect(line.packedStreams).toBe(3);
-  });
-
-  test('a refused token is renewed; a refused sign-in ends it with the reason', async () => {
-    const ticker = await startLive();
-    app.sandbox.revoke({ login: 700_001 });
-    await eventually(() => expect(app.sandbox.calls('login')).toBe(2));
-    app.sandbox.putPrice('AAPL', 234);
-    await eventually(() => expect(ticker.out).toMatch(/AAPL BUY \S+ at 234\.0/), ticker.whileOpen);
-    app.sandbox.fail({ operation: 'login', kind: 'status', status: 401 });
-    app.sandbox.revoke({ login: 700_001 });
-    expect(await ticker.ended).toEqual([1, null]);
-    expect(ticker.out).toMatch(/the end: signed out: .+\n$/);
-  });
-
   test('an order is placed once, also where its answer is lost', async () => {
     const ticker = await startLive();
     ticker.type('buy NOTHING 1');
@@ -154,21 +126,5 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     const last = start();
     await eventually(() => expect(last.out).toContain(isOpen), last.whileOpen);
     expect(app.sandbox.calls('openPosition')).toBe(2);
-  });
-
-  test('an order that could not leave in its time is never placed', async () => {
-    // The dates that tell when it was made are behind by a second, and the service vouches for no order from before its start.
-    const startedAt = performance.now();
-    await eventually(() => performance.now() - startedAt > CLOCKS_DIFFER_MS);
-    const ticker = await startLive({ TRADING_GRAPH_ORDER_SECONDS: '3' });
-    await line.refuse();
-    ticker.type('buy AAPL 1');
-    await eventually(() =>
-      expect(ticker.out).toContain('order: making sure that it is placed or not'),
-    );
-    await line.heal();
-    await eventually(() => expect(ticker.out).toContain('order: not placed'), ticker.whileOpen);
-    expect(app.sandbox.calls('openPosition')).toBe(0);
-    expect(kept()).toEqual([]);
   });
 });

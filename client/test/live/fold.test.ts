@@ -73,41 +73,6 @@ describe('folding a list', () => {
     expect(fold(after, delta({ at: 4, ticks: [row('b')], closed: ['b'] }))).toBeNull();
   });
 
-  test('of a heartbeat changes the time alone, and of the same one again nothing', () => {
-    const beat = delta({ at: 20, count: 3, cursor: 'v1' });
-    const after = fold(start, beat);
-    expect(after).toMatchObject({ cursor: 'v1', asOf: new Date(20) });
-    expect(after?.rows).toBe(start.rows);
-    expect(after?.totals).toBe(start.totals);
-    expect(fold(after, beat)).toBe(after);
-    expect(fold(after, delta({ at: 19, count: 3, cursor: 'v1' }))).toBe(after);
-    const delayed = delta({ at: 20, count: 3, cursor: 'v1', status: 'DELAYED' });
-    expect(fold(after, delayed)).toMatchObject({ status: 'DELAYED' });
-  });
-
-  test('says that something is missing, also where a heartbeat came ahead of the change that it follows', () => {
-    const late = delta({ at: 0, upserted: [row('x')], count: 4 });
-    expect(fold(start, late)).toBeNull();
-    expect(fold(null, late)).toBeNull();
-    expect(fold(start, delta({ at: 3, upserted: [row('x')], count: 5 }))).toBeNull();
-    expect(fold(start, snapshot({ at: 0, upserted: [], count: 0 }))).toBeNull();
-    const changes = [{ upserted: [row('a', 9)] }, { ticks: [row('a', 9)] }];
-    for (const [at, change] of [2, 3].flatMap((at) => changes.map((each) => [at, each] as const))) {
-      const beat = delta({ at, count: 3, cursor: 'v2', status: 'DELAYED' });
-      const ahead = fold(start, beat);
-      expect(ahead?.rows).toBe(start.rows);
-      expect(fold(ahead, delta({ at: 2, count: 3, ...change }))).toBeNull();
-    }
-  });
-
-  test('takes the first list of another server, whatever its clock says', () => {
-    const upserted = [row('b', 7), row('a')];
-    const after = fold(start, snapshot({ at: 0, upserted, count: 2 }), { isFirst: true });
-    expect(after?.rows.map(keyOf)).toEqual(['b', 'a']);
-    expect(after?.rows[1]).toBe(start.rows[0]);
-    expect(after?.asOf).toEqual(new Date(0));
-  });
-
   test.each([
     ['with ticks and totals, as positions', true],
     ['without them', false],
@@ -203,19 +168,5 @@ describe('folding an account', () => {
     const first = foldAccount(anew, accountEvent(4, { orders: orders([order('z')], [], 4) }));
     expect(idsOf(first)).toEqual(['z']);
     expect(idsOf(foldAccount(anew, accountEvent(4, { orders: orders([], [], 4) })))).toEqual([]);
-  });
-
-  test('takes new figures of an event without changes, and of the same one again nothing', () => {
-    const beat = accountEvent(1, { session: figures(11) });
-    const after = foldAccount(known, beat);
-    expect(after?.session?.balance).toBe(11);
-    expect(foldAccount(after, beat)).toBe(after);
-  });
-
-  test('ignores what has been applied', () => {
-    const old = accountEvent(2, { orders: orders([order('x')], [], 2) });
-    const later = accountEvent(3, { orders: orders([], ['x'], 3) });
-    const state = foldAccount(foldAccount(known, old), later);
-    expect(foldAccount(state, old)).toBe(state);
   });
 });

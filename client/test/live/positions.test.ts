@@ -84,19 +84,6 @@ describe('listeners', () => {
     await eventually(() => expect(environment.pending).toBe(0));
   });
 
-  test('that come again go on from the cursor', async () => {
-    const { positions, core } = world.device();
-    const audience = await follow(positions);
-    audience.end();
-    await eventually(() => expect(core.open).toBe(0));
-    const left = positions.state();
-    expect(left).toMatchObject({ status: 'OFFLINE', positions: audience.last()?.positions });
-    const again = listen(positions);
-    await agrees(again);
-    expect(core.sent.at(-1)).toMatchObject({ after: expect.any(String) });
-    expect(again.last()?.positions).toBe(left.positions);
-  });
-
   test('get the shortest of their intervals, and no wait where one wants none', async () => {
     const { positions, core } = world.device();
     const audience = listen(positions, { intervalMs: 400 });
@@ -129,40 +116,6 @@ describe('listeners', () => {
     await follow(positions);
     expect(thrown).toContain(fault);
   });
-});
-
-test('another account starts from nothing, directly or after a sign-in that is over, which ends the lists with the reason', async () => {
-  let email: string | null = 'demo@example.com';
-  const token = () => (email === null ? null : world.sandbox.token({ email }));
-  const { positions, account, core, environment } = world.device({ token });
-  const states: AccountState[] = [];
-  const shown = () => states.at(-1);
-  account((state) => void states.push(state));
-  const audience = listen(positions);
-  await eventually(() => isWhole(shown()) && audience.isLive());
-  email = 'pro@example.com';
-  await core.tokenChanged();
-  await eventually(() => isWhole(shown()) && shown()?.session?.login !== '700001');
-  const changed = states.findIndex(({ asOf }, at) => at > 1 && asOf === null);
-  expect(states[changed]).toMatchObject({ positions: [], orders: null, session: null });
-  const after = states.slice(changed).filter(({ session }) => session !== null);
-  expect(after.map(({ session }) => session?.login)).not.toContain('700001');
-  expect(after[0]?.positions).toHaveLength(25);
-  await eventually(() => audience.isLive() && audience.last()?.positions.length === 25);
-  expect(core.sent.at(-1)).toMatchObject({ after: null });
-
-  email = null;
-  world.sandbox.revoke({ login: 700_002 });
-  for (const { state } of [positions, account]) {
-    await eventually(() => expect(state().error?.code).toBe('SIGNED_OUT'));
-    expect(state()).toMatchObject({ status: 'OFFLINE', positions: [], asOf: null });
-  }
-  expect(core.open).toBe(0);
-  // The listeners of the app's life; no timer.
-  await eventually(() => expect(environment.timers.size).toBe(0));
-  email = 'demo@example.com';
-  await core.tokenChanged();
-  await agrees(audience);
 });
 
 test('after dispose nothing is left, and a new listener is told so', async () => {

@@ -140,33 +140,3 @@ test.each([
   expect(server.tokens).toHaveLength(1);
   expect([...core.countedEnvironment.timers]).toEqual([]);
 });
-
-test.each([1000, 1001, 1011, 1012, 4429, 4500])('%d is followed by a new socket', async (code) => {
-  await using server = await startClosingServer([code]);
-  using core = openAt(server.url);
-  const events = subscribe(core);
-  await eventually(() => expect(server.tokens).toHaveLength(2));
-  expect(events.end).toBeUndefined();
-});
-
-test('1013 is followed by a new socket after the wait that an overloaded server needs', async () => {
-  await using server = await startClosingServer([1013]);
-  using core = openAt(server.url);
-  subscribe(core);
-  await eventually(() => expect(server.tokens).toHaveLength(2));
-  expect(core.countedEnvironment.pauses.some((ms) => ms >= 5_000 && ms < 10_000)).toBe(true);
-});
-
-test.each([4401, 4403])('%d is followed by a new socket with a new token', async (code) => {
-  await using server = await startClosingServer([code]);
-  const signedOut: unknown[] = [];
-  using core = open({
-    url: server.url,
-    token: ({ force }) => (force ? 'two' : 'one'),
-    onSignedOut: (why) => void signedOut.push(why),
-  });
-  subscribe(core);
-  await eventually(() => expect(server.tokens).toHaveLength(2));
-  expect(server.tokens).toEqual(['Bearer one', 'Bearer two']);
-  expect(signedOut).toEqual([]);
-});

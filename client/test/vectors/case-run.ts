@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Client } from '../../src/create-client.ts';
+import type { Environment } from '../../src/environment.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
 import type { OrderOutcome } from '../../src/orders/outcome.ts';
 import type { ResumedOrder } from '../../src/orders/resumed-order.ts';
@@ -19,6 +20,9 @@ export interface Case {
   readonly rule: string;
   /** What the client draws in place of a random number. */
   readonly random?: number;
+  readonly heartbeatSeconds?: number;
+  /** What not every client has. */
+  readonly needs?: readonly string[];
   readonly steps: readonly Step[];
 }
 
@@ -55,11 +59,11 @@ export class CaseRun {
   #isLoaded: boolean | null = null;
   #leave: () => void = () => {};
 
-  constructor(event: object) {
+  constructor(event: object, heartbeatSeconds: number, environment: Partial<Environment>) {
     const onSignedOut = () => {
       this.#signedOut += 1;
     };
-    this.#fake = fakeClient({ client: { onSignedOut } });
+    this.#fake = fakeClient({ client: { onSignedOut, environment, heartbeatSeconds } });
     this.#event = event;
     this.#client = this.#fake.client;
   }
@@ -78,6 +82,8 @@ export class CaseRun {
       }
     }
     this.#client.dispose();
+    await this.#pass(0);
+    expect(this.#network.pending, 'tasks, lines and listeners that are left').toBe(0);
   }
 
   readonly #do: Readonly<Record<string, (step: Step) => unknown>> = {
