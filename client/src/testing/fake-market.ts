@@ -308,7 +308,14 @@ export class FakeMarket implements FakeServer {
     if (instruments === undefined || !query.includes('query TradingGraphCatalog('))
       return undefined;
     const none = Object.fromEntries(INSTRUMENT_FIELDS.map((field) => [field, null]));
-    const upserted = instruments.map((row) => ({ ...none, symbol: row.id, name: row.id, ...row }));
+    const texts = { description: '', logo: '', mCurrency: '', pCurrency: '' };
+    const upserted = instruments.map((row) => ({
+      ...none,
+      ...texts,
+      symbol: row.id,
+      name: row.id,
+      ...row,
+    }));
     const head = { group: 'retail', ageSeconds: 0, size: upserted.length };
     const changes = { reset: true, removed: [], upserted, version: '1' };
     return { catalog: { ...head, changes } };

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import type { OrderProgress } from '../src/orders/ticket.ts';
+import { type FakeOptions, fakeClient } from '../src/testing.ts';
+
+const ORDER = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
+const AAPL = { id: '1', symbol: 'AAPL', side: 'BUY', units: 2, priceOpen: 100, profit: 0 } as const;
+
+/** A list that is followed. */
+async function followed(options: FakeOptions = { positions: [AAPL] }) {
+  const fake = fakeClient(options);
+  fake.client.account(() => {});
+  await fake.market.pass(0);
+  return { ...fake, state: fake.client.account.state };
+}
+
+/** An order that is under way, and the words of its ticket. */
+function placed({ client }: Pick<ReturnType<typeof fakeClient>, 'client'>) {
+  const words: OrderProgress[] = [];
+  const onProgress = (word: OrderProgress) => void words.push(word);
+  return { words, end: client.orders.ticket().place(ORDER, { onProgress }) };
+}
+
+test('prices move, positions open and close, and the gateway is away', async () => {
+  const { market, state } = await followed();
+  expect(state()).toMatchObject({ status: 'LIVE', positions: [{ profit: 0, comment: null }] });
+  await market.move('AAPL', 103);
+  expect(state().positions).toMatchObject([{ priceCurrent: 103, profit: 6 }]);
+  await market.change({ id: '2', symbol: 'TSLA', profit: -1 });
+  expect(state().positions.map(({ symbol }) => symbol)).toEqual(['AAPL', 'TSLA']);
+  await market.close('1');
+  expect(state()).toMatchObject({ positions: [{ id: '2' }], totals: { count: 1, profit: -1 } });
+  await market.delay();
+  expect(state().status).toBe('DELAYED');
+  await market.delay(false);
+  expect(state().status).toBe('LIVE');
+});
+
+test('a cut line is seen at once, and so is one that is there again', async () => {
+  const { market, state } = await followed({
+    positions: [AAPL],
+    orders: [{ id: '7', symbol: 'TSLA' }],
+    session: { balance: 10 },
+  });
+  await market.cut();
+  expect(state()).toMatchObject({ status: 'OFFLINE', positions: [{ id: '1' }] });
+  await market.heal();
+  expect(state()).toMatchObject({
+    ...{ status: 'LIVE', session: { balance: 10 } },
+    orders: [{ id: '7', symbol: 'TSLA' }],
+  });
+});
+
+test('an order is accepted, rejected, left unsent or unknown, or refused', async () => {
+  const fake = fakeClient();
+  const { market } = fake;
+  const ends = [
+    [() => market.accept('5'), { status: 'accepted', orderId: '5' }],
+    [() => market.reject('No money.', 'NO_MONEY'), { status: 'rejected', error: 'NO_MONEY' }],
+    [() => market.leaveUnknown(), { status: 'unknown', error: null }],
+    [() => market.leaveUnsent('EXPIRED'), { status: 'unsent', error: { code: 'EXPIRED' } }],
+    [() => market.fail('FORBIDDEN'), { status: 'unsent', error: { code: 'FORBIDDEN' } }],
+  ] as const;
+  for (const [happens, outcome] of ends) {
+    const { end } = placed(fake);
+    await market.pass(0);
+    expect(market.order).toMatchObject({ symbol: 'AAPL', kind: 'MARKET' });
+    await happens();
+    expect(await end).toMatchObject(outcome);
+    expect(market.order).toBeNull();
+  }
+});
+
+test('an order whose answers are lost says each word at once', async () => {
+  const fake = fakeClient();
+  const { words, end } = placed(fake);
+  await fake.market.lose();
+  expect(words).toEqual(['sending', 'asking']);
+  while (words.at(-1) !== 'closing') await fake.market.lose();
+  await fake.market.leaveUnsent();
+  expect(await end).toMatchObject({ status: 'unsent', error: { code: 'VOIDED' } });
+});
+
+test('a token ends, and nobody is signed in or another one', async () => {
+  const { client, market, state } = await followed();
+  await market.pass(3);
+  await market.endToken();
+  expect([state().status, market.renewals]).toEqual(['LIVE', 1]);
+  await market.pass(3);
+  await market.endToken('none');
+  expect(state()).toMatchObject({ status: 'OFFLINE', error: { code: 'SIGNED_OUT' } });
+  expect(client.login).toBeNull();
+});
+
+test('the app’s own questions have the data that the test gives, at once or later', async () => {
+  const data = (query: string) => (query.includes('balance') ? { balance: 1 } : undefined);
+  const { client, market } = fakeClient({ data, instruments: [{ id: 'AAPL', name: 'Apple' }] });
+  expect((await client.query('{ balance }')).data).toEqual({ balance: 1 });
+  const later = client.query('{ news }');
+  await market.answer({ news: 'none' });
+  expect((await later).data).toEqual({ news: 'none' });
+  await client.catalog.load();
+  expect(client.catalog.search('apple')).toMatchObject([{ symbol: 'AAPL', digits: null }]);
+});
