@@ -59,6 +59,23 @@ describe('after a restart', () => {
     expect([seen, told]).toEqual([[version], 1]);
     expect(await startsFrom(storage)).toEqual([version]);
   });
+
+  test('the copy serves while the server has none; its age counts the time between, but never less because of a clock that was set back', async () => {
+    let nowMs = 1_800_000_000_000;
+    const now = () => nowMs;
+    const storage = await storedCopy(app, { now });
+    const ageAfter = async (ms: number) => {
+      nowMs += ms;
+      using phone = openPhone(app, { storage, now, uptime: () => 0, network: withoutCatalog });
+      await phone.catalog.load();
+      await phone.agrees();
+      await expect(phone.catalog.sync()).rejects.toMatchObject({ code: 'NETWORK' });
+      return phone.catalog.ageSeconds;
+    };
+    const age = Number(await ageAfter(0));
+    expect(await ageAfter(3_600_000)).toBe(age + 3_600);
+    expect(await ageAfter(-86_400_000)).toBe(age);
+  });
 });
 
 const cutOff = (text: string) => text.slice(0, -9);
@@ -186,6 +203,19 @@ describe('a storage that fails', () => {
     await eventually(async () => expect(await storage.keys('')).toEqual([KEY, ...entries]));
     expect(storage.refused()).toBe(1);
   });
+
+  test('to answer is not waited for longer than five seconds', async () => {
+    const never = () => new Promise<never>(() => {});
+    using phone = openPhone(app, {
+      storage: failing({ get: never, set: never, keys }),
+      hurry: (ms) => (ms <= 5_000 ? Math.min(ms, 10) : ms),
+    });
+    await phone.catalog.load();
+    await phone.agrees();
+    expect(phone.environment.pauses).toContain(5_000);
+    expect(phone.catalog.storageError).toBeInstanceOf(Error);
+    await phone.catalog.sync();
+  });
 });
 
 describe('two users of two groups on one phone', () => {
@@ -268,4 +298,24 @@ describe('two users of two groups on one phone', () => {
     await phone.agrees();
     expect(versions).toEqual([phone.catalog.version]);
   });
+});
+
+test('an account that is moved to another group gets that group’s catalog whole, and the former copy is removed', async () => {
+  const storage = memoryStorage();
+  let isMoved = false;
+  using phone = openPhone(app, {
+    storage,
+    // The server answers the account as one of the other group.
+    network: ({ name }, send) =>
+      name === CATALOG && isMoved ? send(app.sandbox.token({ email: PRO })) : send(),
+  });
+  const { catalog } = phone;
+  await catalog.load();
+  await eventually(async () => expect(await storage.keys('')).toEqual([KEY, ENTRY]));
+  isMoved = true;
+  await catalog.sync();
+  const pro = await serverCatalog(app, PRO);
+  expect([catalog.all, catalog.version]).toEqual([pro.instruments, pro.version]);
+  const moved = [KEY, ENTRY].map((key) => key.replace(GROUP, 'pro-usd'));
+  await eventually(async () => expect(await storage.keys('')).toEqual(moved));
 });

@@ -51,6 +51,15 @@ describe('loading', () => {
     await expect(catalog.sync()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
     expect(catalog.size).toBe(0);
   });
+
+  test('rejects where the server has no catalog, and works when it has one again', async () => {
+    await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '30' });
+    using phone = openPhone(own);
+    own.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ name: 'TradingGraphError' });
+    own.sandbox.clearFaults();
+    await expect.poll(() => phone.catalog.load().then(() => phone.catalog.size)).toBeGreaterThan(0);
+  });
 });
 
 describe('syncing', () => {
@@ -92,6 +101,45 @@ describe('syncing', () => {
     await catalog.sync();
     expect(seen).toHaveLength(3);
   });
+
+  test('an answer with an error in it is not taken for the whole', async () => {
+    using phone = openPhone(app, {
+      network: async ({ name }, send) => {
+        const response = await send();
+        if (name !== CATALOG) return response;
+        const body = (await response.json()) as { data: object };
+        const errors = [{ message: 'half of it', extensions: { code: 'INTERNAL' } }];
+        return Response.json({ ...body, errors });
+      },
+    });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'INTERNAL' });
+    expect(phone.catalog.size).toBe(0);
+  });
+
+  test('of changes that do not lead to the server’s size fetches everything', async () => {
+    let removed: string[] = [];
+    using phone = openPhone(app, {
+      network: async ({ name }, send) => {
+        const response = await send();
+        if (name !== CATALOG || removed.length === 0) return response;
+        const body = (await response.json()) as {
+          data: { catalog: { changes: { removed: string[]; version: string } } };
+        };
+        body.data.catalog.changes.removed = removed;
+        body.data.catalog.changes.version = 'another';
+        removed = [];
+        return Response.json(body);
+      },
+    });
+    const { catalog } = phone;
+    await catalog.load();
+    const { version } = catalog;
+    removed = ['AAPL'];
+    await catalog.sync();
+    expect(catalog.version).toBe(version);
+    expect(catalog.get('AAPL')).not.toBeNull();
+    expect(phone.versionsAsked().at(-1)).toBe('');
+  });
 });
 
 test('a catalog with more fields than an answer may have is fetched in pages of one version', async () => {
@@ -109,6 +157,22 @@ test('a catalog with more fields than an answer may have is fetched in pages of 
   expect(Object.keys(catalog.all[0] ?? {}).length).toBe(INSTRUMENT_FIELDS.length);
   await catalog.sync();
   expect(phone.sentNamed(CATALOG)).toHaveLength(1);
+});
+
+test('its age counts on by the clock that nobody sets', async () => {
+  let uptimeMs = 5_000;
+  let nowMs = 1_800_000_000_000;
+  using phone = openPhone(app, { uptime: () => uptimeMs, now: () => nowMs });
+  const { catalog } = phone;
+  await catalog.load();
+  const age = catalog.ageSeconds ?? -1;
+  expect(age).toBeGreaterThanOrEqual(0);
+  nowMs -= 86_400_000;
+  expect(catalog.ageSeconds).toBe(age);
+  uptimeMs += 90_999;
+  expect(catalog.ageSeconds).toBe(age + 90);
+  await catalog.sync();
+  expect(catalog.ageSeconds).toBeLessThan(90);
 });
 
 test('its end leaves no timer and no listener, tells nobody, and rejects what is under way', async () => {

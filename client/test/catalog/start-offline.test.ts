@@ -4,6 +4,7 @@ import { sharedApp } from '../../../test/support/shared-app.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import {
   CATALOG,
+  noNetwork,
   openPhone,
   PAGE,
   PRO,
@@ -27,6 +28,42 @@ function drawn(phone: ReturnType<typeof openPhone>) {
   });
   return states;
 }
+
+test.each([
+  ['no network', noNetwork],
+  ['a captive portal', async () => new Response('<h1>Sign in to this network</h1>')],
+])(
+  'with %s a stored copy is shown with its age, and confirmed by the server later',
+  async (_what, away) => {
+    let nowMs = 1_800_000_000_000;
+    const now = () => nowMs;
+    const storage = await storedCopy(app, { now });
+    let isOffline = true;
+    nowMs += 3_600_000;
+    using phone = openPhone(app, {
+      storage,
+      now,
+      network: (_sent, send) => (isOffline ? away() : send()),
+    });
+    const states = drawn(phone);
+    const { catalog } = phone;
+    await catalog.load({ account: DEMO_LOGIN });
+    await phone.agrees();
+    expect(catalog.search('aapl')[0]?.id).toBe('AAPL');
+    expect(catalog.confirmed).toBe(false);
+    expect(catalog.ageSeconds).toBeGreaterThanOrEqual(3_590);
+    nowMs += 1;
+    isOffline = false;
+    await catalog.sync();
+    expect(catalog.confirmed).toBe(true);
+    expect(catalog.ageSeconds).toBeLessThan(3_590);
+    const { version, size } = catalog;
+    expect(states).toEqual([
+      { version, confirmed: false, size },
+      { version, confirmed: true, size },
+    ]);
+  },
+);
 
 test('where the server names another login nothing of the first is seen from then on', async () => {
   const storage = await storedCopy(app);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../../../src/store/order-gap.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import {
@@ -71,6 +72,20 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
     expect(phone.app.sandbox.orders()).toHaveLength(1);
   });
 });
+
+test.each([-2 * DAY_MS, 2 * DAY_MS])(
+  'a device’s clock that is %d ms off changes nothing for an order from before it was set, or a new one',
+  async (clockMs) => {
+    await phone.interrupt(buying('set'), 'lost');
+    phone.clockMs = clockMs;
+    const [resumed] = await phone.open().orders.resume();
+    expect(resumed).toMatchObject({ age: 'fresh', outcome: { status: 'notFound' } });
+    const real = Date.parse(String(resumed?.placedAt)) - systemClock.now();
+    expect(Math.abs(real)).toBeLessThan(HOUR_MS);
+    expect(await resumed?.ticket.place(buying('set'))).toMatchObject(ACCEPTED);
+    expect(await phone.open().orders.ticket().place(buying('new'))).toMatchObject(ACCEPTED);
+  },
+);
 
 test('a key is taken for older by as much as the clocks of replicas may differ', () => {
   const clocks = phoneClock().clocks;
