@@ -42,6 +42,7 @@ export async function checkCatalog(
   const answer = run.answerOf(OPERATION, called);
   if (answer === null) return null;
   run.findings.push(...headerFindings(answer, run.nowMs()));
+  judgeAge(run, answer);
   if (Array.isArray(called.json)) await judgeRows(run, called.json, symbols);
   if (answer.bytes.length > run.config.catalogMaxBytes * NEAR_LIMIT) {
     const text = 'The catalog has more than half of the bytes that are accepted.';
@@ -59,6 +60,14 @@ export async function checkCatalog(
     }
   }
   return catalogHeaders(answer);
+}
+
+function judgeAge(run: CheckRun, { headers }: Answer): void {
+  const { catalogMaxAgeSeconds: limit } = run.config;
+  const age = ageSeconds(headers.age) ?? 0;
+  if (age < limit) return;
+  const text = `The catalog is ${age} s old when it comes, and counts for ${limit}: it is marked stale for ever. Is there a cache in front of the gateway that keeps it?`;
+  run.find('problem', text, { ...ABOUT, setting: 'CATALOG_MAX_AGE_SECONDS' });
 }
 
 async function judgeRows(

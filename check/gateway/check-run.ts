@@ -14,6 +14,7 @@ export type Purpose =
   | 'reach'
   | 'sign in'
   | 'read'
+  | 'read again'
   | 'find the login'
   | 'revalidate'
   | 'forged token';

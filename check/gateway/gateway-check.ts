@@ -1,5 +1,6 @@
 import { OPERATIONS, READ_NAMES, type ReadName } from '../../src/gateway/operations.ts';
 import type { PathValues } from '../../src/gateway/request-templates.ts';
+import { judgeAgreement } from './agreement.ts';
 import { type CatalogHeaders, checkCatalog, symbolsIn } from './catalog.ts';
 import { type CallReport, CheckRun, type CheckRunOptions } from './check-run.ts';
 import { type Group, judgeGroup, readSession, type Session } from './claims.ts';
@@ -88,8 +89,10 @@ async function readAll(run: CheckRun, account: Account): Promise<Found> {
     const called = await run.call(operation, 'read', { token: account.token, path });
     if (run.answerOf(operation, called) === null) continue;
     answered.set(operation, path);
-    if (operation === 'getOpenPositions')
+    if (operation === 'getOpenPositions') {
       for (const each of symbolsIn(called.json)) symbols.add(each);
+      if (session !== null) await judgeAgreement(run, account, session, called.json);
+    }
   }
   const headers = await checkCatalog(run, account, group, symbols);
   if (headers !== null && group !== null) answered.set('getAllTickers', { group: group.name });

@@ -9,6 +9,7 @@ const PURPOSES: Readonly<Record<Purpose, string>> = {
   reach: 'without a token',
   'sign in': '',
   read: '',
+  'read again': 'again',
   'find the login': 'with another claim',
   revalidate: 'with If-None-Match',
   'forged token': 'with a broken signature',

@@ -60,8 +60,24 @@ export async function signIn(run: CheckRun, given: Credentials | string): Promis
   if (!read.expires) {
     run.find('note', 'The token does not say when it expires: the service learns it from a 401.');
   }
+  judgeLife(run, read);
   await verifyToken(run, token);
   return { token, read };
+}
+
+/** A token cannot be renewed: its user signs in again. */
+const MIN_TOKEN_SECONDS = 60;
+
+function judgeLife(run: CheckRun, { livesSeconds }: ReadToken): void {
+  if (livesSeconds === null) return;
+  const { authProofSeconds } = run.config;
+  const lives = `The token lives for ${livesSeconds} s`;
+  if (livesSeconds < MIN_TOKEN_SECONDS) {
+    run.find('problem', `${lives}: its user has to sign in again within the minute.`);
+  } else if (livesSeconds < authProofSeconds) {
+    const text = `${lives}, and its proof counts for ${authProofSeconds}: one that is withdrawn works to its end.`;
+    run.find('warning', text, { setting: 'AUTH_PROOF_SECONDS' });
+  }
 }
 
 async function grantedToken(

@@ -6,6 +6,8 @@ export interface ReadToken {
   readonly claims: readonly { readonly name: string; readonly type: string }[];
   readonly isExpired: boolean;
   readonly expires: boolean;
+  /** The seconds from its issue to its end; null where it does not name both. */
+  readonly livesSeconds: number | null;
   /** The login that a claim holds, where it can be one. */
   loginIn(claim: string): string | null;
   textIn(claim: string): string | null;
@@ -32,10 +34,11 @@ export function readToken(token: string, nowMs: number): ReadToken | null {
     return typeof value === 'string' && value !== '' ? value : null;
   };
   const names = Object.keys(payload);
-  const { exp } = payload;
+  const { exp, iat } = payload;
   return {
     claims: names.map((name) => ({ name, type: typeName(payload[name]) })),
     expires: typeof exp === 'number',
+    livesSeconds: typeof exp === 'number' && typeof iat === 'number' ? exp - iat : null,
     isExpired: typeof exp === 'number' && exp * 1_000 + EXPIRY_LEEWAY_MS <= nowMs,
     loginIn: (name) => toLogin(own(name)),
     textIn,

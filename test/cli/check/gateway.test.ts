@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ANSWER_SHAPES } from '../../../check/gateway/answer-shapes.ts';
 import { compare } from '../../../check/gateway/compare.ts';
-import type { CatalogChange } from '../../../sandbox/catalog.ts';
+import type { CatalogChange, CatalogHeaders } from '../../../sandbox/catalog.ts';
 import type { Fault } from '../../../sandbox/faults.ts';
 import type { SandboxOptions } from '../../../sandbox/start.ts';
 import { OPERATIONS, READ_NAMES } from '../../../src/gateway/operations.ts';
@@ -73,7 +73,7 @@ test('the sandbox itself is checked, and can be kept as JSON', async () => {
 interface Case {
   readonly gateway?: SandboxOptions;
   readonly faults?: readonly Fault[];
-  readonly catalog?: CatalogChange;
+  readonly catalog?: CatalogChange & CatalogHeaders;
   readonly set?: Variables;
   readonly problems: readonly RegExp[];
   /** The settings that it says would mend it. */
@@ -189,6 +189,31 @@ const CASES: Readonly<Record<string, Case>> = {
       /^op 12: positions\[\]\.units: number expected, string 1 of 3 times found; it will be null/,
     ],
   },
+  'no positions where the snapshot lists some': {
+    faults: [{ ...body('getOpenPositions', { positions: [] }), times: 2 }],
+    problems: [
+      /^op 12: It lists no position, and op 10 lists \d+, in two reads of both: users would see/,
+    ],
+  },
+  'a snapshot without the positions that are listed': {
+    faults: [
+      {
+        ...body('getSession', { login: 700001, group: 'standard-usd', positions: [], orders: [] }),
+        times: 2,
+      },
+    ],
+    problems: [/^op 12: It lists \d+ positions, and op 10 none, in two reads of both\.$/],
+  },
+  'a catalog that is too old whenever it comes': {
+    catalog: { ageSeconds: 7_200 },
+    problems: [
+      /^CATALOG_MAX_AGE_SECONDS {2}op 1: The catalog is 72\d\d s old when it comes, and counts for 3600/,
+    ],
+  },
+  'tokens that hardly live': {
+    gateway: { tokenTtlSeconds: 40 },
+    problems: [/^The token lives for 40 s: its user has to sign in again within the minute\.$/],
+  },
   'several faults at once': {
     faults: [
       { operation: 'getOpenPositions', kind: 'status', status: 503, skip: 1 },
@@ -281,6 +306,17 @@ test('a gateway that does not check signatures is named, and a key makes up for 
   const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(60) };
   const unsigned = await check({ GATEWAY_URL: careless.url, CHECK_TOKEN: unsignedToken(claims) });
   expect(unsigned.problems).toContainEqual(expect.stringContaining('The token has no signature'));
+});
+
+test('a position that is opened between two reads is no contradiction, and a token of less than its proof is warned of', async () => {
+  await using gateway = await startGateway({ tokenTtlSeconds: 120 });
+  gateway.fail(body('getOpenPositions', { positions: [] }));
+  const { code, text } = await checkOf(gateway);
+  expect(code).toBe(0);
+  expect(text).toContain(
+    'AUTH_PROOF_SECONDS  The token lives for 120 s, and its proof counts for 300',
+  );
+  expect(text).toMatch(/\nNo problem, 1 warning\.$/);
 });
 
 test('a group that no path can hold is never sent', async () => {
