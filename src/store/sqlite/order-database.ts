@@ -23,7 +23,7 @@ import {
 import { isHeld } from './order-hold.ts';
 import * as rows from './order-rows.ts';
 import type { AskedTime, Task, TaskAnswer, TaskRefusal } from './order-task.ts';
-import { scanRows } from './scan-rows.ts';
+import { createRowScan } from './scan-rows.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 export type OrderDatabaseOptions = OrderFileOptions & RecordBounds;
@@ -32,6 +32,11 @@ export type OrderDatabaseOptions = OrderFileOptions & RecordBounds;
 const PATIENCE_MS = 2_000;
 const READ_PATIENCE_MS = 500;
 const FORGOTTEN_AT_ONCE = 10;
+/** Some milliseconds of work. */
+const ROWS_AT_ONCE = 250;
+/** Much longer than an order is under way. */
+const SETTLED_MS = 5 * 60_000;
+const IDLE_MS = 60_000;
 /** The `pendingMs` of a record with an outcome that counts for no account: with one nothing is pending. */
 const FREED = -1;
 
@@ -45,17 +50,90 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   const { path, clock, max, onWarn } = options;
   const file = openOrderFile(options);
   const statements = rows.prepare(file.database);
-  const { problems, damagedRows, unindexedKeys, ahead } = scanRows(file, statements, options);
-  const isDamaged = problems.length > 0;
+  const { verifiedUpTo } = file;
+  const scan = createRowScan(file, statements, options);
+  const { problems, damagedRows, unindexedKeys, ahead } = scan;
+  /** Behind it the rows are verified that the start left, up to the one with which it began; null where none is left. */
+  let leftAfter = verifiedUpTo === null ? null : Number.NEGATIVE_INFINITY;
+  let isToldOfDamage = false;
   let failure: SqliteFileError | null = null;
   /** All rows up to this id are damaged, and stay. */
   let keptUpTo = Number.NEGATIVE_INFINITY;
-  if (ahead.length > 0) countFromNow(ahead);
-  if (isDamaged) {
+  // What may have changed since rows were verified comes first.
+  const settledUpTo = scan.toEnd(verifiedUpTo ?? Number.NEGATIVE_INFINITY, isSettled);
+  scan.toEnd(settledUpTo);
+  /** How far all rows are known to be intact. */
+  let intactUpTo = Math.max(0, settledUpTo);
+  judge();
+
+  /** An outcome may still be written into a younger one. */
+  function isSettled(row: rows.OrderRow): boolean {
+    return !(ageMs(row, clock) < SETTLED_MS);
+  }
+
+  function judge(): void {
+    if (ahead.length > 0) countFromNow(ahead.splice(0));
+    if (problems.length === 0 || isToldOfDamage) return;
+    isToldOfDamage = true;
     const some = problems.slice(0, 10).join(', ');
     onWarn(`${path} has damaged records, whose keys are refused: ${some}`);
-    // Nobody can tell whose keys they were: that may be among what was damaged.
-    file.change(() => file.rememberFrom(machineMoment(clock)));
+    file.change(() => {
+      // Nobody can tell whose keys they were: that may be among what was damaged.
+      file.rememberFrom(machineMoment(clock));
+      file.rememberVerified(null);
+    });
+  }
+
+  /**
+   * Verifies a portion of what the start left, and later of the rows that have come since, so that the next start may leave them;
+   * returns the milliseconds after which to go on.
+   */
+  function verifyOn(): number {
+    const startedAtMs = performance.now();
+    try {
+      const isIdle = leftAfter === null ? verifyTail() : verifyLeft(leftAfter);
+      judge();
+      // Orders have at least half of the time.
+      return isIdle ? IDLE_MS : performance.now() - startedAtMs;
+    } catch (error) {
+      const problem = toFileError(error);
+      // A page that cannot be read may be any key's.
+      if (problem.isDamage) {
+        onWarn(`${path} ${problem.message}`);
+        fail(problem);
+      }
+      return IDLE_MS;
+    }
+  }
+
+  function fail(problem: SqliteFileError): void {
+    failure = problem;
+    if (!problem.isDamage) return;
+    try {
+      file.change(() => file.rememberVerified(null));
+    } catch {
+      // It cannot be written: the next start may find the damage as late as this one.
+    }
+  }
+
+  /** True where nothing is left to do for now. */
+  function verifyLeft(afterId: number): boolean {
+    const isLeft = ({ id }: rows.OrderRow) => id <= (verifiedUpTo ?? 0);
+    const lastId = scan.portion(afterId, isLeft, ROWS_AT_ONCE);
+    leftAfter = lastId === afterId ? null : lastId;
+    return false;
+  }
+
+  function verifyTail(): boolean {
+    const lastId = scan.portion(intactUpTo, isSettled, ROWS_AT_ONCE);
+    if (lastId !== intactUpTo) {
+      intactUpTo = lastId;
+      return false;
+    }
+    const { verified } = rememberedSince(file.state) ?? {};
+    const isNews = verified?.upTo !== intactUpTo || verified.boot !== clock.boot;
+    if (isNews && problems.length === 0) file.change(() => file.rememberVerified(intactUpTo));
+    return true;
   }
 
   /** In one transaction: where that fails no answer counts. */
@@ -77,7 +155,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     } catch (error) {
       const problem = toFileError(error);
       if (problem.message !== failure?.message) onWarn(`${path} ${problem.message}`);
-      failure = problem;
+      fail(problem);
       answers = answersUnwritten(tasks, `the file of the order records ${problem.message}`);
     }
     const found = gap();
@@ -165,7 +243,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   function degradedReason(): string | null {
     if (failure) return `the file of the order records ${failure.message}`;
     if (file.state.rows >= max) return 'all order records are in use';
-    return isDamaged ? 'order records are damaged' : null;
+    return problems.length > 0 ? 'order records are damaged' : null;
   }
 
   function answer(task: Task): TaskAnswer {
@@ -220,7 +298,12 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     const of = { statements, bounds: options, clock, forget: drop };
     const refusal = shareRefusal(content, of);
     if (refusal !== null) return refusal;
-    statements.insert.run({ ...content, digest: rows.rowDigest(content) });
+    const { lastInsertRowid: id } = statements.insert.run({
+      ...content,
+      digest: rows.rowDigest(content),
+    });
+    // Where all rows had expired the numbers begin anew.
+    intactUpTo = Math.min(intactUpTo, Number(id) - 1);
     state.rows += 1;
     state.writes += 1;
     return null;
@@ -309,7 +392,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     return found !== null && !rows.isOver(found, clock) ? found : null;
   }
 
-  return { run, declareIncomplete, declareComplete, free, close: file.close };
+  return { run, verifyOn, declareIncomplete, declareComplete, free, close: file.close };
 }
 
 class DamagedRecordError extends RecordsUnavailableError {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { chmodSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import {
   connect,
   makeFile,
@@ -21,6 +21,8 @@ export interface OrderFileOptions {
   readonly path: string;
   /** When true, a missing file is an error and is not created. */
   readonly mustExist?: boolean;
+  /** A larger file whose rows were verified lately is verified behind the start. */
+  readonly maxBytesAtOnce?: number;
   readonly clock: MachineClock;
   readonly onWarn: (message: string) => void;
 }
@@ -53,6 +55,8 @@ CREATE TABLE state (
 const STATE = 'SELECT * FROM state';
 /** A file without a mark may also be one that was restored without it. */
 const MAKER_PATIENCE_MS = 500;
+/** A start verifies less than a second's at once. */
+export const MAX_BYTES_AT_ONCE = 16 * 1024 ** 2;
 const BIG = { bigint: true } as const;
 
 export type OrderFile = ReturnType<typeof open>;
@@ -69,7 +73,13 @@ export function openOrderFile(options: OrderFileOptions): OrderFile {
   }
 }
 
-function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
+function open({
+  path,
+  mustExist = false,
+  maxBytesAtOnce = MAX_BYTES_AT_ONCE,
+  clock,
+  onWarn,
+}: OrderFileOptions) {
   using opened = new DisposableStack();
   if (mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
   checkDisk(dirname(path), onWarn);
@@ -86,7 +96,7 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
   const found = changesOf(path);
   if (found.isHot) forgetChange(path);
   const database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
-  verify(database);
+  verifyForm(database);
   const mark = opened.adopt(openMark(path), (each) => each.close());
   const get = database.prepare(STATE);
   const set = database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
@@ -95,6 +105,8 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
   let state: FileState = { writes: 0, rows: 0, file: '', incompleteFrom: null };
   /** The ctime that the mark names. */
   let markedNs = 0n;
+  /** Of all rows up to this id it is known that they were intact; null where nothing is known. */
+  let verifiedUpTo: number | null = null;
 
   /** Throws a SqliteFileError. */
   function inTransaction<T>(mode: 'DEFERRED' | 'IMMEDIATE', patienceMs: number, work: () => T): T {
@@ -135,10 +147,6 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
 
   /** A first change, which checks that the file is writable and that it is the original. */
   function begin(): void {
-    const counted = database.prepare('SELECT count(*) AS rows FROM orders NOT INDEXED').get();
-    if (counted?.rows !== state.rows) {
-      throw new SqliteFileError(`has ${counted?.rows} rows of ${state.rows}, so it ${DAMAGED}`);
-    }
     const marked = mark.read();
     // The first commit of this start comes at once, so that a crash leaves no later ctime behind.
     if (found.mode !== MODE || found.isFresh) chmodSync(path, MODE);
@@ -146,6 +154,12 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
     const knownNs = marked.writes === state.writes - 1 ? marked.changedNs : null;
     const isCopy =
       marked.writes >= state.writes || !isSameFile(file, state.file) || isRewritten(found, knownNs);
+    const { verified } = rememberedSince(state) ?? {};
+    // A machine that went down may have left any page unwritten, and an operator asks for all that is wrong.
+    const isVerified = !isCopy && !mustExist && verified?.boot === clock.boot;
+    const isLong = statSync(path).size > maxBytesAtOnce;
+    verifiedUpTo = isVerified && isLong ? verified.upTo : null;
+    verifyPages(database, verifiedUpTo !== null, state.rows);
     if (isCopy) {
       onWarn(
         `${path} ${howChanged(marked.writes, file, state)} while nothing ran: keys that it does not know are refused, but for those made from now on`,
@@ -155,7 +169,15 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
     // A new file begins here; what an earlier version did to an older one cannot be known.
     state.file = withMemory(file, rememberedSince(state) ?? machineMoment(clock));
     if (isCopy) remember(machineMoment(clock));
+    // Until all of it is verified.
+    if (verifiedUpTo === null) rememberVerified(null);
     state.writes = Math.max(marked.writes + 1, state.writes);
+  }
+
+  function rememberVerified(upTo: number | null): void {
+    const { verified: _, ...since }: Memory = rememberedSince(state) ?? machineMoment(clock);
+    const memory = upTo === null ? since : { ...since, verified: { upTo, boot: clock.boot } };
+    state.file = withMemory(state.file, memory);
   }
 
   /** How far clocks were apart stays, since orders that were lost may have been taken by them. */
@@ -193,6 +215,9 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
     },
     /** Within a transaction that counts a write: rows from before this moment may be missing. */
     rememberFrom: remember,
+    /** Null where the next start has to verify everything. */
+    rememberVerified,
+    verifiedUpTo,
     /** Within a transaction that counts a write. */
     rememberClocks(differMs: number): void {
       const since: Memory = rememberedSince(state) ?? machineMoment(clock);
@@ -223,6 +248,8 @@ export function rememberedSince({ file }: FileState): Memory | null {
 interface Memory extends MachineMoment {
   /** The furthest that the clock of a process that took orders was from the gateway's. */
   readonly differMs?: number;
+  /** How far the rows were verified, and in which boot of the machine. */
+  readonly verified?: { readonly upTo: number; readonly boot: string };
 }
 
 function withMemory(file: string, since: Memory): string {
@@ -274,17 +301,8 @@ function intact(row: unknown): StoredState {
   return stored;
 }
 
-/**
- * Leaves it to the caller to compare indexes with their table, in portions: `integrity_check` does so
- * under one lock, which for two million rows keeps other processes from writing for many seconds.
- */
-function verify(database: DatabaseSync): void {
-  const get = (sql: string) => {
-    const row = patiently(START_PATIENCE_MS, () => database.prepare(sql).get());
-    return Object.values(row ?? {})[0];
-  };
-  if (get('PRAGMA quick_check') !== 'ok') throw new SqliteFileError(DAMAGED);
-  if (get('PRAGMA user_version') !== VERSION) {
+function verifyForm(database: DatabaseSync): void {
+  if (firstValue(database, 'PRAGMA user_version') !== VERSION) {
     throw new SqliteFileError('is of another version of this program: use that, or move it away');
   }
   using expected = new DatabaseSync(':memory:');
@@ -293,6 +311,27 @@ function verify(database: DatabaseSync): void {
   if (patiently(START_PATIENCE_MS, () => schemaOf(database)) !== schemaOf(expected)) {
     throw new SqliteFileError(DAMAGED);
   }
+}
+
+/**
+ * Leaves it to the caller to compare indexes with their table, in portions: `integrity_check` does so
+ * under one lock, which for two million rows keeps other processes from writing for many seconds. Where the pages were verified
+ * before, the entries of an index are counted: a row that is lost with them is missing there, and any other is led to in vain.
+ */
+function verifyPages(database: DatabaseSync, isVerified: boolean, rows: number): void {
+  if (!isVerified && firstValue(database, 'PRAGMA quick_check') !== 'ok') {
+    throw new SqliteFileError(DAMAGED);
+  }
+  const source = isVerified ? 'INDEXED BY orders_hash' : 'NOT INDEXED';
+  const counted = firstValue(database, `SELECT count(*) FROM orders ${source}`);
+  if (counted !== rows) {
+    throw new SqliteFileError(`has ${counted} rows of ${rows}, so it ${DAMAGED}`);
+  }
+}
+
+function firstValue(database: DatabaseSync, sql: string): SQLOutputValue | undefined {
+  const row = patiently(START_PATIENCE_MS, () => database.prepare(sql).get());
+  return Object.values(row ?? {})[0];
 }
 
 function schemaOf(database: DatabaseSync): string {

@@ -5,8 +5,10 @@ import { isFarAhead, isIntact, type OrderRow, type Statements } from './order-ro
 const ROWS_AT_ONCE = 2_000;
 const PROGRESS_MS = 1_000;
 
-/** Reads all rows at the start, in portions, or another process's commits would wait for the last row. */
-export function scanRows(
+export type RowScan = ReturnType<typeof createRowScan>;
+
+/** Verifies rows in portions, or another process's commits would wait for the last row, and keeps what it has found. */
+export function createRowScan(
   file: OrderFile,
   { after }: Statements,
   { path, clock, onWarn }: OrderFileOptions,
@@ -19,11 +21,17 @@ export function scanRows(
   /** Intact rows that are dated so far ahead that their date or the machine's is wrong. */
   const ahead: number[] = [];
   let toldAtMs = performance.now();
-  let lastId = Number.NEGATIVE_INFINITY;
-  for (;;) {
-    const portion = file.read(() => after.all(lastId, ROWS_AT_ONCE));
-    for (const row of portion as unknown as OrderRow[]) {
-      lastId = row.id;
+
+  /** Verifies some rows behind an id, as far as they are meant, and returns the last one's: the same id where there is none. */
+  function portion(
+    afterId: number,
+    isMeant = (_row: OrderRow) => true,
+    count = ROWS_AT_ONCE,
+  ): number {
+    const found = file.read(() => after.all(afterId, count)) as unknown as OrderRow[];
+    const rest = found.findIndex((row) => !isMeant(row));
+    const rows = rest === -1 ? found : found.slice(0, rest);
+    for (const row of rows) {
       if (!isIntact(row)) {
         damagedRows.push(row.id);
         problems.push(`row ${row.id} does not match its digest`);
@@ -33,10 +41,20 @@ export function scanRows(
         problems.push(`row ${row.id} is missing from an index`);
       }
     }
-    if (portion.length < ROWS_AT_ONCE) break;
-    if (performance.now() - toldAtMs < PROGRESS_MS) continue;
-    toldAtMs = performance.now();
-    onWarn(`${path} is verified up to row ${lastId}`);
+    return rows.at(-1)?.id ?? afterId;
   }
-  return { problems, damagedRows, unindexedKeys, ahead };
+
+  /** Verifies all rows behind an id, as far as they are meant, and returns the last one's. */
+  function toEnd(afterId: number, isMeant?: (row: OrderRow) => boolean): number {
+    let lastId = afterId;
+    for (let id = portion(lastId, isMeant); id !== lastId; id = portion(lastId, isMeant)) {
+      lastId = id;
+      if (performance.now() - toldAtMs < PROGRESS_MS) continue;
+      toldAtMs = performance.now();
+      onWarn(`${path} is verified up to row ${lastId}`);
+    }
+    return lastId;
+  }
+
+  return { problems, damagedRows, unindexedKeys, ahead, portion, toEnd };
 }

@@ -24,14 +24,21 @@ function serve(port: NonNullable<typeof parentPort>): void {
     port.close();
     return;
   }
+  let cancelVerifying = () => {};
+  const verifyAfter = (ms: number) => {
+    const timer = setTimeout(() => verifyAfter(database.verifyOn()), ms);
+    cancelVerifying = () => clearTimeout(timer);
+  };
   port.on('message', (tasks: readonly Task[] | null) => {
     if (tasks !== null) say(database.run(tasks));
     else {
+      cancelVerifying();
       database.close();
       port.close();
     }
   });
   say(database.run([]));
+  verifyAfter(0);
 }
 
 if (parentPort) serve(parentPort);

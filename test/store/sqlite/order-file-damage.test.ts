@@ -26,10 +26,14 @@ import {
 const KEYS = Array.from({ length: 12 }, (_, n) => `key ${n}`);
 
 /** The keys that a start on this file handles wrongly, of orders that were accepted. */
-function survey(path: string, keys: readonly string[]) {
+function survey(
+  path: string,
+  keys: readonly string[],
+  open: (path: string) => ReturnType<typeof openDatabase> = openDatabase,
+) {
   let database: ReturnType<typeof openDatabase>;
   try {
-    database = openDatabase(path);
+    database = open(path);
   } catch (error) {
     if (!(error instanceof Error && error.name === 'SqliteFileError')) throw error;
     return { stopped: true, refused: [], lost: [] };
@@ -74,6 +78,15 @@ function imageOf(path: string, companions: readonly string[] = ['.mark']) {
       writeFileSync(`${path}.mark`, `${count} ${count} ${ctimeNs}\n`);
     },
   };
+}
+
+/** A process is killed in the middle of a commit. */
+function killWithin(path: string): void {
+  const killed = `const { DatabaseSync } = require('node:sqlite');
+    new DatabaseSync(process.argv[1]).exec(process.argv[2]);
+    process.kill(process.pid, 'SIGKILL');`;
+  spawnSync(process.execPath, ['-e', killed, path, UNFINISHED]);
+  expect(statSync(`${path}-journal`).size).toBeGreaterThan(0);
 }
 
 /** A folder with a file of order records, and the image of that file. */
@@ -145,10 +158,7 @@ describe('a damaged file of order records', AMPLE, () => {
     using folder = createFilledFolder();
     const { image } = folder;
     const { database } = image;
-    const places: number[] = [];
-    for (let at = database.indexOf('key 7'); at !== -1; at = database.indexOf('key 7', at + 1)) {
-      places.push(at);
-    }
+    const places = placesOf(database, Buffer.from('key 7'));
     expect(places.length).toBeGreaterThanOrEqual(2);
     for (const at of places) {
       image.restore({ '': flipped(database, at, 1) });
@@ -220,14 +230,14 @@ describe('a damaged file of order records', AMPLE, () => {
   });
 });
 
-describe('a hot rollback journal', AMPLE, () => {
-  // So many rows that pages are split, and so small a cache that they reach the file early.
-  const UNFINISHED = `PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;
-    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
-    INSERT INTO orders SELECT NULL, '1001', 'new ' || i, i, 'r', 'c', 1, NULL,
-      '2026-11-20T12:00:00.000Z', 'b', 1, 'd' FROM n;
-    UPDATE orders SET pendingMs = pendingMs + 1; UPDATE state SET writes = writes + 1`;
+// So many rows that pages are split, and so small a cache that they reach the file early.
+const UNFINISHED = `PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+  INSERT INTO orders SELECT NULL, '1001', 'new ' || i, i, 'r', 'c', 1, NULL,
+    '2026-11-20T12:00:00.000Z', 'b', 1, 'd' FROM n;
+  UPDATE orders SET pendingMs = pendingMs + 1; UPDATE state SET writes = writes + 1`;
 
+describe('a hot rollback journal', AMPLE, () => {
   /** The file and its journal as a crash in the middle of a commit leaves them. */
   function crashed() {
     const folder = createFolder();
@@ -265,11 +275,7 @@ describe('a hot rollback journal', AMPLE, () => {
     using folder = createFolder();
     fill(folder.path, KEYS);
     using other = openDatabase(folder.path);
-    const killed = `const { DatabaseSync } = require('node:sqlite');
-      new DatabaseSync(process.argv[1]).exec(process.argv[2]);
-      process.kill(process.pid, 'SIGKILL');`;
-    spawnSync(process.execPath, ['-e', killed, folder.path, UNFINISHED]);
-    expect(statSync(`${folder.path}-journal`).size).toBeGreaterThan(0);
+    killWithin(folder.path);
     other.run([{ do: 'find', login: '1001', key: 'none' }]);
     expect(statSync(`${folder.path}-journal`).size).toBe(0);
     using restarted = openDatabase(folder.path);
@@ -308,3 +314,193 @@ describe('a hot rollback journal', AMPLE, () => {
     expect(met.stopped + met.refused).toBeGreaterThan(100);
   });
 });
+
+describe('a file that is verified behind the start', AMPLE, () => {
+  const SETTLED = Array.from({ length: 60 }, (_, n) => `key ${n}`);
+  const DAMAGED = 'the record of this key is damaged';
+  const TOLD = [expect.stringContaining('has damaged records')];
+
+  /** A file whose rows were verified but for the last one, and its image. */
+  function createVerifiedFolder() {
+    const folder = createFolder();
+    const clock = createMachineClock();
+    {
+      using database = openDatabase(folder.path, { clock });
+      const settle = (key: string) => {
+        const reservation = reservationOf(key);
+        database.run([{ do: 'reserve', reservation }]);
+        database.run([{ do: 'settle', reservation, outcome: acceptedAs(key) }]);
+      };
+      for (const key of SETTLED) settle(key);
+      clock.pass(10 * 60_000);
+      toIdle(database);
+      settle('late');
+    }
+    const warnings: string[] = [];
+    const onWarn = (warning: string) => warnings.push(warning);
+    const open = (path = folder.path) => openDatabase(path, { clock, maxBytesAtOnce: 0, onWarn });
+    return { ...folder, clock, warnings, open, image: imageOf(folder.path) };
+  }
+
+  /** Verifies until nothing is left to do; how often that took. */
+  function toIdle(database: OrderDatabase): number {
+    let portions = 1;
+    while (database.verifyOn() < 60_000) portions += 1;
+    return portions;
+  }
+
+  /** Another digest in a row, which its program takes for its own last commit. */
+  function damageRow({ path, image }: ReturnType<typeof createVerifiedFolder>, key: string): void {
+    const raw = new DatabaseSync(path);
+    raw.prepare("UPDATE orders SET digest = 'another' WHERE key = ?").run(key);
+    raw.close();
+    image.restore({ '': readFileSync(path) });
+  }
+
+  test('refuses a damaged record before it is found, and then tells of it and verifies the whole at the next start', () => {
+    using folder = createVerifiedFolder();
+    damageRow(folder, 'key 3');
+    {
+      using database = folder.open();
+      expect(folder.warnings).toEqual([]);
+      expect(database.run([]).degradedReason).toBe(null);
+      expect(reserve(database, 'key 3')).toBe(DAMAGED);
+      expect(reserve(database, 'late')).toMatchObject({ outcome: acceptedAs('late') });
+      toIdle(database);
+      expect(folder.warnings).toEqual(TOLD);
+      expect(database.run([]).degradedReason).toBe('order records are damaged');
+      expect(reserve(database, 'key 3')).toBe(DAMAGED);
+      expect(reserve(database, 'key 4')).toMatchObject({ outcome: acceptedAs('key 4') });
+      expect(reserve(database, 'new')).toBe(null);
+    }
+    folder.warnings.length = 0;
+    using _ = folder.open();
+    expect(folder.warnings).toEqual(TOLD);
+  });
+
+  test('refuses a key that neither index leads to, once its row is found', () => {
+    using folder = createVerifiedFolder();
+    const { database: bytes } = folder.image;
+    const raw = new DatabaseSync(folder.path);
+    const { keyHash } = raw.prepare("SELECT keyHash FROM orders WHERE key = 'key 9'").get() ?? {};
+    raw.close();
+    const stored = Buffer.alloc(8);
+    stored.writeDoubleBE(Number(keyHash));
+    let damaged: Buffer = bytes;
+    // In the pages of indexes alone: 10 is the type of their leaves.
+    for (const wanted of [stored, Buffer.from('1001key 9')]) {
+      const places = placesOf(bytes, wanted).filter((at) => bytes[at - (at % 4_096)] === 10);
+      expect(places).toHaveLength(1);
+      damaged = flipped(damaged, (places[0] ?? 0) + wanted.length - 1, 1);
+    }
+    folder.image.restore({ '': damaged });
+    using database = folder.open();
+    toIdle(database);
+    expect(folder.warnings).toEqual([expect.stringContaining('is missing from an index')]);
+    expect(verdicts(database, [...SETTLED, 'late'])).toEqual({ refused: ['key 9'], lost: [] });
+    expect(reserve(database, 'new')).toBe(null);
+  });
+
+  test('refuses all orders once a page is found that cannot be read, and does not start again', () => {
+    using folder = createVerifiedFolder();
+    const bytes = Buffer.from(folder.image.database);
+    // 13 is the type of a table's leaves.
+    const row = placesOf(bytes, Buffer.from('input of key 20')).find(
+      (at) => bytes[at - (at % 4_096)] === 13,
+    );
+    expect(row).toBeDefined();
+    bytes[(row ?? 0) - ((row ?? 0) % 4_096)] = 0;
+    folder.image.restore({ '': bytes });
+    {
+      using database = folder.open();
+      expect(reserve(database, 'late')).toMatchObject({ outcome: acceptedAs('late') });
+      toIdle(database);
+      expect(folder.warnings).toEqual([expect.stringContaining('is damaged')]);
+      for (const key of ['key 20', 'late', 'new']) {
+        expect(reserve(database, key)).toContain('is damaged');
+      }
+    }
+    expect(() => folder.open()).toThrow('is damaged');
+  });
+
+  test('forgets nothing, whichever of its bytes has a flipped bit', () => {
+    using folder = createVerifiedFolder();
+    const { image } = folder;
+    const all = [...SETTLED, 'late'];
+    const lost: string[] = [];
+    let refused = 0;
+    for (let at = 0; at < image.database.length; at += inFull(7, 211)) {
+      image.restore({ '': flipped(image.database, at, at % 8) });
+      const found = survey(folder.path, all, folder.open);
+      lost.push(...found.lost.map((key) => `${at}: ${key}`));
+      if (found.stopped || found.refused.length > 0) refused += 1;
+    }
+    expect(lost).toEqual([]);
+    expect(refused).toBeGreaterThan(20);
+  });
+
+  test('is still verified behind after its process was killed in a commit', () => {
+    using folder = createVerifiedFolder();
+    damageRow(folder, 'key 3');
+    folder.open().close();
+    killWithin(folder.path);
+    using database = folder.open();
+    expect(folder.warnings).toEqual([]);
+    expect(verdicts(database, [...SETTLED, 'late'])).toEqual({ refused: ['key 3'], lost: [] });
+    expect(toIdle(database)).toBeGreaterThan(1);
+    expect(folder.warnings).toEqual(TOLD);
+  });
+
+  test.each<[string, (folder: ReturnType<typeof createVerifiedFolder>) => void]>([
+    [
+      'it is small',
+      ({ clock, path, warnings }) => {
+        using _ = openDatabase(path, { clock, onWarn: (warning) => warnings.push(warning) });
+      },
+    ],
+    [
+      'the machine has started since',
+      ({ clock, open }) => {
+        clock.boot = 'second boot';
+        open().close();
+      },
+    ],
+    [
+      'an operator asks',
+      ({ clock, path, warnings }) => {
+        const onWarn = (warning: string) => warnings.push(warning);
+        using _ = openDatabase(path, { clock, mustExist: true, maxBytesAtOnce: 0, onWarn });
+      },
+    ],
+    [
+      'the row has come since',
+      (folder) => {
+        damageRow(folder, 'late');
+        folder.open().close();
+      },
+    ],
+  ])('is verified at the start where %s', (_, start) => {
+    using folder = createVerifiedFolder();
+    damageRow(folder, 'key 3');
+    start(folder);
+    expect(folder.warnings).toEqual(TOLD);
+  });
+
+  test('is verified at the start where it was changed, and at each one after that while it is damaged', () => {
+    using folder = createVerifiedFolder();
+    damageRow(folder, 'key 3');
+    utimesSync(folder.path, new Date(), new Date());
+    folder.open().close();
+    expect(folder.warnings).toEqual([expect.stringContaining('was changed'), ...TOLD]);
+    folder.warnings.length = 0;
+    folder.open().close();
+    expect(folder.warnings).toEqual(TOLD);
+  });
+});
+
+function placesOf(bytes: Buffer, wanted: Buffer): number[] {
+  const places: number[] = [];
+  for (let at = bytes.indexOf(wanted); at !== -1; at = bytes.indexOf(wanted, at + 1))
+    places.push(at);
+  return places;
+}
