@@ -2,10 +2,13 @@ import type { Feature } from './core-client.ts';
 import { createAccount, type LiveAccount } from './live/account.ts';
 import type { LiveFields, LiveNames } from './live/chosen-fields.ts';
 import type { OfflineAccount } from './live/kept-state.ts';
+import { createLists, type Lists } from './live/lists.ts';
 import { createPositions, type Positions } from './live/positions.ts';
 
 export { accountDocument } from './live/account-operation.ts';
 export { type FoldedList, foldList } from './live/fold-list.ts';
+export { listDocument } from './live/list-operation.ts';
+export type { ListState } from './live/lists.ts';
 export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';
 export type { LiveFields, LiveNames };
 
@@ -19,6 +22,8 @@ export interface LiveOptions<Names extends LiveNames = LiveNames> extends LiveFi
 export interface LiveFeature<Names extends LiveNames = LiveNames> {
   /** The open positions, followed live. */
   readonly positions: Positions<Names>;
+  /** Any other live list of the server. */
+  readonly live: Lists;
   /** The whole account, followed live: open positions, pending orders and the session's figures. */
   readonly account: LiveAccount<Names>;
 }
@@ -34,5 +39,6 @@ export function live<
   return (core) => ({
     positions: createPositions(core, options),
     account: createAccount(core, options),
+    live: createLists(core),
   });
 }

@@ -6,5 +6,5 @@ export {
 } from './react/provider.ts';
 export type { TicketForm, TicketState } from './react/ticket-form.ts';
 export { useCatalog } from './react/use-catalog.ts';
-export { useAccount, usePositions } from './react/use-live.ts';
+export { useAccount, useLive, usePositions } from './react/use-live.ts';
 export { useTicket } from './react/use-ticket.ts';

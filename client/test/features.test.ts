@@ -10,7 +10,7 @@ import { orders } from '../src/orders.ts';
 import type { AnyClient } from '../src/react/any-client.ts';
 import { TradingGraphProvider } from '../src/react/provider.ts';
 import { useCatalog } from '../src/react/use-catalog.ts';
-import { useAccount, usePositions } from '../src/react/use-live.ts';
+import { useAccount, useLive, usePositions } from '../src/react/use-live.ts';
 import { useTicket } from '../src/react/use-ticket.ts';
 import { signedIn } from './support/client.ts';
 
@@ -48,6 +48,7 @@ test('a client of orders alone places one, and queries', async () => {
 const HOOKS: Readonly<Record<string, () => { readonly status: string }>> = {
   positions: usePositions,
   account: useAccount,
+  live: () => useLive<{ id: string }>('positionChanges', { fields: ['id'] }),
   orders: useTicket,
   catalog: useCatalog,
 };
@@ -55,7 +56,7 @@ const HOOKS: Readonly<Record<string, () => { readonly status: string }>> = {
 test.each(Object.entries(HOOKS))(
   'a hook for %s renders with that feature alone, and says without it what is missing',
   (name, hook) => {
-    const features = { positions: live(), account: live(), orders: orders(), catalog: catalog() };
+    const features = { positions: live(), account: live(), live: live(), orders: orders(), catalog: catalog() };
     const own = createClientWith(signedIn(app), features[name as keyof typeof features]);
     const bare = createClientWith(signedIn(app));
     const Shown: FunctionComponent = () => createElement('p', null, hook().status);

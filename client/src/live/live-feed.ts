@@ -116,6 +116,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const subscription: LiveSubscription = { intervalMs, isFirst: true, end: () => {} };
     this.#subscription = subscription;
     const variables = () => ({
+      ...this.#source.variables,
       after: this.#hasGap ? null : (this.#folded?.cursor ?? null),
       intervalMs,
       heartbeatSeconds: this.#core.heartbeatSeconds,

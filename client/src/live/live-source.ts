@@ -1,5 +1,5 @@
 import type { TradingGraphError } from '../errors.ts';
-import type { TypedText } from '../operation.ts';
+import type { Operation } from '../operation.ts';
 import type { KeptState } from './kept-state.ts';
 
 /** Exact sums over the list, in no stated currency; null where a position does not say. */
@@ -87,7 +87,9 @@ export interface LiveSource<
   Sum extends LiveSum,
   State extends LiveState,
 > {
-  readonly operation: TypedText<Data, LiveVariables>;
+  readonly operation: Operation<Data, LiveVariables>;
+  /** The operation's own variables. */
+  readonly variables?: Readonly<Record<string, unknown>>;
   eventOf(data: Data): Event;
   /** Null where an event is missing or came out of order. */
   fold(sum: Sum | null, event: Event, options: FoldOptions): Sum | null;

@@ -1,6 +1,7 @@
 import { POSITION_FIELDS, type Position } from '../generated/rows.ts';
 import type { TypedText } from '../operation.ts';
 import { type LiveFields, rowFields, tickFields } from './chosen-fields.ts';
+import { listText } from './list-operation.ts';
 import type { ListChanges, LiveEvent, LiveVariables, PositionTotals } from './live-source.ts';
 
 /** One event of the subscription. */
@@ -16,14 +17,7 @@ export interface PositionChangesData {
 export function positionsDocument({
   positionFields,
 }: LiveFields = {}): TypedText<PositionChangesData, LiveVariables> {
-  return `subscription PositionChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
-  positionChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
-    cursor snapshot
-    upserted {
-      ${rowFields(POSITION_FIELDS, positionFields)}
-    }
-    ticks { ${tickFields(positionFields)} }
-    closed totals { count invested profit } status asOf
-  }
-}`;
+  const rows = rowFields(POSITION_FIELDS, positionFields);
+  const totals = 'totals { count invested profit }';
+  return listText('positionChanges', rows, tickFields(positionFields), totals);
 }

@@ -1,9 +1,9 @@
 import type { Core } from '../core.ts';
 import type { Position } from '../generated/rows.ts';
 import type { LiveFields, LiveNames } from './chosen-fields.ts';
-import { type FoldedList, foldList } from './fold-list.ts';
 import { createFollowed, type Followed, type FollowOptions } from './followed.ts';
-import { positionsDocument } from './positions-operation.ts';
+import { listSource } from './lists.ts';
+import { type PositionChangesData, positionsDocument } from './positions-operation.ts';
 import { idOf } from './rows.ts';
 import { NO_POSITIONS, type PositionsState } from './states.ts';
 
@@ -21,10 +21,7 @@ export function createPositions<Names extends LiveNames = LiveNames>(
   fields: LiveFields<Names> = {},
 ): Positions<Names> {
   return createFollowed(core, {
-    operation: positionsDocument(fields),
-    eventOf: ({ positionChanges }) => positionChanges,
-    fold: (state: FoldedList<Position> | null, event, options) =>
-      foldList(state, event, idOf, options),
+    ...listSource<PositionChangesData, Position>(positionsDocument(fields), idOf),
     nothing: NO_POSITIONS,
     shown: ({ rows, totals, asOf }) => ({ positions: rows, totals, asOf }),
   });

@@ -3,7 +3,7 @@ import type { Client } from '../create-client.ts';
 
 type Features = Pick<
   Client<never, { position: never; order: never; session: never }>,
-  'positions' | 'account' | 'orders' | 'catalog'
+  'positions' | 'account' | 'live' | 'orders' | 'catalog'
 >;
 
 /** A client whatever its features, and the fields that it keeps and follows. */

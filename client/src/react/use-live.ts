@@ -2,6 +2,14 @@ import { useCallback, useSyncExternalStore } from 'react';
 import type { LiveAccount } from '../live/account.ts';
 import type { LiveNames } from '../live/chosen-fields.ts';
 import type { Followed, FollowOptions } from '../live/followed.ts';
+import type { ListFields } from '../live/list-operation.ts';
+import {
+  type ListOptions,
+  type ListState,
+  NO_ROWS,
+  type OwnListOptions,
+  type RowOf,
+} from '../live/lists.ts';
 import type { Positions } from '../live/positions.ts';
 import {
   type AccountState,
@@ -9,6 +17,7 @@ import {
   NO_POSITIONS,
   type PositionsState,
 } from '../live/states.ts';
+import type { Operation } from '../operation.ts';
 import { featureOf } from './any-client.ts';
 import { useProvided } from './provider.ts';
 
@@ -29,6 +38,26 @@ export function useAccount<Names extends LiveNames = LiveNames>(
 ): AccountState<Names> {
   const followed = featureOf(useProvided().client, 'account');
   return useFollowed(followed as LiveAccount<Names>, NO_ACCOUNT, options);
+}
+
+/** The options of `useLive`: those of the client's `live`, and at most one change in how long. */
+type Followable<Options> = Options & FollowOptions;
+
+/** Follows another live list in the same way, by the name of its field or by an operation, as the client's `live` does. */
+export function useLive<Row extends object>(
+  field: string,
+  options: Followable<ListFields<Row> & ListOptions<Row>>,
+): ListState<Row>;
+export function useLive<Data>(
+  operation: Operation<Data, never>,
+  options?: Followable<OwnListOptions<RowOf<Data>>>,
+): ListState<RowOf<Data>>;
+export function useLive(
+  list: Operation<unknown, never>,
+  options: Followable<OwnListOptions<never>> = {},
+): ListState<never> {
+  const live = featureOf(useProvided().client, 'live');
+  return useFollowed(live(list, options), NO_ROWS, options);
 }
 
 /** The `nothing` is what a server renders, which follows nothing, and what the page begins with. */

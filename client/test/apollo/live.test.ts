@@ -1,8 +1,8 @@
-import { gql, type TypedDocumentNode } from '@apollo/client';
+import { gql, InMemoryCache, type TypedDocumentNode } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
-import { writeAccountChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
+import { writeAccountChanges, writeListChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
 import type { AccountChanges } from '../../src/live/account-operation.ts';
 import type { PositionChanges } from '../../src/live/positions-operation.ts';
 import { gatewayList, prints, startLiveWorld } from '../live/live-world.ts';
@@ -184,6 +184,47 @@ describe('the cache', () => {
     expect(write(false, ['4'], ['1'])).toEqual(['Position:2', 'Position:3', 'Position:4']);
     expect(cached().map(({ id }) => id)).toEqual(['2', '3', '4']);
     expect(write(true, ['4'], [])).toEqual(['Position:4']);
+  });
+
+  test('of any list keeps the rows by their key, and takes what a tick says into them', () => {
+    const cache = new InMemoryCache({
+      typePolicies: {
+        Quote: { keyFields: ['symbol'] },
+        Query: { fields: { quotes: { merge: false } } },
+      },
+    });
+    const query = gql`{ quotes { symbol price name } }`;
+    const subscription = gql`
+      subscription { quotesChanges { upserted { symbol price name } ticks { symbol price } } }
+    `;
+    const list = { field: 'quotes', type: 'Quote', key: 'symbol' };
+    const quote = (symbol: string, price: number) => ({ symbol, price, name: `${symbol} Inc.` });
+    const write = (
+      snapshot: boolean,
+      { rows = [], moved = [], closed = [] }: Readonly<Record<string, readonly unknown[]>>,
+    ) => {
+      const upserted = rows.map((row) => Object.assign({ __typename: 'Quote' }, row));
+      const ticks = moved.map((row) => Object.assign({ __typename: 'QuoteTick' }, row));
+      const quotesChanges = { __typename: 'QuotesChanges', upserted, ticks };
+      cache.writeQuery({ query: subscription, id: 'ROOT_SUBSCRIPTION', data: { quotesChanges } });
+      writeListChanges(cache, list, { snapshot, upserted, ticks, closed: closed as string[] });
+      return cache.readQuery<{ quotes: readonly object[] }>({ query })?.quotes ?? null;
+    };
+    const typed = (symbol: string, price: number) => ({
+      __typename: 'Quote',
+      ...quote(symbol, price),
+    });
+    expect(write(false, { rows: [quote('A', 1)] })).toBeNull();
+    const rows = [quote('A', 1), quote('B', 1)];
+    expect(write(true, { rows })).toEqual([typed('A', 1), typed('B', 1)]);
+    const moved = [{ symbol: 'B', price: 2 }];
+    expect(write(false, { rows: [quote('C', 1)], moved })).toEqual([
+      typed('A', 1),
+      typed('B', 2),
+      typed('C', 1),
+    ]);
+    expect(write(false, { closed: ['A', 'C'] })).toEqual([typed('B', 2)]);
+    expect(Object.keys(cache.extract()).filter((key) => key.startsWith('Quote:'))).toHaveLength(1);
   });
 
   test('takes the first orders after a snapshot without any for the whole list', () => {

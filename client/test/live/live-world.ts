@@ -5,6 +5,7 @@ import type { Core } from '../../src/core.ts';
 import { createAccount } from '../../src/live/account.ts';
 import type { LiveFields } from '../../src/live/chosen-fields.ts';
 import type { OfflineAccount } from '../../src/live/kept-state.ts';
+import { createLists } from '../../src/live/lists.ts';
 import { createPositions } from '../../src/live/positions.ts';
 import { startCore, type TestCore, type TestCoreOptions } from '../support/client.ts';
 import {
@@ -43,7 +44,8 @@ export async function startLiveWorld() {
       );
       cores.push(core);
       const [positions, account] = [createPositions(core), createAccount(core, fields)];
-      return { environment, core, positions, account, dispose: () => core.dispose() };
+      const live = createLists(core);
+      return { environment, core, positions, account, live, dispose: () => core.dispose() };
     },
     async close() {
       for (const core of cores) core.dispose();

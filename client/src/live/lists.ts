@@ -1,0 +1,103 @@
+import type { Core } from '../core.ts';
+import type { Operation } from '../operation.ts';
+import { requestedDocument } from '../request/document.ts';
+import { type FoldedList, foldList } from './fold-list.ts';
+import { createFollowed, type Followed } from './followed.ts';
+import { type ListData, type ListFields, listDocument } from './list-operation.ts';
+import type {
+  ListChanges,
+  LiveEvent,
+  LiveSource,
+  LiveState,
+  LiveVariables,
+} from './live-source.ts';
+import { idOf, type KeyOf } from './rows.ts';
+
+/** A live list as far as it is known; the same object until something changes. */
+export interface ListState<Row> extends LiveState {
+  /** In the server's order; a row that has not changed is the same object as before. */
+  readonly rows: readonly Row[];
+}
+
+export interface ListOptions<Row> {
+  /** Names a row as the list's `key` does at the server; its `id` without it. */
+  readonly key?: (row: Row) => string;
+}
+
+/** Options of a list that is followed by an operation of the app's own. */
+export interface OwnListOptions<Row> extends ListOptions<Row> {
+  /** Its variables beside `after`, `intervalMs` and `heartbeatSeconds`, which are the client's. */
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** The type of the rows in the data of a subscription. */
+export type RowOf<Data> = RowIn<Data[keyof Data]>;
+type RowIn<Event> = Event extends { readonly upserted: readonly (infer Row)[] } ? Row : never;
+
+/**
+ * Follows a live list of the server, such as an extension's. All that ask for the same list share one subscription for the
+ * client's life, with the `key` of the first.
+ */
+export interface Lists {
+  /** By the name of its field in `Subscription`. */
+  <Row extends object>(
+    field: string,
+    options: ListFields<Row> & ListOptions<Row>,
+  ): Followed<ListState<Row>>;
+  /** By an operation that selects `cursor`, `snapshot`, `status`, `asOf`, `upserted`, `closed`, and `ticks` where the list has them. */
+  <Data>(
+    operation: Operation<Data, never>,
+    options?: OwnListOptions<RowOf<Data>>,
+  ): Followed<ListState<RowOf<Data>>>;
+}
+
+export const NO_ROWS: ListState<never> = Object.freeze({
+  rows: Object.freeze([]),
+  status: 'OFFLINE',
+  asOf: null,
+  error: null,
+});
+
+interface AnyOptions extends Partial<ListFields<Record<string, unknown>>> {
+  readonly key?: (row: never) => string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+export function createLists(core: Core): Lists {
+  const lists = new Map<string, Followed<ListState<never>>>();
+  return (list: Operation<unknown, never>, options: AnyOptions = {}) => {
+    const { fields, ticks = [], variables = {}, key = idOf } = options;
+    const operation = (fields ? listDocument<Record<string, unknown>>(String(list), { fields, ticks }) : list) as Operation<
+      ListData<object>,
+      LiveVariables
+    >;
+    const name = JSON.stringify([requestedDocument(operation), variables]);
+    const known = lists.get(name);
+    if (known !== undefined) return known;
+    const followed = createFollowed(core, {
+      ...listSource(operation, key as KeyOf<object>),
+      variables,
+      nothing: NO_ROWS,
+      // The type of the rows follows from what the caller says of them.
+      shown: ({ rows, asOf }) => ({ rows: rows as never, asOf }),
+    });
+    lists.set(name, followed);
+    return followed;
+  };
+}
+
+type ListEvent<Row> = LiveEvent & ListChanges<Row>;
+type ListSource<Data, Row> = LiveSource<Data, ListEvent<Row>, FoldedList<Row>, LiveState>;
+
+/** The parts of a source that all lists have. */
+export function listSource<Data extends object, Row extends object>(
+  operation: Operation<Data, LiveVariables>,
+  keyOf: KeyOf<Row>,
+): Pick<ListSource<Data, Row>, 'operation' | 'eventOf' | 'fold'> {
+  return {
+    operation,
+    // A subscription has one field, whatever its alias.
+    eventOf: (data) => Object.values(data)[0] as ListEvent<Row>,
+    fold: (state, event, options) => foldList(state, event, keyOf, options),
+  };
+}

@@ -1,0 +1,96 @@
+import { expect, expectTypeOf, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { startedForEach } from '../../../test/support/started.ts';
+import type { Position } from '../../src/generated/rows.ts';
+import { listDocument } from '../../src/live/list-operation.ts';
+import type { TypedText } from '../../src/operation.ts';
+import { gatewayList, prints, startLiveWorld } from './live-world.ts';
+
+type Row = Pick<Position, 'id' | 'symbol' | 'profit'>;
+const FIELDS = { fields: ['id', 'symbol', 'profit'], ticks: ['id', 'profit'] } as const;
+
+interface NamedRow {
+  readonly symbol: string;
+  readonly number: string;
+}
+const NAMED: TypedText<
+  { readonly changes: { readonly upserted: readonly NamedRow[] } },
+  { after: string | null }
+> = `subscription Named($after: String, $intervalMs: Int) {
+  changes: positionChanges(after: $after, intervalMs: $intervalMs) {
+    cursor snapshot upserted { number: id symbol } ticks { number: id } closed status asOf
+  }
+}`;
+
+const world = startedForEach(startLiveWorld);
+
+test('a list by its name follows the server over lost lines, by ticks, in one subscription however many ask', async () => {
+  const { live, core } = world.device();
+  const list = live<Row>('positionChanges', FIELDS);
+  expect(live<Row>('positionChanges', FIELDS)).toBe(list);
+  expect(list.state()).toMatchObject({ rows: [], status: 'OFFLINE', asOf: null, error: null });
+  const end = list(() => {});
+  live<Row>('positionChanges', FIELDS)(() => {});
+  const agrees = () =>
+    eventually(async () => {
+      expect(list.state()).toMatchObject({ status: 'LIVE', asOf: expect.any(Date) });
+      expect(prints(list.state().rows)).toBe(prints(await gatewayList(world)));
+    });
+  await agrees();
+  const before = list.state().rows;
+  world.proxy.cut();
+  world.sandbox.tick();
+  await eventually(() => list.state().rows !== before);
+  await agrees();
+  expect(list.state().rows[0]?.symbol).toBe(before[0]?.symbol);
+  expect(core.begun).toBe(1);
+  expect(core.sent).toMatchObject([{ after: null }, { after: expect.any(String) }]);
+  end();
+});
+
+test('a list by an operation has its rows and keys, and begins from nothing for another account', async () => {
+  let email = 'demo@example.com';
+  const { live, core } = world.device({ token: () => world.sandbox.token({ email }) });
+  const list = live(NAMED, { key: ({ number }) => number });
+  expectTypeOf(list.state().rows).toEqualTypeOf<readonly NamedRow[]>();
+  list(() => {}, { intervalMs: 1_000 });
+  await eventually(() => list.state().rows.length === 6);
+  const ids = (await gatewayList(world)).map(({ id }) => id);
+  expect(list.state().rows.map(({ number }) => number)).toEqual(ids);
+  expect(core.sent).toEqual([{ after: null, intervalMs: 1_000, heartbeatSeconds: 15 }]);
+  email = 'pro@example.com';
+  await core.tokenChanged();
+  await eventually(() => list.state().rows.length === 25);
+  expect(core.sent.at(-1)).toMatchObject({ after: null });
+});
+
+test('lists with other variables are others, and the client gives cursor and times itself', async () => {
+  const { live, core } = world.device();
+  const variables = { of: 'AAPL', after: 'mine' };
+  const list = live(NAMED, { key: ({ number }) => number, variables });
+  expect(live(NAMED, { variables: { of: 'TSLA' } })).not.toBe(list);
+  expect(live(NAMED, { variables: { ...variables } })).toBe(list);
+  list(() => {});
+  await eventually(() => core.sent.length === 1);
+  expect(core.sent).toEqual([{ of: 'AAPL', after: null, intervalMs: null, heartbeatSeconds: 15 }]);
+});
+
+test('a list that the server does not have says so, and is not asked for again', async () => {
+  const { live, environment } = world.device();
+  const list = live<{ id: string }>('newsChanges', { fields: ['id'] });
+  list(() => {});
+  await eventually(() => list.state().error !== null);
+  expect(list.state()).toMatchObject({
+    status: 'OFFLINE',
+    error: { code: 'GRAPHQL_VALIDATION_FAILED' },
+  });
+  await eventually(() => environment.timers.size === 0);
+});
+
+test('a name that is none is refused before it is part of a text', () => {
+  expect(() => listDocument('a { b', { fields: [] })).toThrow(TypeError);
+  expect(() => listDocument<Row>('alerts', { fields: ['id } b' as 'id'] })).toThrow(TypeError);
+  expect(() => listDocument<Row>('alerts', { fields: ['id'], ticks: ['' as 'id'] })).toThrow(
+    TypeError,
+  );
+});
