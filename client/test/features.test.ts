@@ -56,7 +56,13 @@ const HOOKS: Readonly<Record<string, () => { readonly status: string }>> = {
 test.each(Object.entries(HOOKS))(
   'a hook for %s renders with that feature alone, and says without it what is missing',
   (name, hook) => {
-    const features = { positions: live(), account: live(), live: live(), orders: orders(), catalog: catalog() };
+    const features = {
+      positions: live(),
+      account: live(),
+      live: live(),
+      orders: orders(),
+      catalog: catalog(),
+    };
     const own = createClientWith(signedIn(app), features[name as keyof typeof features]);
     const bare = createClientWith(signedIn(app));
     const Shown: FunctionComponent = () => createElement('p', null, hook().status);

@@ -99,6 +99,8 @@ function writeRows(
   for (const name of closed) left.delete(name);
   cache.writeQuery({
     query,
+    // The list of before is in this one: nothing is lost of which Apollo would warn.
+    overwrite: true,
     data: { rows: [...left].map((name) => ({ __typename, [key]: name })) },
   });
   for (const name of before) {

@@ -67,10 +67,9 @@ export function createLists(core: Core): Lists {
   const lists = new Map<string, Followed<ListState<never>>>();
   return (list: Operation<unknown, never>, options: AnyOptions = {}) => {
     const { fields, ticks = [], variables = {}, key = idOf } = options;
-    const operation = (fields ? listDocument<Record<string, unknown>>(String(list), { fields, ticks }) : list) as Operation<
-      ListData<object>,
-      LiveVariables
-    >;
+    const operation = (
+      fields ? listDocument<Record<string, unknown>>(String(list), { fields, ticks }) : list
+    ) as Operation<ListData<object>, LiveVariables>;
     const name = JSON.stringify([requestedDocument(operation), variables]);
     const known = lists.get(name);
     if (known !== undefined) return known;

@@ -2,7 +2,11 @@ import { gql, InMemoryCache, type TypedDocumentNode } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
-import { writeAccountChanges, writeListChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
+import {
+  writeAccountChanges,
+  writeListChanges,
+  writePositionChanges,
+} from '../../src/apollo/write-changes.ts';
 import type { AccountChanges } from '../../src/live/account-operation.ts';
 import type { PositionChanges } from '../../src/live/positions-operation.ts';
 import { gatewayList, prints, startLiveWorld } from '../live/live-world.ts';
@@ -187,12 +191,7 @@ describe('the cache', () => {
   });
 
   test('of any list keeps the rows by their key, and takes what a tick says into them', () => {
-    const cache = new InMemoryCache({
-      typePolicies: {
-        Quote: { keyFields: ['symbol'] },
-        Query: { fields: { quotes: { merge: false } } },
-      },
-    });
+    const cache = new InMemoryCache({ typePolicies: { Quote: { keyFields: ['symbol'] } } });
     const query = gql`{ quotes { symbol price name } }`;
     const subscription = gql`
       subscription { quotesChanges { upserted { symbol price name } ticks { symbol price } } }
