@@ -83,7 +83,7 @@ export class AnswerBar {
     return {
       add: (/** @type {StreamEvent} */ event) => {
         if (hasEnded) return;
-        const [changes] = Object.values(event.result.data ?? {});
+        const [[field, changes] = ['', null]] = Object.entries(event.result.data ?? {});
         if (lostMs !== null) {
           const how = changes?.snapshot === false ? 'resumed by the cursor' : 'begun anew';
           missed = `missed ${formatMs(performance.now() - lostMs)}, ${how}`;
@@ -92,7 +92,8 @@ export class AnswerBar {
         }
         bytes += event.bytes;
         log.add(event);
-        if (changes) stand = standAfter(stand, changes, this.#applyChanges);
+        if (changes)
+          stand = standAfter(stand, changes, field.replace(/s?Changes$/, 's'), this.#applyChanges);
         const figures = Object.entries(stand ?? {}).filter(([, value]) => !Array.isArray(value));
         const account = { path: 'account', rows: [Object.fromEntries(figures)] };
         if (stand) this.#offer([account, ...listsIn(stand)], stand);

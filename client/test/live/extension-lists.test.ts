@@ -1,7 +1,7 @@
 import { gql, type TypedDocumentNode } from '@apollo/client';
 import { expect, test } from 'vitest';
 import type { AlertRow } from '../../../test/end-to-end/extensions/live-graph.ts';
-import { useExtension } from '../../../test/end-to-end/extensions/use-extension.ts';
+import { useExtension as startExtension } from '../../../test/end-to-end/extensions/use-extension.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type WrittenChanges, writeListChanges } from '../../src/apollo/write-changes.ts';
 import { createClient } from '../../src/create-client.ts';
@@ -9,7 +9,7 @@ import { startApolloDevice } from '../apollo/apollo-device.ts';
 import { signedIn } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
-const { sandbox, service, facade } = useExtension('live-graph.ts', (url) => ({
+const { sandbox, service, facade } = startExtension('live-graph.ts', (url) => ({
   SIDE_URL: url,
   ORDER_STORE: 'memory',
   POSITIONS_POLL_MS: '100',
