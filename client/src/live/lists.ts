@@ -19,6 +19,7 @@ export interface ListState<Row> extends LiveState {
   readonly rows: readonly Row[];
 }
 
+/** How the rows of a live list are told apart. */
 export interface ListOptions<Row> {
   /** Names a row as the list's `key` does at the server; its `id` without it. */
   readonly key?: (row: Row) => string;

@@ -75,8 +75,8 @@ test('lists with other variables are others, and the client gives cursor and tim
   expect(core.sent).toEqual([{ of: 'AAPL', after: null, intervalMs: null, heartbeatSeconds: 15 }]);
 });
 
-test('a list that the server does not have says so, and is not asked for again', async () => {
-  const { live, environment } = world.device();
+test('a list that the server does not have says so, and is not asked for again; one of a disposed client says that', async () => {
+  const { live, core, environment } = world.device();
   const list = live<{ id: string }>('newsChanges', { fields: ['id'] });
   list(() => {});
   await eventually(() => list.state().error !== null);
@@ -85,6 +85,9 @@ test('a list that the server does not have says so, and is not asked for again',
     error: { code: 'GRAPHQL_VALIDATION_FAILED' },
   });
   await eventually(() => environment.timers.size === 0);
+  core.dispose();
+  const late = live<{ id: string; symbol: string }>('newsChanges', { fields: ['id', 'symbol'] });
+  expect(late.state()).toMatchObject({ status: 'OFFLINE', error: { code: 'DISPOSED' } });
 });
 
 test('a name that is none is refused before it is part of a text', () => {
