@@ -14,7 +14,7 @@ export type { LiveFields, LiveNames } from './live/chosen-fields.ts';
 export { type FoldedList, foldList } from './live/fold-list.ts';
 export type { OfflineAccount } from './live/kept-state.ts';
 export { type ListFields, listDocument } from './live/list-operation.ts';
-export type { ListOptions, ListState, OwnListOptions, RowOf } from './live/lists.ts';
+export type { ListOptions, ListState, Lists, OwnListOptions, RowOf } from './live/lists.ts';
 export type { AccountFigures, FoldOptions, PositionTotals } from './live/live-source.ts';
 export type { Positions, PositionsListener, PositionsOptions } from './live/positions.ts';
 export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';

@@ -8,7 +8,7 @@ import { createPositions, type Positions } from './live/positions.ts';
 export { accountDocument } from './live/account-operation.ts';
 export { type FoldedList, foldList } from './live/fold-list.ts';
 export { listDocument } from './live/list-operation.ts';
-export type { ListState } from './live/lists.ts';
+export type { ListState, Lists } from './live/lists.ts';
 export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';
 export type { LiveFields, LiveNames };
 
