@@ -38,7 +38,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     }
   });
   say(database.run([]));
-  verifyAfter(0);
+  verifyAfter(database.verifiesAfterMs);
 }
 
 if (parentPort) serve(parentPort);

@@ -220,12 +220,15 @@ test('whatever the code of an extension forgets ends nothing, and bystanders not
   const token = tokenOf('pro@example.com');
   const times = 200;
   const bystanders: unknown[] = [];
-  const requests = Array.from({ length: times }, async (_, at) => {
-    await Promise.all(documents.map((document) => query(document)));
-    if (at % 10 === 0)
-      bystanders.push(await query('{ session { id } positions { id } }', { token }));
-  });
-  await Promise.all(requests);
+  // Four thousand connections at once would be more than some machines accept.
+  for (let sent = 0; sent < times; sent += 10) {
+    const faulty = Array(10)
+      .fill(documents)
+      .flat()
+      .map((document) => query(document));
+    bystanders.push(await query('{ session { id } positions { id } }', { token }));
+    await Promise.all(faulty);
+  }
   expect(bystanders).toHaveLength(times / 10);
   for (const answer of bystanders) expect(answer).toMatchObject({ errors: [] });
   await eventually(async () => {
