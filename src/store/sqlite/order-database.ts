@@ -395,7 +395,15 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   /** When to verify for the first time: what the start left at once, and what has come since when there is some. */
   const verifiesAfterMs = leftAfter === null ? IDLE_MS : 0;
 
-  return { run, verifyOn, verifiesAfterMs, declareIncomplete, declareComplete, free, close: file.close };
+  return {
+    run,
+    verifyOn,
+    verifiesAfterMs,
+    declareIncomplete,
+    declareComplete,
+    free,
+    close: file.close,
+  };
 }
 
 class DamagedRecordError extends RecordsUnavailableError {
