@@ -9,6 +9,7 @@ import { bareEnvironment } from '../../../test/support/bare-environment.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort, freePorts } from '../../../test/support/free-ports.ts';
+import { inFull } from '../../../test/support/in-full.ts';
 import { endPrograms, startProgram } from '../support/example-process.ts';
 import { namedSamples, readPage } from '../support/samples.ts';
 
@@ -137,30 +138,34 @@ describe.skipIf(reason !== null)(
     });
 
     describeWithChromium('in a browser', (executablePath) => {
-      test.each([
+      const apps = [
         { of: 'vue', file: 'src/App.vue', build: 'npm run build' },
         { of: 'svelte', file: 'src/App.svelte', build: 'npm run check && npm run build' },
         { of: 'angular', file: 'src/app/app.ts', build: ANGULAR.build, main: ANGULAR.main },
         { of: 'plain', file: 'src/plain.ts', build: 'npm run build', main: "import './plain';" },
-      ])('$file follows positions', async ({ of, file, build, main }) => {
-        const guide = 'docs/clients/frameworks.md';
-        const { samples } = readPage(guide);
-        const made = samples.find(({ text }) =>
-          text.includes(`create --yes vite@latest my-${of} `),
-        );
-        run(made?.text.trim().replaceAll('\n', ' && ') ?? vanilla(of), folder);
-        const cwd = join(folder, `my-${of}`);
-        writeFiles('docs/clients/ten-minutes.md', cwd, app.url, ['src/client.ts']);
-        writeFiles(guide, cwd, app.url, [file]);
-        if (main !== undefined) writeFileSync(join(cwd, 'src/main.ts'), main);
-        run(build, cwd);
-        await using opened = await openApp(cwd, 'npm run dev');
-        const shown = () => opened.page.locator('body').innerText();
-        await eventually(async () => expect(await shown()).toMatch(/^LIVE\s+[A-Z]+: -?\d/));
-        const before = await shown();
-        app.sandbox.tick();
-        await eventually(async () => expect(await shown()).not.toBe(before));
-      });
+      ];
+      test.each(inFull(apps, apps.slice(0, 1)))(
+        '$file follows positions',
+        async ({ of, file, build, main }) => {
+          const guide = 'docs/clients/frameworks.md';
+          const { samples } = readPage(guide);
+          const made = samples.find(({ text }) =>
+            text.includes(`create --yes vite@latest my-${of} `),
+          );
+          run(made?.text.trim().replaceAll('\n', ' && ') ?? vanilla(of), folder);
+          const cwd = join(folder, `my-${of}`);
+          writeFiles('docs/clients/ten-minutes.md', cwd, app.url, ['src/client.ts']);
+          writeFiles(guide, cwd, app.url, [file]);
+          if (main !== undefined) writeFileSync(join(cwd, 'src/main.ts'), main);
+          run(build, cwd);
+          await using opened = await openApp(cwd, 'npm run dev');
+          const shown = () => opened.page.locator('body').innerText();
+          await eventually(async () => expect(await shown()).toMatch(/^LIVE\s+[A-Z]+: -?\d/));
+          const before = await shown();
+          app.sandbox.tick();
+          await eventually(async () => expect(await shown()).not.toBe(before));
+        },
+      );
 
       /** The page of an app that Vite serves. */
       async function openApp(cwd: string, command: string) {
