@@ -1,10 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const FOLDERS = '{docs,examples/*/src,graphiql/page,page/src}/**/*.{md,js,ts,tsx}';
+const FOLDERS = '{docs,examples/*/src,graphiql/page}/**/*.{md,js,ts,tsx}';
 const FILES = ['README.md', ...globSync(FOLDERS, { exclude: ['**/gql/**'] })];
-// A guide's documents and forms are files of one app.
-const GUIDES = globSync('examples/guides/*/src').map((folder) => globSync(`${folder}/*`).sort());
+// The documents and forms of a guide, and of the page, are files of one app.
+const GUIDES = [...globSync('examples/guides/*/src'), 'page/src'].map((folder) =>
+  globSync(`${folder}/**/*.ts*`).sort(),
+);
 const textOf = (files: readonly string[]) =>
   files.map((file) => readFileSync(file, 'utf8')).join('\n');
 const EXAMPLES = [...FILES.map((file) => [file]), ...GUIDES].flatMap((files) => {
