@@ -99,7 +99,7 @@ function createHeldShare(): () => number {
 }
 
 /**
- * What the kernel cannot take back, which fills a small container long before V8 holds much. `rss()` and `availableMemory()` count
+ * Memory that the kernel cannot take back, which fills a small container long before V8 holds much. `rss()` and `availableMemory()` count
  * files as well, which it can. 0 where there is no Linux to tell.
  */
 function residentBytes(): number {

@@ -37,7 +37,7 @@ async function install(former) {
   const env = { ...process.env, npm_config_cache: hasCache ? cache : '.npm-cache' };
   const npm = spawn('npm', [...args, '--loglevel=error'], { stdio: ['ignore', 2, 2], env });
   // A start that is killed may leave npm behind, which the next one waits for.
-  fs.writeFileSync(LOCK, `${npm.pid ?? process.pid}`);
+  fs.writeFileSync(LOCK, `${process.pid} ${npm.pid ?? ''}`);
   const timer = setInterval(() => say(`  ${Math.round(process.uptime())} s …`), 5_000);
   const [status] = await once(npm, 'close').finally(() => clearInterval(timer));
   if (spawnSync(NODE, ['--version']).status !== 0) fs.rmSync(NODE, { force: true });
@@ -48,13 +48,14 @@ async function install(former) {
 
 function lock() {
   try {
-    const holder = Number(read(LOCK));
-    if (holder === 0) fs.writeFileSync(LOCK, `${process.pid}`, { flag: 'wx' });
-    else if (process.kill(holder, 0)) say('Another start is installing the packages …');
-    return holder === 0;
+    const holders = read(LOCK).split(' ').filter(Boolean);
+    const isAlive = (pid) => spawnSync('sh', ['-c', 'kill -0 "$0"', pid]).status === 0;
+    if (holders.length === 0) fs.writeFileSync(LOCK, `${process.pid}`, { flag: 'wx' });
+    else if (holders.some(isAlive)) say('Another start is installing the packages …');
+    else fs.rmSync(LOCK, { force: true });
+    return holders.length === 0;
   } catch ({ code, message }) {
-    if (code === 'ESRCH') fs.rmSync(LOCK, { force: true });
-    else if (!/EEXIST|ENOENT/.test(code)) say(`No packages can be installed here: ${message}`);
-    return !/EEXIST|ENOENT|ESRCH/.test(code) && process.exit(1);
+    if (!/EEXIST|ENOENT/.test(code)) say(`No packages can be installed here: ${message}`);
+    return !/EEXIST|ENOENT/.test(code) && process.exit(1);
   }
 }

@@ -27,7 +27,7 @@ export class CodeBox {
     this.#choice.addEventListener('change', () => this.#draw());
     const copy = h('button', { type: 'button', class: 'quiet' }, 'Copy');
     onClick(copy, async () => {
-      // Without HTTPS a browser has no clipboard to write to.
+      // A browser has no clipboard to write to without HTTPS.
       const copied = navigator.clipboard?.writeText(this.#text) ?? Promise.reject();
       copy.textContent = await copied.then(() => 'Copied').catch(() => 'Not allowed');
       announce(copy.textContent);

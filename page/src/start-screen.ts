@@ -217,7 +217,7 @@ const REFUSED = '401';
 const PASSING = /^(?:unreachable|broken off|5\d\d)$/;
 const REPEAT_MS = 300;
 
-/** Whichever comes second takes what the first one got. */
+/** The second of the two takes what the first one got. */
 async function renewedToken({ session }: App, { token, network }: Visit): Promise<string | null> {
   const held = session.heldToken;
   if (held !== null && held !== token) return held;

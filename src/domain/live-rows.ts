@@ -20,7 +20,7 @@ export interface Row {
   readonly [property: string]: unknown;
 }
 
-/** What a read has brought. Equal text means equal rows. */
+/** The rows of a read. Equal text means equal rows. */
 export interface ReadRows {
   readonly rows: readonly Row[];
   readonly text: string;

@@ -187,7 +187,7 @@ export function declareLive(
   };
 }
 
-/** What a read has brought, as JSON that nobody can change; the rows of before where it is the same. */
+/** Returns the rows of a read as JSON that no code can change; the rows of before where they are the same. */
 export function rowsOf(
   { name, key }: Pick<Options, 'name' | 'key'>,
   given: unknown,

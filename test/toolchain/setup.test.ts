@@ -20,13 +20,15 @@ function project() {
   cpSync(join(import.meta.dirname, '../../scripts/setup.mjs'), path('scripts/setup.mjs'));
   writeFileSync(path('bin/npm'), NPM, { mode: 0o755 });
   writeFileSync(path('package-lock.json'), '{}');
-  const setUp = async () => {
+  /** `onSay` is called with the first line that it says. */
+  const setUp = async (onSay = () => {}) => {
     const env = {
       PATH: [path('bin'), process.env.PATH].join(delimiter),
       HOME: folder.path,
       NOTES: path('notes'),
     };
     const child = spawn(process.execPath, [path('scripts/setup.mjs')], { env });
+    child.stderr.once('data', onSay);
     const [[code], output] = await Promise.all([once(child, 'close'), text(child.stderr)]);
     const calls = existsSync(path('notes')) ? readFileSync(path('notes'), 'utf8') : '';
     rmSync(path('notes'), { force: true });
@@ -65,4 +67,18 @@ test('two starts at the same time call npm once', async () => {
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
   const installs = both.filter(({ output }) => output.includes('npm installs the packages'));
   expect(installs).toHaveLength(1);
+});
+
+test('a start waits for one whose npm has ended, until that has noted so', async () => {
+  const { path, setUp } = project();
+  await setUp();
+  const stamp = path('node_modules/.setup-stamp');
+  const noted = readFileSync(stamp);
+  rmSync(stamp);
+  writeFileSync(path('.setup.lock'), `${process.pid} 4194303`);
+  const { code, calls } = await setUp(() => {
+    writeFileSync(stamp, noted);
+    rmSync(path('.setup.lock'));
+  });
+  expect({ code, calls }).toEqual({ code: 0, calls: [] });
 });

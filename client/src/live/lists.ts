@@ -40,12 +40,12 @@ type RowIn<Event> = Event extends { readonly upserted: readonly (infer Row)[] } 
  * client's life, with the `key` of the first.
  */
 export interface Lists {
-  /** By the name of its field in `Subscription`. */
+  /** Follows the list by the name of its field in `Subscription`. */
   <Row extends object>(
     field: string,
     options: ListFields<Row> & ListOptions<Row>,
   ): Followed<ListState<Row>>;
-  /** By an operation that selects `cursor`, `snapshot`, `status`, `asOf`, `upserted`, `closed`, and `ticks` where the list has them. */
+  /** Follows the list by an operation that selects `cursor`, `snapshot`, `status`, `asOf`, `upserted`, `closed`, and `ticks` where the list has them. */
   <Data>(
     operation: Operation<Data, never>,
     options?: OwnListOptions<RowOf<Data>>,

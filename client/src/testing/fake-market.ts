@@ -12,7 +12,7 @@ import type { TokenSource } from '../request/tokens.ts';
 import type { FakeNetwork, FakeRequest, FakeServer, FakeSubscription } from './fake-network.ts';
 import { settled } from './fake-time.ts';
 
-/** What the market has at the start. What is left out is not known: nothing comes of it until the test says it. */
+/** The market's state at the start. A property that is left out is not known: nothing comes of it until the test says it. */
 export interface FakeMarketOptions {
   /** Rows by the fields that matter; the others are null. */
   readonly positions?: readonly (Partial<Position> & Pick<Position, 'id'>)[];
@@ -26,7 +26,7 @@ export interface FakeMarketOptions {
   ) => object | undefined;
 }
 
-/** What becomes of a token that has ended: the app gets another one, one that is refused too, none, the same, or an error. */
+/** The end of a token: the app gets another one, one that is refused too, none, the same, or an error. */
 export type Renewal = 'another' | 'refused' | 'none' | 'same' | 'fails' | 'waits';
 
 /** Longer than a client seeks the outcome of an order. */
@@ -183,7 +183,7 @@ export class FakeMarket implements FakeServer {
     await settled();
   }
 
-  /** Whoever waits for another token gets one. */
+  /** The callers that wait for another token get one. */
   async renew(): Promise<void> {
     for (const resolve of this.#renewing.splice(0)) resolve(this.#newToken());
     await settled();

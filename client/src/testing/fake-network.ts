@@ -4,7 +4,7 @@ import { parseJson } from '../request/wire-result.ts';
 import type { ClientStorage } from '../storage.ts';
 import { FakeTime } from './fake-time.ts';
 
-/** What becomes of a new line: it opens, is refused with a status or closed with a code, or never answers. */
+/** The fate of a new connection: it opens, is refused with a status or closed with a code, or never answers. */
 export type Handshake =
   | 'opens'
   | 'silence'
@@ -58,7 +58,7 @@ export class FakeNetwork {
   /** How much the server's clock, and this device's, are ahead of the real one. */
   serverAheadMs = 0;
   deviceAheadMs = 0;
-  /** What the random numbers of the client are. */
+  /** The random numbers of the client. */
   random = 0.5;
   /** Whether the storage takes texts, refuses them, or never answers. */
   store: 'works' | 'refuses' | 'silence' = 'works';
@@ -75,7 +75,7 @@ export class FakeNetwork {
     return STARTED_AT + this.time.uptimeMs + this.serverAheadMs;
   }
 
-  /** What the client has left waiting: tasks, lines, and listeners of the platform. */
+  /** The tasks, connections and platform listeners that the client has left waiting. */
   get pending(): number {
     return this.time.pending + this.lines.size + this.#returning.size + this.#hiding.size;
   }

@@ -46,7 +46,7 @@ export class FakeTime {
   }
 
   #next(): Timer | undefined {
-    // Of two that are due together the one that was set first comes first.
+    // The one that was set first comes first of two that are due together.
     return [...this.#timers].reduce<Timer | undefined>(
       (first, each) => (first !== undefined && first.dueMs <= each.dueMs ? first : each),
       undefined,

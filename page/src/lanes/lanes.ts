@@ -21,7 +21,7 @@ export function startLanes({ calls }: App, past: LookBack): void {
   const rows = find('lanes-rows', HTMLElement);
   const marks = new Map<Element, Mark>();
   let count = 0;
-  // What is recorded is played as if it had been already.
+  // A recorded run is played as if it had been already.
   let nowMs = HAS_CONTROLS ? beganAtMs : beganAtMs - SPAN_MS;
   let pastWords: string | null = null;
   let chosen: Element | null = null;

@@ -115,7 +115,7 @@ console.log(data, errors);`,
     setText(find('screen-verdict', HTMLElement), sentence());
   }
 
-  /** What is over is told alone until both phones are drawn anew. */
+  /** A fault that is over is told alone until both phones are drawn anew. */
   function sentence(): string {
     const [since] = brokenSince.values();
     const seen = captionOf(shown, since !== undefined);
@@ -155,7 +155,7 @@ console.log(data, errors);`,
   };
 }
 
-/** What was recorded, as fast as it was; both phones showed the same. */
+/** Plays the recorded run, as fast as it was; both phones showed the same. */
 function playRecorded(show: (way: Ways) => void): Promise<readonly [Way, Way]> {
   const { rest } = comparison;
   const graph = { ...rest, ...comparison.graph };

@@ -91,7 +91,7 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
         setText(left, seconds === null ? 'signing in again' : words);
         await pause(LOOK_MS);
       }
-      // What is over before the phones have shown it would not be told.
+      // A fault that is over before the phones have shown it would not be told.
       await isTold;
       end?.();
       screen.mended(name, seconds !== null);

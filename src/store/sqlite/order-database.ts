@@ -53,13 +53,13 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   const { verifiedUpTo } = file;
   const scan = createRowScan(file, statements, options);
   const { problems, damagedRows, unindexedKeys, ahead } = scan;
-  /** Behind it the rows are verified that the start left, up to the one with which it began; null where none is left. */
+  /** The id behind which the rows are verified that the start left, up to the one with which it began; null where none is left. */
   let leftAfter = verifiedUpTo === null ? null : Number.NEGATIVE_INFINITY;
   let isToldOfDamage = false;
   let failure: SqliteFileError | null = null;
   /** All rows up to this id are damaged, and stay. */
   let keptUpTo = Number.NEGATIVE_INFINITY;
-  // What may have changed since rows were verified comes first.
+  // The rows that may have changed since they were verified come first.
   const settledUpTo = scan.toEnd(verifiedUpTo ?? Number.NEGATIVE_INFINITY, isSettled);
   scan.toEnd(settledUpTo);
   /** How far all rows are known to be intact. */

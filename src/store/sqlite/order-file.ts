@@ -105,7 +105,7 @@ function open({
   let state: FileState = { writes: 0, rows: 0, file: '', incompleteFrom: null };
   /** The ctime that the mark names. */
   let markedNs = 0n;
-  /** Of all rows up to this id it is known that they were intact; null where nothing is known. */
+  /** All rows up to this id are known to have been intact; null where nothing is known. */
   let verifiedUpTo: number | null = null;
 
   /** Throws a SqliteFileError. */
