@@ -8,6 +8,8 @@ import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { inFull } from '../../support/in-full.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
+import { closedClients } from '../live/closed-clients.ts';
+import { ACCOUNT as ACCOUNT_EVENTS, webSocketClient } from '../live/watcher.ts';
 import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
 type Options = PageOptions & { readonly url?: string };
@@ -18,6 +20,7 @@ const ACCOUNT = EXAMPLES.find(({ query }) => query.includes('accountChanges'))?.
 describeInBrowser('GraphiQL follows an account', (browser) => {
   const app = sharedApp({ POSITIONS_POLL_MS: '100', SESSION_MAX_AGE_SECONDS: '1' });
 
+  const keeping = closedClients();
   const open = async (query: string, { url = app.url, ...options }: Options = {}) => {
     const opened = await openGraphiql(browser, url, `#${linkOf(query)}`, options);
     await opened.run();
@@ -89,6 +92,8 @@ describeInBrowser('GraphiQL follows an account', (browser) => {
     const isExpected = (problem: string) => /ERR_INTERNET_DISCONNECTED/.test(problem);
     await using opened = await open(ACCOUNT, { isExpected });
     const { page, problems, summary } = opened;
+    // The server keeps a list that somebody watches, however long this one is away.
+    keeping(webSocketClient(app, await app.signIn())).watch({}, ACCOUNT_EVENTS);
     await page.getByRole('button', { name: 'Table' }).click();
     await table(page, 'positions').waitFor();
     const sent: { query: string; variables?: { after?: string } }[] = [];
@@ -103,7 +108,9 @@ describeInBrowser('GraphiQL follows an account', (browser) => {
     expect(await table(page, 'positions').getByText(id).count()).toBe(0);
     await page.context().setOffline(false);
     await table(page, 'positions').getByText(id).waitFor();
-    await summary.getByText(/^missed [\d.]+ m?s, resumed by the cursor$/).waitFor();
+    await expect
+      .poll(() => summary.innerText())
+      .toMatch(/missed [\d.]+ m?s, resumed by the cursor/);
     expect(await status(page)).toMatch(/^Account: missed /);
     await summary.getByText('Streaming').waitFor();
     expect(sent.at(-1)?.query).toBe(ACCOUNT);
