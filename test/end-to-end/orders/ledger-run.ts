@@ -13,8 +13,8 @@ import { createSeededRandom } from './seeded-random.ts';
 export interface LedgerRunOptions {
   readonly seed: number;
   readonly steps: number;
-  /** Whether the replies are of enough kinds; until they are, more steps are taken. Without it `steps` are enough. */
-  readonly isVaried?: (replies: ReplyCounts) => boolean;
+  /** Whether enough of each kind has occurred; until it has, more steps are taken. Without it `steps` are enough. */
+  readonly isVaried?: (variety: Variety) => boolean;
   readonly sandbox: Sandbox;
   readonly facades: readonly FacadeProcess[];
   /** Run one after the other, spread evenly over the run, while orders are being placed. */
@@ -33,17 +33,24 @@ export type Disruption = (
 /** The number of replies of each kind. */
 export type ReplyCounts = ReadonlyMap<string, number>;
 
-export interface LedgerReport {
+export interface Variety {
+  readonly replies: ReplyCounts;
+  /** The number of keys whose order the gateway has applied, and whose clients have no outcome. */
+  readonly unanswered: number;
+}
+
+export interface LedgerReport extends Variety {
   readonly contradictions: readonly string[];
   readonly stories: readonly Story[];
-  readonly replies: ReplyCounts;
 }
 
 const WORKERS = 40;
 const ACCOUNTS = 20;
 const DEVICES = 2;
-/** A run takes no more than so many times its steps, varied or not: while the orders' breaker is open they are all alike. */
-const MAX_TIMES = 30;
+/** A run that is not varied by then ends all the same. */
+const MAX_MS = 240_000;
+/** Between steps beyond the planned ones: while the orders' breaker is open they are all alike. */
+const FURTHER_STEP_MS = 50;
 
 // The sandbox records the last thousand requests.
 const READ_AFTER = 300;
@@ -63,9 +70,11 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
     createTrader(n + 1, sandbox, facades, serving),
   );
 
+  const endsAtMs = performance.now() + MAX_MS;
   let done = 0;
   const isOver = () =>
-    done >= steps && (done >= MAX_TIMES * steps || isVaried(countReplies(book.pages)));
+    done >= steps &&
+    (performance.now() > endsAtMs || isVaried(varietyOf(book.pages, appliedOf(sandbox))));
   let disrupted = Promise.resolve();
   let next = 0;
   const disruptWhenDue = () => {
@@ -88,6 +97,7 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
     Array.from({ length: WORKERS }, async () => {
       while (!isOver()) {
         if (serving.size === 0) await disrupted;
+        if (done >= steps) await delay(FURTHER_STEP_MS);
         done += 1;
         disruptWhenDue();
         await traffic.step(random.pick(traders));
@@ -103,7 +113,7 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
   await Promise.all(facades.map((facade) => bring(facade, mayForget ? 'SIGTERM' : 'SIGKILL')));
   callCounter.read(true);
 
-  const applied = Map.groupBy(sandbox.orders(), ({ login, comment }) => pageId(login, comment));
+  const applied = appliedOf(sandbox);
   const stories: Story[] = [];
   for (const trader of traders) {
     for (const page of book.of(trader.account.login)) {
@@ -131,8 +141,23 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
       ...(again > refusals ? [`${again} keys sent again after ${refusals} refusals`] : []),
     ],
     stories,
-    replies: countReplies(book.pages),
+    ...varietyOf(book.pages, applied),
   };
+}
+
+/** The gateway's orders, by the page that each was ordered on. */
+function appliedOf(sandbox: Sandbox) {
+  return Map.groupBy(sandbox.orders(), ({ login, comment }) => pageId(login, comment));
+}
+
+function varietyOf(pages: readonly Page[], applied: ReadonlyMap<string, unknown>): Variety {
+  const unanswered = pages.filter(
+    ({ login, key, exchanges }) =>
+      applied.has(pageId(login, key)) &&
+      exchanges.length > 0 &&
+      exchanges.every(({ reply }) => reply.kind !== 'outcome'),
+  );
+  return { replies: countReplies(pages), unanswered: unanswered.length };
 }
 
 function createTrader(
