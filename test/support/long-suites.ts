@@ -25,8 +25,9 @@ export const LONG_SUITES: readonly string[] = [
   'test/store/sqlite/order-file-damage.test.ts',
 ];
 
-/** Suites for which a machine needs more than CI brings in: `npm test -- --all` alone runs them, and whoever names them. */
+/** Suites that need more than CI brings in, or that install for minutes: `npm test -- --all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = [
+  'client/test/packaging/bundlers.test.ts',
   'client/test/examples/{expo-export,jvm}.test.ts',
   'test/end-to-end/sandbox/firefox.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',

@@ -4,11 +4,12 @@ import { startSandbox } from '../../../sandbox/start.ts';
 import { rollingRestart } from '../../../scripts/soak-replicas/rolling.ts';
 import { describeWithHaproxy } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inFull } from '../../support/in-full.ts';
 import { startReplicas } from '../../support/replicas.ts';
 import { startedOnce } from '../../support/started.ts';
 import { Crowd, type CrowdOptions } from './crowd.ts';
 
-const ACCOUNTS = 50;
+const ACCOUNTS = inFull(50, 24);
 const SOCKETS_PER_ACCOUNT = 6;
 const SOCKETS = ACCOUNTS * SOCKETS_PER_ACCOUNT;
 
@@ -95,7 +96,7 @@ describeWithHaproxy('a rolling restart of three replicas', (haproxyPath) => {
   }, async () => {
     const { failures, polls, ...result } = await rollingRestart({
       ...{ haproxyPath, accounts: ACCOUNTS, socketsPerAccount: 6 },
-      ...{ pollMs: 2_000, requestsPerSecond: 40, delayMs: DELAY_MS, aroundMs: 1_000 },
+      ...{ pollMs: 2_000, requestsPerSecond: inFull(40, 20), delayMs: DELAY_MS, aroundMs: 1_000 },
     });
     expect(failures).toEqual([]);
     expect(result).toMatchObject({ sockets: 6 * ACCOUNTS, gaps: 0, stretch: 1 });
