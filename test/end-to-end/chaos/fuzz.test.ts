@@ -5,7 +5,7 @@ import { fuzzDoors } from '../../support/fuzz/doors.ts';
 import { fuzz } from '../../support/fuzz/fuzz.ts';
 import { inFull } from '../../support/in-full.ts';
 
-const CASES = inFull(2_000, 300);
+const CASES = inFull(2_000, 150);
 
 test('nothing that clients or the gateway send ends the process, or is INTERNAL', async () => {
   const seed = Math.floor(Math.random() * 2 ** 31);
@@ -21,7 +21,7 @@ test('nothing that clients or the gateway send ends the process, or is INTERNAL'
 describeWithRedis('what answers beside the gateway', (redisPath) => {
   test('ends the process as little: Redis, the keys of tokens, a collector of spans, an extension’s backend', async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
-    const { problem, answered } = await fuzzDoors(redisPath, seed, inFull(400, 40));
+    const { problem, answered } = await fuzzDoors(redisPath, seed, inFull(400, 20));
     expect(problem, `npm run soak -- fuzz --seed ${seed}`).toBe(null);
     expect(answered).toBeGreaterThan(10);
   });

@@ -45,17 +45,17 @@ const SIGN_IN =
 
 type Ask = (at: number) => Promise<unknown>;
 
-/** As many megabytes as are cached would be twenty-five times as many as these. */
+/** What is cached for each would be several times as many megabytes as these. */
 const ASKED: readonly (readonly [what: string, times: number, megabytes: number, ask: Ask])[] = [
   [
     'forged tokens that name a login',
-    inFull(4_000, 2_000),
+    inFull(4_000, 1_000),
     10,
     (at) => facade.query('{ session { login } catalog { size } }', { token: forgedToken(at) }),
   ],
   [
     'documents that are stored under their hashes',
-    300,
+    inFull(300, 200),
     10,
     (at) => {
       const query = `{ a${at}: __typename } # ${'x'.repeat(100_000)}`;
@@ -64,13 +64,13 @@ const ASKED: readonly (readonly [what: string, times: number, megabytes: number,
   ],
   [
     'unknown hashes',
-    inFull(3_000, 1_500),
+    inFull(3_000, 750),
     5,
     (at) => post({ extensions: persisted(hashOf(`${at}`)) }),
   ],
   [
     'e-mails that sign in',
-    inFull(3_000, 1_500),
+    inFull(3_000, 750),
     10,
     (at) => post({ query: SIGN_IN, variables: { e: `${at}@example.com` } }),
   ],

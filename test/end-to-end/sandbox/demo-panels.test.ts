@@ -5,6 +5,7 @@ import { DESKTOP, NOTE_SHIFTS, PHONE, type VisitOptions, visit } from '../../sup
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
+import { inFull } from '../../support/in-full.ts';
 import { runSnippet } from '../../support/run-snippet.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
@@ -81,7 +82,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.isSound();
   });
 
-  test.each([DESKTOP, { width: 820, height: 1180 }, PHONE])(
+  test.each(inFull([DESKTOP, { width: 820, height: 1180 }, PHONE], [PHONE]))(
     'at $width×$height kills the app and not the page, and shows what became of its order where one looks',
     async (viewport) => {
       await using visitor = await open({ viewport });
@@ -256,7 +257,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.isSound();
   });
 
-  test.each([320, 360, 640, 820])(
+  test.each(inFull([320, 360, 640, 820], [320, 820]))(
     'at %i px has a way to each panel and to the account, and cuts no figure',
     async (width) => {
       await using visitor = await open({ viewport: { width, height: 800 } });

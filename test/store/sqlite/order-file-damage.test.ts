@@ -127,9 +127,9 @@ function meet(path: string, { length, whole, stride }: Places, damage: (at: numb
 
 // Every byte takes a minute of both cores.
 // Odd, or some bits would be flipped nowhere.
-const STRIDE = inFull(1, 33);
+const STRIDE = inFull(1, 67);
 // A part of the page, so that cuts meet the edges of pages.
-const CUT_STRIDE = inFull(1, 64);
+const CUT_STRIDE = inFull(1, 131);
 const WHOLLY_DAMAGED_BYTES = 1_024;
 // SQLite's own: where it is damaged the file is refused as a whole.
 const HEADER_BYTES = 100;
@@ -429,7 +429,7 @@ describe('a file that is verified behind the start', AMPLE, () => {
     const all = [...SETTLED, 'late'];
     const lost: string[] = [];
     let refused = 0;
-    for (let at = 0; at < image.database.length; at += inFull(7, 211)) {
+    for (let at = 0; at < image.database.length; at += inFull(7, 401)) {
       image.restore({ '': flipped(image.database, at, at % 8) });
       const found = survey(folder.path, all, folder.open);
       lost.push(...found.lost.map((key) => `${at}: ${key}`));
