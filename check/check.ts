@@ -2,6 +2,7 @@ import { startEmbeddedSandbox } from '../src/app/embedded-sandbox.ts';
 import { readArguments } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
 import type { SettingName } from '../src/config/settings.ts';
+import { checkDeployment, type DeploymentReport } from './deployment.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
 import type { Finding } from './gateway/finding.ts';
@@ -13,14 +14,15 @@ import { Progress } from './progress.ts';
 /** Tells before a start what a start, or its first request, would fail of. */
 export const checkCommand: Command = {
   usage: [
-    'Usage: trading-graph check [--sandbox] [--json]',
+    'Usage: trading-graph check [--sandbox] [--strict] [--json]',
     '',
-    'Checks the configuration as a start does, all problems at once, and then the gateway at GATEWAY_URL:',
-    'signs in, calls each operation that reads, compares the answers with the interface field by field,',
-    'and says which settings fit. It writes nothing and places no order; of answers and tokens it prints names',
-    'and types, never values.',
+    'Checks the configuration as a start does, all problems at once, the machine or container that it runs in,',
+    'and then the gateway at GATEWAY_URL: signs in, calls each operation that reads, compares the answers with',
+    'the interface field by field, and says which settings fit. It writes nothing and places no order; of',
+    'answers and tokens it prints names and types, never values.',
     '',
     '  --sandbox  checks the sandbox gateway instead, as its demo user',
+    '  --strict   a warning counts as a problem',
     '  --json     the whole report as JSON',
     '',
     'Variables of the check, beside those of the service:',
@@ -28,31 +30,41 @@ export const checkCommand: Command = {
     '  CHECK_EMAIL, CHECK_PASSWORD    who signs in (op 2, once)',
     '  CHECK_TOKEN_FILE, CHECK_PASSWORD_FILE   files that hold them; without any the console is asked',
     '',
-    'Exit code: 0 no problem (there may be warnings), 1 a problem, 2 a faulty command line.',
+    'Exit code: 0 no problem (there may be warnings), 1 a problem, 2 a faulty command line, 75 nothing but a',
+    'gateway that does not answer for now: try again.',
   ].join('\n'),
   async run(args, terminal) {
     const given = readArguments({
       args: [...args],
-      options: { sandbox: { type: 'boolean' }, json: { type: 'boolean' } },
+      options: {
+        sandbox: { type: 'boolean' },
+        strict: { type: 'boolean' },
+        json: { type: 'boolean' },
+      },
     });
-    const { json = false, sandbox = false } = given.values;
+    const { json = false, sandbox = false, strict = false } = given.values;
     // As JSON, all but the progress waits for the end.
     const out = json ? () => {} : terminal.out;
     const configuration = await checkConfiguration(terminal.environment);
-    for (const line of configurationLines(configuration)) out(line);
+    for (const line of sectionLines('Configuration', configuration)) out(line);
+    const deployment = await checkDeployment(configuration.config);
+    for (const line of sectionLines('Deployment', deployment)) out(line);
     const target = targetOf(configuration, sandbox);
     out(`Gateway        ${target.words}`);
     const report =
       target.kind === 'none'
         ? null
         : await checkTarget(target, configuration, { ...terminal, out });
-    const findings = report?.findings ?? [];
-    const ok = configuration.problems.length === 0 && isClean(findings);
+    const found = countOf([configuration, deployment], report?.findings ?? []);
+    const code = exitCode(found, strict);
     if (report) for (const line of reportLines(report)) out(line);
     out('');
-    out(conclusion(configuration, findings, target));
-    if (json) terminal.out(JSON.stringify(jsonOf(ok, configuration, target, report), null, 2));
-    return ok ? EXIT_OK : EXIT_FAILED;
+    out(conclusion(found, target));
+    if (json) {
+      const whole = { ok: code === EXIT_OK, ...jsonOf(configuration, deployment, target, report) };
+      terminal.out(JSON.stringify(whole, null, 2));
+    }
+    return code;
   },
 };
 
@@ -76,11 +88,14 @@ function targetOf({ config, faulty }: ConfigurationReport, sandbox: boolean): Ta
   };
 }
 
-function configurationLines({ problems, warnings }: ConfigurationReport): string[] {
+/** What is found before the gateway is called. */
+type Section = Pick<ConfigurationReport, 'problems' | 'warnings'>;
+
+function sectionLines(title: string, { problems, warnings }: Section): string[] {
   const count = problems.length;
-  const verdict = count === 0 ? 'fine' : `${count} ${count === 1 ? 'problem' : 'problems'}`;
+  const verdict = count === 0 ? 'fine' : plural(count, 'problem');
   return [
-    `Configuration  ${verdict}`,
+    `${title.padEnd(14)} ${verdict}`,
     ...problems.map((line) => `  - ${line}`),
     ...warnings.map((line) => `  - warning: ${line}`),
   ];
@@ -136,28 +151,55 @@ function reportLines(report: GatewayReport): string[] {
   ];
 }
 
-function conclusion(
-  { problems }: ConfigurationReport,
-  findings: readonly Finding[],
-  { kind }: Target,
-): string {
-  const count = problems.length + findings.filter(({ level }) => level === 'problem').length;
-  if (count > 0) return `${count} ${count === 1 ? 'problem' : 'problems'}.`;
-  const warnings = findings.filter(({ level }) => level === 'warning').length;
-  if (warnings > 0) return `No problem, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`;
+interface Count {
+  readonly problems: number;
+  /** Of the problems, those that may pass by themselves. */
+  readonly passing: number;
+  readonly warnings: number;
+}
+
+function countOf(sections: readonly Section[], findings: readonly Finding[]): Count {
+  const of = (level: Finding['level']) => findings.filter((each) => each.level === level);
+  const sum = (name: keyof Section) =>
+    sections.reduce((total, section) => total + section[name].length, 0);
+  return {
+    problems: sum('problems') + of('problem').length,
+    passing: of('problem').filter(({ mayPass }) => mayPass).length,
+    warnings: sum('warnings') + of('warning').length,
+  };
+}
+
+/** As sysexits.h has it: another try may succeed. */
+const EXIT_TRY_AGAIN = 75;
+
+function exitCode({ problems, passing, warnings }: Count, strict: boolean): number {
+  if (strict && warnings > 0) return EXIT_FAILED;
+  if (problems === 0) return EXIT_OK;
+  return problems === passing ? EXIT_TRY_AGAIN : EXIT_FAILED;
+}
+
+function conclusion({ problems, warnings }: Count, { kind }: Target): string {
+  if (problems > 0) return `${plural(problems, 'problem')}.`;
+  if (warnings > 0) return `No problem, ${plural(warnings, 'warning')}.`;
   return kind === 'none' ? 'The configuration is fine.' : 'No problem.';
 }
 
-function isClean(findings: readonly Finding[]): boolean {
-  return findings.every(({ level }) => level !== 'problem');
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function jsonOf(
-  ok: boolean,
   { problems, warnings }: ConfigurationReport,
+  deployment: DeploymentReport,
   { kind }: Target,
   report: GatewayReport | null,
 ) {
   const unverified = report === null ? [] : UNVERIFIED;
-  return { ok, configuration: { problems, warnings }, checked: kind, gateway: report, unverified };
+  return {
+    configuration: { problems, warnings },
+    deployment,
+    checked: kind,
+    gateway: report,
+    unverified,
+  };
 }

@@ -11,9 +11,6 @@ const OPERATION = 'getAllTickers';
 const ABOUT = { operation: OPERATION } as const;
 const HEADERS = ['age', 'date', 'etag', 'cache-control'] as const;
 
-// The leeway of a token's expiry: beyond it a clock that is wrong locks users out.
-const CLOCK_LEEWAY_MS = 30_000;
-
 /** The headers of the catalog that decide how old it is, by which are there. */
 export type CatalogHeaders = Readonly<Record<(typeof HEADERS)[number], boolean>>;
 
@@ -41,7 +38,7 @@ export async function checkCatalog(
   }
   const answer = run.answerOf(OPERATION, called);
   if (answer === null) return null;
-  run.findings.push(...headerFindings(answer, run.nowMs()));
+  run.findings.push(...headerFindings(answer));
   judgeAge(run, answer);
   if (Array.isArray(called.json)) await judgeRows(run, called.json, symbols);
   if (answer.bytes.length > run.config.catalogMaxBytes * NEAR_LIMIT) {
@@ -104,7 +101,7 @@ function catalogHeaders({ headers }: Answer): CatalogHeaders {
   return Object.fromEntries(there) as CatalogHeaders;
 }
 
-function headerFindings({ headers }: Answer, nowMs: number): Finding[] {
+function headerFindings({ headers }: Answer): Finding[] {
   const findings: Finding[] = [];
   const note = (level: Finding['level'], text: string) => findings.push({ level, text, ...ABOUT });
   if (headers.age === undefined) {
@@ -117,14 +114,6 @@ function headerFindings({ headers }: Answer, nowMs: number): Finding[] {
   }
   if (headers.etag === undefined) {
     note('note', 'There is no ETag: each refresh loads the whole catalog.');
-  }
-  const date = Date.parse(headers.date ?? '');
-  // A cached answer keeps the date at which it was made.
-  if (headers.age === undefined && date - nowMs > CLOCK_LEEWAY_MS) {
-    note(
-      'warning',
-      "The gateway's clock is ahead of this machine's by more than 30 s: is this machine's right?",
-    );
   }
   return findings;
 }

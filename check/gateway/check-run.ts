@@ -50,6 +50,8 @@ export interface Called {
 const COMPARED: ReadonlySet<Purpose> = new Set(['sign in', 'read', 'find the login']);
 /** A call that needs more than this share of its limit is likely to exceed it on a bad day. */
 export const NEAR_LIMIT = 0.5;
+// The leeway of a token's expiry: beyond it a clock that is wrong locks users out.
+const CLOCK_LEEWAY_MS = 30_000;
 
 /** One run of the check: makes its calls, and keeps what they have shown. */
 export class CheckRun {
@@ -58,6 +60,7 @@ export class CheckRun {
   readonly findings: Finding[] = [];
   readonly settings: SuggestedSettings = {};
   readonly #options: CheckRunOptions;
+  #isClockJudged = false;
 
   constructor(options: CheckRunOptions) {
     this.#options = options;
@@ -89,7 +92,10 @@ export class CheckRun {
       !(operation === 'login' && isRow(json) && typeof json.error === 'string');
     const comparison = isCompared ? compare(ANSWER_SHAPES[operation], json, this.nowMs()) : null;
     if (comparison) this.findings.push(...comparisonFindings(operation, comparison));
-    if (diagnosis.kind === 'answered') this.#judgeTime(operation, probed);
+    if (diagnosis.kind === 'answered') {
+      this.#judgeTime(operation, probed);
+      this.#judgeClock(diagnosis.answer);
+    }
     const report: CallReport = {
       operation,
       purpose,
@@ -117,6 +123,20 @@ export class CheckRun {
     const text = `Status ${diagnosis.status}: ${why} Does something in front want a header of its own (GATEWAY_HEADERS)?`;
     this.find('problem', text, { operation, setting: 'CHECK_TOKEN' });
     return null;
+  }
+
+  /** A cached answer keeps the date at which it was made. */
+  #judgeClock({ headers }: Answer): void {
+    const aheadMs = Date.parse(headers.date ?? '') - this.nowMs();
+    if (this.#isClockJudged || headers.age !== undefined || !(Math.abs(aheadMs) > CLOCK_LEEWAY_MS))
+      return;
+    this.#isClockJudged = true;
+    const seconds = Math.round(Math.abs(aheadMs) / 1_000);
+    const side = aheadMs > 0 ? 'ahead of' : 'behind';
+    this.find(
+      'warning',
+      `The gateway's clock is ${seconds} s ${side} this machine's: is this machine's right?`,
+    );
   }
 
   #judgeTime(operation: ProbeName, { ms, deadlineMs }: ProbeAnswer): void {

@@ -25,9 +25,13 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
   // Opening a store makes its file, and then it would belong to whoever ran the check.
   const opened: Config = isStoreMade ? config : { ...config, orderStore: 'memory' };
   let isRedisDown = false;
+  const ofStores: string[] = [];
   const [unusable, keySetFault] = await Promise.all([
-    findUnusable(opened, faulty, ({ redisIsUp }) => {
-      isRedisDown = redisIsUp !== null && !redisIsUp();
+    findUnusable(opened, faulty, {
+      onOpen({ redisIsUp }) {
+        isRedisDown = redisIsUp !== null && !redisIsUp();
+      },
+      onWarn: (message) => ofStores.push(message),
     }),
     faulty.has('JWT_JWKS_URL') || config.jwtJwksUrl === null
       ? null
@@ -45,7 +49,7 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
       ...(unmade === null ? [] : [unmade]),
       ...unreachable(config, isRedisDown, keySetFault),
     ],
-    warnings: [...warnings, ...unusable.filter((line) => IN_USE.test(line))],
+    warnings: [...warnings, ...ofStores, ...unusable.filter((line) => IN_USE.test(line))],
   };
 }
 

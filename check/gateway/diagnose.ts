@@ -24,7 +24,7 @@ interface Fault {
 }
 
 export function diagnose(operation: ProbeName, { exchange, deadlineMs }: ProbeAnswer): Diagnosis {
-  if (!exchange.sent) return fault(operation)('unreachable', ...notSent(exchange.cause));
+  if (!exchange.sent) return unreachable(operation, exchange.cause);
   if (!exchange.answered) return noAnswer(operation, exchange, deadlineMs);
   return ofAnswer(operation, exchange);
 }
@@ -34,6 +34,11 @@ function fault(operation: ProbeName) {
     kind,
     finding: { level: 'problem', text, operation, ...(setting && { setting }) },
   });
+}
+
+/** A fault that may pass by itself. */
+function passing({ kind, finding }: Fault): Fault {
+  return { kind, finding: { ...finding, mayPass: true } };
 }
 
 /** True where a whole answer came, whatever it says. */
@@ -53,10 +58,11 @@ function ofAnswer(operation: ProbeName, answer: Answer): Diagnosis {
   }
   if (status === 401 || status === 403) return { kind: 'refused', status };
   if (status === 429) {
-    return found('failing', 'Status 429: too many calls for now; check again later.');
+    return passing(found('failing', 'Status 429: too many calls for now; check again later.'));
   }
   if (status >= 500 || status === 408) {
-    return found('failing', `Status ${status}: the gateway, or what is in front of it, fails.`);
+    const text = `Status ${status}: the gateway, or what is in front of it, fails.`;
+    return passing(found('failing', text));
   }
   const json = jsonOf(answer);
   if (json === undefined && isHtml(answer)) {
@@ -118,7 +124,9 @@ function noAnswer(operation: ProbeName, { reason, cause }: NoAnswer, deadlineMs:
   switch (reason) {
     case 'timeout':
       text = `No whole answer came within ${deadlineMs} ms.`;
-      return found('failing', text, isCatalog ? 'CATALOG_TIMEOUT_MS' : 'GATEWAY_TIMEOUT_MS');
+      return passing(
+        found('failing', text, isCatalog ? 'CATALOG_TIMEOUT_MS' : 'GATEWAY_TIMEOUT_MS'),
+      );
     case 'oversize':
       text = 'The answer is larger than is accepted.';
       return found('failing', text, isCatalog ? 'CATALOG_MAX_BYTES' : 'GATEWAY_MAX_BYTES');
@@ -130,7 +138,8 @@ function noAnswer(operation: ProbeName, { reason, cause }: NoAnswer, deadlineMs:
       return found('unreachable', text, 'GATEWAY_URL');
     case 'connection':
     case 'aborted':
-      return found('failing', `The connection broke before the answer was whole${codeIn(cause)}.`);
+      text = `The connection broke before the answer was whole${codeIn(cause)}.`;
+      return passing(found('failing', text));
   }
 }
 
@@ -163,6 +172,16 @@ const CONNECT_FAILURES: readonly (readonly [RegExp, string, Finding['setting']?]
     'the connection was closed at once: is it http or https?',
   ],
 ];
+
+/** A name or certificate that is wrong stays so; what does not listen may be starting. */
+const MAY_PASS =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|EAI_AGAIN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
+
+function unreachable(operation: ProbeName, cause: unknown): Fault {
+  const found = fault(operation)('unreachable', ...notSent(cause));
+  const isPassing = cause instanceof DeadlineError || MAY_PASS.test(deepestCode(cause));
+  return isPassing ? passing(found) : found;
+}
 
 function notSent(cause: unknown): [text: string, setting?: Finding['setting']] {
   if (cause instanceof UnsafePathError) {

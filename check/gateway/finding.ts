@@ -17,6 +17,8 @@ export interface Finding {
   /** The setting to correct, where there is one. */
   readonly setting?: Mendable;
   readonly operation?: ProbeName;
+  /** Set where it may pass by itself: the gateway does not answer for now, or is overloaded. */
+  readonly mayPass?: true;
 }
 
 /** A value that the gateway's answers suggest for a setting. */

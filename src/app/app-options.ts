@@ -17,7 +17,7 @@ import type { TradingLimitName } from '../domain/auth/limits.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
 import { federated } from '../schema/federation.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
-import { openFilesLimit } from './open-files-limit.ts';
+import { maxConnections } from './max-connections.ts';
 
 export interface AppOptions {
   readonly log?: Log;
@@ -40,9 +40,6 @@ export interface AppOptions {
   readonly backendUrls?: Readonly<Record<string, string>>;
 }
 
-/** Files of the order store, connections of Redis and of the admin port, the log, and what Node has for itself. */
-const FILES_BESIDE = 256;
-
 /** The options with their defaults. */
 export type StartOptions = ReturnType<typeof withDefaults>;
 
@@ -61,7 +58,7 @@ export function withDefaults(config: Config, given: AppOptions, extensions: Exte
     plugins,
     directPath: directPath && plugins.because === null,
     cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },
-    connections: { ...CONNECTIONS, most: mostConnections(config), ...given.connections },
+    connections: { ...CONNECTIONS, most: maxConnections(config), ...given.connections },
   };
 }
 
@@ -69,12 +66,6 @@ function readdressed({ backends }: Extensions, urls: Readonly<Record<string, str
   const unknown = Object.keys(urls).find((name) => !backends.some((each) => each.name === name));
   if (unknown !== undefined) throw new ConfigError([`No extension has a backend ${unknown}.`]);
   return backends.map((each) => ({ ...each, url: urls[each.name] ?? each.url }));
-}
-
-/** The order store and the gateway are reached as long as anybody is connected. */
-function mostConnections({ gatewayConnections }: Config): number {
-  const left = openFilesLimit() - FILES_BESIDE - gatewayConnections;
-  return Math.max(1, Math.min(CONNECTIONS.most, left));
 }
 
 /** The log's first line says who serves HTTP. */

@@ -175,22 +175,22 @@ export function withAddressProblems(
 /**
  * Tries what the configuration names, as a start would, and leaves it unchanged. It completes the
  * list of problems; settings that already have one are skipped, since their defaults are not what
- * was meant. `onStores` sees the stores while they are open; without it a file of order records that takes long to verify is not
- * tried, since the other problems are known.
+ * was meant. `stores` sees the stores while they are open, and their warnings; without it a file of order records that takes long to
+ * verify is not tried, since the other problems are known.
  */
 export async function findUnusable(
   config: Config,
   faulty: ReadonlySet<SettingName>,
-  onStores?: (stores: Stores) => void,
+  stores?: Pick<StoreOptions, 'onWarn'> & { readonly onOpen: (stores: Stores) => void },
 ): Promise<readonly string[]> {
   const isMeant = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
   const attempts: Promise<unknown>[] = [];
-  const isTried = onStores !== undefined || !isLongToVerify(config);
+  const isTried = stores !== undefined || !isLongToVerify(config);
   if (isTried && isMeant('REDIS_URL', 'REDIS_PREFIX')) {
     attempts.push(
-      openConfiguredStores(config, { onWarn() {} }).then((stores) => {
-        onStores?.(stores);
-        return stores.close();
+      openConfiguredStores(config, { onWarn: stores?.onWarn ?? (() => {}) }).then((opened) => {
+        stores?.onOpen(opened);
+        return opened.close();
       }),
     );
   }

@@ -5,7 +5,7 @@ import { oldHeapLimit } from '../../lib/heap-limit.ts';
 import { createLog } from '../../lib/log.ts';
 import { withDefaults } from '../../src/app/app-options.ts';
 import { cacheBudgets } from '../../src/app/cache-budgets.ts';
-import { openFilesLimit } from '../../src/app/open-files-limit.ts';
+import { openFilesLimit } from '../../src/app/max-connections.ts';
 import { readConfig } from '../../src/config.ts';
 import { loadExtensions } from '../../src/extensions/load-extensions.ts';
 

@@ -1,5 +1,4 @@
 import { type Clock, pause } from '../../../lib/clock.ts';
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../../lib/reason-of.ts';
 import {
   createRecordTable,
@@ -274,6 +273,6 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   };
   // Before the first order, so that the replicas there are know of this one.
   await epochs.joinOrLater();
-  fireAndForget('redis', warnOfSettings(redis, onWarn));
+  await warnOfSettings(redis, onWarn);
   return { ...records, versions, redisIsUp: redis.isReady };
 }

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { CONNECTIONS } from '../../engine/create-engine.ts';
+import type { Config } from '../config.ts';
+
+/** Files of the order store, connections of Redis and of the admin port, the log, and what Node has for itself. */
+const FILES_BESIDE = 256;
+
+/** How many connections are taken at once: the order store and the gateway are reached as long as anybody is connected. */
+export function maxConnections(
+  { gatewayConnections }: Pick<Config, 'gatewayConnections'>,
+  openFiles = openFilesLimit(),
+): number {
+  const left = openFiles - FILES_BESIDE - gatewayConnections;
+  return Math.max(1, Math.min(CONNECTIONS.most, left));
+}
+
+/** How many files and sockets the process may have open (`ulimit -n`), which Node raises as far as it may; Infinity where the system does not tell. */
+export function openFilesLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'latin1');
+    return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
+}
