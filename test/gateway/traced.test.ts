@@ -19,7 +19,7 @@ async function openTraced(call: () => TraceSpan) {
   const tracing: Tracing = { call, receive: unused, close: unused };
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
-  const settings = clientSettings(50);
+  const settings = clientSettings(2_000);
   const wire = createWire({
     url: gateway.url,
     operations: OPERATIONS,
