@@ -25,6 +25,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     'event-replay': [['scripts/event-replay.ts']],
     fuzz: [['scripts/fuzz.ts']],
     'fault-scenarios': [['scripts/fault-scenarios.ts']],
+    vectors: [['scripts/vectors.ts']],
     tests: [['scripts/repeat-tests.ts']],
   },
   bundle: { program: [['image/bundle.ts', '.']], package: [['image/pack.ts']] },

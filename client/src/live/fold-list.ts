@@ -33,14 +33,15 @@ export function foldList<Row extends object>(
 ): FoldedList<Row> | null {
   const replace = () => next(state, event, withKnownRows(state?.rows ?? [], event.upserted, keyOf));
   if (state === null) return event.snapshot ? replace() : null;
-  if (isFirst && event.snapshot) return replace();
+  // It may be of another server, whose cursors are not those that were applied.
+  if (isFirst && event.snapshot) return { ...replace(), seen: [event.cursor] };
   const isRepeated = event.cursor === state.cursor;
   if (!isRepeated && state.seen.includes(event.cursor)) return state;
   const isLate = !isFirst && Date.parse(event.asOf) < state.asOf.getTime();
   // An older event that has not been applied arrived out of order: the present list may lack its changes.
-  if (isLate && !(isRepeated && !event.snapshot)) return null;
-  if (event.snapshot) return replace();
-  const applied = applyChanges(state.rows, event, keyOf);
+  if (isLate && !isRepeated) return null;
+  if (event.snapshot && !isLate) return replace();
+  const applied = event.snapshot ? event.upserted : applyChanges(state.rows, event, keyOf);
   if (applied === null) return null;
   const changed = withKnownRows(state.rows, applied, keyOf);
   if (isRepeated) {

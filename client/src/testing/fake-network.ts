@@ -265,6 +265,8 @@ export class FakeRequest {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Empty where none was sent. */
   readonly token: string;
+  /** When it left, by the server's clock. */
+  readonly sentMs: number;
   readonly answered: Promise<object>;
   isOver = false;
   /** Called when the client gives it up. */
@@ -276,6 +278,7 @@ export class FakeRequest {
   constructor(network: FakeNetwork, url: string, { body, signal, headers = {} }: Sent) {
     this.#network = network;
     this.url = url;
+    this.sentMs = network.serverMs;
     const { query = '', variables = {} } = Object(parseJson(String(body)));
     this.query = query;
     this.variables = variables;

@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Timeline } from '../../../lib/live/timeline.ts';
 import type { PendingOrder } from '../../src/generated/rows.ts';
 import type { AccountChanges } from '../../src/live/account-operation.ts';
 import { type FoldedAccount, foldAccount } from '../../src/live/fold-account.ts';
@@ -71,56 +69,6 @@ describe('folding a list', () => {
     // The event that brought the row is missing.
     expect(fold(after, delta({ at: 4, ticks: [row('x')], count: 3 }))).toBeNull();
     expect(fold(after, delta({ at: 4, ticks: [row('b')], closed: ['b'] }))).toBeNull();
-  });
-
-  test.each([
-    ['with ticks and totals, as positions', true],
-    ['without them', false],
-  ])('gives the server’s list %s, whatever is merged, repeated and resumed', (_, isWhole) => {
-    const rows = fc.uniqueArray(
-      fc.record({
-        name: fc.record({ key: fc.constantFrom(...'abcd') }),
-        price: fc.nat(2),
-        note: fc.constantFrom('x', 'y'),
-      }),
-      { selector: keyOf },
-    );
-    const steps = fc.array(
-      fc.record({ rows, isRead: fc.boolean(), isResumed: fc.boolean(), again: fc.nat(11) }),
-      { minLength: 1, maxLength: 12 },
-    );
-    fc.assert(
-      fc.property(steps, (history) => {
-        const timeline = new Timeline<Row>({
-          keyOf,
-          isSame: (a, b) => a.price === b.price && a.note === b.note,
-          isSameBesides: (a, b) => a.note === b.note,
-        });
-        let state: FoldedList<Row> | null = null;
-        let version = 0;
-        const sent: (LiveEvent & ListChanges<Row>)[] = [];
-        for (const [index, { rows, isRead, isResumed, again }] of history.entries()) {
-          const at = index + 1;
-          timeline.advance(rows, at);
-          if (!isRead) continue;
-          const changes = timeline.changes(version, isWhole);
-          if (changes === null) throw new Error('a version that the timeline knows');
-          const { upserted, closed } = changes;
-          // A tick has what names its row and what moves, alone.
-          const ticks = changes.ticks.map(({ name, price }) => ({ name, price }));
-          const count = isWhole ? { count: rows.length } : {};
-          const each = event(version === 0, { at, upserted, closed, ticks, ...count });
-          version = at;
-          sent.push(each);
-          state = fold(state, each, { isFirst: isResumed });
-          const repeated = sent[again];
-          if (repeated !== undefined) state = fold(state, repeated);
-          const inOrder = (list: readonly Row[]) =>
-            list.toSorted((a, b) => keyOf(a).localeCompare(keyOf(b)));
-          expect(inOrder(state?.rows ?? [])).toEqual(inOrder(rows));
-        }
-      }),
-    );
   });
 });
 

@@ -101,6 +101,36 @@ interface World {
 /** By then the service's records reach back to a first ticket's key, whose age is not known to the second. */
 const RECORDS_REACH_MS = 6_500;
 
+export type OrderService = Awaited<ReturnType<typeof startOrderService>>;
+
+/** The program with its sandbox gateway, once its records reach back to the first key. */
+export async function startOrderService() {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'client-orders-')));
+  const sandbox = parts.use(await startSandbox({ seed: 'orders', instruments: 40, tickMs: 0 }));
+  const facade = parts.use(
+    await startFacadeProcess({
+      GATEWAY_URL: sandbox.url,
+      ORDER_STORE: join(folder.path, 'orders.db'),
+      ORDER_TIMEOUT_MS: String(ORDER_TIMEOUT_MS),
+      RATE_LIMIT_PER_MINUTE: '10000000',
+      LOG_LEVEL: 'info',
+    }),
+  );
+  const startedMs = systemClock.now();
+  await eventually(() => systemClock.now() - startedMs > RECORDS_REACH_MS);
+  const all = parts.move();
+  return { sandbox, facade, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** What a client of another time sends, with its dates as they are by the service's. */
+export function redated(text: string, realDate: (scriptedMs: number) => Date): string {
+  return text.replace(
+    /"(sendBefore|since|keyMade)":"([^"]+)"/g,
+    (_, name, date) => `"${name}":"${realDate(Date.parse(date)).toISOString()}"`,
+  );
+}
+
 /**
  * Places tickets while the line, the gateway, the service and the app fail at random; then compares the ledgers. It goes
  * on until the tickets have ended in every way.
@@ -110,17 +140,8 @@ export async function rehearse(
   seed: number,
   isVaried: (counts: RehearsalCounts) => boolean,
 ) {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'client-orders-'));
-  await using sandbox = await startSandbox({ seed: 'orders', instruments: 40, tickMs: 0 });
-  await using facade = await startFacadeProcess({
-    GATEWAY_URL: sandbox.url,
-    ORDER_STORE: join(folder.path, 'orders.db'),
-    ORDER_TIMEOUT_MS: String(ORDER_TIMEOUT_MS),
-    RATE_LIMIT_PER_MINUTE: '10000000',
-    LOG_LEVEL: 'info',
-  });
-  const startedMs = systemClock.now();
-  await eventually(() => systemClock.now() - startedMs > RECORDS_REACH_MS);
+  await using service = await startOrderService();
+  const { sandbox, facade } = service;
   const clock = createScriptedClock(systemClock.now());
   await using lines = new AsyncDisposableStack();
   const random = createSeededRandom(seed);
@@ -347,10 +368,7 @@ class RehearsalDevice {
     const isOnline = () => this.isOnline;
     const sent = (text: string) => {
       if (/order: place(?!d)/.test(text)) this.lastOrderMs = clock.now();
-      return text.replace(
-        /"(sendBefore|since|keyMade)":"([^"]+)"/g,
-        (_, name, date) => `"${name}":"${realDate(Date.parse(date)).toISOString()}"`,
-      );
+      return redated(text, realDate);
     };
     class DeviceSocket extends WebSocket {
       constructor(url: string, protocol: string) {

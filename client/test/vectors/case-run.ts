@@ -7,7 +7,7 @@ import type { ResumedOrder } from '../../src/orders/resumed-order.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import type { Result } from '../../src/result.ts';
 import { type Fake, fakeClient } from '../../src/testing/fake-client.ts';
-import type { FakeRequest, FakeSubscription } from '../../src/testing/fake-network.ts';
+import type { FakeNetwork, FakeRequest, FakeSubscription } from '../../src/testing/fake-network.ts';
 
 /** Something that happens (`do`), or that the client has to do or to hold then (`must`). */
 export type Step = Readonly<Record<string, unknown>> & {
@@ -42,6 +42,8 @@ const SENT = { place: /order: place(?!d)/, void: /order: void/, ask: /order: pla
 
 /** Plays one case to a client of TypeScript. */
 export class CaseRun {
+  /** The steps so far. */
+  readonly played: Step[] = [];
   readonly #fake: Fake;
   readonly #event: object;
   #client: Client;
@@ -69,21 +71,39 @@ export class CaseRun {
   }
 
   async play({ steps, random = 0.5 }: Case): Promise<void> {
-    this.#fake.market.network.random = random;
-    for (const [at, step] of steps.entries()) {
-      const name = step.do ?? step.must ?? '';
-      const play = step.do === undefined ? this.#must[name] : this.#do[name];
-      if (play === undefined) throw new Error(`No client knows the step ${name}.`);
-      try {
-        await play(step);
-        await this.#pass(0);
-      } catch (error) {
-        throw new Error(`Step ${at + 1}, ${JSON.stringify(step)}: ${(error as Error).message}`);
-      }
+    this.network.random = random;
+    for (const step of steps) await this.step(step);
+    await this.end();
+  }
+
+  async step(step: Step): Promise<void> {
+    const name = step.do ?? step.must ?? '';
+    const play = step.do === undefined ? this.#must[name] : this.#do[name];
+    if (play === undefined) throw new Error(`No client knows the step ${name}.`);
+    this.played.push(step);
+    try {
+      await play(step);
+      await this.#pass(0);
+    } catch (error) {
+      const at = `Step ${this.played.length}, ${JSON.stringify(step)}`;
+      throw new Error(`${at}: ${(error as Error).message}`);
     }
+  }
+
+  async end(): Promise<void> {
     this.#client.dispose();
     await this.#pass(0);
-    expect(this.#network.pending, 'tasks, lines and listeners that are left').toBe(0);
+    expect(this.network.pending, 'tasks, lines and listeners that are left').toBe(0);
+  }
+
+  /** The next request about an order, if one comes in this time. */
+  async nextOrder(ms: number): Promise<FakeRequest | undefined> {
+    const beganMs = this.network.time.uptimeMs;
+    const waiting = () => this.#unmet(/order: /)[0];
+    await this.#pass(ms, () => waiting() !== undefined);
+    if (waiting() === undefined)
+      this.played.push({ do: 'wait', ms: this.network.time.uptimeMs - beganMs });
+    return waiting();
   }
 
   readonly #do: Readonly<Record<string, (step: Step) => unknown>> = {
@@ -99,16 +119,16 @@ export class CaseRun {
     complete: ({ errors }) => this.#last.end(errors as readonly object[] | undefined),
     cut: ({ code }) => this.#last.cut(code as number | undefined),
     wait: ({ ms }) => this.#pass(ms as number),
-    handshakes: ({ as }) => Object.assign(this.#network, { handshake: as }),
-    streams: ({ as }) => Object.assign(this.#network, { hasStreams: as === 'open' }),
+    handshakes: ({ as }) => Object.assign(this.network, { handshake: as }),
+    streams: ({ as }) => Object.assign(this.network, { hasStreams: as === 'open' }),
     network: ({ is }) => {
-      if (is === 'back') this.#network.comeBack('online');
-      else Object.assign(this.#network, { reach: is });
+      if (is === 'back') this.network.comeBack('online');
+      else Object.assign(this.network, { reach: is });
     },
-    platform: ({ online }) => Object.assign(this.#network, { isOnline: online }),
-    app: ({ is }) => (is === 'hidden' ? this.#network.hide() : this.#network.comeBack()),
-    clock: (step) => Object.assign(this.#network, { deviceAheadMs: step.aheadMs }),
-    store: ({ as }) => Object.assign(this.#network, { store: as }),
+    platform: ({ online }) => Object.assign(this.network, { isOnline: online }),
+    app: ({ is }) => (is === 'hidden' ? this.network.hide() : this.network.comeBack()),
+    clock: (step) => Object.assign(this.network, { deviceAheadMs: step.aheadMs }),
+    store: ({ as }) => Object.assign(this.network, { store: as }),
     token: ({ ends, renewal }) => {
       if (ends === undefined) Object.assign(this.#fake.market, { renewal });
       else return this.#fake.market.endToken(renewal as 'another' | undefined);
@@ -128,16 +148,17 @@ export class CaseRun {
     },
     tap: (step) => this.#tap(step),
     kill: () => {
-      this.#network.kill();
+      this.network.kill();
       this.#resumed = null;
     },
     start: () => {
       this.#client = this.#fake.open();
     },
     resume: () => {
-      void this.#client.orders.resume().then((orders) => {
+      const found = (orders: readonly ResumedOrder[]) => {
         this.#resumed = orders;
-      });
+      };
+      this.#client.orders.resume().then(found, () => {});
     },
     forget: ({ key }) => this.#resumedBy(key).forget(),
     load: ({ account }) => {
@@ -160,18 +181,18 @@ export class CaseRun {
       await this.#within(step, () => subscriptions.length > this.#subscribed);
       const last = this.#last;
       this.#subscribed = subscriptions.length;
-      this.#tried = this.#network.tried;
+      this.#tried = this.network.tried;
       if (after !== undefined) expect(last.variables.after, 'after').toBe(after);
       if (over !== undefined) expect(last.over).toBe(over);
       if (token !== undefined) expect(last.token).toBe(`token-${token}`);
       if (list !== undefined) expect(last.query).toContain(`${list}Changes`);
     },
     try: async (step) => {
-      await this.#within(step, () => this.#network.tried > this.#tried);
-      this.#tried = this.#network.tried;
+      await this.#within(step, () => this.network.tried > this.#tried);
+      this.#tried = this.network.tried;
     },
     rest: async ({ ms }) => {
-      const count = () => [this.#network.tried, this.#unmet(/./).length];
+      const count = () => [this.network.tried, this.#unmet(/./).length];
       const before = count();
       await this.#pass(ms as number);
       expect(count(), 'lines and requests').toEqual(before);
@@ -195,8 +216,8 @@ export class CaseRun {
     wait: ({ tap = this.#taps.length }) => expect(this.#tapOf(tap).outcome).toBeNull(),
     say: ({ tap = this.#taps.length, words }) => expect(this.#tapOf(tap).words).toEqual(words),
     keep: ({ keys }) => {
-      const stored = [...this.#network.texts.keys()].filter((name) => name.startsWith('orders/'));
-      const kept = stored.map((name) => this.#keyNumber(name.replace(/.*\//, '')));
+      const stored = [...this.network.texts.keys()].filter((name) => name.startsWith('orders/'));
+      const kept = stored.map((name) => this.keyNumber(name.replace(/.*\//, '')));
       expect(kept.sort()).toEqual(keys);
     },
     resumed: async ({ orders, ...step }) => {
@@ -219,8 +240,21 @@ export class CaseRun {
     load: ({ succeeds }) => expect(this.#isLoaded).toBe(succeeds),
   };
 
-  get #network() {
+  get network(): FakeNetwork {
     return this.#fake.market.network;
+  }
+
+  get renewals(): number {
+    return this.#fake.market.renewals;
+  }
+
+  get taps(): readonly Tap[] {
+    return this.#taps;
+  }
+
+  /** The orders that the present run of the app has found; null while it has not. */
+  get resumed(): readonly ResumedOrder[] | null {
+    return this.#resumed;
   }
 
   get #last(): FakeSubscription {
@@ -230,12 +264,12 @@ export class CaseRun {
   }
 
   #pass(ms: number, isOver?: () => boolean): Promise<boolean> {
-    return this.#network.time.pass(ms, isOver);
+    return this.network.time.pass(ms, isOver);
   }
 
   /** What is not to come at once comes within a minute; `atLeastMs` is how long it must not. */
   async #within({ withinMs = MINUTE_MS, atLeastMs = 0 }: Step, isOver: () => boolean) {
-    const { time } = this.#network;
+    const { time } = this.network;
     const beganMs = time.uptimeMs;
     expect(await this.#pass(withinMs as number, isOver), 'it comes in time').toBe(true);
     expect(time.uptimeMs - beganMs).toBeGreaterThanOrEqual(atLeastMs as number);
@@ -295,7 +329,7 @@ export class CaseRun {
   ) {
     const { variables } = await this.#request(SENT[kind], { ...step });
     const input = Object(variables.input) as Step;
-    expect(this.#keyNumber(String(variables.key ?? input.idempotencyKey)), 'the key').toBe(key);
+    expect(this.keyNumber(String(variables.key ?? input.idempotencyKey)), 'the key').toBe(key);
     const tapMs = this.#taps.at(-1)?.atMs ?? 0;
     const isNear = (sent: unknown, wanted: unknown, roomMs: number) => {
       if (wanted === undefined) return;
@@ -333,7 +367,7 @@ export class CaseRun {
     const resumed = key === undefined ? undefined : this.#resumedBy(key).ticket;
     const maxWaitMs = waitMs === undefined ? {} : { maxWaitMs: waitMs as number };
     const ticket = before ?? resumed ?? this.#client.orders.ticket(maxWaitMs);
-    const own: Tap = { ticket, atMs: this.#network.serverMs, words: [], outcome: null };
+    const own: Tap = { ticket, atMs: this.network.serverMs, words: [], outcome: null };
     this.#taps.push(own);
     const options = {
       onProgress(word: string) {
@@ -369,7 +403,7 @@ export class CaseRun {
   }
 
   /** Keys are numbered as they come. */
-  #keyNumber(key: string): number {
+  keyNumber(key: string): number {
     if (!this.#keys.includes(key)) this.#keys.push(key);
     return this.#keys.indexOf(key) + 1;
   }

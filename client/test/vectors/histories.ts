@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import type { OrderService } from '../orders/order-rehearsal.ts';
+import { CaseRun, type Step } from './case-run.ts';
+import { listHistories, playList } from './list-history.ts';
+import { orderHistories, playOrders } from './order-history.ts';
+
+export interface HistoryOptions {
+  readonly seed: number;
+  readonly times: number;
+  /** That of an earlier difference, which is played alone. */
+  readonly path?: string | undefined;
+}
+
+/** What random histories came to. */
+export interface HistoryReport {
+  /** The smallest history that differs, as a case of the vectors; null where none does. */
+  readonly difference: string | null;
+  /** The history that was played last, as a case. */
+  readonly last: string;
+}
+
+type Play<History> = (run: CaseRun, history: History) => Promise<void>;
+
+export const playLists = (options: HistoryOptions): Promise<HistoryReport> =>
+  playAll('folds', listHistories, playList, options);
+
+export const playTickets = (
+  service: OrderService,
+  options: HistoryOptions,
+): Promise<HistoryReport> =>
+  playAll('tickets', orderHistories, (run, history) => playOrders(run, service, history), options);
+
+async function playAll<History>(
+  family: string,
+  histories: fc.Arbitrary<History>,
+  play: Play<History>,
+  { seed, times: numRuns, path = '' }: HistoryOptions,
+): Promise<HistoryReport> {
+  const file = join(import.meta.dirname, '..', '..', 'vectors', `${family}.json`);
+  const { event = {} } = JSON.parse(readFileSync(file, 'utf8'));
+  let run = new CaseRun(event, 15, {});
+  let failed: readonly (readonly Step[])[] = [];
+  const property = fc.asyncProperty(histories, async (history) => {
+    run = new CaseRun(event, 15, {});
+    try {
+      await play(run, history);
+    } catch (error) {
+      failed = [failed[0] ?? run.played, run.played];
+      throw error;
+    }
+  });
+  const given = path === '' ? { numRuns } : { path, numRuns: 1, endOnFailure: true };
+  const result = await fc.check(property, { seed, ...given });
+  const [first = [], smallest = []] = failed;
+  const { message = '' } = Object(result.errorInstance);
+  const why = `${message} (${smallest.length} steps, ${first.length} before shrinking)`;
+  const again = `--family ${family} --seed ${seed} --path ${result.counterexamplePath}`;
+  return {
+    difference: result.failed ? `${caseOf(why, smallest)}\nPlay it again with ${again}` : null,
+    last: caseOf('', run.played),
+  };
+}
+
+function caseOf(name: string, steps: readonly Step[]): string {
+  const lines = steps.map((step) => JSON.stringify(step, null, 1).replace(/\n */g, ' '));
+  return `{ "name": ${JSON.stringify(name)}, "rule": "", "steps": [\n  ${lines.join(',\n  ')}\n] }`;
+}
