@@ -93,7 +93,7 @@ export class Phone {
       );
       const why = failure && ['blank', ...Object.values(failure)].filter(Boolean).join(': ');
       rows.replaceChildren(
-        ...(why ? [h('li', {}, why)] : []),
+        ...(why ? [h('li', {}, ...breakable(why))] : []),
         ...(found ?? []).map(([name, about, figure]) =>
           h(
             'li',
@@ -106,6 +106,11 @@ export class Phone {
       );
     }
   }
+}
+
+/** A code of two words is longer than a phone is wide. */
+function breakable(text: string): readonly (string | Node)[] {
+  return text.split(/(?<=_)/).flatMap((word, at) => (at > 0 ? [h('wbr'), word] : [word]));
 }
 
 function toneOf(figure: string): string {
