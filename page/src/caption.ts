@@ -19,9 +19,9 @@ export function isComplete({ rest, graph }: Ways): boolean {
 
 /**
  * Says in one sentence what the two phones show, without a capital at its beginning, so that it can end another one. Where
- * something is broken and they show the same, it says that it makes no difference.
+ * something is broken and they show the same, it says that it makes no difference, and what is to be said beside that.
  */
-export function captionOf(ways: Ways, isBroken: boolean, tense: Tense = 'shows'): string {
+export function captionOf(ways: Ways, note: string | null, tense: Tense = 'shows'): string {
   const { rest, graph } = ways;
   const { here, waiting, blank } = stateOf(rest);
   if (JSON.stringify(stateOf(rest)) !== JSON.stringify(stateOf(graph))) {
@@ -31,7 +31,7 @@ export function captionOf(ways: Ways, isBroken: boolean, tense: Tense = 'shows')
   if (waiting.length > 0) {
     return `${list.format(waiting)} ${waiting.length === 1 ? 'is' : 'are'} on the way; both phones show the rest.`;
   }
-  const end = isBroken ? ': no difference here.' : '.';
+  const end = note === null ? '.' : `: no difference here${note}.`;
   const both = tense.replace(/s$/, '');
   if (here.length === 0) return `neither phone ${tense} anything${end}`;
   if (blank.length > 0) return `both phones ${both} no ${list.format(blank)}${end}`;

@@ -16,9 +16,9 @@ import { drawWaterfall } from '../waterfall.ts';
 export interface OneScreen {
   /** Ends with the first measurement. */
   readonly first: Promise<boolean>;
-  /** Measures while something is broken, and says so; with the token that is given even where it is refused. */
-  broken(name: string, refused: string | null): Promise<unknown>;
-  /** Says what was seen while it was broken and, where `isMeasured`, what the phones show now. */
+  /** Measures while something is broken, and says so and what `note` adds; with the token that is given even where it is refused. */
+  broken(name: string, refused: string | null, note?: string): Promise<unknown>;
+  /** Says what was seen while it was broken and, where `isMeasured` anew, what the phones show now. */
   mended(name: string, isMeasured: boolean): void;
 }
 
@@ -31,7 +31,7 @@ export function startOneScreen(app: App): OneScreen {
   const panel = find('screen-demo', HTMLElement);
   const form = find('screen-switches', HTMLFormElement);
   const phones = { rest: new Phone('rest-phone'), graph: new Phone('graph-phone') };
-  const brokenSince = new Map<string, Date>();
+  const broken = new Map<string, { readonly since: Date; readonly note: string }>();
   let story = '';
   let runs = 0;
   let shown: Ways = {};
@@ -117,9 +117,9 @@ console.log(data, errors);`,
 
   /** A fault that is over is told alone until both phones are drawn anew. */
   function sentence(): string {
-    const [since] = brokenSince.values();
-    const seen = captionOf(shown, since !== undefined);
-    if (since) return `${NAMES.format(brokenSince.keys())}: since ${formatTime(since)} ${seen}`;
+    const [first] = broken.values();
+    const seen = captionOf(shown, first?.note ?? null);
+    if (first) return `${NAMES.format(broken.keys())}: since ${formatTime(first.since)} ${seen}`;
     if (story && !isComplete(shown)) return story;
     return story ? `${story} Now ${seen}` : seen.charAt(0).toUpperCase() + seen.slice(1);
   }
@@ -141,16 +141,18 @@ console.log(data, errors);`,
   });
   return {
     first: again(),
-    broken(name, refused) {
-      brokenSince.set(name, new Date());
+    broken(name, refused, note = '') {
+      broken.set(name, { since: new Date(), note });
       return attempt(button, () => rerun(refused));
     },
     mended(name, isMeasured) {
-      const since = formatTime(brokenSince.get(name) ?? null);
-      brokenSince.delete(name);
-      const seen = `${name}, ${since} to ${formatTime(new Date())}: ${captionOf(shown, true, 'showed')}`;
-      story = isComplete(shown) ? seen : '';
+      const { since = null, note = '' } = broken.get(name) ?? {};
+      broken.delete(name);
+      const seen = captionOf(shown, note, 'showed');
+      const times = `${formatTime(since)} to ${formatTime(new Date())}`;
+      story = isComplete(shown) ? `${name}, ${times}: ${seen}` : '';
       if (isMeasured) void attempt(button, () => measure());
+      else setText(find('screen-verdict', HTMLElement), story);
     },
   };
 }

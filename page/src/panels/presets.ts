@@ -11,6 +11,8 @@ interface Preset {
   /** Null for what is over when the client has mended it. */
   readonly seconds: number | null;
   start(ms: number): Promise<unknown>;
+  /** What its caption says beside "no difference here". */
+  readonly note?: string;
   /** Tells whether it is over, where time alone does not end it. */
   readonly isOver?: () => boolean;
   end?(): void;
@@ -46,6 +48,7 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
     {
       name: 'Order answers get lost',
       seconds: 30,
+      note: '; place an order below',
       start: failing(orders.map((operation) => ({ operation, kind: 'reset-after' }))),
     },
     {
@@ -63,6 +66,7 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
     {
       name: 'My token is revoked',
       seconds: null,
+      note: '; both apps sign in again',
       async start() {
         revoked = app.session.heldToken;
         if (revoked !== null) await sandbox.revoke(revoked);
@@ -72,7 +76,7 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
   ];
   find('presets', HTMLElement).append(...presets.map(button));
 
-  function button({ name, seconds, start, isOver = () => true, end }: Preset): HTMLElement {
+  function button({ name, seconds, start, note, isOver = () => true, end }: Preset): HTMLElement {
     const idle = seconds === null ? 'until renewed' : `for ${seconds} s`;
     const left = h('small', {}, idle);
     const element = h('button', { type: 'button' }, h('b', {}, name), left);
@@ -84,7 +88,7 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
       announce(`${name}, ${idle}.`);
       element.classList.add('running');
       void show();
-      const isTold = screen.broken(name, seconds === null ? revoked : null);
+      const isTold = screen.broken(name, seconds === null ? revoked : null, note);
       const leftMs = () => untilMs - performance.now();
       while (round === rounds && (leftMs() > 0 || !isOver())) {
         const words = `${Math.ceil(leftMs() / 1_000)} s left`;

@@ -55,7 +55,8 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   const { problems, damagedRows, unindexedKeys, ahead } = scan;
   /** The id behind which the rows are verified that the start left, up to the one with which it began; null where none is left. */
   let leftAfter = verifiedUpTo === null ? null : Number.NEGATIVE_INFINITY;
-  let isToldOfDamage = false;
+  /** The number of problems that have been told. */
+  let told = 0;
   let failure: SqliteFileError | null = null;
   /** All rows up to this id are damaged, and stay. */
   let keptUpTo = Number.NEGATIVE_INFINITY;
@@ -73,9 +74,10 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
 
   function judge(): void {
     if (ahead.length > 0) countFromNow(ahead.splice(0));
-    if (problems.length === 0 || isToldOfDamage) return;
-    isToldOfDamage = true;
-    const some = problems.slice(0, 10).join(', ');
+    // The rows that the start left are told of together: they are older than the first of them that was found.
+    if (problems.length === told || (told > 0 && leftAfter !== null)) return;
+    const some = problems.slice(told, told + 10).join(', ');
+    told = problems.length;
     onWarn(`${path} has damaged records, whose keys are refused: ${some}`);
     file.change(() => {
       // Nobody can tell whose keys they were: that may be among what was damaged.

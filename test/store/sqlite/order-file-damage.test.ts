@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test, vi } from 'vitest';
-import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { closingOf, RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import type { OrderDatabase } from '../../../src/store/sqlite/order-database.ts';
 import { inFull } from '../../support/in-full.ts';
 import {
@@ -376,6 +376,35 @@ describe('a file that is verified behind the start', AMPLE, () => {
     folder.warnings.length = 0;
     using _ = folder.open();
     expect(folder.warnings).toEqual(TOLD);
+  });
+
+  test('tells of a row that is damaged later, and remembers from then on alone', () => {
+    using folder = createVerifiedFolder();
+    const { clock, path, warnings } = folder;
+    damageRow(folder, 'key 3');
+    damageRow(folder, 'key 30');
+    using database = folder.open();
+    const rememberedMs = () => {
+      const reservation = reservationOf(`closed ${warnings.length}`);
+      const request = { ...reservation, tokenHash: 'a', atMs: 0, keyAgeMs: null };
+      const [closed] = database.run([{ do: 'void', reservation, request }]).answers;
+      return closed && typeof closed === 'object' && 'outcome' in closed
+        ? closingOf(closed)?.rememberedMs
+        : null;
+    };
+    toIdle(database);
+    expect(warnings).toEqual([expect.stringMatching(/refused: row 4 does .*, row 31 does /)]);
+    expect(reserve(database, 'new')).toBe(null);
+    clock.pass(10 * 60_000);
+    expect(rememberedMs()).toBe(10 * 60_000);
+    const raw = new DatabaseSync(path);
+    raw.exec("UPDATE orders SET digest = 'another' WHERE key = 'new'");
+    raw.close();
+    toIdle(database);
+    expect(warnings.slice(1)).toEqual([expect.stringMatching(/refused: row \d+ does not match/)]);
+    expect(rememberedMs()).toBe(0);
+    toIdle(database);
+    expect(warnings).toHaveLength(2);
   });
 
   test('refuses a key that neither index leads to, once its row is found', () => {
