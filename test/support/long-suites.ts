@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
  */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
-  'client/test/guides/{apollo,empty-folder,pages,samples,trusted-documents}.test.ts',
+  'client/test/guides/{apollo,components,empty-folder,pages,samples,trusted-documents}.test.ts',
   'client/test/orders/faults.test.ts',
   'client/test/packaging/**/*.test.ts',
   'test/deploy/{alerts,compose,night,one-machine,restarts}.test.ts',

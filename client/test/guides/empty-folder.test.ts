@@ -84,7 +84,8 @@ function follow(page: string): string {
 /** Writes the files of a page, or those that are named. The service has an address of its own here. */
 function writeFiles(page: string, cwd: string, url: string, named?: readonly string[]): void {
   for (const [file, { text }] of namedSamples(page)) {
-    if (named?.includes(file) === false) continue;
+    // A test of a component is for whoever has a runner of tests.
+    if (named?.includes(file) === false || file.includes('.test.')) continue;
     mkdirSync(dirname(join(cwd, file)), { recursive: true });
     writeFileSync(join(cwd, file), text.replaceAll('http://127.0.0.1:4000', url));
   }

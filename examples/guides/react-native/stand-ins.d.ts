@@ -65,3 +65,11 @@ declare module 'react-native-quick-crypto' {
     ): Promise<CryptoKey>;
   };
 }
+declare module '@testing-library/react-native' {
+  import type { ReactNode } from 'react';
+
+  export { act } from 'react';
+  export function render(component: ReactNode): Promise<void>;
+  export const screen: { getByText(text: string | RegExp): object };
+}
+declare function test(name: string, run: () => Promise<void>): void;
