@@ -234,7 +234,7 @@ test('a result with an error, or with a receipt of how long it waited, is sent t
     const pace = paceOf(60_000, clock);
     results = resultsPacedBy(pace, isTold);
     executed = 0;
-    if (waits) pace.admit(client, 61_000);
+    if (waits) void pace.admit(client, 61_000);
     const readers = [subscribe(document), subscribe(document)];
     for (const { emit } of readers) emit(ROWS);
     await clock.advance(60_000);
@@ -284,7 +284,7 @@ describe('the budget of an account is charged', () => {
   test('for no event that waits when its subscription ends: the reason alone is sent, at once, and no listener stays', async () => {
     const pace = paceOf(60_000, createScriptedClock());
     results = resultsPacedBy(pace);
-    pace.admit(client, 61_000);
+    void pace.admit(client, 61_000);
     const { signal } = new AbortController();
     const { emit, events, taken, isOver, results: shown } = subscribe(prices, { signal });
     emit(MANY);
