@@ -44,8 +44,8 @@ export default defineConfig({
           exclude: [...exclude, ...others],
           // A process for each file takes half of the CPU: it loads the whole service anew.
           isolate: false,
-          // Most of the time is spent waiting for a condition, not for a core.
-          maxWorkers: 7,
+          // Much of the time is spent waiting for a condition, not for a core; with more of them tests wait for each other on a slow machine.
+          maxWorkers: 5,
           sequence: { groupOrder: 1 },
         },
       },
@@ -56,7 +56,7 @@ export default defineConfig({
           include: [...SUITES_OF_THEIR_OWN, ...LONG_SUITES],
           exclude: [...exclude, ...SUITES_ALONE],
           // They hold megabytes or start processes: more of them at once do not end in time on two cores.
-          maxWorkers: 5,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
