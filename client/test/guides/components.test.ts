@@ -1,5 +1,5 @@
 import { chromium } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { createSampleProject } from '../support/sample-project.ts';
 
