@@ -299,6 +299,8 @@ public final class Ticker {
       boolean isSame = named.equals(cursor) && !isWhole;
       if (!isSame && !(isFirst && isWhole) && seen.contains(named)) return true;
       if (isLate && !isSame) return false;
+      // It may be of another server, whose cursors are not those that came.
+      if (isFirst && isWhole) seen.clear();
       var after = isWhole ? new LinkedHashMap<String, Map<String, Object>>() : new LinkedHashMap<>(rows);
       after.keySet().removeAll((List<?>) event.get("closed"));
       for (var row : rowsOf(event, "upserted")) after.put((String) row.get("id"), row);
