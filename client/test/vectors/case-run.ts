@@ -38,6 +38,7 @@ const MINUTE_MS = 60_000;
 const DATE_MS = 1_000;
 /** The server allows for clocks of its replicas that differ. */
 const SINCE_MS = 4_000;
+const [REST, WAIT] = [{ must: 'rest' }, { do: 'wait' }];
 const SENT = { place: /order: place(?!d)/, void: /order: void/, ask: /order: placed/ } as const;
 
 /** Plays one case to a client of TypeScript. */
@@ -98,11 +99,11 @@ export class CaseRun {
 
   /** The next request about an order, if one comes in this time. */
   async nextOrder(ms: number): Promise<FakeRequest | undefined> {
-    const beganMs = this.network.time.uptimeMs;
+    const { tried } = this.network;
     const waiting = () => this.#unmet(/order: /)[0];
     await this.#pass(ms, () => waiting() !== undefined);
-    if (waiting() === undefined)
-      this.played.push({ do: 'wait', ms: this.network.time.uptimeMs - beganMs });
+    const isQuiet = tried === this.network.tried && this.#unmet(/./).length === 0;
+    if (waiting() === undefined) this.played.push({ ...(isQuiet ? REST : WAIT), ms });
     return waiting();
   }
 

@@ -17,7 +17,7 @@ export interface HistoryOptions {
 export interface HistoryReport {
   /** The smallest history that differs, as a case of the vectors; null where none does. */
   readonly difference: string | null;
-  /** The history that was played last, as a case. */
+  /** The history that was played last, or that of the path, as a case. */
   readonly last: string;
 }
 
@@ -40,14 +40,17 @@ async function playAll<History>(
 ): Promise<HistoryReport> {
   const file = join(import.meta.dirname, '..', '..', 'vectors', `${family}.json`);
   const { event = {} } = JSON.parse(readFileSync(file, 'utf8'));
-  let run = new CaseRun(event, 15, {});
+  let run: CaseRun | null = null;
   let failed: readonly (readonly Step[])[] = [];
   const property = fc.asyncProperty(histories, async (history) => {
-    run = new CaseRun(event, 15, {});
+    // Behind the history of a path come others, which nobody asked for.
+    if (path !== '' && run !== null) return;
+    const own = new CaseRun(event, 15, {});
+    run = own;
     try {
-      await play(run, history);
+      await play(own, history);
     } catch (error) {
-      failed = [failed[0] ?? run.played, run.played];
+      failed = [failed[0] ?? own.played, own.played];
       throw error;
     }
   });
@@ -59,7 +62,7 @@ async function playAll<History>(
   const again = `--family ${family} --seed ${seed} --path ${result.counterexamplePath}`;
   return {
     difference: result.failed ? `${caseOf(why, smallest)}\nPlay it again with ${again}` : null,
-    last: caseOf('', run.played),
+    last: caseOf('', (run as CaseRun | null)?.played ?? []),
   };
 }
 

@@ -76,7 +76,7 @@ export async function playOrders(
   const said = new Map<string, string>();
   const told = new Map<string, string>();
   const heard = new Set<unknown>();
-  let [tapsBefore, offlineMs] = [0, Number.POSITIVE_INFINITY];
+  let [tapsBefore, firstTap, offlineMs] = [0, 0, Number.POSITIVE_INFINITY];
 
   const ask = async ({ query, variables }: FakeRequest): Promise<Step> => {
     const realDate = (ms: number) =>
@@ -103,8 +103,9 @@ export async function playOrders(
       place: { sendBefore: order.waitMs ?? LONGEST_MS, keyMade: 0 },
       void: { since: 0 },
     };
-    // They count from the last tap.
-    const dates = run.taps.length === 1 ? Object(meant)[must] : {};
+    // They count from the last tap, where that was the key's first.
+    const isDated = run.taps.length === firstTap && key === run.taps.at(-1)?.ticket.idempotencyKey;
+    const dates = isDated ? Object(meant)[must] : {};
     await run.step({ must, key: run.keyNumber(key), ...dates, answer: loss ?? answer });
     claim(!wrong, String(wrong));
     return true;
@@ -177,6 +178,7 @@ export async function playOrders(
         : found && { key: run.keyNumber(found.idempotencyKey) };
       ticket ??= { tap: run.taps.length + 1, keys: [] };
       await run.step({ do: 'tap', ...again, ...order });
+      if (again === undefined) firstTap = run.taps.length;
     },
     answer: () => meet(PAUSE_MS),
     lose: (loss, arrival) => meet(PAUSE_MS, loss, arrival),
