@@ -195,7 +195,7 @@ export const SETTINGS = {
   LOG_SAMPLE: setting(
     share,
     1,
-    'share of healthy, quick requests that are logged; each failed or slow one is',
+    'share of healthy, quick queries and subscriptions that are logged; each failed or slow one is, and each mutation',
   ),
   LOG_ACCOUNT_KEY: setting(
     plainText('16 characters or more', /^.{16,}$/s),

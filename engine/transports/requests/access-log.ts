@@ -13,7 +13,7 @@ import type { ServerMetrics } from './server-metrics.ts';
 export interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
   readonly clock: Clock;
-  /** The share of healthy, quick requests that is logged. */
+  /** The share of healthy, quick queries and subscriptions that is logged. */
   readonly sample: number;
   /** The key of the hashes of accounts and addresses; null for one of this process. */
   readonly accountKey: string | null;
@@ -102,8 +102,10 @@ export function createAccessLog(options: AccessLogOptions) {
       metrics.requestEnded(summary, end);
       if (!isLogged) return;
       const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
-      const { outcome, codes } = summary;
-      if (outcome === 'ok' && !isSlow && !isSampled(summary)) return;
+      const { outcome, codes, type } = summary;
+      // A mutation without errors may have an outcome that somebody looks for.
+      const isLeftOut = outcome === 'ok' && !isSlow && type !== 'mutation' && !isSampled(summary);
+      if (isLeftOut) return;
       const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
       // It shows which client goes on with what is slow, or is refused for a reason of its own.
       const address =

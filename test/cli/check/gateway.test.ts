@@ -54,12 +54,13 @@ test('an account without positions leaves their fields unseen, which is no probl
 
 test('the sandbox itself is checked, and can be kept as JSON', async () => {
   const environment = { ...SERVICE, SANDBOX_INSTRUMENTS: '20' };
-  const { code, out } = await runCli(['check', '--sandbox', '--json'], environment);
+  const { code, out } = await runCli(['check', '--sandbox', '--strict', '--json'], environment);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
     ok: true,
     configuration: { problems: [], warnings: [] },
     checked: 'sandbox',
+    unverified: ['GATEWAY_DIRECTION_FIELD', 'GATEWAY_MOBILE_WALLET'],
     gateway: {
       findings: [],
       settings: {},

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawPost } from '../../support/raw-request.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -193,9 +194,9 @@ test('the refusals of an address beyond ten in a minute are one line for each ca
   expect(linesOf(app, 'requests refused')).toHaveLength(1);
 });
 
-test('LOG_SAMPLE leaves out healthy requests, and keeps each one that failed or was slow', async () => {
+test('LOG_SAMPLE leaves out healthy queries, and keeps each one that failed or was slow, and each mutation', async () => {
   await using app = await startTestApp({ LOG_SAMPLE: '0' });
-  const token = await app.signIn();
+  const token = app.sandbox.token({ email: 'demo@example.com' });
   const ask = (requestId: string, query: string) =>
     app.query(query, { token, headers: { 'x-request-id': requestId } });
   await ask('healthy', HOME);
@@ -207,10 +208,17 @@ test('LOG_SAMPLE leaves out healthy requests, and keeps each one that failed or 
     address: expect.stringMatching(/^[0-9a-f]{16}$/),
   });
   await lineOf(app, 'request', 'wrong');
+  app.sandbox.fail({ operation: 'openPosition', kind: 'reset-after', times: 1 });
+  await ask('order', buying('sampled', '__typename'));
+  expect(await lineOf(app, 'request', 'order')).toMatchObject({
+    outcome: 'ok',
+    type: 'mutation',
+  });
   using socket = await initializedSocket(app, token);
   await socket.watch('1', LIVE);
   expect(linesOf(app, 'subscription started')).toEqual([]);
-  expect(linesOf(app, 'request').map(({ requestId }) => requestId)).toEqual(['wrong', 'slow']);
+  const logged = linesOf(app, 'request').map(({ requestId }) => requestId);
+  expect(logged).toEqual(['wrong', 'slow', 'order']);
 });
 
 test('what a client calls itself, its request and its operation is bounded and redacted', async () => {
