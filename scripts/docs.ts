@@ -24,13 +24,14 @@ for await (const [path, text] of madeFromCode()) {
 
 async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: string]> {
   yield ['docs/configuration.md', withConfigurationTable(read('docs/configuration.md'))];
-  yield ['docs/client-api.md', clientApiPage()];
   yield ['docs/errors.md', errorsPage()];
   yield ['docs/metrics.md', metricsPage()];
   yield ['schema.graphql', `${printedSchema(buildSchema())}\n`];
   // The documents of the client's modules, which are imported for the next ones, contain what this file says.
   yield [join('client', ROWS), rowsFile()];
   for (const [name, text] of await generatedFiles()) yield [join('client', name), text];
+  // Behind those of the client's files, which it quotes.
+  yield ['docs/client-api.md', clientApiPage()];
 }
 
 function read(path: string): string {

@@ -15,7 +15,10 @@ const read = (path) => (fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : ''
 const parts = [read('package-lock.json'), read('.npmrc'), process.platform, process.arch];
 const wanted = createHash('sha256').update(parts.join('\0')).digest('hex');
 
-if (read(STAMP) !== wanted) {
+const isLink = fs.lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbolicLink();
+if (isLink && read(STAMP) !== wanted) {
+  say('node_modules is a link to packages of another lock file, which stay as they are.');
+} else if (read(STAMP) !== wanted) {
   while (!lock()) await sleep(2_000);
   if (read(STAMP) !== wanted) process.exitCode = await install(read(STAMP));
   fs.rmSync(LOCK);

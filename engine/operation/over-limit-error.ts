@@ -1,13 +1,12 @@
 import { GraphQLError } from 'graphql';
 import { REQUEST_CODES } from './codes.ts';
-import type { LimitLabel } from './limits.ts';
 import { type Refusal, refused } from './refusal.ts';
 
 /** `RATE_LIMITED` by a limit of this service, whose name is for operators and no part of the answer. */
 export class OverLimitError extends GraphQLError {
-  readonly limit: LimitLabel;
+  readonly limit: string;
 
-  constructor(limit: LimitLabel, retryAfter: number) {
+  constructor(limit: string, retryAfter: number) {
     const { retryable } = REQUEST_CODES.RATE_LIMITED;
     super('Too many requests: wait a moment.', {
       extensions: { code: 'RATE_LIMITED', retryable, retryAfter },
@@ -24,7 +23,7 @@ export function tooManyMessages(): Refusal {
 }
 
 /** Refuses the whole request, with the seconds after which to retry. */
-export function overLimit(limit: LimitLabel, seconds: number): Refusal {
+export function overLimit(limit: string, seconds: number): Refusal {
   const error = new OverLimitError(limit, seconds);
   return refused([error], 429, { 'retry-after': String(seconds) });
 }

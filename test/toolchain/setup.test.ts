@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -45,6 +53,17 @@ test('npm is called once for each lock file, past the lock of a start that died'
   writeFileSync(path('package-lock.json'), '{ }');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['install'] });
   expect(existsSync(path('.setup.lock'))).toBe(false);
+});
+
+test('packages behind a link are left as they are, and said to be of another lock file', async () => {
+  const { path, setUp } = project();
+  mkdirSync(path('others', '.bin'), { recursive: true });
+  writeFileSync(path('others', '.setup-stamp'), 'of another lock file');
+  symlinkSync(path('others'), path('node_modules'));
+  const { code, output, calls } = await setUp();
+  expect([code, calls]).toEqual([0, []]);
+  expect(output).toMatch(/^node_modules is a link to packages of another lock file/);
+  expect(readFileSync(path('others', '.setup-stamp'), 'utf8')).toBe('of another lock file');
 });
 
 test('an update that fails leaves the stamp of the former packages, a first installation none', async () => {
