@@ -31,6 +31,11 @@ const SYNONYMS = [
   ['mock', 'fake', 'sandbox', 'simulate'],
   ['validate', 'check', 'verify'],
   ['custom field', 'own field', 'extension', 'extend the schema'],
+  ['rest api', 'own backend', 'microservice', 'http service', 'extension'],
+  ['withdraw', 'withdrawal', 'payout', 'money out'],
+  ['trade', 'position', 'holding'],
+  ['cancel', 'cancelling', 'what it does not do'],
+  ['whole screen', 'whole dashboard', 'one request', 'round trip', 'home screen'],
 ];
 
 const STOP_WORDS = new Set(

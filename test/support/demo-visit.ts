@@ -18,7 +18,7 @@ const STATES = { waiting: '.', here: '#', missing: 'x' };
 
 /** Notes each 25 ms which parts the two phones show, and their caption, wherever these have changed. */
 const SAMPLE = `globalThis.samples = [];
-const look = () => {
+globalThis.look = () => {
   const parts = (phone) => [...document.querySelectorAll('#' + phone + '-phone [data-part]')]
     .map(({ dataset }) => (${JSON.stringify(STATES)})[dataset.state]).join('');
   const now = { rest: parts('rest'), graph: parts('graph'), caption: document.getElementById('screen-verdict')?.textContent };
@@ -58,7 +58,8 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
       expect(await violations(page)).toEqual([]);
     },
     /** Whatever was seen of the phones since the last time, the present last. */
-    sampled: () => page.evaluate<Sample[]>('samples.splice(0, samples.length - 1).concat(samples)'),
+    sampled: () =>
+      page.evaluate<Sample[]>('look(), samples.splice(0, samples.length - 1).concat(samples)'),
     /** Waits until both phones have drawn all that comes. */
     isDrawn: () => page.locator('#screen-demo:not([aria-busy])').waitFor(),
     /** Waits until the text of an element matches. */
