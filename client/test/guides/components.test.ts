@@ -3,7 +3,7 @@ import { test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { createSampleProject } from '../support/sample-project.ts';
 
-/** What runs the samples of the guides in a page: their tests' own libraries need Node, or a phone. */
+/** Modules that run the guides' samples in a page: the tests' own libraries need Node, or a phone. */
 const STAND_INS = {
   'stand-ins/vitest.ts': `
     export const test = (_name: string, run: () => Promise<void>) =>

@@ -123,7 +123,7 @@ export async function startOrderService() {
   return { sandbox, facade, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-/** What a client of another time sends, with its dates as they are by the service's. */
+/** Rewrites the dates in a request of a client with another clock to the service's. */
 export function redated(text: string, realDate: (scriptedMs: number) => Date): string {
   return text.replace(
     /"(sendBefore|since|keyMade)":"([^"]+)"/g,

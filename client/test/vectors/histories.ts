@@ -13,7 +13,7 @@ export interface HistoryOptions {
   readonly path?: string | undefined;
 }
 
-/** What random histories came to. */
+/** The result of random histories. */
 export interface HistoryReport {
   /** The smallest history that differs, as a case of the vectors; null where none does. */
   readonly difference: string | null;

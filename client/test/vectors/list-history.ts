@@ -37,7 +37,7 @@ const move = fc.oneof(
   fc.tuple(fc.constantFrom('miss', 'swap', 'ahead', 'restart', 'hide', 'token', 'old')),
 );
 
-/** What happens to a list and its lines; `isWhole`: with ticks and totals, as of positions. */
+/** Generates the steps of a list and its lines; `isWhole`: with ticks and totals, as of positions. */
 export const listHistories = fc.record({
   isWhole: fc.boolean(),
   moves: fc.array<Move>(move, { minLength: 1, maxLength: 24 }),
@@ -52,7 +52,7 @@ export async function playList(
   let [server, version, nowMs] = [0, 0, SERVER_MS];
   /** Of the present line: the version that was sent last, and its events. */
   let [sentVersion, sent, lines, token]: [number, Step[], number, number] = [0, [], 0, 1];
-  /** What the client has to hold; without a cursor it lacks something. */
+  /** The state that the client has to hold; without a cursor it lacks something. */
   let shown: readonly Row[] = [];
   let [held, asOf]: [{ server: number; cursor: string } | null, string | null] = [null, null];
 
@@ -131,7 +131,7 @@ export async function playList(
       await show();
     },
   };
-  /** What comes behind a line's first event. */
+  /** The messages behind a line's first event. */
   const following: typeof plays = {
     again: async (at) => {
       const before = sent[at as number];

@@ -19,7 +19,7 @@ const MAX_REQUESTS = 50;
 const MINUTE_MS = 60_000;
 const ENDS = /accepted|rejected|unsent/;
 const UNEXPLAINED = 'an order is left open without a reason';
-/** What the gateway does with the next order: it carries out the first, and says so of none. */
+/** The gateway's behaviour for the next order: it carries out the first, and says so of none. */
 const GATEWAY = [
   { kind: 'status', status: 500, apply: true },
   { kind: 'status', status: 504 },
@@ -47,7 +47,7 @@ const move = fc.oneof(
   ),
 );
 
-/** What happens to a user's order, or to more where it is tapped again. */
+/** The steps of a user's order, or of more where it is tapped again. */
 export const orderHistories = fc.record({
   order: fc.constantFrom<Step>({ waitMs: 5_000 }, { waitMs: 20_000 }, { limit: true }),
   moves: fc.array<Move>(move, { minLength: 1, maxLength: 20, size: '+1' }),
