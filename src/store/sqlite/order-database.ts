@@ -23,6 +23,7 @@ import {
 import { isHeld } from './order-hold.ts';
 import * as rows from './order-rows.ts';
 import type { AskedTime, Task, TaskAnswer, TaskRefusal } from './order-task.ts';
+import { startRowVerification } from './row-verification.ts';
 import { createRowScan } from './scan-rows.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
 
@@ -32,11 +33,6 @@ export type OrderDatabaseOptions = OrderFileOptions & RecordBounds;
 const PATIENCE_MS = 2_000;
 const READ_PATIENCE_MS = 500;
 const FORGOTTEN_AT_ONCE = 10;
-/** Some milliseconds of work. */
-const ROWS_AT_ONCE = 250;
-/** Much longer than an order is under way. */
-const SETTLED_MS = 5 * 60_000;
-const IDLE_MS = 60_000;
 /** The `pendingMs` of a record with an outcome that counts for no account: with one nothing is pending. */
 const FREED = -1;
 
@@ -50,63 +46,15 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   const { path, clock, max, onWarn } = options;
   const file = openOrderFile(options);
   const statements = rows.prepare(file.database);
-  const { verifiedUpTo } = file;
   const scan = createRowScan(file, statements, options);
-  const { problems, damagedRows, unindexedKeys, ahead } = scan;
-  /** The id behind which the rows are verified that the start left, up to the one with which it began; null where none is left. */
-  let leftAfter = verifiedUpTo === null ? null : Number.NEGATIVE_INFINITY;
-  /** The number of problems that have been told. */
-  let told = 0;
+  const { problems, damagedRows, unindexedKeys } = scan;
   let failure: SqliteFileError | null = null;
   /** All rows up to this id are damaged, and stay. */
   let keptUpTo = Number.NEGATIVE_INFINITY;
-  // The rows that may have changed since they were verified come first.
-  const settledUpTo = scan.toEnd(verifiedUpTo ?? Number.NEGATIVE_INFINITY, isSettled);
-  scan.toEnd(settledUpTo);
-  /** How far all rows are known to be intact. */
-  let intactUpTo = Math.max(0, settledUpTo);
-  judge();
-
-  /** An outcome may still be written into a younger one. */
-  function isSettled(row: rows.OrderRow): boolean {
-    return !(ageMs(row, clock) < SETTLED_MS);
-  }
-
-  function judge(): void {
-    if (ahead.length > 0) countFromNow(ahead.splice(0));
-    // The rows that the start left are told of together: they are older than the first of them that was found.
-    if (problems.length === told || (told > 0 && leftAfter !== null)) return;
-    const some = problems.slice(told, told + 10).join(', ');
-    told = problems.length;
-    onWarn(`${path} has damaged records, whose keys are refused: ${some}`);
-    file.change(() => {
-      // Nobody can tell whose keys they were: that may be among what was damaged.
-      file.rememberFrom(machineMoment(clock));
-      file.rememberVerified(null);
-    });
-  }
-
-  /**
-   * Verifies a portion of what the start left, and later of the rows that have come since, so that the next start may leave them;
-   * returns the milliseconds after which to go on.
-   */
-  function verifyOn(): number {
-    const startedAtMs = performance.now();
-    try {
-      const isIdle = leftAfter === null ? verifyTail() : verifyLeft(leftAfter);
-      judge();
-      // Orders have at least half of the time.
-      return isIdle ? IDLE_MS : performance.now() - startedAtMs;
-    } catch (error) {
-      const problem = toFileError(error);
-      // A page that cannot be read may be any key's.
-      if (problem.isDamage) {
-        onWarn(`${path} ${problem.message}`);
-        fail(problem);
-      }
-      return IDLE_MS;
-    }
-  }
+  const { inserted, ...verification } = startRowVerification(file, scan, options, {
+    onAhead: countFromNow,
+    onDamage: fail,
+  });
 
   function fail(problem: SqliteFileError): void {
     failure = problem;
@@ -116,26 +64,6 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     } catch {
       // It cannot be written: the next start may find the damage as late as this one.
     }
-  }
-
-  /** True where nothing is left to do for now. */
-  function verifyLeft(afterId: number): boolean {
-    const isLeft = ({ id }: rows.OrderRow) => id <= (verifiedUpTo ?? 0);
-    const lastId = scan.portion(afterId, isLeft, ROWS_AT_ONCE);
-    leftAfter = lastId === afterId ? null : lastId;
-    return false;
-  }
-
-  function verifyTail(): boolean {
-    const lastId = scan.portion(intactUpTo, isSettled, ROWS_AT_ONCE);
-    if (lastId !== intactUpTo) {
-      intactUpTo = lastId;
-      return false;
-    }
-    const { verified } = rememberedSince(file.state) ?? {};
-    const isNews = verified?.upTo !== intactUpTo || verified.boot !== clock.boot;
-    if (isNews && problems.length === 0) file.change(() => file.rememberVerified(intactUpTo));
-    return true;
   }
 
   /** In one transaction: where that fails no answer counts. */
@@ -304,8 +232,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       ...content,
       digest: rows.rowDigest(content),
     });
-    // Where all rows had expired the numbers begin anew.
-    intactUpTo = Math.min(intactUpTo, Number(id) - 1);
+    inserted(Number(id));
     state.rows += 1;
     state.writes += 1;
     return null;
@@ -394,13 +321,9 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     return found !== null && !rows.isOver(found, clock) ? found : null;
   }
 
-  /** When to verify for the first time: what the start left at once, and what has come since when there is some. */
-  const verifiesAfterMs = leftAfter === null ? IDLE_MS : 0;
-
   return {
+    ...verification,
     run,
-    verifyOn,
-    verifiesAfterMs,
     declareIncomplete,
     declareComplete,
     free,
