@@ -106,7 +106,9 @@ export class Limiter<Name extends string> {
       let bucket = known.get(key);
       if (bucket === undefined) {
         const { max: whole, refills, maxDebt } = this.table[name];
-        const max = Math.max(1, Math.floor((whole[kind] ?? 0) * share));
+        if (whole[kind] === undefined)
+          throw new TypeError(`The limit ${name} has no number for ${kind}.`);
+        const max = Math.max(1, Math.floor(whole[kind] * share));
         const rule = { max, perMs: (max * refills) / MINUTE_MS, maxDebt: max * maxDebt };
         bucket = { key: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
         known.set(key, bucket);

@@ -35,6 +35,11 @@ describe('a limit', () => {
     expect(limiter.take('requests', A, 0)).toMatchObject({ left: 3, waitMs: 0 });
   });
 
+  test('without a number for a kind of client refuses to count it', () => {
+    const { limiter } = stage({});
+    expect(() => limiter.take('orders', A)).toThrow('orders has no number for address');
+  });
+
   test('is owed by whoever has used more, as much again at most', async () => {
     const { clock, limiter } = stage(limited('fields', 60));
     expect(limiter.spend('fields', A, 70)).toMatchObject({ isOver: true, left: -10 });
