@@ -2,7 +2,7 @@ import { startEmbeddedSandbox } from '../src/app/embedded-sandbox.ts';
 import { readArguments } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
 import type { SettingName } from '../src/config/settings.ts';
-import { checkDeployment, type DeploymentReport } from './deployment.ts';
+import { checkDeployment } from './deployment.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
 import type { Finding } from './gateway/finding.ts';
@@ -10,6 +10,7 @@ import { checkGateway, type GatewayReport } from './gateway/gateway-check.ts';
 import { callLine, findingLines, nameOf, unknownLines } from './gateway/lines.ts';
 import { createProbe } from './gateway/probe.ts';
 import { Progress } from './progress.ts';
+import type { Section } from './section.ts';
 
 /** Tells before a start what a start, or its first request, would fail of. */
 export const checkCommand: Command = {
@@ -87,9 +88,6 @@ function targetOf({ config, faulty }: ConfigurationReport, sandbox: boolean): Ta
     words: 'not checked: GATEWAY_URL is unset (--sandbox checks the sandbox gateway)',
   };
 }
-
-/** What is found before the gateway is called. */
-type Section = Pick<ConfigurationReport, 'problems' | 'warnings'>;
 
 function sectionLines(title: string, { problems, warnings }: Section): string[] {
   const count = problems.length;
@@ -190,7 +188,7 @@ function plural(count: number, noun: string): string {
 
 function jsonOf(
   { problems, warnings }: ConfigurationReport,
-  deployment: DeploymentReport,
+  deployment: Section,
   { kind }: Target,
   report: GatewayReport | null,
 ) {

@@ -5,12 +5,7 @@ import { oldHeapLimit } from '../lib/heap-limit.ts';
 import { maxConnections, openFilesLimit } from '../src/app/max-connections.ts';
 import { shown } from '../src/config/setting.ts';
 import type { Config } from '../src/config.ts';
-
-/** What the check has found of the machine or container that it runs in. */
-export interface DeploymentReport {
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
+import type { Section } from './section.ts';
 
 /** What a machine or container gives to the process. */
 export interface Machine {
@@ -50,10 +45,7 @@ export function thisMachine(): Machine {
 }
 
 /** Compares what the machine gives with what the service will need. */
-export async function checkDeployment(
-  config: Config,
-  machine = thisMachine(),
-): Promise<DeploymentReport> {
+export async function checkDeployment(config: Config, machine = thisMachine()): Promise<Section> {
   const problems: string[] = [];
   const warnings: string[] = [];
   const { memoryBytes, heapBytes, openFiles } = machine;

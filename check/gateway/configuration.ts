@@ -6,13 +6,11 @@ import { shown } from '../../src/config/setting.ts';
 import type { SettingName } from '../../src/config/settings.ts';
 import { type Config, type Environment, parseEnvironment } from '../../src/config.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
+import type { Section } from '../section.ts';
 
-export interface ConfigurationReport {
+export interface ConfigurationReport extends Section {
   readonly config: Config;
   readonly faulty: ReadonlySet<SettingName>;
-  /** One line for each, as a start lists them. */
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
 }
 
 const KEY_SET_TIMEOUT_MS = 5_000;
