@@ -55,16 +55,27 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
     'The order was refused, by the gateway, or by this server before it was sent: nothing was traded.',
   interfaces: [OrderOutcome, RefusalRef],
   fields: (t) =>
-    exposedOf(t, null, ({ outcome }) => ({ ...outcome, sent: outcome.sent ?? true }), {
-      'Boolean!': {
-        sent: 'True where the gateway refused it, in its own words. False where this server did, before the gateway heard of it: `EXPIRED`, later than its `sendBefore`, or `VOIDED`, its key was closed.',
+    exposedOf(
+      t,
+      null,
+      ({ outcome, earlierUnknown = false }) => ({
+        ...outcome,
+        sent: outcome.sent ?? true,
+        earlierUnknown,
+      }),
+      {
+        'Boolean!': {
+          sent: 'True where the gateway refused it, in its own words. False where this server did, before the gateway heard of it: `EXPIRED`, later than its `sendBefore`, or `VOIDED`, its key was closed.',
+          earlierUnknown:
+            'True where the key was closed when nobody knew any more whether an earlier request with it had been sent: say that the order is unknown.',
+        },
+        String: {
+          error: 'The gateway’s name for the reason; where `sent` is false, this server’s.',
+          // Both interfaces define it, and that of refusals does not know its source.
+          message: 'The gateway’s sentence about it.',
+        },
       },
-      String: {
-        error: 'The gateway’s name for the reason; where `sent` is false, this server’s.',
-        // Both interfaces define it, and that of refusals does not know its source.
-        message: 'The gateway’s sentence about it.',
-      },
-    }),
+    ),
 });
 
 const OrderOutcomeUnknownRef = builder

@@ -25,6 +25,8 @@ export interface Placed {
   readonly idempotencyKey: string;
   /** Nothing was sent for this answer: it is the recorded outcome of an earlier request. */
   readonly replayed: boolean;
+  /** Whether nobody knows of earlier requests with a key that is closed. */
+  readonly earlierUnknown?: boolean;
 }
 
 interface InFlightOrder {
@@ -281,8 +283,9 @@ function voided(idempotencyKey: string, { rememberedMs }: KeyClosing, keyAgeMs: 
 
 /** The answer to an order whose key is closed, which is about this request; nobody may know of earlier ones. */
 function refused(idempotencyKey: string, { rememberedMs, keyAgeMs }: KeyClosing): Placed {
-  const message = keyAgeMs > rememberedMs ? EARLIER_UNKNOWN : null;
-  return { outcome: { ...VOIDED, message }, idempotencyKey, replayed: true };
+  const earlierUnknown = keyAgeMs > rememberedMs;
+  const message = earlierUnknown ? EARLIER_UNKNOWN : null;
+  return { outcome: { ...VOIDED, message }, idempotencyKey, replayed: true, earlierUnknown };
 }
 
 const EARLIER_UNKNOWN =

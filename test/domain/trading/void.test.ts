@@ -32,7 +32,7 @@ describe('an unused key', () => {
       expect(await process.placed(demoProof, 'k')).toEqual(closedBefore);
       for (const symbol of ['AAPL', 'MSFT']) {
         const late = await process.place(demo, demoProof, ticketOf('k', symbol));
-        expect(late).toEqual(closedBefore);
+        expect(late).toEqual({ ...closedBefore, earlierUnknown: false });
       }
     }
     expect(calls).toEqual([]);
@@ -94,7 +94,11 @@ describe('where the records do not reach back to when the key was made', () => {
       // It is told what became of itself.
       const late = await process.place(demo, demoProof, ticketOf('k'));
       const message = expect.stringContaining('an earlier one with its key');
-      expect(late).toEqual({ ...closedBefore, outcome: { ...VOIDED, message } });
+      expect(late).toEqual({
+        ...closedBefore,
+        outcome: { ...VOIDED, message },
+        earlierUnknown: true,
+      });
       // Of one that was made later all is known: nothing could be sent after it was closed.
       for (const sinceMs of [madeAtMs, clock.now()]) {
         expect(await process.void(demoProof, 'k', sinceMs)).toEqual(closedBefore);

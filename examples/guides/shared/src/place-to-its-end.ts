@@ -13,7 +13,7 @@ export async function placeToItsEnd(
   since = new Date(Date.now() - CLOCK_ERROR_MS),
 ): Promise<Outcome | null> {
   const placed = (await send().catch(() => null)) ?? (await send().catch(() => null));
-  // `OrderRejected` with `sent: false`: it was not placed. Null: nobody can be asked, so say that it is not known yet, and ask again.
+  // `OrderRejected` with `sent: false`: it was not placed, unless `earlierUnknown` is true. Null: nobody can be asked, so say that it is not known yet, and ask again.
   return (
     placed ??
     (await tradingGraph.mutate(VOID, { key, since: since.toISOString() })).data?.order ??
