@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     memory: [['scripts/soak.ts']],
     chaos: [['scripts/soak-chaos.ts']],
     replicas: [['scripts/soak-replicas.ts']],
-    rolling: [['scripts/soak-replicas/rolling.ts']],
+    rolling: [['scripts/soak-rolling.ts']],
     ledger: [['scripts/ledger.ts']],
     'event-replay': [['scripts/event-replay.ts']],
     fuzz: [['scripts/fuzz.ts']],

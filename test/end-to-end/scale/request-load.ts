@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { post } from '../../bench/support/post.ts';
-import { loopbackAddress } from '../../test/support/loopback-address.ts';
+import { post } from '../../../bench/support/post.ts';
+import { loopbackAddress } from '../../support/loopback-address.ts';
 
 const BATCH_MS = 50;
 /** Beyond it the machine is too slow for the rate, and more requests would only wait. */

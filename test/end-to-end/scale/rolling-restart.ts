@@ -1,15 +1,9 @@
-/**
- * A rolling restart of three processes behind haproxy, under sockets and requests: counts failed requests, lists that differ from
- * the gateway's, stretched feeds and polls. `npm run soak -- rolling [--sockets 5000] [--accounts 1000] [--rate 200]`
- */
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
-import { Crowd } from '../../test/end-to-end/scale/crowd.ts';
-import { eventually } from '../../test/support/eventually.ts';
-import type { FacadeProcess } from '../../test/support/facade-process.ts';
-import { haproxyPath } from '../../test/support/machine.ts';
-import { type Replicas, startReplicas } from '../../test/support/replicas.ts';
+import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { FacadeProcess } from '../../support/facade-process.ts';
+import { type Replicas, startReplicas } from '../../support/replicas.ts';
+import { Crowd } from './crowd.ts';
 import { startRequestLoad } from './request-load.ts';
 
 export interface RollingOptions {
@@ -27,9 +21,10 @@ export interface RollingOptions {
 
 const TICK_MS = 500;
 const SAMPLE_MS = 500;
-/** Each account once, and once more while some of its sockets have moved and others have not yet. */
-const MAX_POLLS_PER_ACCOUNT = 1.2;
-
+/**
+ * A rolling restart of three processes behind haproxy, under sockets and requests: counts failed requests, lists that differ from
+ * the gateway's, stretched feeds and polls.
+ */
 export async function rollingRestart(options: RollingOptions) {
   const { accounts, socketsPerAccount, pollMs, requestsPerSecond, delayMs, aroundMs } = options;
   const onStep = options.onStep ?? (() => {});
@@ -170,38 +165,4 @@ async function listsOf(sandbox: Sandbox, tokens: readonly string[]): Promise<rea
     lists.push(positions.map(({ id, profit }) => ({ id: String(id), profit })));
   }
   return lists;
-}
-
-if (import.meta.main) await main();
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      sockets: { type: 'string', default: '5000' },
-      accounts: { type: 'string', default: '1000' },
-      rate: { type: 'string', default: '200' },
-    },
-  });
-  if (haproxyPath === null) throw new Error('haproxy is not here');
-  const accounts = Number(values.accounts);
-  const result = await rollingRestart({
-    haproxyPath,
-    accounts,
-    socketsPerAccount: Math.round(Number(values.sockets) / accounts),
-    pollMs: 5_000,
-    requestsPerSecond: Number(values.rate),
-    delayMs: 10_000,
-    aroundMs: 20_000,
-    onStep: (text) => process.stdout.write(`${text}\n`),
-  });
-  const { failures, polls, ...counts } = result;
-  for (const failure of new Set(failures)) process.stdout.write(`failed: ${failure}\n`);
-  process.stdout.write(`${JSON.stringify({ ...counts, failed: failures.length })}
-polls an interval: ${polls.join(' ')}; for each account at most ${MAX_POLLS_PER_ACCOUNT} are expected
-`);
-  const isFine =
-    failures.length + counts.gaps === 0 &&
-    counts.stretch === 1 &&
-    counts.pollsPerAccount <= MAX_POLLS_PER_ACCOUNT;
-  process.exitCode = isFine ? 0 : 1;
 }

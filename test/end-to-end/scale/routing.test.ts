@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { rollingRestart } from '../../../scripts/soak-replicas/rolling.ts';
 import { describeWithHaproxy } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
 import { startReplicas } from '../../support/replicas.ts';
 import { startedOnce } from '../../support/started.ts';
 import { Crowd, type CrowdOptions } from './crowd.ts';
+import { rollingRestart } from './rolling-restart.ts';
 
 const ACCOUNTS = inFull(50, 24);
 const SOCKETS_PER_ACCOUNT = 6;
