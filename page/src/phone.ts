@@ -93,7 +93,8 @@ export class Phone {
       );
       const why = failure && ['blank', ...Object.values(failure)].filter(Boolean).join(': ');
       rows.replaceChildren(
-        ...(why ? [h('li', {}, ...breakable(why))] : []),
+        // A code of two words is longer than a phone is wide.
+        ...(why ? [h('li', {}, ...why.split(/(?<=_)/).flatMap((word) => [word, h('wbr')]))] : []),
         ...(found ?? []).map(([name, about, figure]) =>
           h(
             'li',
@@ -106,11 +107,6 @@ export class Phone {
       );
     }
   }
-}
-
-/** A code of two words is longer than a phone is wide. */
-function breakable(text: string): readonly (string | Node)[] {
-  return text.split(/(?<=_)/).flatMap((word, at) => (at > 0 ? [h('wbr'), word] : [word]));
 }
 
 function toneOf(figure: string): string {

@@ -202,13 +202,7 @@ function readForm(form: HTMLFormElement): Form {
 }
 
 function orderExample({ symbol, side, units }: Form): Example {
-  const input = {
-    symbol,
-    side,
-    kind: 'MARKET' as const,
-    size: { units },
-    idempotencyKey: 'my-first-order',
-  };
+  const input = { symbol, side, kind: 'MARKET', size: { units }, idempotencyKey: 'first-order' };
   return {
     document: PLACE_ORDER,
     variables: { input },

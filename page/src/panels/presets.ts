@@ -54,6 +54,7 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
     {
       name: 'My connection drops',
       seconds: 10,
+      note: '; the live account below goes on from its last event',
       async start() {
         app.line.isDown = true;
       },

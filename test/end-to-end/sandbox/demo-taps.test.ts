@@ -11,6 +11,7 @@ const RUNS = inFull(7, 1);
 const VIEWPORTS = inFull([DESKTOP, PHONE, { width: 320, height: 700 }], [PHONE]);
 const TIME = '\\d\\d:\\d\\d:\\d\\d';
 const SAME = 'the same \\d+ positions, orders and instruments';
+const RESUMED = '; the live account below goes on from its last event';
 const OLD = `(?:, with prices of ${TIME})?`;
 
 interface Tap {
@@ -44,8 +45,8 @@ const TAPS: readonly Tap[] = [
   same('Order answers get lost', '; place an order below'),
   {
     ...{ name: 'My connection drops', rest: 'xxxxx', graph: 'xxxxx' },
-    shows: 'neither phone shows anything: no difference here',
-    showed: 'neither phone showed anything: no difference here',
+    shows: `neither phone shows anything: no difference here${RESUMED}`,
+    showed: `neither phone showed anything: no difference here${RESUMED}`,
   },
   { ...same('My token is revoked', '; both apps sign in again'), isOverByItself: true },
 ];
