@@ -134,18 +134,17 @@ test('there is none without GraphiQL', async () => {
 
 describeInBrowser('in a browser', (browser) => {
   test.each([
-    { width: 1440, height: 900, colorScheme: 'light' },
-    { width: 1024, height: 768, colorScheme: 'dark' },
-    { width: 320, height: 700, colorScheme: 'light' },
+    { name: '1440 pixels', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+    { name: '1024 pixels', viewport: { width: 1024, height: 768 }, colorScheme: 'dark' },
+    { name: '320 pixels', viewport: { width: 320, height: 700 }, colorScheme: 'light' },
+    // A browser's zoom gives a page half as many pixels, of twice the size.
+    { name: '1280 at 200 %', viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
+    { name: 'forced colours', viewport: { width: 1024, height: 768 }, forcedColors: 'active' },
   ] as const)(
-    'pages fit a window of $width pixels, with nothing that axe finds',
-    async (window) => {
-      const { colorScheme, ...viewport } = window;
+    'pages fit a window of $name, with nothing that axe finds',
+    async ({ name: _, ...window }) => {
       for (const path of ['/docs', '/docs/errors', '/docs/clients/react', '/docs?q=limit']) {
-        await using opened = await openPage(browser, `${app.url}${path}`, {
-          viewport,
-          colorScheme,
-        });
+        await using opened = await openPage(browser, `${app.url}${path}`, window);
         expect(await overflowsSideways(opened.page), path).toBe(false);
         expect(await violations(opened.page), path).toEqual([]);
         expect(opened.problems).toEqual([]);
@@ -171,6 +170,10 @@ describeInBrowser('in a browser', (browser) => {
     expect(at).toBeGreaterThanOrEqual(0);
     for (let pressed = 0; pressed <= at; pressed += 1) await page.keyboard.press('ArrowDown');
     expect(await options.nth(at).getAttribute('aria-selected')).toBe('true');
+    // Backgrounds are gone with forced colours.
+    await page.emulateMedia({ forcedColors: 'active' });
+    const outline = (one: Element) => getComputedStyle(one).outlineStyle;
+    expect(await options.nth(at).evaluate(outline)).toBe('solid');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.waitForURL(/\/docs\/gateway/);
