@@ -8,8 +8,8 @@ For developers who handle what goes wrong. A refused order, a wrong password or 
 \`... on Refusal { error message }\` selects the gateway’s words in any result. All else is an error.
 
 Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`; the other fields have their data. An error of the whole request
-comes without \`data\`. HTTP says 200 with the errors of fields, 400 for a wrong request (200 with \`Accept: application/json\`, if it is well-formed), and 405, 406, 413 and 415 for a wrong
-method, \`Accept\`, size or \`Content-Type\`.
+comes without \`data\`. HTTP says 200 with the errors of fields, 400 for a wrong request (200 with \`Accept: application/json\`, if it is well-formed), 405, 406, 413 and 415 for a wrong
+method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code below says so.
 
 ## What an error carries
 

@@ -66,7 +66,7 @@ export const ERROR_CODES = {
   },
   RATE_LIMITED: {
     cause:
-      'Too many requests, counted by the facade or by the gateway; or (HTTP 503) the memory of the facade is short.',
+      'Too many requests, counted by the facade (HTTP 429, but over a socket) or by the gateway; or (HTTP 503) the memory of the facade is short.',
     retryable: true,
     advice: 'Wait `extensions.retryAfter` seconds, then repeat.',
     show: 'Please wait a moment.',
@@ -156,7 +156,7 @@ export const ERROR_CODES = {
   INTERNAL: {
     cause: 'A fault in the facade itself. Its log has the cause under `extensions.requestId`.',
     retryable: false,
-    advice: 'Report the `requestId`.',
+    advice: 'Report the `requestId`. An order may be repeated with its key.',
     show: 'Something went wrong on our side.',
     write: 'unknown',
     outcome: 'fault',

@@ -1,6 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { LONGEST } from '../support/long-suites.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -71,6 +73,25 @@ test.each(PAGES)('%s names and links to only what there is', (page) => {
       ({ target, anchor }) => target.endsWith('.md') && !anchorsOf(target).includes(anchor),
     ),
   }).toEqual({ files: [], links: [], headings: [] });
+});
+
+test('pages name only commands that there are', () => {
+  const named = PAGES.flatMap((page) => {
+    const text = readFileSync(join(root, page), 'utf8');
+    const commands = text.matchAll(/(?:`|^|npx )trading-graph ([a-z]+)/gm);
+    return [...commands].map(([, command = '']) => ({ page, command }));
+  });
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter(({ command }) => !Object.hasOwn(COMMANDS, command))).toEqual([]);
+});
+
+test('docs/gateway.md lists all operations of the gateway', () => {
+  const text = readFileSync(join(root, 'docs/gateway.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| (\d+) \| `(\w+ [^`]+)` \|/gm)].map((row) => row.slice(1));
+  const operations = Object.values(OPERATIONS);
+  expect(rows).toEqual(
+    operations.map(({ number, verb, path }) => [String(number), `${verb} ${path}`]),
+  );
 });
 
 /** Made by the service, of its schema. */
