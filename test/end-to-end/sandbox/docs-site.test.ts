@@ -141,7 +141,7 @@ describeInBrowser('in a browser', (browser) => {
     { name: '1280 at 200 %', viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
     { name: 'forced colours', viewport: { width: 1024, height: 768 }, forcedColors: 'active' },
   ] as const)(
-    'pages fit a window of $name, with nothing that axe finds',
+    'pages fit and have nothing that axe finds: $name',
     async ({ name: _, ...window }) => {
       for (const path of ['/docs', '/docs/errors', '/docs/clients/react', '/docs?q=limit']) {
         await using opened = await openPage(browser, `${app.url}${path}`, window);
