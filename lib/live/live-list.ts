@@ -1,27 +1,24 @@
-import type { ListAnswer } from './list-state.ts';
+import type { ListAnswer, ListState } from './list-state.ts';
 import type { LiveOptions, LiveStatus, LiveViewer, PollOutcome } from './live-options.ts';
 import { Poller } from './poller.ts';
-import type { SubscribedList, Subscription } from './subscription.ts';
+import type { Subscription } from './subscription.ts';
 import { type RingMember, TokenRing } from './token-ring.ts';
 
 /** How long a list is kept after its last subscription ended. */
 const LINGER_MS = 10_000;
 
 /** A state that a live list shows. */
-export interface PolledState<Answer> {
-  readonly list: Answer | null;
-  readonly status: LiveStatus;
-  readonly rows: readonly unknown[];
-  take(status: LiveStatus, list: Answer | null): boolean;
-}
+export type PolledState<Answer extends ListAnswer> = Pick<
+  ListState<unknown, Answer, unknown>,
+  'list' | 'status' | 'rows' | 'take'
+>;
 
 /** One live list, its poller and its subscriptions; what is polled is its subclass's to say. */
 export abstract class LiveList<
   Viewer extends LiveViewer,
   Answer extends ListAnswer,
   State extends PolledState<Answer>,
-> implements SubscribedList<Viewer, State>
-{
+> {
   readonly state: State;
   /** The tokens that it polls with: those of its subscriptions. */
   readonly ring: TokenRing<Viewer>;
@@ -59,7 +56,7 @@ export abstract class LiveList<
     this.#cancelLinger = null;
     const isAlone = this.ring.isEmpty;
     this.ring.join(subscription);
-    if (isAlone) this.#begin(subscription.options.viewer);
+    if (isAlone) this.#begin(subscription.watching.viewer);
     if (this.#hasPolled) this.#expectList(subscription);
   }
 

@@ -2,36 +2,12 @@ import type { PullStream } from '../pull-stream.ts';
 import type { ListAnswer } from './list-state.ts';
 import type { LiveList, PolledState } from './live-list.ts';
 import type { LiveOptions, LiveViewer } from './live-options.ts';
-import type { LiveReader } from './readers.ts';
-import { Subscription } from './subscription.ts';
-
-export const MAX_INTERVAL_MS = 15_000;
-export const MIN_HEARTBEAT_SECONDS = 15;
-export const MAX_HEARTBEAT_SECONDS = 60;
-// A little under what is promised, which is counted at the client.
-const EARLY_MS = 500;
-
-/** The times that a client requests. */
-export interface WatchOptions {
-  readonly intervalMs?: number | null | undefined;
-  readonly heartbeatSeconds?: number | null | undefined;
-}
-
-interface Watching<Viewer, State, List, Event> extends WatchOptions {
-  /** Names the list. */
-  readonly key: string;
-  readonly viewer: Viewer;
-  readonly reader: LiveReader<State, Event>;
-  /** Makes the list, where nobody follows it yet. */
-  readonly create: (onClosed: () => void) => List;
-}
+import { Subscription, type Watching } from './subscription.ts';
 
 /** All live lists of one kind in this process, by their keys: each is polled once however many follow it. */
 export class LiveLists<
   Viewer extends LiveViewer,
-  Answer extends ListAnswer,
-  State extends PolledState<Answer>,
-  List extends LiveList<Viewer, Answer, State>,
+  List extends LiveList<Viewer, ListAnswer, PolledState<ListAnswer>>,
 > {
   readonly #options: LiveOptions<Viewer>;
   readonly #lists = new Map<string, List>();
@@ -41,30 +17,20 @@ export class LiveLists<
     this.#options = options;
   }
 
-  /** Polling starts with the first pull. */
-  watch<Event>(watching: Watching<Viewer, State, List, Event>): PullStream<Event> {
-    const { key, viewer, reader, create, intervalMs, heartbeatSeconds } = watching;
-    const {
-      clock,
-      heartbeatMs = MIN_HEARTBEAT_SECONDS * 1_000 - EARLY_MS,
-      onEvent,
-    } = this.#options;
-    const subscription = new Subscription<Viewer, State, Event>({
-      viewer,
-      reader,
-      timers: clock,
-      intervalMs: intervalMs ?? 0,
-      heartbeatMs: heartbeatSeconds == null ? heartbeatMs : heartbeatSeconds * 1_000 - EARLY_MS,
-      onEvent,
-      join: (joining) => {
-        if (this.#isClosed) return null;
-        const list = this.#lists.get(key) ?? create(() => this.#lists.delete(key));
-        this.#lists.set(key, list);
-        list.join(joining);
-        return list;
-      },
-    });
-    return subscription.events;
+  /** Polling starts with the first pull. `create` makes the list, where nobody follows it yet. */
+  watch<Event>(
+    key: string,
+    watching: Watching<Viewer, List['state'], Event>,
+    create: (onClosed: () => void) => List,
+  ): PullStream<Event> {
+    const join = (subscription: Subscription<Viewer>) => {
+      if (this.#isClosed) return null;
+      const list = this.#lists.get(key) ?? create(() => this.#lists.delete(key));
+      this.#lists.set(key, list);
+      list.join(subscription);
+      return list;
+    };
+    return new Subscription(this.#options, watching, join).events;
   }
 
   get(key: string): List | undefined {

@@ -9,6 +9,16 @@ export interface LiveViewer {
   readonly expiresAtMs: number | null;
 }
 
+/** What a client requests of a list. */
+export interface WatchOptions {
+  readonly intervalMs?: number | null | undefined;
+  readonly heartbeatSeconds?: number | null | undefined;
+  /** The cursor to resume from, where changes are followed. */
+  readonly after?: string | null | undefined;
+  /** Whether rows of which only moving fields have changed come apart. */
+  readonly ticks?: boolean;
+}
+
 /** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the backend. */
 export interface PollOutcome {
   readonly kind: 'changed' | 'unchanged' | 'failed' | 'refused';

@@ -2,9 +2,9 @@ import type { LogicalClock } from '../clock.ts';
 import type { PullStream } from '../pull-stream.ts';
 import { type ListAnswer, type ListChanges, ListState } from './list-state.ts';
 import { LiveList } from './live-list.ts';
-import { LiveLists, type WatchOptions } from './live-lists.ts';
-import type { LiveOptions, LiveViewer } from './live-options.ts';
-import { type ChangesOptions, ChangesReader } from './readers.ts';
+import { LiveLists } from './live-lists.ts';
+import type { LiveOptions, LiveViewer, WatchOptions } from './live-options.ts';
+import { ChangesReader } from './readers.ts';
 import type { RowRules } from './timeline.ts';
 
 interface Rows<Row> {
@@ -29,12 +29,7 @@ export class PolledLists<
   Row,
   Read extends Rows<Row> = Rows<Row>,
   Of = null,
-> extends LiveLists<
-  Viewer,
-  ListAnswer & Read,
-  State<Row, Read>,
-  PolledList<Viewer, Row, Read, Of>
-> {
+> extends LiveLists<Viewer, PolledList<Viewer, Row, Read, Of>> {
   readonly #options: PolledListsOptions<Viewer, Row, Read, Of>;
 
   constructor(options: PolledListsOptions<Viewer, Row, Read, Of>) {
@@ -45,15 +40,11 @@ export class PolledLists<
   /** Emits a snapshot, or resumes at `after`, then deltas. */
   follow(
     { key, of, viewer }: { readonly key: string; readonly of: Of; readonly viewer: Viewer },
-    how: WatchOptions & ChangesOptions,
+    how: WatchOptions,
   ): PullStream<ListChanges<Row, null>> {
-    return this.watch({
-      ...how,
-      key,
-      viewer,
-      reader: new ChangesReader((state: State<Row, Read>) => state.changes, how),
-      create: (onClosed) => new PolledList(of, this.#options, onClosed),
-    });
+    const reader = new ChangesReader(({ changes }: State<Row, Read>) => changes, how);
+    const create = (onClosed: () => void) => new PolledList(of, this.#options, onClosed);
+    return this.watch(key, { ...how, viewer, reader }, create);
   }
 }
 
@@ -68,9 +59,7 @@ class PolledList<Viewer extends LiveViewer, Row, Read extends Rows<Row>, Of> ext
   constructor(of: Of, options: PolledListsOptions<Viewer, Row, Read, Of>, onClosed: () => void) {
     const { keyOf, isSame, isSameBesides } = options;
     const rowsOf = ({ rows }: ListAnswer & Read) => rows;
-    const totalsOf = () => null;
-    const rules = { keyOf, isSame, isSameBesides, rowsOf, totalsOf };
-    super(new ListState<Row, ListAnswer & Read>(rules), options, onClosed);
+    super(new ListState({ keyOf, isSame, isSameBesides, rowsOf, totalsOf: () => null }), options, onClosed);
     this.#of = of;
     this.#options = options;
   }

@@ -1,5 +1,5 @@
 import { type EventView, SNAPSHOT } from './event-view.ts';
-import type { LiveStatus } from './live-options.ts';
+import type { LiveStatus, WatchOptions } from './live-options.ts';
 
 interface Shown {
   readonly status: LiveStatus;
@@ -18,13 +18,6 @@ export interface LiveReader<State, Event> {
   stale(state: State, isBeat: boolean): Event | undefined;
 }
 
-export interface ChangesOptions {
-  /** The cursor to resume from. */
-  readonly after?: string | null | undefined;
-  /** Whether rows of which only moving fields have changed come apart. */
-  readonly ticks?: boolean;
-}
-
 /** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the list. */
 export class ChangesReader<State extends Shown, Event extends Shown>
   implements LiveReader<State, Event>
@@ -36,14 +29,7 @@ export class ChangesReader<State extends Shown, Event extends Shown>
   /** The last event without its changes, so that no reader keeps lists. */
   #last: Event | null = null;
 
-  /** `ticks`: whether rows of which only moving fields have changed are told apart. */
-  constructor(
-    viewOf: (state: State) => EventView<Event>,
-    {
-      after,
-      ticks = false,
-    }: { readonly after?: string | null | undefined; readonly ticks?: boolean },
-  ) {
+  constructor(viewOf: (state: State) => EventView<Event>, { after, ticks = false }: WatchOptions) {
     this.#viewOf = viewOf;
     this.after = after ?? null;
     this.#ticks = ticks;

@@ -1,35 +1,34 @@
-import type { Clock } from '../clock.ts';
 import { PullStream } from '../pull-stream.ts';
+import type { LiveOptions, WatchOptions } from './live-options.ts';
 import type { LiveReader } from './readers.ts';
 
+export const MAX_INTERVAL_MS = 15_000;
+export const MIN_HEARTBEAT_SECONDS = 15;
+export const MAX_HEARTBEAT_SECONDS = 60;
+// A little under what is promised, which is counted at the client.
+const EARLY_MS = 500;
+
 /** A list as one of its subscriptions uses it. */
-export interface SubscribedList<Viewer, State> {
+interface SubscribedList<Viewer, State> {
   readonly state: State & { readonly list: unknown };
-  readonly ring: {
-    /** Whether this token's subscriptions may get new events now; withheld events are offered again. */
-    maySend(viewer: Viewer): boolean;
-  };
+  readonly ring: { maySend(viewer: Viewer): boolean };
   leave(subscription: Subscription<Viewer>): void;
 }
 
-export interface SubscriptionOptions<Viewer, State, Event> {
+/** What is sent, to whom and how often. */
+export interface Watching<Viewer, State = unknown, Event = unknown> extends WatchOptions {
   readonly viewer: Viewer;
   readonly reader: LiveReader<State, Event>;
-  readonly timers: Clock;
-  /** The least time between two events; 0 for none. */
-  readonly intervalMs: number;
-  /** The longest time between two events. */
-  readonly heartbeatMs: number;
-  /** Called by the first pull. Null where no list is served any more. */
-  readonly join: (subscription: Subscription<Viewer>) => SubscribedList<Viewer, State> | null;
-  /** `merged`: how many changes, beyond one, the event stands for. */
-  readonly onEvent?: ((merged: number) => void) | undefined;
 }
 
 /** One subscriber's timing; its reader computes the events. Back-pressure: no event is buffered. */
 export class Subscription<Viewer, State = unknown, Event = unknown> {
-  readonly options: SubscriptionOptions<Viewer, State, Event>;
+  readonly watching: Watching<Viewer, State, Event>;
   readonly events: PullStream<Event>;
+  readonly #options: LiveOptions<Viewer>;
+  /** The least time between two events, and the longest. */
+  readonly #intervalMs: number;
+  readonly #beatMs: number;
   #list: SubscribedList<Viewer, State> | null = null;
   #emittedAtMs = Number.NEGATIVE_INFINITY;
   /** Since the last event. */
@@ -37,10 +36,24 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
   #timer: { readonly dueMs: number; readonly cancel: () => void } | null = null;
   #cancelDeadline: (() => void) | null = null;
 
-  constructor(options: SubscriptionOptions<Viewer, State, Event>) {
-    this.options = options;
+  /** `join` is called by the first pull. It returns null where no list is served any more. */
+  constructor(
+    options: LiveOptions<Viewer>,
+    watching: Watching<Viewer, State, Event>,
+    join: (subscription: Subscription<Viewer>) => SubscribedList<Viewer, State> | null,
+  ) {
+    const { heartbeatMs = MIN_HEARTBEAT_SECONDS * 1_000 - EARLY_MS } = options;
+    const { intervalMs, heartbeatSeconds } = watching;
+    this.watching = watching;
+    this.#options = options;
+    this.#intervalMs = intervalMs ?? 0;
+    const beatMs = heartbeatSeconds == null ? heartbeatMs : heartbeatSeconds * 1_000 - EARLY_MS;
+    this.#beatMs = Math.max(beatMs, this.#intervalMs);
     this.events = new PullStream({
-      open: () => this.#open(),
+      open: () => {
+        this.#list = join(this);
+        if (this.#list === null) this.events.end();
+      },
       take: () => this.#take(),
       close: () => this.#close(),
     });
@@ -54,34 +67,28 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
 
   /** Ends it unless there is a first list by then. */
   expectList(withinMs: number, failure: () => Error): void {
-    this.#cancelDeadline ??= this.options.timers.after(withinMs, () => {
+    this.#cancelDeadline ??= this.#options.clock.after(withinMs, () => {
       if (this.#list?.state.list === null) this.events.end(failure());
     });
   }
 
-  #open(): void {
-    this.#list = this.options.join(this);
-    if (this.#list === null) this.events.end();
-  }
-
   #take(): Event | undefined {
-    const { reader, viewer, timers, intervalMs, heartbeatMs, onEvent } = this.options;
     if (this.#list === null) return undefined;
     const { state, ring } = this.#list;
+    const { reader, viewer } = this.watching;
     // This needs no timer: the list wakes its subscriptions once the state may be shown.
     if (state.list === null || reader.isWithheld?.(state)) return undefined;
-    const nowMs = timers.now();
-    const freeAtMs = this.#emittedAtMs + intervalMs;
+    const nowMs = this.#options.clock.now();
+    const freeAtMs = this.#emittedAtMs + this.#intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
-    const beatMs = Math.max(heartbeatMs, intervalMs);
-    const isBeat = nowMs >= this.#emittedAtMs + beatMs;
+    const isBeat = nowMs >= this.#emittedAtMs + this.#beatMs;
     const event = ring.maySend(viewer) ? reader.next(state, isBeat) : reader.stale(state, isBeat);
     if (event !== undefined) {
       this.#emittedAtMs = nowMs;
-      onEvent?.(Math.max(0, this.#changes - 1));
+      this.#options.onEvent?.(Math.max(0, this.#changes - 1));
       this.#changes = 0;
     }
-    this.#wakeAt(this.#emittedAtMs + beatMs);
+    this.#wakeAt(this.#emittedAtMs + this.#beatMs);
     return event;
   }
 
@@ -89,8 +96,8 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
   #wakeAt(dueMs: number): undefined {
     if (!Number.isFinite(dueMs) || (this.#timer && this.#timer.dueMs <= dueMs)) return;
     this.#timer?.cancel();
-    const { timers } = this.options;
-    const cancel = timers.after(dueMs - timers.now(), () => {
+    const { clock } = this.#options;
+    const cancel = clock.after(dueMs - clock.now(), () => {
       this.#timer = null;
       this.events.wake();
     });
@@ -100,7 +107,6 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
   #close(): void {
     this.#cancelDeadline?.();
     this.#timer?.cancel();
-    this.#timer = null;
     this.#list?.leave(this);
     this.#list = null;
   }

@@ -43,13 +43,13 @@ export class TokenRing<Viewer extends LiveViewer> {
   }
 
   join(subscription: Subscription<Viewer>): void {
-    const { viewer } = subscription.options;
+    const { viewer } = subscription.watching;
     const member = this.#members.get(viewer.tokenHash) ?? this.#admit(viewer);
     member.subscriptions.add(subscription);
   }
 
   leave(subscription: Subscription<Viewer>): void {
-    const member = this.#members.get(subscription.options.viewer.tokenHash);
+    const member = this.#members.get(subscription.watching.viewer.tokenHash);
     if (member?.subscriptions.delete(subscription) && member.subscriptions.size === 0)
       this.#dismiss(member, null);
   }

@@ -4,7 +4,7 @@ import type { Site } from '../../engine/transports/http/site.ts';
 import { schemaPage } from '../../graphiql/schema-page.ts';
 import { DocsSite } from '../../graphiql/server/docs-site.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
-import { MAX_HEARTBEAT_SECONDS } from '../../lib/live/live-lists.ts';
+import { MAX_HEARTBEAT_SECONDS } from '../../lib/live/subscription.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';

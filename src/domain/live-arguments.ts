@@ -1,9 +1,9 @@
+import type { WatchOptions } from '../../lib/live/live-options.ts';
 import {
   MAX_HEARTBEAT_SECONDS,
   MAX_INTERVAL_MS,
   MIN_HEARTBEAT_SECONDS,
-  type WatchOptions,
-} from '../../lib/live/live-lists.ts';
+} from '../../lib/live/subscription.ts';
 import { InputError } from './input-error.ts';
 
 /** Checks the times that a client requests of a live list. */

@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LogicalClock } from '../../lib/clock.ts';
 import type { ListChanges } from '../../lib/live/list-state.ts';
-import type { WatchOptions } from '../../lib/live/live-lists.ts';
-import type { LiveOptions, TokenRules } from '../../lib/live/live-options.ts';
+import type { LiveOptions, TokenRules, WatchOptions } from '../../lib/live/live-options.ts';
 import { PolledLists, type PolledListsOptions } from '../../lib/live/polled-lists.ts';
-import type { ChangesOptions } from '../../lib/live/readers.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { AccountProof } from './auth/proof.ts';
@@ -90,7 +88,7 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
     watch(
       as: { readonly proof: AccountProof; readonly viewer: Viewer } | null,
       args: object,
-      how: WatchOptions & ChangesOptions,
+      how: WatchOptions,
     ): PullStream<RowChanges> {
       if ((as === null) !== isPublic || as?.proof.account !== as?.viewer.account) {
         throw new Error('the proof is of another account');

@@ -1,5 +1,5 @@
 import { traits } from '../../engine/operation/field-traits.ts';
-import type { WatchOptions } from '../../lib/live/live-lists.ts';
+import type { WatchOptions } from '../../lib/live/live-options.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../domain/auth/proof.ts';
 import { tokenEndBehind } from '../domain/auth/token-ended-error.ts';

@@ -167,7 +167,7 @@ export class AccountReads {
 
   #wake(): void {
     for (const subscription of this.#ring.subscriptions)
-      if (subscription.options.reader instanceof AccountReader) subscription.wake();
+      if (subscription.watching.reader instanceof AccountReader) subscription.wake();
   }
 
   /** Null before the first list. */

@@ -25,14 +25,14 @@ export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
 
   override join(subscription: Subscription<Viewer>): void {
     super.join(subscription);
-    const { viewer, reader } = subscription.options;
+    const { viewer, reader } = subscription.watching;
     if (!(reader instanceof AccountReader)) return;
     const version = this.state.accountChanges.versionOf(reader.after) ?? Number.POSITIVE_INFINITY;
     this.#account.join(viewer, version < this.state.readVersion);
   }
 
   override leave(subscription: Subscription<Viewer>): void {
-    if (subscription.options.reader instanceof AccountReader) this.#account.leave();
+    if (subscription.watching.reader instanceof AccountReader) this.#account.leave();
     super.leave(subscription);
   }
 

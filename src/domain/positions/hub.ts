@@ -1,10 +1,6 @@
-import { LiveLists, type WatchOptions } from '../../../lib/live/live-lists.ts';
-import {
-  type ChangesOptions,
-  ChangesReader,
-  ListReader,
-  type LiveReader,
-} from '../../../lib/live/readers.ts';
+import { LiveLists } from '../../../lib/live/live-lists.ts';
+import type { WatchOptions } from '../../../lib/live/live-options.ts';
+import { ChangesReader, ListReader, type LiveReader } from '../../../lib/live/readers.ts';
 import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
@@ -14,9 +10,7 @@ import { checkTimes } from '../live-arguments.ts';
 import { Feed } from './feed.ts';
 import type { PositionChanges } from './feed-events.ts';
 import type { FeedOptions } from './feed-options.ts';
-import { AccountReader, type FeedState, type State } from './feed-state.ts';
-
-export interface WatchChangesOptions extends WatchOptions, ChangesOptions {}
+import { AccountReader, type FeedState } from './feed-state.ts';
 
 export type PositionsHub = ReturnType<typeof createPositionsHub>;
 
@@ -27,19 +21,19 @@ export type PositionsHub = ReturnType<typeof createPositionsHub>;
  */
 export function createPositionsHub(options: FeedOptions) {
   const { freshness, ledger, clock, pollMs } = options;
-  const feeds = new LiveLists<Viewer, PositionsAnswer, State, Feed>(options);
+  const feeds = new LiveLists<Viewer, Feed>(options);
 
   function watch<Event>(
     proof: AccountProof,
     viewer: Viewer,
-    how: WatchChangesOptions,
+    how: WatchOptions,
     reader: LiveReader<FeedState, Event>,
   ): PullStream<Event> {
     const { account } = proof;
     if (account !== viewer.account) throw new Error('the proof is of another account');
     checkTimes(how);
     const create = (onClosed: () => void) => new Feed(proof, options, onClosed);
-    return feeds.watch({ key: account, viewer: lasting(viewer), reader, ...how, create });
+    return feeds.watch(account, { ...how, viewer: lasting(viewer), reader }, create);
   }
 
   /** Nothing without proof. */
@@ -59,12 +53,12 @@ export function createPositionsHub(options: FeedOptions) {
     watchPositions: (proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) =>
       watch(proof, viewer, how, new ListReader<Position>()),
     /** Emits a snapshot, or resumes at `after`, then deltas. Polling starts with the first pull. */
-    watchChanges(proof: AccountProof, viewer: Viewer, how: WatchChangesOptions = {}) {
+    watchChanges(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) {
       const reader = new ChangesReader<FeedState, PositionChanges>((state) => state.changes, how);
       return watch(proof, viewer, how, reader);
     },
     /** The same with the orders and the figures of the account, for which op 10 is read now and then. */
-    watchAccount(proof: AccountProof, viewer: Viewer, how: WatchChangesOptions = {}) {
+    watchAccount(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) {
       return watch(proof, viewer, how, new AccountReader((state) => state.accountChanges, how));
     },
     /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */

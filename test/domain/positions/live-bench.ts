@@ -1,14 +1,11 @@
 import { LogicalClock } from '../../../lib/clock.ts';
+import type { WatchOptions } from '../../../lib/live/live-options.ts';
 import { createPollScheduler } from '../../../lib/live/poll-scheduler.ts';
 import { liveTokens, retryAfterSeconds } from '../../../src/domain/account/live-tokens.ts';
 import { type AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedOptions } from '../../../src/domain/positions/feed-options.ts';
-import {
-  createPositionsHub,
-  type PositionsHub,
-  type WatchChangesOptions,
-} from '../../../src/domain/positions/hub.ts';
+import { createPositionsHub, type PositionsHub } from '../../../src/domain/positions/hub.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -77,11 +74,11 @@ export function createLiveBench({
     viewer: (name: string, details?: Details) => viewerOf(`token of ${name}`, details),
     /** Proves the token as the gateway's snapshot would. */
     prove,
-    followChanges: (viewer: Viewer, options?: WatchChangesOptions) =>
+    followChanges: (viewer: Viewer, options?: WatchOptions) =>
       new Follower(hub.watchChanges(prove(viewer), viewer, options)),
-    followAccount: (viewer: Viewer, options?: WatchChangesOptions) =>
+    followAccount: (viewer: Viewer, options?: WatchOptions) =>
       new Follower(hub.watchAccount(prove(viewer), viewer, options)),
-    followPositions: (viewer: Viewer, options?: WatchChangesOptions) =>
+    followPositions: (viewer: Viewer, options?: WatchOptions) =>
       new Follower(hub.watchPositions(prove(viewer), viewer, options)),
   };
 }
