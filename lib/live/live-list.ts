@@ -25,8 +25,7 @@ export abstract class LiveList<
   protected readonly poller: Poller<Viewer>;
   readonly #options: LiveOptions<Viewer>;
   readonly #onClosed: () => void;
-  #cancelLinger: (() => void) | null = null;
-  #hasPolled = false;
+  #cancelLinger = () => {};
   #lastFailure: Error | null = null;
 
   constructor(state: State, options: LiveOptions<Viewer>, onClosed: () => void) {
@@ -52,12 +51,11 @@ export abstract class LiveList<
   protected taken(): void {}
 
   join(subscription: Subscription<Viewer>): void {
-    this.#cancelLinger?.();
-    this.#cancelLinger = null;
+    this.#cancelLinger();
     const isAlone = this.ring.isEmpty;
     this.ring.join(subscription);
     if (isAlone) this.#begin(subscription.watching.viewer);
-    if (this.#hasPolled) this.#expectList(subscription);
+    this.#expectList();
   }
 
   leave(subscription: Subscription<Viewer>): void {
@@ -76,7 +74,7 @@ export abstract class LiveList<
 
   close(): void {
     this.ring.close();
-    this.#cancelLinger?.();
+    this.#cancelLinger();
   }
 
   #begin(viewer: Viewer): void {
@@ -86,18 +84,15 @@ export abstract class LiveList<
   }
 
   /** The time counts from the first call: waiting for our own rate ceiling is not the backend's fault. */
-  #expectList(subscription: Subscription<Viewer>): void {
-    if (this.state.list !== null) return;
+  #expectList(): void {
+    if (this.state.list !== null || !this.poller.hasBegun) return;
     const failure = () => this.#lastFailure ?? this.noList();
-    subscription.expectList(this.#options.firstListMs, failure);
+    for (const each of this.ring.subscriptions) each.expectList(this.#options.firstListMs, failure);
   }
 
   /** One poll, from its call to the subscriptions that its answer wakes. */
   async #poll(member: RingMember<Viewer>): Promise<PollOutcome> {
-    if (!this.#hasPolled) {
-      this.#hasPolled = true;
-      for (const each of this.ring.subscriptions) this.#expectList(each);
-    }
+    this.#expectList();
     let answer: Answer | null;
     try {
       answer = await this.read(member.viewer);

@@ -59,7 +59,8 @@ class PolledList<Viewer extends LiveViewer, Row, Read extends Rows<Row>, Of> ext
   constructor(of: Of, options: PolledListsOptions<Viewer, Row, Read, Of>, onClosed: () => void) {
     const { keyOf, isSame, isSameBesides } = options;
     const rowsOf = ({ rows }: ListAnswer & Read) => rows;
-    super(new ListState({ keyOf, isSame, isSameBesides, rowsOf, totalsOf: () => null }), options, onClosed);
+    const rules = { keyOf, isSame, isSameBesides, rowsOf, totalsOf: () => null };
+    super(new ListState(rules), options, onClosed);
     this.#of = of;
     this.#options = options;
   }

@@ -13,8 +13,9 @@ export class Poller<Viewer extends LiveViewer> {
   readonly #poll: Poll<Viewer>;
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
-  /** The call under way; it is outdated once a poll was requested after it was sent. */
-  #inFlight: { isOutdated: boolean } | null = null;
+  #isInFlight = false;
+  /** Another poll was requested after the call under way was sent. */
+  #isOutdated = false;
   /** False until the first answer: the interval has no phase yet. */
   #hasPhase = false;
   #startedAtMs = Number.NEGATIVE_INFINITY;
@@ -28,12 +29,17 @@ export class Poller<Viewer extends LiveViewer> {
     this.#turn = options.scheduler.join(() => this.#start());
   }
 
+  /** Whether a first call was made. */
+  get hasBegun(): boolean {
+    return Number.isFinite(this.#startedAtMs);
+  }
+
   /**
    * Begins with the ring's first token, or resumes after `pause`, no sooner than it would have polled without it. `sinceMs` is
    * when the call was sent whose list is shown.
    */
   resume(sinceMs = this.#startedAtMs): void {
-    if (this.#inFlight) return;
+    if (this.#isInFlight) return;
     const dueMs = Math.max(sinceMs + this.#options.pollMs, this.#retry.untilMs);
     if (dueMs <= this.#options.clock.now()) this.#turn.soon();
     else this.#turn.at(dueMs);
@@ -46,44 +52,42 @@ export class Poller<Viewer extends LiveViewer> {
   /** The list has surely changed. A backend that asked for a pause is not polled before its end. */
   pollNow(): void {
     if (this.#ring.isEmpty || this.#retry.hasFailed) return;
-    if (this.#inFlight) this.#inFlight.isOutdated = true;
+    if (this.#isInFlight) this.#isOutdated = true;
     else this.#turn.soon();
   }
 
   #start(): void {
     const { clock } = this.#options;
-    const member = this.#inFlight ? null : this.#ring.next(clock.now());
+    const member = this.#isInFlight ? null : this.#ring.next(clock.now());
     if (member === null) return;
-    const call = { isOutdated: false };
-    this.#inFlight = call;
+    this.#isInFlight = true;
+    this.#isOutdated = false;
     this.#startedAtMs = clock.now();
     // One that fails by itself has failed as well, or the list would stand still for good.
     const failed = (error: unknown): PollOutcome => ({ kind: 'failed', error });
     const polling = this.#poll(member)
       .catch(failed)
-      .then((outcome) => this.#polled(outcome, call.isOutdated));
+      .then((outcome) => this.#polled(outcome));
     fireAndForget('live feed', polling);
   }
 
-  #polled(outcome: PollOutcome, isOutdated: boolean): void {
+  #polled(outcome: PollOutcome): void {
+    const { clock, pollMs, random, onPoll } = this.#options;
     const { kind, error } = outcome;
-    this.#inFlight = null;
-    this.#options.onPoll?.(outcome);
+    this.#isInFlight = false;
+    onPoll?.(outcome);
     if (kind === 'failed') this.#retry.failed(error);
     else if (kind !== 'refused') this.#retry.succeeded();
     if (this.#ring.isEmpty) return;
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
-    if (kind === 'refused') this.#turn.soon();
-    else if (kind === 'failed') this.#turn.at(this.#retry.untilMs);
-    else if (isOutdated || this.#ring.unproved(this.#options.clock.now())) this.#turn.soon();
-    else this.#planSteady();
-  }
-
-  #planSteady(): void {
-    const { pollMs, random } = this.#options;
-    // Jitter: a random phase keeps lists that began together from polling together.
-    const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
-    this.#hasPhase = true;
-    this.#turn.every(pollMs, this.#startedAtMs + phaseMs);
+    const isDue = kind === 'refused' || this.#isOutdated || this.#ring.unproved(clock.now());
+    if (kind === 'failed') this.#turn.at(this.#retry.untilMs);
+    else if (isDue) this.#turn.soon();
+    else {
+      // Jitter: a random phase keeps lists that began together from polling together.
+      const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
+      this.#hasPhase = true;
+      this.#turn.every(pollMs, this.#startedAtMs + phaseMs);
+    }
   }
 }

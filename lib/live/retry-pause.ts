@@ -1,18 +1,13 @@
 import { backoffMs } from '../backoff.ts';
 import type { LiveOptions } from './live-options.ts';
 
-type Options = Pick<
-  LiveOptions<never>,
-  'clock' | 'random' | 'pollMs' | 'pollMaxMs' | 'retryAfterSeconds'
->;
-
 /** The pause in calls of one kind that grows with each failure: what the backend asks for too, up to the ceiling. */
 export class RetryPause {
-  readonly #options: Options;
+  readonly #options: LiveOptions<never>;
   #failures = 0;
   #untilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: Options) {
+  constructor(options: LiveOptions<never>) {
     this.#options = options;
   }
 
