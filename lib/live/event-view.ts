@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 
 /** The functions by which one kind of event differs from another. */
-export interface EventViewOptions<Event> {
+interface EventViewOptions<Event> {
   /** The changes since a version, where wanted with ticks apart; null where the version is too old. */
   readonly compute: (version: number, cursor: string, ticks: boolean) => Event | null;
   /** Whether an event that starts at this version has nothing to say. */
@@ -22,19 +22,14 @@ const SEAL_LENGTH = 16;
 export class EventView<Event> {
   readonly #options: EventViewOptions<Event>;
   readonly #secret = randomBytes(16).toString('hex');
-  /** The events of the present state by the version each starts from, which is the same for nearly all readers. */
+  /** The events of the present state by the version each starts from, the same for nearly all readers, and by its ticks. */
   readonly #events = new Map<number, Event>();
-  /** The same events with ticks apart. */
-  readonly #ticking = new Map<number, Event>();
-  #version = 0;
+  /** That of the present state; its own methods alone change it. */
+  version = 0;
   #cursor: string | null = null;
 
   constructor(options: EventViewOptions<Event>) {
     this.#options = options;
-  }
-
-  get version(): number {
-    return this.#version;
   }
 
   /** The version a client's cursor stands for; null where it is not one of this view's. */
@@ -46,27 +41,26 @@ export class EventView<Event> {
 
   /** The changes since a version; everything where the version is too old. */
   since(version: number, ticks: boolean): Event {
-    const events = ticks ? this.#ticking : this.#events;
-    const known = events.get(version);
+    const key = 2 * version + Number(ticks);
+    const known = this.#events.get(key);
     if (known !== undefined) return known;
-    this.#cursor ??= this.#cursorOf(this.#version.toString(36));
+    this.#cursor ??= this.#cursorOf(this.version.toString(36));
     const { compute } = this.#options;
     const event = compute(version, this.#cursor, ticks) ?? this.since(SNAPSHOT, ticks);
-    events.set(version, event);
+    this.#events.set(key, event);
     return event;
   }
 
-  isEmptySince(version: number, ticks: boolean): boolean {
-    return this.#options.isEmpty(this.since(version, ticks), version);
+  isEmpty(event: Event, version: number): boolean {
+    return this.#options.isEmpty(event, version);
   }
 
   /** Called whenever the state has changed. */
   changed(version: number): void {
-    if (version !== this.#version) this.#cursor = null;
-    this.#version = version;
+    if (version !== this.version) this.#cursor = null;
+    this.version = version;
     // Clearing an empty map would allocate a new table each time.
     if (this.#events.size > 0) this.#events.clear();
-    if (this.#ticking.size > 0) this.#ticking.clear();
   }
 
   #cursorOf(name: string): string {

@@ -38,17 +38,11 @@ export class ChangesReader<State extends Shown, Event extends Shown>
   next(state: State, isBeat: boolean): Event | undefined {
     const view = this.#viewOf(state);
     if (this.#last === null) this.#version = view.versionOf(this.after) ?? SNAPSHOT;
-    else if (
-      !isBeat &&
-      this.#last.status === state.status &&
-      view.isEmptySince(this.#version, this.#ticks)
-    ) {
-      // A position may have opened and closed between two reads: the next delta starts here.
-      this.#version = view.version;
-      return undefined;
-    }
     const event = view.since(this.#version, this.#ticks);
+    const isEmpty = view.isEmpty(event, this.#version);
+    // Also where it is empty: a position may have opened and closed between two reads.
     this.#version = view.version;
+    if (isEmpty && !isBeat && this.#last?.status === state.status) return undefined;
     this.#last = view.since(this.#version, this.#ticks);
     return event;
   }
