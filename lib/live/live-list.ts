@@ -1,6 +1,8 @@
+import { fireAndForget } from '../fire-and-forget.ts';
 import type { ListAnswer, ListState } from './list-state.ts';
 import type { LiveOptions, LiveStatus, LiveViewer, PollOutcome } from './live-options.ts';
-import { Poller } from './poller.ts';
+import type { PollTurn } from './poll-scheduler.ts';
+import { RetryPause } from './retry-pause.ts';
 import type { Subscription } from './subscription.ts';
 import { type RingMember, TokenRing } from './token-ring.ts';
 
@@ -13,27 +15,38 @@ export type PolledState<Answer extends ListAnswer> = Pick<
   'list' | 'status' | 'rows' | 'take'
 >;
 
-/** One live list, its poller and its subscriptions; what is polled is its subclass's to say. */
+/**
+ * One live list. It is polled with the tokens of its subscriptions in turn, one call at a time, as long as it has any; what is
+ * polled is its subclass's to say.
+ */
 export abstract class LiveList<
   Viewer extends LiveViewer,
   Answer extends ListAnswer,
   State extends PolledState<Answer>,
 > {
   readonly state: State;
-  /** The tokens that it polls with: those of its subscriptions. */
   readonly ring: TokenRing<Viewer>;
-  protected readonly poller: Poller<Viewer>;
   readonly #options: LiveOptions<Viewer>;
   readonly #onClosed: () => void;
-  #cancelLinger = () => {};
+  readonly #turn: PollTurn;
+  readonly #retry: RetryPause;
+  /** When the last call was sent. */
+  #startedAtMs = Number.NEGATIVE_INFINITY;
+  #isInFlight = false;
+  /** Another poll was requested after the call under way was sent. */
+  #isOutdated = false;
+  /** False until the first answer: the interval has no phase yet. */
+  #hasPhase = false;
   #lastFailure: Error | null = null;
+  #cancelLinger = () => {};
 
   constructor(state: State, options: LiveOptions<Viewer>, onClosed: () => void) {
     this.state = state;
     this.#options = options;
     this.#onClosed = onClosed;
     this.ring = new TokenRing(options, () => this.#linger());
-    this.poller = new Poller(options, this.ring, (member) => this.#poll(member));
+    this.#turn = options.scheduler.join(() => this.#start());
+    this.#retry = new RetryPause(options);
   }
 
   /** Makes one call with the viewer's token. Null where it has brought nothing that may be shown. */
@@ -62,9 +75,11 @@ export abstract class LiveList<
     this.ring.leave(subscription);
   }
 
-  /** Reads before the interval is over, because the list has surely changed. */
+  /** The list has surely changed. A backend that asked for a pause is not polled before its end. */
   pollNow(): void {
-    this.poller.pollNow();
+    if (this.ring.isEmpty || this.#retry.hasFailed) return;
+    if (this.#isInFlight) this.#isOutdated = true;
+    else this.#turn.soon();
   }
 
   /** Shows a list that another call than a poll has brought. */
@@ -77,22 +92,42 @@ export abstract class LiveList<
     this.#cancelLinger();
   }
 
+  /** Begins with a list that is known, or resumes after a linger, no sooner than it would have polled without it. */
   #begin(viewer: Viewer): void {
+    const { clock, pollMs } = this.#options;
     const known = this.state.list === null ? this.known(viewer) : null;
     if (known !== null) this.#publish('LIVE', known);
-    this.poller.resume(known?.sentAtMs);
+    if (this.#isInFlight) return;
+    const sinceMs = known?.sentAtMs ?? this.#startedAtMs;
+    const dueMs = Math.max(sinceMs + pollMs, this.#retry.untilMs);
+    if (dueMs <= clock.now()) this.#turn.soon();
+    else this.#turn.at(dueMs);
   }
 
   /** The time counts from the first call: waiting for our own rate ceiling is not the backend's fault. */
   #expectList(): void {
-    if (this.state.list !== null || !this.poller.hasBegun) return;
+    if (this.state.list !== null || !Number.isFinite(this.#startedAtMs)) return;
     const failure = () => this.#lastFailure ?? this.noList();
     for (const each of this.ring.subscriptions) each.expectList(this.#options.firstListMs, failure);
   }
 
+  #start(): void {
+    const { clock } = this.#options;
+    const member = this.#isInFlight ? null : this.ring.next(clock.now());
+    if (member === null) return;
+    this.#isInFlight = true;
+    this.#isOutdated = false;
+    this.#startedAtMs = clock.now();
+    this.#expectList();
+    const polling = this.#poll(member)
+      // What fails behind the call has failed as well, or the list would stand still for good.
+      .catch((error: unknown): PollOutcome => ({ kind: 'failed', error }))
+      .then((outcome) => this.#polled(outcome));
+    fireAndForget('live feed', polling);
+  }
+
   /** One poll, from its call to the subscriptions that its answer wakes. */
   async #poll(member: RingMember<Viewer>): Promise<PollOutcome> {
-    this.#expectList();
     let answer: Answer | null;
     try {
       answer = await this.read(member.viewer);
@@ -109,6 +144,27 @@ export abstract class LiveList<
     return { kind: this.state.rows === rows ? 'unchanged' : 'changed' };
   }
 
+  /** Plans the next poll. */
+  #polled(outcome: PollOutcome): void {
+    const { clock, pollMs, random, onPoll } = this.#options;
+    const { kind, error } = outcome;
+    this.#isInFlight = false;
+    onPoll?.(outcome);
+    if (kind === 'failed') this.#retry.failed(error);
+    else if (kind !== 'refused') this.#retry.succeeded();
+    if (this.ring.isEmpty) return;
+    // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
+    const isDue = kind === 'refused' || this.#isOutdated || this.ring.unproved(clock.now());
+    if (kind === 'failed') this.#turn.at(this.#retry.untilMs);
+    else if (isDue) this.#turn.soon();
+    else {
+      // Jitter: a random phase keeps lists that began together from polling together.
+      const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
+      this.#hasPhase = true;
+      this.#turn.every(pollMs, this.#startedAtMs + phaseMs);
+    }
+  }
+
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
   #publish(status: LiveStatus, list: Answer | null): void {
     const isChanged = this.state.take(status, list);
@@ -119,7 +175,7 @@ export abstract class LiveList<
 
   /** No token polls without a subscription; the list is kept for a while for clients that reconnect. */
   #linger(): void {
-    this.poller.pause();
+    this.#turn.leave();
     this.#cancelLinger = this.#options.clock.after(LINGER_MS, this.#onClosed);
   }
 }

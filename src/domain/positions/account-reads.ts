@@ -1,9 +1,9 @@
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
+import type { LiveList } from '../../../lib/live/live-list.ts';
 import type { PollTurn } from '../../../lib/live/poll-scheduler.ts';
-import type { Poller } from '../../../lib/live/poller.ts';
 import { RetryPause } from '../../../lib/live/retry-pause.ts';
-import type { RingMember, TokenRing } from '../../../lib/live/token-ring.ts';
-import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { RingMember } from '../../../lib/live/token-ring.ts';
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import {
   type AwaitedOrders,
   NO_AWAITED_ORDERS,
@@ -22,9 +22,7 @@ import { AccountReader, type State } from './feed-state.ts';
  */
 export class AccountReads {
   readonly #options: FeedOptions;
-  readonly #state: State;
-  readonly #ring: TokenRing<Viewer>;
-  readonly #poller: Poller<Viewer>;
+  readonly #feed: LiveList<Viewer, PositionsAnswer, State>;
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
   readonly #hold: EventHold;
@@ -40,14 +38,12 @@ export class AccountReads {
   /** How often op 10 has differed from a list although nothing had changed in between, and when it is asked again. */
   #dispute = UNDISPUTED;
 
-  constructor(options: FeedOptions, state: State, ring: TokenRing<Viewer>, poller: Poller<Viewer>) {
+  constructor(options: FeedOptions, feed: LiveList<Viewer, PositionsAnswer, State>) {
     this.#options = options;
-    this.#state = state;
-    this.#ring = ring;
-    this.#poller = poller;
+    this.#feed = feed;
     this.#turn = options.scheduler.join(() => this.#start());
     this.#retry = new RetryPause(options);
-    this.#hold = new EventHold(options, state, () => this.#wake());
+    this.#hold = new EventHold(options, feed.state, () => this.#wake());
   }
 
   /** `isLate` where a client resumes from before the snapshot that is shown. */
@@ -100,7 +96,7 @@ export class AccountReads {
   #start(): void {
     const { clock, sessions } = this.#options;
     const after = this.#after;
-    const member = after === null ? null : this.#ring.next(clock.now());
+    const member = after === null ? null : this.#feed.ring.next(clock.now());
     if (after === null || member === null) return;
     this.#isReading = true;
     this.#after = null;
@@ -112,7 +108,7 @@ export class AccountReads {
           this.#isReading = false;
           this.#retry.succeeded();
           this.#received(answer);
-          this.#ring.accepted(member);
+          this.#feed.ring.accepted(member);
         },
         (error: unknown) => this.#failed(member, error, after),
       )
@@ -124,14 +120,14 @@ export class AccountReads {
   #failed(member: RingMember<Viewer>, error: unknown, after: number): void {
     this.#isReading = false;
     this.#after ??= after;
-    if (this.#ring.isRefused(member, error)) return;
+    if (this.#feed.ring.isRefused(member, error)) return;
     this.#retry.failed(error);
     this.#hold.release();
   }
 
   #received(answer: SessionAnswer): void {
     const { sessionMaxAgeMs } = this.#options;
-    this.#left = ordersLeft(this.#left, this.#state.orders, answer, sessionMaxAgeMs);
+    this.#left = ordersLeft(this.#left, this.#feed.state.orders, answer, sessionMaxAgeMs);
     this.#judge(answer);
     // The read was answered in time; what it shows beyond the list has an interval of its own.
     if (this.#candidate !== null && this.#hold.isOn) this.#hold.withholdMembers();
@@ -139,14 +135,14 @@ export class AccountReads {
 
   /** Shows a snapshot unless a list still to come decides on it, and drops one that a change has made outdated. */
   #judge(answer: SessionAnswer): void {
-    const { list, session } = this.#state;
+    const { list, session } = this.#feed.state;
     const relation = this.#relate(answer, awaitedOf(answer, this.#left));
     const isListOlder = list === null || list.logicalTime < answer.logicalTime;
     const isAwaited = relation === 'list-behind' || relation === 'snapshot-behind';
     this.#candidate = null;
     if (isAwaited || (isListOlder && relation !== 'agree')) {
       this.#candidate = answer;
-      if (list !== null && isListOlder) this.#poller.pollNow();
+      if (list !== null && isListOlder) this.#feed.pollNow();
       return;
     }
     // Once the first event has waited long enough, any snapshot is better than none.
@@ -160,31 +156,31 @@ export class AccountReads {
     // A gateway that goes on disagreeing with itself is asked less and less often.
     const retryMs = Math.min(sessionMaxAgeMs, pollMs * 2 ** (times - 1));
     this.#dispute = isDisputed ? { times, retryAtMs: clock.now() + retryMs } : UNDISPUTED;
-    const isNews = this.#state.takeSession(answer);
+    const isNews = this.#feed.state.takeSession(answer);
     this.#hold.release();
     if (isNews) this.#wake();
   }
 
   #wake(): void {
-    for (const subscription of this.#ring.subscriptions)
+    for (const subscription of this.#feed.ring.subscriptions)
       if (subscription.watching.reader instanceof AccountReader) subscription.wake();
   }
 
   /** Null before the first list. */
   #relate(answer: SessionAnswer, awaited: AwaitedOrders): Relation | null {
-    const { list, membersTime } = this.#state;
+    const { list, membersTime } = this.#feed.state;
     return list && relate({ ...list, membersTime }, answer, awaited, this.#options.clock.now());
   }
 
   /** Whether the list has had other members since the snapshot that is shown. */
   #isUnsettled(): boolean {
-    const { session } = this.#state;
+    const { session } = this.#feed.state;
     return session !== null && this.#relate(session, NO_AWAITED_ORDERS) === 'snapshot-outdated';
   }
 
   get #isYoung(): boolean {
     const { clock, sessionMaxAgeMs } = this.#options;
-    const { session } = this.#state;
+    const { session } = this.#feed.state;
     return session !== null && clock.now() - session.receivedAtMs < sessionMaxAgeMs;
   }
 }

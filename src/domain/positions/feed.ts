@@ -20,7 +20,7 @@ export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
     super(new State(), options, onClosed);
     this.#options = options;
     this.#proof = proof;
-    this.#account = new AccountReads(options, this.state, this.ring, this.poller);
+    this.#account = new AccountReads(options, this);
   }
 
   override join(subscription: Subscription<Viewer>): void {
@@ -34,6 +34,12 @@ export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
   override leave(subscription: Subscription<Viewer>): void {
     if (subscription.watching.reader instanceof AccountReader) this.#account.leave();
     super.leave(subscription);
+  }
+
+  /** The live list, where it is as new as a poll would be. */
+  current(viewer: Viewer): PositionsAnswer | null {
+    const { list, status } = this.state;
+    return status === 'LIVE' && this.#isCurrent(viewer, list) ? list : null;
   }
 
   /** The account has surely changed, as after an order. */
@@ -52,10 +58,8 @@ export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
 
   /** A first list need not be read where a query has just been served one. */
   protected override known(viewer: Viewer): PositionsAnswer | null {
-    const { board, freshness, clock, pollMs } = this.#options;
-    const cached = board.newest(viewer, this.#proof);
-    if (cached === null || clock.now() - cached.receivedAtMs >= pollMs) return null;
-    return cached.logicalTime > freshness.changedAt(viewer.account) ? cached : null;
+    const cached = this.#options.board.newest(viewer, this.#proof);
+    return this.#isCurrent(viewer, cached) ? cached : null;
   }
 
   protected override async read(viewer: Viewer): Promise<PositionsAnswer | null> {
@@ -74,6 +78,14 @@ export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
   /** A read that has not been made may withhold the account's events. */
   protected override taken(): void {
     this.#account.changed();
+  }
+
+  /** Whether a list was received within the poll interval, and since the account's last order. */
+  #isCurrent({ account }: Viewer, list: PositionsAnswer | null): boolean {
+    const { freshness, clock, pollMs } = this.#options;
+    if (list === null || list.logicalTime <= freshness.changedAt(account)) return false;
+    // Its receipt counts: a gateway that takes longer than an interval would be asked by each query besides.
+    return clock.now() - list.receivedAtMs < pollMs;
   }
 }
 

@@ -20,7 +20,6 @@ export type PositionsHub = ReturnType<typeof createPositionsHub>;
  * exists.
  */
 export function createPositionsHub(options: FeedOptions) {
-  const { freshness, ledger, clock, pollMs } = options;
   const feeds = new LiveLists<Viewer, Feed>(options);
 
   function watch<Event>(
@@ -38,14 +37,8 @@ export function createPositionsHub(options: FeedOptions) {
 
   /** Nothing without proof. */
   function feedOf(viewer: Viewer): Feed | undefined {
-    const proof = ledger.account(viewer);
+    const proof = options.ledger.account(viewer);
     return proof === null ? undefined : feeds.get(proof.account);
-  }
-
-  /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
-  function shown(viewer: Viewer): FeedState | null {
-    const state = feedOf(viewer)?.state;
-    return state?.list ? state : null;
   }
 
   return {
@@ -61,15 +54,13 @@ export function createPositionsHub(options: FeedOptions) {
     watchAccount(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) {
       return watch(proof, viewer, how, new AccountReader((state) => state.accountChanges, how));
     },
-    /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
-    current(viewer: Viewer): PositionsAnswer | null {
-      const { list, status } = shown(viewer) ?? {};
-      if (!list || status !== 'LIVE') return null;
-      if (list.logicalTime <= freshness.changedAt(viewer.account)) return null;
-      // Its receipt counts: a gateway that takes longer than an interval would be asked by each query besides.
-      return clock.now() - list.receivedAtMs < pollMs ? list : null;
+    /** The live list, where a feed runs and a query need not read it. */
+    current: (viewer: Viewer) => feedOf(viewer)?.current(viewer) ?? null,
+    /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
+    shown(viewer: Viewer): FeedState | null {
+      const state = feedOf(viewer)?.state;
+      return state?.list ? state : null;
     },
-    shown,
     /** The number of positions in the account's live list; null where no feed has one. */
     sizeFor: (account: string) => feeds.get(account)?.state.list?.positions.length ?? null,
     /** Called with each list that was served to the viewer, by another call than a poll. */
