@@ -52,9 +52,6 @@ export abstract class LiveList<
   /** Makes one call with the viewer's token. Null where it has brought nothing that may be shown. */
   protected abstract read(viewer: Viewer): Promise<Answer | null>;
 
-  /** The failure of a subscription that has waited too long for the first list. */
-  protected abstract noList(): Error;
-
   /** A list that need not be read, because another call has just brought it. */
   protected known(_viewer: Viewer): Answer | null {
     return null;
@@ -107,8 +104,10 @@ export abstract class LiveList<
   /** The time counts from the first call: waiting for our own rate ceiling is not the backend's fault. */
   #expectList(): void {
     if (this.state.list !== null || !Number.isFinite(this.#startedAtMs)) return;
-    const failure = () => this.#lastFailure ?? this.noList();
-    for (const each of this.ring.subscriptions) each.expectList(this.#options.firstListMs, failure);
+    const { firstListMs, noList } = this.#options;
+    const failure = () =>
+      this.#lastFailure ?? noList?.() ?? new Error('no first list within the deadline');
+    for (const each of this.ring.subscriptions) each.expectList(firstListMs, failure);
   }
 
   #start(): void {

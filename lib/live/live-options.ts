@@ -54,8 +54,9 @@ export interface LiveOptions<Viewer> {
   readonly pollMaxMs: number;
   /** The pause that a failed backend asks for. */
   readonly retryAfterSeconds?: (error: unknown) => number | null;
-  /** How long a subscription waits for the first list. */
+  /** How long a subscription waits for the first list, and its failure then. */
   readonly firstListMs: number;
+  readonly noList?: () => Error;
   /** The longest silence of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
   readonly onPoll?: (outcome: PollOutcome) => void;

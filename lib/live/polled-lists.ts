@@ -17,8 +17,6 @@ export interface PolledListsOptions<Viewer, Row, Read extends Rows<Row>, Of>
   readonly logicalClock: LogicalClock;
   /** Reads the whole list of `of`. `shown`: what its last read brought; the same `rows` again are known to be equal. */
   read(viewer: Viewer, of: Of, shown: Read | null): Promise<Read>;
-  /** The failure of a subscription that has waited too long for the first list. */
-  readonly noList?: () => Error;
 }
 
 type State<Row, Read> = ListState<Row, ListAnswer & Read>;
@@ -69,9 +67,5 @@ class PolledList<Viewer extends LiveViewer, Row, Read extends Rows<Row>, Of> ext
     const { clock, logicalClock } = this.#options;
     const sent = { logicalTime: logicalClock.next(), sentAtMs: clock.now() };
     return { ...sent, ...(await this.#options.read(viewer, this.#of, this.state.list)) };
-  }
-
-  protected override noList(): Error {
-    return this.#options.noList?.() ?? new Error('no first list within the deadline');
   }
 }

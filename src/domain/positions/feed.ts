@@ -2,7 +2,6 @@ import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { LiveList } from '../../../lib/live/live-list.ts';
 import type { Subscription } from '../../../lib/live/subscription.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
@@ -69,10 +68,6 @@ export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
     // An answer with the bytes of the list that is shown need not be parsed.
     const answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
     return board.offer(viewer, answer, this.#proof);
-  }
-
-  protected override noList(): Error {
-    return new GatewayError('timeout', 'getOpenPositions', 'no first list within the deadline');
   }
 
   /** A read that has not been made may withhold the account's events. */

@@ -3,6 +3,7 @@ import type { WatchOptions } from '../../../lib/live/live-options.ts';
 import { ChangesReader, ListReader, type LiveReader } from '../../../lib/live/readers.ts';
 import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
@@ -19,7 +20,10 @@ export type PositionsHub = ReturnType<typeof createPositionsHub>;
  * Subscribing requires proof; a token that only claims the account learns nothing, not even whether a feed
  * exists.
  */
-export function createPositionsHub(options: FeedOptions) {
+export function createPositionsHub(parts: FeedOptions) {
+  const noList = () =>
+    new GatewayError('timeout', 'getOpenPositions', 'no first list within the deadline');
+  const options: FeedOptions = { ...parts, noList };
   const feeds = new LiveLists<Viewer, Feed>(options);
 
   function watch<Event>(
