@@ -1,10 +1,18 @@
 import type { Viewer } from '../domain/auth/viewer.ts';
-import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Order, Position } from '../gateway/model.ts';
 import { NO_PLAN, type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
+
+/** A field that would read the gateway for each event and subscriber. */
+export class NotInEventsError extends Error {
+  override readonly name = 'NotInEventsError';
+
+  constructor() {
+    super('the feed of this subscription does not have it');
+  }
+}
 
 /**
  * The reads of one event. Of the account they have what its feed shows and make no call: a call for each event

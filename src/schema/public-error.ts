@@ -5,7 +5,6 @@ import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/error
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
 import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';
-import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import {
   KeyForgottenError,
   KeyNotVoidedError,
@@ -25,6 +24,7 @@ import {
   RecordsUnavailableError,
 } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
+import { NotInEventsError } from './event-scope.ts';
 
 interface PublicExtensions extends Record<string, unknown> {
   readonly code: Code;
