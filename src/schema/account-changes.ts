@@ -5,7 +5,7 @@ import type {
   AccountChanges,
   ChangedOrders,
   PositionChanges,
-} from '../domain/positions/feed-events.ts';
+} from '../domain/positions/feed-state.ts';
 import type { Position } from '../gateway/model.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';

@@ -5,7 +5,7 @@ import type { AccountProof } from '../domain/auth/proof.ts';
 import { tokenEndBehind } from '../domain/auth/token-ended-error.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import { checkTimes } from '../domain/live-arguments.ts';
-import type { PositionChanges } from '../domain/positions/feed-events.ts';
+import type { PositionChanges } from '../domain/positions/feed-state.ts';
 import type { Position } from '../gateway/model.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';

@@ -1,13 +1,33 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EventView, SNAPSHOT } from '../../../lib/live/event-view.ts';
-import { isEmpty, ListState } from '../../../lib/live/list-state.ts';
+import {
+  isEmpty,
+  type ListChanges,
+  ListState,
+  type LiveEvent,
+} from '../../../lib/live/list-state.ts';
 import { ChangesReader } from '../../../lib/live/readers.ts';
-import { Timeline } from '../../../lib/live/timeline.ts';
+import { type Delta, Timeline } from '../../../lib/live/timeline.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position, Session } from '../../gateway/model.ts';
-import type { SnapshotPositions } from '../../gateway/wire/session.ts';
-import type { AccountChanges } from './feed-events.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
+
+/** One event of the positions. */
+export type PositionChanges = ListChanges<Position, PositionTotals>;
+
+/** One event of the whole account. */
+export interface AccountChanges extends LiveEvent<PositionTotals> {
+  readonly snapshot: boolean;
+  readonly positions: Delta<Position>;
+  /** Null until a snapshot has had a list of orders. */
+  readonly orders: ChangedOrders | null;
+  /** The gateway's snapshot that the orders agree with; null until op 10 has answered. */
+  readonly session: SessionAnswer | null;
+}
+
+export interface ChangedOrders extends Pick<Delta<Order>, 'upserted' | 'closed'> {
+  readonly fetchedAt: Date;
+}
 
 /** Its own methods alone change it. */
 export type FeedState = Readonly<State>;
@@ -93,14 +113,8 @@ export class AccountReader extends ChangesReader<FeedState, AccountChanges> {
   }
 }
 
-type ListName = {
-  [Name in keyof Session]: NonNullable<Session[Name]> extends readonly unknown[] | SnapshotPositions
-    ? Name
-    : never;
-}[keyof Session];
-
 /** Each list has a timeline of its own; a snapshot is compared without them. */
-const NO_LISTS: Readonly<Record<ListName, null>> = { positions: null, orders: null };
+const NO_LISTS = { positions: null, orders: null } satisfies Partial<Session>;
 
 function sameFigures(a: Session, b: Session): boolean {
   return isDeepStrictEqual({ ...a, ...NO_LISTS }, { ...b, ...NO_LISTS });

@@ -9,9 +9,8 @@ import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
 import { checkTimes } from '../live-arguments.ts';
 import { Feed } from './feed.ts';
-import type { PositionChanges } from './feed-events.ts';
 import type { FeedOptions } from './feed-options.ts';
-import { AccountReader, type FeedState } from './feed-state.ts';
+import { AccountReader, type FeedState, type PositionChanges } from './feed-state.ts';
 
 export type PositionsHub = ReturnType<typeof createPositionsHub>;
 
