@@ -4,7 +4,7 @@ import { hash, randomBytes } from 'node:crypto';
 interface EventViewOptions<Event> {
   /** The changes since a version, where wanted with ticks apart; null where the version is too old. */
   readonly compute: (version: number, cursor: string, ticks: boolean) => Event | null;
-  /** Whether an event that starts at this version has nothing to say. */
+  /** Whether an event of what has changed since a version has nothing to say. */
   readonly isEmpty: (event: Event, version: number) => boolean;
 }
 
@@ -19,7 +19,7 @@ const SEAL_LENGTH = 16;
  * Its cursors are signed with a secret of this view, so that a cursor of another list or view, or a forged one,
  * reads as unknown, and none reveals whose list it is from or whether that one still runs.
  */
-export class EventView<Event> {
+export class EventView<Event extends { readonly snapshot: boolean }> {
   readonly #options: EventViewOptions<Event>;
   readonly #secret = randomBytes(16).toString('hex');
   /** The events of the present state by the version each starts from, the same for nearly all readers, and by its ticks. */
@@ -52,7 +52,7 @@ export class EventView<Event> {
   }
 
   isEmpty(event: Event, version: number): boolean {
-    return this.#options.isEmpty(event, version);
+    return !event.snapshot && this.#options.isEmpty(event, version);
   }
 
   /** Called whenever the state has changed. */

@@ -8,19 +8,18 @@ export interface ListAnswer {
   readonly sentAtMs: number;
 }
 
-/** The fields that every event of changes has, whatever its reader received before. */
+/** The fields of every event of changes. */
 export interface LiveEvent<Totals> {
   readonly cursor: string;
+  /** Whether it has everything, else what has changed since the last event. */
+  readonly snapshot: boolean;
   readonly totals: Totals;
   readonly status: LiveStatus;
   /** When the call was sent that last confirmed the list. */
   readonly asOf: Date;
 }
 
-/** A whole list, or the delta from the last emitted list to the present one. */
-export interface ListChanges<Row, Totals> extends LiveEvent<Totals>, Delta<Row> {
-  readonly snapshot: boolean;
-}
+export type ListChanges<Row, Totals> = LiveEvent<Totals> & Delta<Row>;
 
 export interface ListRules<Row, Answer, Totals> extends RowRules<Row> {
   /** The rows of an answer: the same array for an answer that is known to be equal. */
@@ -43,9 +42,9 @@ export class ListState<Row, Answer extends ListAnswer, Totals = null> {
   readonly changes = new EventView<ListChanges<Row, Totals>>({
     compute: (version, cursor, ticks) => {
       const delta = this.timeline.changes(version, ticks);
-      return delta && { ...this.event(cursor), snapshot: version === SNAPSHOT, ...delta };
+      return delta && { ...this.event(version, cursor), ...delta };
     },
-    isEmpty: (event) => !event.snapshot && isEmpty(event),
+    isEmpty,
   });
 
   constructor(rules: ListRules<Row, Answer, Totals>) {
@@ -80,11 +79,12 @@ export class ListState<Row, Answer extends ListAnswer, Totals = null> {
     if (isMembers) this.membersTime = list.logicalTime;
   }
 
-  protected event(cursor: string): LiveEvent<Totals> {
+  protected event(version: number, cursor: string): LiveEvent<Totals> {
     this.#totals ??= { now: this.#rules.totalsOf(this.rows) };
     // The list may have been made right then, however long it was on its way.
     const asOf = new Date(this.list?.sentAtMs ?? 0);
-    return { cursor, totals: this.#totals.now, status: this.status, asOf };
+    const { status } = this;
+    return { cursor, snapshot: version === SNAPSHOT, totals: this.#totals.now, status, asOf };
   }
 
   protected changed(): void {

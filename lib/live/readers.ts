@@ -1,9 +1,8 @@
 import { type EventView, SNAPSHOT } from './event-view.ts';
-import type { LiveStatus, WatchOptions } from './live-options.ts';
+import type { LiveEvent } from './list-state.ts';
+import type { WatchOptions } from './live-options.ts';
 
-interface Shown {
-  readonly status: LiveStatus;
-}
+type Shown = LiveEvent<unknown>;
 
 /**
  * Computes one subscriber's events. `isBeat`: one is due although nothing has changed, which distinguishes a quiet market from a
@@ -19,7 +18,7 @@ export interface LiveReader<State, Event> {
 }
 
 /** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the list. */
-export class ChangesReader<State extends Shown, Event extends Shown>
+export class ChangesReader<State extends Pick<Shown, 'status'>, Event extends Shown>
   implements LiveReader<State, Event>
 {
   readonly #viewOf: (state: State) => EventView<Event>;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { EventView, SNAPSHOT } from '../../../lib/live/event-view.ts';
+import { EventView } from '../../../lib/live/event-view.ts';
 import {
   isEmpty,
   type ListChanges,
@@ -17,7 +17,6 @@ export type PositionChanges = ListChanges<Position, PositionTotals>;
 
 /** One event of the whole account. */
 export interface AccountChanges extends LiveEvent<PositionTotals> {
-  readonly snapshot: boolean;
   readonly positions: Delta<Position>;
   /** Null until a snapshot has had a list of orders. */
   readonly orders: ChangedOrders | null;
@@ -51,12 +50,9 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
       const { upserted, closed } = changed;
       const fetchedAt = this.#ordersFetchedAt;
       const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
-      const { session } = this;
-      const snapshot = version === SNAPSHOT;
-      return { ...this.event(cursor), snapshot, positions, orders, session };
+      return { ...this.event(version, cursor), positions, orders, session: this.session };
     },
-    isEmpty: ({ snapshot, positions, orders }, version) =>
-      !snapshot &&
+    isEmpty: ({ positions, orders }, version) =>
       isEmpty(positions) &&
       (orders === null || isEmpty({ ...orders, ticks: [] })) &&
       this.#sessionVersion <= version,
