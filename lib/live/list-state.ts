@@ -92,6 +92,6 @@ export class ListState<Row, Answer extends ListAnswer, Totals = null> {
   }
 }
 
-export function isEmpty({ upserted, ticks, closed }: Omit<Delta<unknown>, 'opened'>): boolean {
+export function isEmpty({ upserted, ticks, closed }: Delta<unknown>): boolean {
   return upserted.length === 0 && ticks.length === 0 && closed.length === 0;
 }

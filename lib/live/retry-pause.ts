@@ -5,18 +5,15 @@ import type { LiveOptions } from './live-options.ts';
 export class RetryPause {
   readonly #options: LiveOptions<never>;
   #failures = 0;
-  #untilMs = Number.NEGATIVE_INFINITY;
+  /** Its own methods alone change it. */
+  untilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LiveOptions<never>) {
     this.#options = options;
   }
 
-  get untilMs(): number {
-    return this.#untilMs;
-  }
-
   get isOver(): boolean {
-    return this.#options.clock.now() >= this.#untilMs;
+    return this.#options.clock.now() >= this.untilMs;
   }
 
   /** Whether the last call failed. */
@@ -29,11 +26,11 @@ export class RetryPause {
     this.#failures += 1;
     const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
     const pauseMs = backoffMs(this.#failures, options, retryAfterSeconds?.(error));
-    this.#untilMs = clock.now() + Math.min(pollMaxMs, pauseMs);
+    this.untilMs = clock.now() + Math.min(pollMaxMs, pauseMs);
   }
 
   succeeded(): void {
     this.#failures = 0;
-    this.#untilMs = Number.NEGATIVE_INFINITY;
+    this.untilMs = Number.NEGATIVE_INFINITY;
   }
 }

@@ -24,7 +24,7 @@ export interface AccountChanges extends LiveEvent<PositionTotals> {
   readonly session: SessionAnswer | null;
 }
 
-export interface ChangedOrders extends Pick<Delta<Order>, 'upserted' | 'closed'> {
+export interface ChangedOrders extends Delta<Order> {
   readonly fetchedAt: Date;
 }
 
@@ -47,15 +47,12 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
       const positions = this.timeline.changes(version, ticks);
       const changed = this.#orders.changes(version, false);
       if (positions === null || changed === null) return null;
-      const { upserted, closed } = changed;
       const fetchedAt = this.#ordersFetchedAt;
-      const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
+      const orders = fetchedAt && { ...changed, fetchedAt };
       return { ...this.event(version, cursor), positions, orders, session: this.session };
     },
     isEmpty: ({ positions, orders }, version) =>
-      isEmpty(positions) &&
-      (orders === null || isEmpty({ ...orders, ticks: [] })) &&
-      this.#sessionVersion <= version,
+      isEmpty(positions) && (orders === null || isEmpty(orders)) && this.#sessionVersion <= version,
   });
 
   constructor() {
