@@ -99,7 +99,7 @@ export async function openResources(
   });
   const services = { ...domain, backends };
   for (const each of extensions.lists) {
-    domain.openList(each, (...of) => each.read(services, config.extensionTimeoutMs, ...of));
+    domain.openList(each, each.reader(services, config.extensionTimeoutMs));
   }
   started.defer(() => {
     for (const [, feeds] of domain.feeds()) feeds.close();

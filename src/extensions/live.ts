@@ -2,13 +2,13 @@ import type { InputFieldMap } from '@pothos/core';
 import { traits } from '../../engine/operation/field-traits.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
-import type { Viewer } from '../domain/auth/viewer.ts';
+import type { OpenedKind } from '../domain/account/account-services.ts';
 import {
+  type LiveRowsParts,
   type ReadRows,
   ROW_KEY,
   type Row,
   type RowChanges,
-  type RowsKind,
 } from '../domain/live-rows.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -28,26 +28,18 @@ import { COUNT, checkOptions, FUNCTION, LIST_OF_TEXTS, NAME, type Rules } from '
 import { readOnly } from './read-only.ts';
 import { ResolverContext } from './resolver-context.ts';
 
-type Given = LiveList<Record<string, unknown>, InputFieldMap>;
-
 /** The options of a list of any rows. */
-export interface Options extends Omit<Given, 'type' | 'key' | 'read'> {
+export interface Options
+  extends Omit<LiveList<Record<string, unknown>, InputFieldMap>, 'type' | 'key' | 'read'> {
   readonly type: unknown;
   key(row: object): unknown;
   read(context: ExtensionContext, args: object): unknown;
 }
 
 /** A live list as an extension has declared it. */
-export interface DeclaredList extends RowsKind {
-  /** The backend with whose other lists it has one ceiling of polls; null where it reads none. */
-  readonly backend: string | null;
-  readonly pollsPerSecond: number;
-  /** One poll: the read of the extension, within its deadline. */
-  read(
-    services: Services,
-    ms: number,
-    ...of: readonly [viewer: Viewer | null, args: object, before: ReadRows | null]
-  ): Promise<ReadRows>;
+export interface DeclaredList extends OpenedKind {
+  /** What makes a poll: the read of the extension, within its deadline. */
+  reader(services: Services, ms: number): LiveRowsParts['read'];
 }
 
 const MAX_ROWS = 10_000;
@@ -70,14 +62,7 @@ const RULES: Rules<keyof Options> = {
 };
 
 /** The reader of what is everybody's. */
-const NOBODY: Caller = { token: null };
-
-/** A poll has no request: no client waits for this one read, and another follows. */
-class PollContext extends Context {
-  protected override callerOfCalls(): Caller {
-    return { ...super.callerOfCalls(), priority: 'poll' };
-  }
-}
+const NOBODY: Caller = { token: null, priority: 'poll' };
 
 /** Adds the fields of a live list to the schema. `added` is told of the elements that are not the extension's own code. */
 export function declareLive(
@@ -97,9 +82,8 @@ export function declareLive(
   added(typeName);
   added(`Subscription.${changes}`);
 
-  async function readRows(context: ResolverContext, given: object, before: ReadRows | null) {
-    return rowsOf(options, await options.read(context, given), before);
-  }
+  const readRows = async (context: ResolverContext, given: object, before: ReadRows | null) =>
+    rowsOf(options, await options.read(context, given), before);
 
   builder.queryField(name, (t) =>
     t.field({
@@ -177,12 +161,12 @@ export function declareLive(
     everyMs,
     isPublic,
     moving,
-    read(services, ms, viewer, given, before) {
-      const poll = new PollContext(services, viewer ?? NOBODY);
-      const context = new ResolverContext(poll, guest, isPublic);
-      const within = { guest, operation, ms, isWrite: false };
+    reader: (services, ms) => (viewer, given, before) => {
+      const own = new Context(services, viewer ?? NOBODY);
+      const context = new ResolverContext(own, guest, isPublic);
+      const deadline = { guest, operation, ms, isWrite: false };
       const run = () => readRows(context, given, before);
-      return withinDeadline(within, context, run) as Promise<ReadRows>;
+      return withinDeadline(deadline, context, run) as Promise<ReadRows>;
     },
   };
 }

@@ -104,9 +104,10 @@ export class Context implements ReadRecord {
   }
 
   protected callerOfCalls(): Caller {
-    const { token, standing, signal, client, requestId, forwarded } = this.caller;
+    const { token, standing, signal, client, requestId, forwarded, priority } = this.caller;
+    const { trace } = this;
     const receipt = (entry: ReceiptEntry) => this.record(entry);
-    return { token, standing, signal, client, requestId, trace: this.trace, forwarded, receipt };
+    return { token, standing, signal, client, requestId, trace, forwarded, priority, receipt };
   }
 
   protected record(entry: ReceiptEntry): void {

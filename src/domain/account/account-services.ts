@@ -18,7 +18,9 @@ import { liveTokens, retryAfterSeconds } from './live-tokens.ts';
 import { createProver } from './prover.ts';
 import { Sessions } from './sessions.ts';
 
-interface OpenedKind extends RowsKind {
+/** A kind of live list, and the ceiling of its polls. */
+export interface OpenedKind extends RowsKind {
+  /** The backend with whose other lists it has one ceiling; null where it reads none. */
   readonly backend: string | null;
   readonly pollsPerSecond: number;
 }
