@@ -15,10 +15,7 @@ export type PolledState<Answer extends ListAnswer> = Pick<
   'list' | 'status' | 'rows' | 'take'
 >;
 
-/**
- * One live list. It is polled with the tokens of its subscriptions in turn, one call at a time, as long as it has any; what is
- * polled is its subclass's to say.
- */
+/** One live list, polled with its subscriptions' tokens in turn, one call at a time; what is polled is its subclass's to say. */
 export abstract class LiveList<
   Viewer extends LiveViewer,
   Answer extends ListAnswer,

@@ -4,10 +4,7 @@ import type { WatchOptions } from './live-options.ts';
 
 type Shown = LiveEvent<unknown>;
 
-/**
- * Computes one subscriber's events. `isBeat`: one is due although nothing has changed, which distinguishes a quiet market from a
- * dead connection.
- */
+/** Computes one subscriber's events. `isBeat`: one is due although nothing has changed, to tell a quiet market from a dead line. */
 export interface LiveReader<State, Event> {
   /** Whether nothing may be shown just now, not even again. Left out, nothing ever is withheld. */
   isWithheld?(state: State): boolean;

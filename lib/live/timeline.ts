@@ -39,9 +39,8 @@ export const CLOSINGS_KEPT = 256;
 const NOTHING: Delta<never> = { upserted: [], ticks: [], opened: [], closed: [] };
 
 /**
- * One list with the version at which each row was opened and last changed. No older list is
- * kept: the delta from any version is computed from these versions, so that a slow reader costs a number.
- * The versions are the state's, which all of its lists share.
+ * One list with the version, which all lists of a state share, at which each row was opened and last changed. No older list is
+ * kept: the delta from any version is computed from these, so that a slow reader costs a number.
  */
 export class Timeline<T> {
   readonly #rules: RowRules<T>;
@@ -63,10 +62,7 @@ export class Timeline<T> {
     return this.#rows;
   }
 
-  /**
-   * Takes the next list, which has the given version if its content has changed; `isMembers`: rows came, left, or have
-   * another size.
-   */
+  /** Takes the next list, which has this version if its content has changed. `isMembers`: rows came, left or have another size. */
   advance(rows: readonly T[], version: number) {
     const { keyOf, isSame, isSameBesides, isResized } = this.#rules;
     const isFirst = this.#version === 0;

@@ -66,10 +66,7 @@ export class TokenRing<Viewer extends LiveViewer> {
     return false;
   }
 
-  /**
-   * The next token to poll: one whose proof has lapsed where the poll renews it, else one with proof; of several the one that
-   * has waited longest.
-   */
+  /** The next token to poll: one without proof where the poll renews it, else one with; of several the one that waits longest. */
   next(nowMs: number): RingMember<Viewer> | null {
     const members = [...this.#members.values()];
     const proved = () => members.find(({ viewer }) => this.#isProved(viewer));
@@ -108,10 +105,7 @@ export class TokenRing<Viewer extends LiveViewer> {
     return refusal !== null;
   }
 
-  /**
-   * Renews the proof of a token whose call succeeded and which still has none, as after a refusal by another
-   * operation.
-   */
+  /** Renews the proof of a token whose call succeeded and which still has none, as after a refusal by another operation. */
   async #renew(member: RingMember<Viewer>): Promise<void> {
     if (member.isRenewing || !member.retry.isOver) return;
     member.isRenewing = true;

@@ -114,9 +114,8 @@ function sameFigures(a: Session, b: Session): boolean {
 }
 
 /**
- * Whether two positions are equal in every field. Fields are written out, because a loop over their names
- * would take ten times as long. Those that a moving market changes come first, so that most comparisons
- * end early. A change of a field missing here would never be emitted.
+ * Whether two positions are equal in every field: a change of one missing here would never be emitted. A loop over their names
+ * would take ten times as long. Those that a moving market changes come first, so that most comparisons end early.
  */
 export function samePosition(a: Position, b: Position): boolean {
   return (

@@ -15,9 +15,8 @@ import { AccountReader, type FeedState, type PositionChanges } from './feed-stat
 export type PositionsHub = ReturnType<typeof createPositionsHub>;
 
 /**
- * All live feeds of this process: one per account, whose polls serve every device and socket that subscribes.
- * Subscribing requires proof; a token that only claims the account learns nothing, not even whether a feed
- * exists.
+ * All live feeds of this process: one per account, whose polls serve every device and socket that subscribes. Subscribing
+ * requires proof; a token that only claims the account learns nothing, not even whether a feed exists.
  */
 export function createPositionsHub(parts: FeedOptions) {
   const noList = () =>

@@ -66,10 +66,7 @@ export function createOpenPositions(options: OpenPositionsOptions) {
     /** `live`: whether a running feed's list is acceptable; after a write it may be outdated. */
     read: (viewer: Viewer, { live }: { readonly live: boolean }): MaybePromise<PositionsAnswer> =>
       chain(live ? running(viewer) : null, (list) => list ?? fetch(viewer)),
-    /**
-     * A snapshot's positions, unless the account was already served a newer list; null where it has no list.
-     * Undefined where no list that may be served is in memory.
-     */
+    /** A snapshot's positions, or a newer list that was served; null where it has none, undefined where memory has none to serve. */
     newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
       const { positions } = answer.session;
       if (positions === null) return null;

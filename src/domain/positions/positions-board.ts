@@ -16,10 +16,9 @@ const BYTES_OF_A_LIST = 450;
 const BYTES_BESIDE_THE_BODY = 85;
 
 /**
- * The newest list of op 12 that was served to each account, so that no later answer shows an older one. A list is
- * newer if its call was sent later, whichever answer was received first. A snapshot's rows are not among them: op 10
- * may lag behind op 12, and everybody's list would go back. With proof a list is for all of the account's tokens, else
- * for this one.
+ * The newest list of op 12 that was served to each account, by when its call was sent, so that no later answer shows an older
+ * one. A snapshot's rows are not among them: op 10 may lag behind op 12, and everybody's list would go back. With proof a list
+ * is for all of the account's tokens, else for this one.
  */
 export class PositionsBoard {
   // The watermarks outlive the lists, so that an eviction brings no older one back. All are separate, so that a
