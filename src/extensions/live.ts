@@ -72,7 +72,8 @@ export function declareLive(
   added: (element: string) => void,
 ): DeclaredList {
   checkOptions('live', 'the live list', RULES, REQUIRED, options);
-  const { name, changes = `${name}Changes`, everyMs, moving = [], args = {}, type } = options;
+  const { name, changes = `${name}Changes`, everyMs, moving = [], args = {} } = options;
+  const RowRef = options.type as ReturnType<typeof builder.objectRef<Row>>;
   const isPublic = options.of === 'everybody';
   if (!isPublic && Object.keys(args).length > 0) {
     throw fault(`args of the live list ${name} are for a list of everybody`);
@@ -89,48 +90,45 @@ export function declareLive(
     t.field({
       ...listSize(size),
       ...(isPublic && shared({ seconds: everyMs / 1_000 })),
-      type: [type as never],
+      type: [RowRef],
       nullable: true,
       description,
       args: args as Record<never, never>,
       resolve: async (_root, given, context) =>
-        (await readRows(context as unknown as ResolverContext, given, null)).rows as never,
+        (await readRows(context as unknown as ResolverContext, given, null)).rows,
     }),
   );
   const ofList = traits({ ...perAccount.extensions, listSize: size });
   const ofTicks = traits({ ...ofList.extensions, ...reads('ticks').extensions });
   const ChangesRef = builder.objectRef<RowChanges>(typeName).implement({
     description: 'What turns the list that the client holds into the present one.',
-    fields: (t) => {
-      const rows = (property: 'upserted' | 'ticks', marks: object, meaning: string) =>
-        t.field({
-          ...nonNull(marks as typeof perAccount, meaning),
-          type: [type as never],
-          resolve: (event) => event[property] as never,
-        });
-      return {
-        ...exposed(t, perAccount, {
-          'String!': { cursor: 'Names the state after this event: the next `after`.' },
-          'Boolean!': {
-            snapshot: 'Whether `upserted` is the whole list: then the client discards its copy.',
-          },
-          '[ID!]!': { closed: 'The keys of those that are no longer in the list.' },
-          'DateTime!': { asOf: 'When the read began that last confirmed the list.' },
-        }),
-        upserted: rows('upserted', ofList, 'The entries that are new or have changed.'),
-        ...(moving.length > 0 && {
-          ticks: rows(
-            'ticks',
+    fields: (t) => ({
+      ...exposed(t, perAccount, {
+        'String!': { cursor: 'Names the state after this event: the next `after`.' },
+        'Boolean!': {
+          snapshot: 'Whether `upserted` is the whole list: then the client discards its copy.',
+        },
+        '[ID!]!': { closed: 'The keys of those that are no longer in the list.' },
+        'DateTime!': { asOf: 'When the read began that last confirmed the list.' },
+      }),
+      upserted: t.expose('upserted', {
+        ...nonNull(ofList, 'The entries that are new or have changed.'),
+        type: [RowRef],
+      }),
+      ...(moving.length > 0 && {
+        ticks: t.expose('ticks', {
+          ...nonNull(
             ofTicks,
             `The entries of which nothing but ${moving.join(', ')} has changed: where this is selected, they are not in \`upserted\`. A snapshot has none.`,
           ),
+          type: [RowRef],
         }),
-        status: t.expose('status', {
-          ...nonNull(perAccount, 'Whether the list follows its service.'),
-          type: FeedStatus,
-        }),
-      };
-    },
+      }),
+      status: t.expose('status', {
+        ...nonNull(perAccount, 'Whether the list follows its service.'),
+        type: FeedStatus,
+      }),
+    }),
   });
   builder.subscriptionField(changes, (t) =>
     t.field({
