@@ -21,7 +21,7 @@ export interface LiveEvent<Totals> {
 
 export type ListChanges<Row, Totals> = LiveEvent<Totals> & Delta<Row>;
 
-export interface ListRules<Row, Answer, Totals> extends RowRules<Row> {
+interface ListRules<Row, Answer, Totals> extends RowRules<Row> {
   /** The rows of an answer: the same array for an answer that is known to be equal. */
   readonly rowsOf: (answer: Answer) => readonly Row[];
   readonly totalsOf: (rows: readonly Row[]) => Totals;

@@ -35,7 +35,7 @@ interface Closing {
   readonly closedAt: number;
 }
 
-export const CLOSINGS_KEPT = 256;
+const CLOSINGS_KEPT = 256;
 const NOTHING: Delta<never> = { upserted: [], ticks: [], opened: [], closed: [] };
 
 /**

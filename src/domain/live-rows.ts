@@ -50,7 +50,7 @@ const EVERYBODY = { tokenHash: '', expiresAtMs: null, token: null } as const;
 type Follower = Viewer | typeof EVERYBODY;
 
 // Anybody may follow a list of any arguments, and each is polled.
-export const MAX_PUBLIC_LISTS = 500;
+const MAX_PUBLIC_LISTS = 500;
 const RETRY_SECONDS = 10;
 
 export type LiveRows = ReturnType<typeof createLiveRows>;

@@ -9,7 +9,7 @@ import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PositionsHub } from './hub.ts';
 import { newer, type PositionsBoard } from './positions-board.ts';
 
-export interface OpenPositionsOptions {
+interface OpenPositionsOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
   readonly board: PositionsBoard;
   readonly clock: Clock;
