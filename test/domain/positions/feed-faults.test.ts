@@ -79,7 +79,10 @@ test('without a first list in time a subscription ends with the error of the cal
   await followChanges(viewer('late', { login: '1001' })).leave();
   // The deadline and the next poll of each: nothing waits for those who have left.
   expect(clock.pending).toBe(4);
-  await clock.advance(5_000);
+  await clock.advance(600);
+  // The second one's first call waited a second for the ceiling.
+  expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([true, false]);
+  await clock.advance(4_400);
   const error = { kind: 'unavailable', operation: 'getOpenPositions' };
   expect(followers).toMatchObject([{ error }, { error }]);
 });
