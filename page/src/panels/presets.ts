@@ -48,13 +48,13 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
     {
       name: 'Order answers get lost',
       seconds: 30,
-      note: '; place an order below',
+      note: '; an order placed meanwhile shows one',
       start: failing(orders.map((operation) => ({ operation, kind: 'reset-after' }))),
     },
     {
       name: 'My connection drops',
       seconds: 10,
-      note: '; the live account below goes on from its last event',
+      note: '; the live account below resumes from its last event',
       async start() {
         app.line.isDown = true;
       },
@@ -67,7 +67,7 @@ export function startPresets(app: App, screen: OneScreen, show: () => Promise<vo
     {
       name: 'My token is revoked',
       seconds: null,
-      note: '; both apps sign in again',
+      note: '; both apps sign in again, the graph for one refused call',
       async start() {
         revoked = app.session.heldToken;
         if (revoked !== null) await sandbox.revoke(revoked);

@@ -11,7 +11,7 @@ const RUNS = inFull(7, 1);
 const VIEWPORTS = inFull([DESKTOP, PHONE, { width: 320, height: 700 }], [PHONE]);
 const TIME = '\\d\\d:\\d\\d:\\d\\d';
 const SAME = 'the same \\d+ positions, orders and instruments';
-const RESUMED = '; the live account below goes on from its last event';
+const RESUMED = '; the live account below resumes from its last event';
 const OLD = `(?:, with prices of ${TIME})?`;
 
 interface Tap {
@@ -42,13 +42,13 @@ const TAPS: readonly Tap[] = [
     shows: `REST shows all but positions; the graph shows all${OLD}`,
     showed: `REST showed all but positions; the graph showed all${OLD}`,
   },
-  same('Order answers get lost', '; place an order below'),
+  same('Order answers get lost', '; an order placed meanwhile shows one'),
   {
     ...{ name: 'My connection drops', rest: 'xxxxx', graph: 'xxxxx' },
     shows: `neither phone shows anything: no difference here${RESUMED}`,
     showed: `neither phone showed anything: no difference here${RESUMED}`,
   },
-  { ...same('My token is revoked', '; both apps sign in again'), isOverByItself: true },
+  { ...same('My token is revoked', '; both apps sign in again, the graph for one refused call'), isOverByItself: true },
 ];
 
 /** A caption never claims that the phones are alike while they differ, nor the contrary. */
