@@ -4,17 +4,8 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import type { OrderProgress } from '../../src/orders/ticket.ts';
-import {
-  ACCEPTED,
-  buying,
-  LIMIT,
-  startPhone,
-  undatedFetch,
-  unknown,
-  unsent,
-} from '../support/phone.ts';
+import { ACCEPTED, buying, startPhone, undatedFetch, unknown, unsent } from '../support/phone.ts';
 
-const HOUR_MS = 3_600_000;
 /** An order at market may be sent for five seconds else, which pass on a busy machine. */
 const PATIENT = { maxWaitMs: 60_000 };
 const phone = startedForEach(startPhone);
@@ -24,24 +15,6 @@ function listening() {
   const told: OrderProgress[] = [];
   return { told, onProgress: (progress: OrderProgress) => void told.push(progress) };
 }
-
-test('an order names until when it is meant, by the server’s clock', async () => {
-  const { aheadMs } = phone.line;
-  phone.clockMs = 48 * HOUR_MS;
-  const { orders, sent } = phone.open();
-  await orders.ticket().place(buying('market'));
-  await orders.ticket(PATIENT).place(buying('patient'));
-  await orders.ticket().placeLimit(LIMIT);
-  await orders.ticket(PATIENT).placeLimit(LIMIT);
-  for (const [at, most] of [5_000, 60_000, 23 * HOUR_MS, 60_000].entries()) {
-    const { input } = sent[at] as { readonly input: { readonly sendBefore?: string } };
-    // By the clock of the line, which stamps the answers, and is not set back with the date.
-    const leftMs = Date.parse(String(input.sendBefore)) - systemClock.now() - aheadMs;
-    expect(leftMs).toBeLessThanOrEqual(most);
-    expect(leftMs).toBeGreaterThan(most - 60_000);
-  }
-  expect(phone.app.sandbox.orders()).toHaveLength(4);
-});
 
 test('without the server’s clock it names none, and its key is closed all the same', async () => {
   const { orders, sent, core } = phone.open({}, { fetch: undatedFetch });
@@ -99,41 +72,6 @@ test('an order whose line is dead until its time is over is closed over a WebSoc
   phone.line.heal();
   await eventually(() => expect(phone.line.answered).toBe(1));
   expect(phone.app.sandbox.orders()).toEqual([]);
-});
-
-test('an order under way at the end of its time is waited for, and told', async () => {
-  const { orders } = await phone.openKnown();
-  phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000 });
-  const placing = orders.ticket().place(buying('under way'));
-  await eventually(() => expect(phone.app.sandbox.calls('openPosition')).toBe(1));
-  phone.pass(6_000);
-  expect(await placing).toMatchObject(ACCEPTED);
-  expect(phone.app.sandbox.orders()).toHaveLength(1);
-});
-
-test('a key that another tab has closed is closed once more, and its order unsent', async () => {
-  const app = phone.open();
-  const ticket = app.orders.ticket(PATIENT);
-  const document =
-    'mutation ($key: String!, $since: DateTime) { voidOrder(idempotencyKey: $key, since: $since) { __typename } }';
-  const since = new Date(systemClock.now() + 1_000).toISOString();
-  const variables = { key: ticket.idempotencyKey, since };
-  await phone.app.query(document, { token: phone.token, variables });
-  expect(await ticket.place(buying('closed before'))).toMatchObject(unsent('VOIDED'));
-  expect(app.sent).toHaveLength(2);
-  expect(phone.app.sandbox.orders()).toEqual([]);
-});
-
-test('a key from before the records of the server begin is unknown after a restart, and stays', async () => {
-  phone.line.aheadMs = -60_000;
-  await phone.killPlacing(buying('before'));
-  phone.pass(30_000);
-  for (let run = 0; run < 2; run += 1) {
-    expect(await phone.open().orders.resume()).toMatchObject([
-      { outcome: unknown('IDEMPOTENCY_UNAVAILABLE') },
-    ]);
-  }
-  expect(phone.storage.entries.size).toBe(1);
 });
 
 const SLOW_MS = 3_200;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../lib/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../../../src/store/order-gap.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import {
   ageOf,
@@ -19,74 +19,31 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const phone = startedForEach(startPhone);
 
-describe('a ticket whose key the server may have forgotten is asked about, and never sent', () => {
-  test('25 hours later in the same run of the app', async () => {
-    const app = phone.open();
-    const ticket = await phone.interrupt(buying('yesterday'), 'lost', app);
-    phone.pass(25 * HOUR_MS);
-    expect(await ticket.place(buying('yesterday'))).toMatchObject(
-      unknown('KEY_EXPIRED', { retryable: false }),
-    );
-    expect(app.sent.at(-1)).toMatchObject({ key: ticket.idempotencyKey });
-    expect(phone.app.sandbox.orders()).toEqual([]);
-  });
+interface Named {
+  readonly input?: { readonly idempotencyKey: string; readonly keyMade?: string };
+}
 
-  test.each([
-    [23.1, 'old'],
-    [22, 'fresh'],
-  ] as const)('%d hours later after a restart: %s', async (hours, age) => {
-    await phone.interrupt(buying('restarted'), 'lost');
-    phone.pass(hours * HOUR_MS);
-    const { orders } = phone.open();
-    const [resumed] = await orders.resume();
-    expect(resumed).toMatchObject({ age, outcome: { status: 'notFound' } });
-    const outcome = await resumed?.ticket.place(buying('restarted'));
-    if (age === 'fresh') expect(outcome).toMatchObject(ACCEPTED);
-    else expect(outcome).toMatchObject(unknown('KEY_EXPIRED'));
-    expect(phone.app.sandbox.orders()).toHaveLength(age === 'fresh' ? 1 : 0);
-  });
+/** The `keyMade` that each order was sent with; a void has none. */
+const namedIn = (sent: readonly unknown[]) =>
+  (sent as readonly Named[]).flatMap(({ input }) => (input ? [input.keyMade] : []));
 
-  test('where nobody knows when it was made, as of an entry of a version without the server’s time', async () => {
-    await phone.interrupt(buying('former'), 'lost');
-    for (const [name, text] of phone.storage.entries) {
-      const { digest, at } = JSON.parse(text);
-      phone.storage.entries.set(name, JSON.stringify({ digest, at }));
-    }
-    const [resumed] = await phone.open().orders.resume();
-    expect(resumed).toMatchObject({
-      age: 'inDoubt',
-      placedAt: expect.any(String),
-      outcome: { status: 'notFound' },
-    });
-    expect(await resumed?.ticket.place(buying('former'))).toMatchObject(
-      unknown('IDEMPOTENCY_UNAVAILABLE'),
-    );
-    expect(phone.app.sandbox.orders()).toEqual([]);
+test('a ticket sends nothing where nobody knows when it was made, as of an entry of a version without the server’s time', async () => {
+  await phone.interrupt(buying('former'), 'lost');
+  for (const [name, text] of phone.storage.entries) {
+    const { digest, at } = JSON.parse(text);
+    phone.storage.entries.set(name, JSON.stringify({ digest, at }));
+  }
+  const [resumed] = await phone.open().orders.resume();
+  expect(resumed).toMatchObject({
+    age: 'inDoubt',
+    placedAt: expect.any(String),
+    outcome: { status: 'notFound' },
   });
-
-  test('but an outcome on record is told however old the key is', async () => {
-    const app = phone.open();
-    const ticket = await phone.interrupt(buying('on record'), 'answer-lost', app);
-    phone.pass(30 * HOUR_MS);
-    expect(await ticket.place(buying('on record'))).toMatchObject(ACCEPTED);
-    expect(phone.app.sandbox.orders()).toHaveLength(1);
-  });
+  expect(await resumed?.ticket.place(buying('former'))).toMatchObject(
+    unknown('IDEMPOTENCY_UNAVAILABLE'),
+  );
+  expect(phone.app.sandbox.orders()).toEqual([]);
 });
-
-test.each([-2 * DAY_MS, 2 * DAY_MS])(
-  'a device’s clock that is %d ms off changes nothing for an order from before it was set, or a new one',
-  async (clockMs) => {
-    await phone.interrupt(buying('set'), 'lost');
-    phone.clockMs = clockMs;
-    const [resumed] = await phone.open().orders.resume();
-    expect(resumed).toMatchObject({ age: 'fresh', outcome: { status: 'notFound' } });
-    const real = Date.parse(String(resumed?.placedAt)) - systemClock.now();
-    expect(Math.abs(real)).toBeLessThan(HOUR_MS);
-    expect(await resumed?.ticket.place(buying('set'))).toMatchObject(ACCEPTED);
-    expect(await phone.open().orders.ticket().place(buying('new'))).toMatchObject(ACCEPTED);
-  },
-);
-
 test('a key is taken for older by as much as the clocks of replicas may differ', () => {
   const clocks = phoneClock().clocks;
   clocks.serverClock.onDate(new Date(DAY_MS).toUTCString(), 0, 0);
@@ -121,6 +78,39 @@ describe('after a sleep in which the uptime stood still', () => {
     expect(sent).toMatchObject([
       { input: expect.not.objectContaining({ sendBefore: expect.anything() }) },
     ]);
+  });
+});
+
+test('a ticket says when its key was made by the server’s clock, which is asked for where nothing has told it', async () => {
+  const { orders, sent, core } = phone.open();
+  core.expectLogin('700001');
+  expect(await orders.ticket().place(buying('asked'))).toMatchObject(ACCEPTED);
+  expect(namedIn(sent)).toEqual([expect.any(String)]);
+});
+describe('a ticket says nothing of when its key was made', () => {
+  test('where no answer told it before the first request: it cannot be known later', async () => {
+    let isDated = false;
+    const fetching: typeof fetch = (...of) => (isDated ? fetch : undatedFetch)(...of);
+    const { orders, sent } = phone.open({}, { fetch: fetching });
+    phone.line.next.push('lost');
+    const placing = orders.ticket({ maxWaitMs: 60_000 }).place(buying('undated'));
+    await eventually(() => expect(phone.line.orders).toBe(1));
+    isDated = true;
+    expect(await placing).toMatchObject(ACCEPTED);
+    expect(namedIn(sent)).toEqual([undefined, undefined]);
+  });
+
+  test('whose entry is of a version that did not send it', async () => {
+    await phone.interrupt(buying('former'), 'lost');
+    for (const [name, text] of phone.storage.entries) {
+      const { keyMade, ...former } = JSON.parse(text);
+      expect(keyMade).toEqual(expect.any(String));
+      phone.storage.entries.set(name, JSON.stringify(former));
+    }
+    const { orders, sent } = phone.open();
+    const [resumed] = await orders.resume();
+    expect(await resumed?.ticket.place(buying('former'))).toMatchObject(ACCEPTED);
+    expect(namedIn(sent)).toEqual([undefined]);
   });
 });
 

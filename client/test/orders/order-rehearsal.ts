@@ -36,8 +36,6 @@ const ORDERS_PER_LIFE = 60;
 const BEFORE_TAP_MS = 500;
 /** A ticket's wait begins some turns of the event loop behind its tap, in each of which this clock moves a step. */
 const BEGIN_MS = 20 * STEP_MS;
-const TWO_DAYS_MS = 48 * 3_600_000;
-const CLOCKS_MS = [0, 0, TWO_DAYS_MS, -TWO_DAYS_MS];
 /** How often an app is opened again for an order that has no end yet. */
 const MAX_RUNS = 20;
 const BETWEEN_RUNS_MS = 6_000;
@@ -199,13 +197,12 @@ export async function rehearse(
 export type RehearsalCounts = ReturnType<typeof countEnds>;
 
 function countEnds(ended: readonly RehearsedTicket[], kills: number) {
-  const counted = (fault: string) => ended.filter(({ faults }) => faults.includes(fault)).length;
   return {
     tickets: ended.length,
     /** How many tickets ended with each status. */
     statuses: countsOf(ended.map(({ end }) => end.status)),
-    /** How many ended in a later run of the app than their tap's, and how many lost their network meanwhile. */
-    ...{ resumed: counted('app killed'), offline: counted('offline') },
+    /** How many ended in a later run of the app than their tap's. */
+    resumed: ended.filter(({ faults }) => faults.includes('app killed')).length,
     kills,
   };
 }
@@ -218,8 +215,7 @@ async function placeOne(world: World, n: number): Promise<RehearsedTicket> {
   const email = `user-${user}@example.com`;
   let token = sandbox.token({ email });
   const storage = createMemoryStorage();
-  const clockMs = random.pick(CLOCKS_MS);
-  const device = new RehearsalDevice(world, clockMs);
+  const device = createRehearsalDevice(world);
   const line = world.lines.use(await startOrderLine(() => world.facade.url, clock));
   const open = () =>
     openOrderCore({
@@ -246,13 +242,11 @@ async function placeOne(world: World, n: number): Promise<RehearsedTicket> {
     if (happens) faults.push(name);
     return happens;
   };
-  if (clockMs !== 0) faults.push('wrong clock');
   fault?.begin(line, random);
   await pass(BEFORE_TAP_MS);
   if (isBefore('gateway', 0.25)) {
     injector.injectNext({ login: 800_000 + user, email, isRefused: random.happens(0.3) });
   }
-  if (isBefore('offline', 0.2)) goOffline(world, device);
   const kills = world.kills;
   let tapMs = clock.now();
   const ticket = first.orders.ticket();
@@ -306,18 +300,6 @@ function isEnd({ status }: { readonly status: string }): boolean {
   return status !== 'notFound' && status !== 'unanswered';
 }
 
-function goOffline({ random, clock }: World, device: RehearsalDevice): void {
-  const [fromMs, forMs] = [random.below(2_400) - 800, random.below(10_000)];
-  const leave = () => {
-    device.isOnline = false;
-    clock.after(forMs, () => {
-      device.isOnline = true;
-    });
-  };
-  if (fromMs <= 0) leave();
-  else clock.after(fromMs, leave);
-}
-
 function countsOf(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
@@ -357,46 +339,24 @@ function isExplained(outcome: OrderOutcome): boolean {
   return outcome.error === null || outcome.error.code === 'GATEWAY_UNAVAILABLE';
 }
 
-/** A phone whose network goes and comes back, and whose clock is set wrongly. */
-class RehearsalDevice {
-  isOnline = true;
-  /** When the last order left it, by the scripted clock. */
-  lastOrderMs = Number.NEGATIVE_INFINITY;
-  readonly environment: Partial<Environment>;
-
-  constructor({ clock, realDate }: Pick<World, 'clock' | 'realDate'>, clockMs: number) {
-    const isOnline = () => this.isOnline;
-    const sent = (text: string) => {
-      if (/order: place(?!d)/.test(text)) this.lastOrderMs = clock.now();
-      return redated(text, realDate);
-    };
-    class DeviceSocket extends WebSocket {
-      constructor(url: string, protocol: string) {
-        super(isOnline() ? url : 'ws://127.0.0.1:9', protocol);
-      }
-
-      override send(data: string): void {
-        super.send(sent(data));
-      }
+/** A phone's environment, and when the last order left it, by the scripted clock. */
+function createRehearsalDevice({ clock, realDate }: Pick<World, 'clock' | 'realDate'>) {
+  const sent = (text: string) => {
+    if (/order: place(?!d)/.test(text)) device.lastOrderMs = clock.now();
+    return redated(text, realDate);
+  };
+  class DeviceSocket extends WebSocket {
+    override send(data: string): void {
+      super.send(sent(data));
     }
-    this.environment = {
-      fetch: (input, init) => {
-        // A browser says no more than this, whatever the reason.
-        if (!this.isOnline) return Promise.reject(new TypeError('Failed to fetch'));
-        return fetch(input, { ...init, body: sent(String(init?.body)) });
-      },
-      WebSocket: DeviceSocket as unknown as typeof globalThis.WebSocket,
-      lifecycle: {
-        isVisible: true,
-        get isOnline() {
-          return isOnline();
-        },
-        onReturn: () => () => {},
-        onHide: () => () => {},
-      },
-      now: () => clock.now() + clockMs,
-      uptime: clock.now,
-      after: clock.after,
-    };
   }
+  const environment: Partial<Environment> = {
+    fetch: (input, init) => fetch(input, { ...init, body: sent(String(init?.body)) }),
+    WebSocket: DeviceSocket as unknown as typeof globalThis.WebSocket,
+    now: clock.now,
+    uptime: clock.now,
+    after: clock.after,
+  };
+  const device = { lastOrderMs: Number.NEGATIVE_INFINITY, environment };
+  return device;
 }

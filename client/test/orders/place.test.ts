@@ -30,37 +30,6 @@ test('an order that the gateway takes is accepted, and its key is deleted', asyn
   expect(applied('taken')).toHaveLength(1);
 });
 
-test('an order that the gateway refuses is rejected, and its key is deleted', async () => {
-  const { orders } = phone.open();
-  const outcome = await orders.ticket().place(buying('refused', 'TEST.REJECT'));
-  expect(outcome).toMatchObject({ status: 'rejected', error: 'TEST_REJECT', replayed: false });
-  expect(phone.storage.entries.size).toBe(0);
-});
-
-test('an order whose outcome nobody knows is unknown, keeps its key and is not sent again', async () => {
-  const { orders } = phone.open();
-  const ticket = orders.ticket();
-  const outcome = await ticket.place(buying('nobody knows', 'TEST.UNKNOWN'));
-  expect(outcome).toMatchObject({ status: 'unknown', error: null });
-  expect(phone.storage.entries.size).toBe(1);
-  expect(await ticket.place(buying('nobody knows', 'TEST.UNKNOWN'))).toEqual(outcome);
-  expect(phone.app.sandbox.calls('openPosition')).toBe(1);
-});
-
-test('a double tap is one order, and one request; two tickets are two orders, however alike', async () => {
-  const { orders, sent } = phone.open();
-  const ticket = orders.ticket();
-  const [first, second] = await Promise.all([
-    ticket.place(buying('double')),
-    ticket.place({ ...buying('double') }),
-  ]);
-  expect(first).toEqual(second);
-  expect(sent).toHaveLength(1);
-  expect(applied('double')).toHaveLength(1);
-  await Promise.all([orders.ticket(), orders.ticket()].map((one) => one.place(buying('double'))));
-  expect(applied('double')).toHaveLength(3);
-});
-
 test('a limit order goes by placeLimitOrder, unless it says that it is one at the market', async () => {
   const { orders } = phone.open();
   const market = { ...LIMIT, kind: 'MARKET' };
@@ -68,19 +37,6 @@ test('a limit order goes by placeLimitOrder, unless it says that it is one at th
   expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(0);
   expect(await orders.ticket().placeLimit(LIMIT)).toMatchObject(ACCEPTED);
   expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(1);
-});
-
-test('another input is refused where the ticket was placed, or is being placed', async () => {
-  const { orders } = phone.open();
-  const ticket = orders.ticket();
-  const placing = ticket.place(buying('bound'));
-  const refused = unsent('BAD_USER_INPUT', { extensions: { argument: 'input.idempotencyKey' } });
-  const dearer = { ...buying('bound'), size: { units: 2 } };
-  expect(await ticket.place(dearer)).toMatchObject(refused);
-  expect(await placing).toMatchObject(ACCEPTED);
-  expect(await ticket.place(dearer)).toMatchObject(refused);
-  expect(await ticket.placeLimit({ ...LIMIT, comment: 'bound' })).toMatchObject(refused);
-  expect(applied('bound')).toHaveLength(1);
 });
 
 test('an order says whether it waits for a price, also where the app does not', async () => {

@@ -6,22 +6,6 @@ import { ACCEPTED, buying, minuteOf, startPhone, unsent } from '../support/phone
 
 const phone = startedForEach(startPhone);
 
-test.each(['failing', 'hanging'] as const)(
-  'an order is not sent where its key cannot be stored (%s)',
-  async (how) => {
-    const { orders, sent } = await phone.openKnown();
-    phone.storage[how].add('set');
-    const ticket = orders.ticket();
-    expect(await ticket.place(buying('not kept'), { withinMs: 1_000 })).toMatchObject(
-      unsent('STORAGE'),
-    );
-    expect(sent).toEqual([]);
-    phone.storage[how].clear();
-    expect(await ticket.place(buying('not kept'))).toMatchObject(ACCEPTED);
-    expect(phone.app.sandbox.orders()).toHaveLength(1);
-  },
-);
-
 test('an order is placed where its keys have a storage of their own, and the other one is full', async () => {
   const { core } = phone.open();
   const own = createMemoryStorage();

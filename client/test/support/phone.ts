@@ -89,22 +89,6 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       line.next.length = 0;
       return ticket;
     },
-    /** Ends a run of the app that places an order, whose requests are lost; the answer is its key. */
-    async killPlacing(
-      input: OrderInput,
-      options: { readonly maxWaitMs?: number } = {},
-    ): Promise<string> {
-      const { orders, core } = await phone.openKnown();
-      const before = line.orders;
-      line.next.push(...Array(1_000).fill('lost'));
-      const ticket = orders.ticket(options);
-      const placing = ticket.place(input, { withinMs: 120_000 });
-      await eventually(() => expect(line.orders).toBeGreaterThan(before));
-      core.dispose();
-      await placing;
-      line.next.length = 0;
-      return ticket.idempotencyKey;
-    },
     async [Symbol.asyncDispose]() {
       for (const { core } of cores) core.dispose();
       await line[Symbol.asyncDispose]();
