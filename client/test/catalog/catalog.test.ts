@@ -5,14 +5,7 @@ import { sharedApp } from '../../../test/support/shared-app.ts';
 import { createCatalog } from '../../src/catalog/replica.ts';
 import { createClient } from '../../src/create-client.ts';
 import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
-import {
-  CATALOG,
-  changeCatalog,
-  openPhone,
-  PART,
-  PRO,
-  untilServed,
-} from '../support/catalog-phone.ts';
+import { CATALOG, changeCatalog, openPhone, PART, untilServed } from '../support/catalog-phone.ts';
 import { signedIn, startCore } from '../support/client.ts';
 
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
@@ -41,24 +34,6 @@ describe('loading', () => {
   test('refuses a field that instruments do not have', () => {
     using core = startCore(app);
     expect(() => createCatalog(core, ['positions{id}' as 'min'])).toThrow(TypeError);
-  });
-
-  test('rejects by a forged token, and keeps nothing', async () => {
-    const token = () => app.sandbox.token({ email: PRO, signature: 'forged' });
-    using core = startCore(app, { token });
-    const catalog = createCatalog(core);
-    await expect(catalog.load()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
-    await expect(catalog.sync()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
-    expect(catalog.size).toBe(0);
-  });
-
-  test('rejects where the server has no catalog, and works when it has one again', async () => {
-    await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '30' });
-    using phone = openPhone(own);
-    own.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
-    await expect(phone.catalog.load()).rejects.toMatchObject({ name: 'TradingGraphError' });
-    own.sandbox.clearFaults();
-    await expect.poll(() => phone.catalog.load().then(() => phone.catalog.size)).toBeGreaterThan(0);
   });
 });
 
@@ -115,31 +90,6 @@ describe('syncing', () => {
     await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'INTERNAL' });
     expect(phone.catalog.size).toBe(0);
   });
-
-  test('of changes that do not lead to the server’s size fetches everything', async () => {
-    let removed: string[] = [];
-    using phone = openPhone(app, {
-      network: async ({ name }, send) => {
-        const response = await send();
-        if (name !== CATALOG || removed.length === 0) return response;
-        const body = (await response.json()) as {
-          data: { catalog: { changes: { removed: string[]; version: string } } };
-        };
-        body.data.catalog.changes.removed = removed;
-        body.data.catalog.changes.version = 'another';
-        removed = [];
-        return Response.json(body);
-      },
-    });
-    const { catalog } = phone;
-    await catalog.load();
-    const { version } = catalog;
-    removed = ['AAPL'];
-    await catalog.sync();
-    expect(catalog.version).toBe(version);
-    expect(catalog.get('AAPL')).not.toBeNull();
-    expect(phone.versionsAsked().at(-1)).toBe('');
-  });
 });
 
 test('a catalog with more fields than an answer may have is fetched in pages of one version', async () => {
@@ -157,22 +107,6 @@ test('a catalog with more fields than an answer may have is fetched in pages of 
   expect(Object.keys(catalog.all[0] ?? {}).length).toBe(INSTRUMENT_FIELDS.length);
   await catalog.sync();
   expect(phone.sentNamed(CATALOG)).toHaveLength(1);
-});
-
-test('its age counts on by the clock that nobody sets', async () => {
-  let uptimeMs = 5_000;
-  let nowMs = 1_800_000_000_000;
-  using phone = openPhone(app, { uptime: () => uptimeMs, now: () => nowMs });
-  const { catalog } = phone;
-  await catalog.load();
-  const age = catalog.ageSeconds ?? -1;
-  expect(age).toBeGreaterThanOrEqual(0);
-  nowMs -= 86_400_000;
-  expect(catalog.ageSeconds).toBe(age);
-  uptimeMs += 90_999;
-  expect(catalog.ageSeconds).toBe(age + 90);
-  await catalog.sync();
-  expect(catalog.ageSeconds).toBeLessThan(90);
 });
 
 test('its end leaves no timer and no listener, tells nobody, and rejects what is under way', async () => {
