@@ -1,13 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createScriptedClock } from '../../test/support/scripted-clock.ts';
-import { stepUntil } from '../../test/support/steps.ts';
 import { type Client, type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
 
 /** Answers that a server gives seldom, so that they are scripted at the platform's `fetch`. */
 type Answer = (body: string, token: string) => unknown;
-
-const HOUR_MS = 3_600_000;
 
 const refused = (...path: string[]) => ({
   message: 'refused',
@@ -40,9 +36,6 @@ function open(
   return client;
 }
 
-const isAccountQuestion = (body: string) =>
-  body.includes('session') && !body.includes('placeOrder');
-const ORDER = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
 const PLACE = 'mutation { placeOrder { __typename positions { id } } }';
 const ACCEPTED = {
   data: { placeOrder: { __typename: 'OrderAccepted', positions: null } },
@@ -64,49 +57,6 @@ test.each<[string, Answer, string | null]>([
   const { data, errors } = await client.mutate(PLACE);
   expect(data).toEqual(ACCEPTED.data);
   expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED']);
-});
-
-test('an order that the server did not take is unsent, though the session cannot be renewed', async () => {
-  const client = open(
-    (body) =>
-      isAccountQuestion(body)
-        ? { data: { session: { login: 'a' } } }
-        : { data: { order: null }, errors: [refused('order')] },
-    ({ force }) => (force ? null : 'first'),
-  );
-  const outcome = await client.orders.ticket().place(ORDER);
-  expect(outcome).toMatchObject({ status: 'unsent', error: { code: 'SIGNED_OUT' } });
-});
-
-test('no attempt of a long patience is sent once the key is older than 23 hours', async () => {
-  const clock = createScriptedClock();
-  const startMs = clock.now();
-  const sentAtMs: number[] = [];
-  const client = open(
-    (body) => {
-      if (isAccountQuestion(body)) return { data: { session: { login: 'a' } } };
-      if (body.includes('placeOrder')) sentAtMs.push(clock.now() - startMs);
-      const extensions = { code: 'INTERNAL', retryable: true, retryAfter: 6 * 3_600 };
-      return { errors: [{ message: 'later', extensions }] };
-    },
-    undefined,
-    { now: clock.now, uptime: clock.now, random: () => 0.5, after: clock.after },
-  );
-  let isOver = false;
-  const placed = client.orders
-    .ticket({ maxWaitMs: 48 * HOUR_MS })
-    .place(ORDER, { withinMs: 48 * HOUR_MS })
-    .finally(() => {
-      isOver = true;
-    });
-  await stepUntil(
-    () => isOver,
-    () => clock.advance(60_000),
-    10_000,
-  );
-  expect((await placed).status).toBe('unknown');
-  expect(sentAtMs.length).toBeGreaterThan(1);
-  expect(sentAtMs.every((atMs) => atMs < 23 * HOUR_MS)).toBe(true);
 });
 
 test('a change of the token is asked for anew while an older question is under way', async () => {

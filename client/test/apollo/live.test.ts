@@ -173,23 +173,6 @@ test('accountChanges keeps positions, orders and figures of the cache, over a lo
 });
 
 describe('the cache', () => {
-  test('has lost what is closed, or is missing in a whole list', () => {
-    const { cache } = device.apollo;
-    const write = (snapshot: boolean, opened: readonly string[], closed: readonly string[]) => {
-      const upserted = opened.map((id) => ({ __typename: 'Position', id, profit: 1 }));
-      for (const row of upserted) {
-        const fragment = gql`fragment Row on Position { id profit }`;
-        cache.writeFragment({ fragment, data: row });
-      }
-      writePositionChanges(cache, { snapshot, upserted, closed });
-      return Object.keys(cache.extract() as object).filter((key) => key.startsWith('Position:'));
-    };
-    expect(write(true, ['1', '2', '3'], [])).toEqual(['Position:1', 'Position:2', 'Position:3']);
-    expect(write(false, ['4'], ['1'])).toEqual(['Position:2', 'Position:3', 'Position:4']);
-    expect(cached().map(({ id }) => id)).toEqual(['2', '3', '4']);
-    expect(write(true, ['4'], [])).toEqual(['Position:4']);
-  });
-
   test('of any list keeps the rows by their key, and takes what a tick says into them', () => {
     const cache = new InMemoryCache({ typePolicies: { Quote: { keyFields: ['symbol'] } } });
     const query = gql`{ quotes { symbol price name } }`;
@@ -223,6 +206,7 @@ describe('the cache', () => {
       typed('C', 1),
     ]);
     expect(write(false, { closed: ['A', 'C'] })).toEqual([typed('B', 2)]);
+    expect(write(true, { rows: [quote('D', 1)] })).toEqual([typed('D', 1)]);
     expect(Object.keys(cache.extract()).filter((key) => key.startsWith('Quote:'))).toHaveLength(1);
   });
 

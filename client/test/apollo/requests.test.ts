@@ -167,17 +167,6 @@ test('a number that is not finite, as of an empty field of a form, is refused be
 });
 
 describe('a token', () => {
-  test('that is dead gives up with an error, and signs out once', async () => {
-    token = 'dead';
-    await expect(device.apollo.query({ query: HOME })).rejects.toMatchObject({
-      code: 'SIGNED_OUT',
-    });
-    await expect(device.apollo.query({ query: HOME })).rejects.toMatchObject({
-      code: 'SIGNED_OUT',
-    });
-    expect(device.signedOut).toEqual(['SIGNED_OUT']);
-  });
-
   test('is not needed for signing in', async () => {
     token = null;
     const login = gql`mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }`;

@@ -107,23 +107,6 @@ function startApollo() {
   });
 }
 
-test('a screen with @defer gets all of its parts', async () => {
-  const query = gql`
-    query Screen($later: Boolean = true) {
-      session { id }
-      ... @defer(label: "slow", if: $later) { customerId }
-      positions { id ...more @defer }
-    }
-    fragment more on Position { profit }
-  `;
-  const { data } = await startApollo().query<Record<string, unknown>>({ query });
-  expect(data).toMatchObject({
-    session: { id: '700001' },
-    customerId: 'cus_700001',
-    positions: expect.arrayContaining([expect.objectContaining({ profit: expect.any(Number) })]),
-  });
-});
-
 test('a subscription over HTTP gets its events by Apollo’s multipart protocol, and says why it ends', async () => {
   const results: { readonly data?: unknown; readonly error?: unknown }[] = [];
   let isOver = false;

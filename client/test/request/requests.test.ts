@@ -71,47 +71,6 @@ describe('a query', () => {
 });
 
 describe('a token', () => {
-  test('is renewed once for all requests that it fails, and they are sent again', async () => {
-    const good = app.sandbox.token({ email: 'demo@example.com' });
-    const asked: boolean[] = [];
-    using core = startCore(app, {
-      token: ({ force }) => {
-        asked.push(force);
-        return force ? good : 'stale';
-      },
-    });
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => core.request(BALANCE, undefined)),
-    );
-    for (const { errors } of answers) expect(errors).toEqual([]);
-    expect(asked.filter((force) => force)).toHaveLength(1);
-  });
-
-  test('that is refused after its renewal signs out, once, and a later one starts again', async () => {
-    let token = 'stale';
-    let renewals = 0;
-    const signedOut: string[] = [];
-    using core = startCore(app, {
-      token: ({ force }) => {
-        if (force) renewals += 1;
-        return force ? `${token}er` : token;
-      },
-      onSignedOut: ({ code }) => void signedOut.push(code),
-    });
-    const changes: number[] = [];
-    core.onAccountChange(() => void changes.push(1));
-    const answers = await Promise.all([1, 2, 3].map(() => core.request(BALANCE, undefined)));
-    for (const { errors } of answers) expect(errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
-    // Within the cool-down nobody is asked for another token.
-    await core.request(BALANCE, undefined);
-    await core.request(BALANCE, undefined);
-    expect(renewals).toBeLessThanOrEqual(2);
-    expect(signedOut).toEqual(['SIGNED_OUT']);
-    expect(changes).toHaveLength(1);
-    token = app.sandbox.token({ email: 'demo@example.com' });
-    expect((await core.request(BALANCE, undefined)).errors).toEqual([]);
-  });
-
   test.each([
     ['null', null],
     ['undefined', undefined],

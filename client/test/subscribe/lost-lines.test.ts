@@ -51,13 +51,6 @@ test('a WebSocket that the server refuses is told of by its status, and that not
   expect(phone.errors.at(-1)?.message).toContain('rewrites `Host`');
 });
 
-test('where sockets are refused and `fetch` streams an event stream takes over, and the error is gone', async () => {
-  using phone = follow({ WebSocket });
-  await eventually(() => expect(phone.positions.state().status).toBe('LIVE'));
-  expect(phone.errors.some((error) => error?.extensions.status === 403)).toBe(true);
-  expect(phone.positions.state().error).toBeNull();
-});
-
 test.each([
   ['Unexpected server response: 403', { status: 403 }],
   ["Expected HTTP 101 response but was '503 Service Unavailable'", { status: 503 }],
@@ -82,23 +75,12 @@ async function toldOf(...at: Parameters<typeof openAt>): Promise<TradingGraphErr
   return told[0] as TradingGraphError;
 }
 
-/** A server of WebSockets that closes each with the next of these codes, once it is acknowledged if it is at all; after them they stay open. */
-async function startClosingServer(codes: readonly number[], acknowledges = true) {
-  const http = createServer();
-  const tokens: unknown[] = [];
-  new WebSocketServer({ server: http }).on('connection', (socket) => {
-    socket.once('message', (bytes) => {
-      const code = codes[tokens.length];
-      tokens.push(JSON.parse(String(bytes)).payload.authorization);
-      if (acknowledges) socket.send('{"type":"connection_ack"}');
-      if (code !== undefined) socket.close(code, 'as told');
-    });
-  });
-  return Object.assign(await listenLocally(http), { tokens });
-}
-
 test('a socket that is closed before it is acknowledged is told of by its code', async () => {
-  await using server = await startClosingServer(Array(9).fill(4408), false);
+  const http = createServer();
+  new WebSocketServer({ server: http }).on('connection', (socket) => {
+    socket.once('message', () => socket.close(4408, 'as told'));
+  });
+  await using server = await listenLocally(http);
   const error = await toldOf(server.url);
   expect(error).toMatchObject({ code: 'NETWORK', extensions: { closeCode: 4408 } });
   expect(error.message).toContain('as told');
@@ -123,20 +105,4 @@ test('a token that the app cannot fetch, and a socket that the platform refuses,
   }
   const Refused = Forbidden as unknown as typeof globalThis.WebSocket;
   expect((await toldOf(proxy.url, { WebSocket: Refused })).message).toContain('security policy');
-});
-
-test.each([
-  [1009, 'a message too large'],
-  [4400, 'an invalid message'],
-  [4406, 'another protocol'],
-  [4409, 'an operation of that id'],
-])('%d, %s, ends the subscription: a new socket would be closed in the same way', async (code) => {
-  await using server = await startClosingServer([code]);
-  using core = openAt(server.url);
-  const events = subscribe(core);
-  await eventually(() => events.end !== undefined);
-  expect(events.end).toMatchObject({ code: 'PROTOCOL', retryable: false });
-  expect(events.end?.message).toContain(String(code));
-  expect(server.tokens).toHaveLength(1);
-  expect([...core.countedEnvironment.timers]).toEqual([]);
 });

@@ -8,7 +8,6 @@ const PORTAL = [
   '',
   '<h1>Sign in to this network</h1>',
 ].join('\r\n');
-const FORBIDDEN = 'HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
 
 export type CutProxy = Awaited<ReturnType<typeof startCutProxy>>;
 
@@ -18,8 +17,8 @@ export async function startCutProxy(target: string) {
   const sockets = new Set<Socket>();
   const lines = new Set<Socket>();
   let stranded = new Set<Socket>();
-  /** The fault that all connections meet; `blocked` and `swallowed` are requests for a WebSocket alone. */
-  let fault: 'none' | 'stalled' | 'portal' | 'blocked' | 'swallowed' = 'none';
+  /** The fault that all connections meet; `swallowed` are requests for a WebSocket alone. */
+  let fault: 'none' | 'stalled' | 'portal' | 'swallowed' = 'none';
   let swallowed: (() => void)[] = [];
   let limit = Number.POSITIVE_INFINITY;
   const server = createServer((client) => {
@@ -52,7 +51,6 @@ export async function startCutProxy(target: string) {
       if (/^upgrade: websocket/im.test(head)) {
         proxy.upgrades += 1;
         lines.add(client);
-        if (fault === 'blocked') return void client.end(FORBIDDEN);
         if (fault === 'swallowed') return void swallowed.push(() => upstream.write(chunk));
       }
       upstream.write(chunk);
@@ -103,10 +101,6 @@ export async function startCutProxy(target: string) {
     showPortal() {
       fault = 'portal';
       cut();
-    },
-    /** Answers each request for a WebSocket with 403, as some company proxies do. */
-    blockUpgrades() {
-      fault = 'blocked';
     },
     /** Passes no request for a WebSocket on, and says nothing, as some other proxies do. */
     swallowUpgrades() {
