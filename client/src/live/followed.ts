@@ -1,3 +1,4 @@
+import { callApp } from '../call-app.ts';
 import type { Core } from '../core.ts';
 import { disposedError } from '../request/failures.ts';
 import { LiveFeed } from './live-feed.ts';
@@ -55,14 +56,7 @@ export function createFollowed<
     const { state } = feed;
     if (!listening.has(each) || each.told === state) return;
     each.told = state;
-    try {
-      each.listener(state);
-    } catch (error) {
-      // The error is thrown from a task of its own, so that the platform reports it and no other work is interrupted.
-      environment.after(0, () => {
-        throw error;
-      });
-    }
+    callApp(environment, () => each.listener(state));
   }
 
   // The subscription ends a macrotask later, so that a view that is mounted, unmounted and mounted again keeps it.
