@@ -19,6 +19,21 @@ test('an app that was updated to say the kind finds its order again', async () =
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
+test('two tabs that resume at once both learn the outcome', async () => {
+  for (const name of ['one', 'two', 'three']) {
+    await phone.interrupt(buying(name), 'answer-lost');
+  }
+  const tabs = [phone.open(), phone.open(), phone.open()];
+  const told = await Promise.all(tabs.map(({ orders }) => orders.resume()));
+  for (const resumed of told) {
+    expect(resumed.length).toBeLessThanOrEqual(3);
+    expect(resumed.every(({ outcome }) => outcome.status === 'accepted')).toBe(true);
+  }
+  expect(told[0]).toHaveLength(3);
+  expect(phone.storage.entries.size).toBe(0);
+  expect(phone.app.sandbox.orders()).toHaveLength(3);
+});
+
 test('a tab that resumes while another one places does not disturb it', async () => {
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 400 });
   const [placing, resuming] = [phone.open(), phone.open()];
@@ -28,6 +43,31 @@ test('a tab that resumes while another one places does not disturb it', async ()
   expect(await resuming.orders.resume()).toMatchObject([{ outcome: ACCEPTED }]);
   expect(await outcome).toMatchObject({ status: 'accepted', replayed: false });
   expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+test('two tabs that place a resumed order at once place it once', async () => {
+  await phone.interrupt(buying('both'), 'lost');
+  const resumed = await Promise.all([phone.open().orders.resume(), phone.open().orders.resume()]);
+  const outcomes = await Promise.all(resumed.map(([order]) => order?.ticket.place(buying('both'))));
+  expect(outcomes).toMatchObject([ACCEPTED, ACCEPTED]);
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+test('a user does not see, ask for or repeat the orders of another one on the same phone', async () => {
+  const app = phone.open();
+  const { orders, sent } = app;
+  const input = buying('mine');
+  const ticket = await phone.interrupt(input, 'lost', app);
+  phone.signIn('pro@example.com');
+  const before = sent.length;
+  expect(await orders.resume()).toEqual([]);
+  expect(await ticket.place(input)).toMatchObject(unknown('SIGNED_OUT'));
+  expect(sent).toHaveLength(before);
+  expect(phone.app.sandbox.orders()).toEqual([]);
+  phone.signIn('demo@example.com');
+  expect(await orders.resume()).toMatchObject([{ outcome: { status: 'notFound' }, age: 'fresh' }]);
+  expect(await ticket.place(input)).toMatchObject(ACCEPTED);
+  expect(phone.app.sandbox.orders()).toMatchObject([{ login: 700001 }]);
 });
 
 test('nothing is sent where the user changes while the key is being stored', async () => {
