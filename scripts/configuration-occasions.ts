@@ -25,7 +25,7 @@ export const OCCASIONS: Readonly<Partial<Record<keyof typeof SETTINGS, string>>>
   POSITIONS_POLL_MAX_MS: 'live lists should be back sooner after an outage',
   AUTH_PROOF_SECONDS: 'a token that is withdrawn has to end sooner',
   JWT_JWKS_URL: 'tokens are signed by a key pair: forged ones end here then',
-  REDIS_URL: 'there is more than one replica',
+  REDIS_URL: 'replicas run on more than one machine',
   REDIS_DURABILITY: 'the Redis keeps nothing and that is accepted',
   ORDER_STORE: 'the file belongs on another volume',
   ORDER_RECORDS_MAX: 'FillsUp fires',

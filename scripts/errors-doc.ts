@@ -18,10 +18,11 @@ method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code 
 | \`code\` | every error | one of the codes below |
 | \`retryable\` | every error | whether the same request may be sent again: it can succeed, and does no harm |
 | \`operation\` | errors of a gateway call | the gateway operation that failed |
-| \`retryAfter\` | \`RATE_LIMITED\`; where the gateway said it with a 503, \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` | seconds to wait first |
+| \`retryAfter\` | \`RATE_LIMITED\`, \`IDEMPOTENCY_UNAVAILABLE\`; where the gateway said it with a 503, \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` | seconds to wait first |
 | \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503 | the gateway’s own \`error\` and \`message\`, personal data redacted; may be shown to the user |
 | \`argument\` | \`BAD_USER_INPUT\` | path of the argument, where the error is about one |
-| \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\` | which limit is exceeded, the value found, and the limit itself |
+| \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\`, \`PAYLOAD_TOO_LARGE\`; \`limit\` alone \`IDEMPOTENCY_UNAVAILABLE\` | which limit is exceeded, the value found, and the limit itself |
+| \`gap\` | \`IDEMPOTENCY_UNAVAILABLE\` | \`until\` when order records may be missing |
 | \`earlierUnknown\` | \`IDEMPOTENCY_UNAVAILABLE\` and \`GATEWAY_UNAVAILABLE\` of an order | true where an earlier request with its key may have been sent |
 | \`requestId\` | \`INTERNAL\` | the log has the cause under this id; it is also the response header \`x-request-id\` |
 

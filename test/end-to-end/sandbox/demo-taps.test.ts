@@ -48,7 +48,10 @@ const TAPS: readonly Tap[] = [
     shows: `neither phone shows anything: no difference here${RESUMED}`,
     showed: `neither phone showed anything: no difference here${RESUMED}`,
   },
-  { ...same('My token is revoked', '; both apps sign in again, the graph for one refused call'), isOverByItself: true },
+  {
+    ...same('My token is revoked', '; both apps sign in again, the graph for one refused call'),
+    isOverByItself: true,
+  },
 ];
 
 /** A caption never claims that the phones are alike while they differ, nor the contrary. */
