@@ -53,7 +53,7 @@ export const ERROR_CODES = {
   },
   UNAUTHENTICATED: {
     cause:
-      'There is no token, or it is unreadable, expired, or refused by the gateway. HTTP says 200; a WebSocket is closed with 4403.',
+      'There is no token, or it is unreadable, expired, or refused by the gateway. HTTP says 200; where it ends a subscription, the WebSocket is closed with 4403.',
     advice: 'Sign in again and repeat the request with the new token.',
     show: 'Please sign in again.',
     ...BY_THE_CALLER,

@@ -52,7 +52,7 @@ const OrderAcceptedRef = builder.objectRef<PlacedAs<'accepted'>>('OrderAccepted'
 
 const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected').implement({
   description:
-    'The order was refused, by the gateway, or by this server before it was sent: nothing was traded.',
+    'The order was refused, by the gateway, or by this server before it was sent: this request traded nothing.',
   interfaces: [OrderOutcome, RefusalRef],
   fields: (t) =>
     exposedOf(
