@@ -14,11 +14,11 @@ export const ENGINE_LIMITS = {
     'operations started in a minute',
     ({ rateLimitPerMinute: rate }: EngineLimitSettings) => ({ account: rate, address: rate }),
   ),
-  /** A reserve for sign-ins and for the proof of known tokens, where the requests of an address are used up. */
+  /** A reserve for sign-ins and for the proof of known tokens, where what an address or an account may send is used up. */
   reserve: perMinute(
     'RATE_LIMIT_PER_MINUTE',
     '… beyond those, and the messages, of the address',
-    () => ({ address: 60, token: 5 }),
+    () => ({ account: 5, address: 60, token: 5 }),
   ),
   fields: perMinute(
     'COST_LIMIT_PER_MINUTE',

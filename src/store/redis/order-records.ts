@@ -273,6 +273,6 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   };
   // Before the first order, so that the replicas there are know of this one.
   await epochs.joinOrLater();
-  if (redis.isReady()) await warnOfSettings(redis, onWarn);
+  await warnOfSettings(redis, onWarn);
   return { ...records, versions, redisIsUp: redis.isReady };
 }

@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { onlyLimited } from '../../support/limits.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
+import { provedToken } from '../operations/accounts.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
 
@@ -48,6 +49,21 @@ test('who signs in does so by a document that nobody has sent, whatever neighbou
   expect(codesOf(await app.query('{ b: __typename }'))).toEqual(['RATE_LIMITED']);
   const token = await app.signIn();
   expect((await app.query('{ customerId }', { token })).data).toBeDefined();
+});
+
+test('so does who has sent them with a proved token, some times in a minute', async () => {
+  await using app = await startTestApp({}, { limits: onlyLimited('documents', 1) });
+  const token = await provedToken(app);
+  const login = 'login(input: { email: "demo@example.com", password: "demo" }) { __typename }';
+  for (const document of ['{ it: __typename }', `mutation { it: ${login} }`]) {
+    const codes: string[][] = [];
+    for (let at = 0; at < 8; at += 1) {
+      codes.push(codesOf(await app.query(document.replace('it', `it${at}`), { token })));
+    }
+    expect(codes[0]).toEqual([]);
+    expect(codes.at(-1)).toEqual(['RATE_LIMITED']);
+    expect(codes.flat()).not.toContain('INTERNAL');
+  }
 });
 
 describe.each(TRANSPORTS)('by %s', (transport, ask) => {
