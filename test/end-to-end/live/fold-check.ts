@@ -71,8 +71,10 @@ export async function checkFolding({ seed, steps, ...gatewaySays }: FoldCheck) {
     }
   });
   const asked = () => devices.reduce((sum, device) => sum + device.asked(), 0);
-  // A busy machine needs more steps for as many queries.
-  for (let step = 0; step < steps || (asked() < steps / 4 && step < 50 * steps); step += 1) {
+  const told = () => watchers.reduce((sum, { events }) => sum + events.length, 0);
+  // A busy machine needs more steps for as many queries and events.
+  const isQuiet = () => asked() < steps / 4 || told() <= steps / 2;
+  for (let step = 0; step < steps || (isQuiet() && step < 50 * steps); step += 1) {
     change(gateway, history, random);
     await delay(random.below(2 * STEP_MS));
   }
@@ -82,7 +84,7 @@ export async function checkFolding({ seed, steps, ...gatewaySays }: FoldCheck) {
   await Promise.all(clients.map(({ client }) => client.dispose()));
   return {
     problems: [...clients, ...devices].flatMap(({ lists }) => lists.problems),
-    events: watchers.reduce((sum, { events }) => sum + events.length, 0),
+    events: told(),
     queries: asked(),
     states: gateway.states.length,
   };
