@@ -83,8 +83,6 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     const now = new Date().toISOString();
     for (const { labels, annotations } of await prometheus.firing()) {
       const { alertname: name = '', job: _job, ...others } = labels;
-      // It reaches nobody, and keeps others from doing so.
-      if (labels.severity === 'none') continue;
       if (labels.severity === 'page') pages.add(name);
       const { summary, runbook_url: leadsTo } = annotations;
       const isThere =
