@@ -38,7 +38,7 @@ export interface Options
 
 /** A live list as an extension has declared it. */
 export interface DeclaredList extends OpenedKind {
-  /** What makes a poll: the read of the extension, within its deadline. */
+  /** Makes the function that polls: the extension's own read, within its deadline. */
   reader(services: Services, ms: number): LiveRowsParts['read'];
 }
 

@@ -5,7 +5,7 @@ import { foldAccount } from '../../src/live/fold-account.ts';
 import { foldList } from '../../src/live/fold-list.ts';
 import type { AccountFigures } from '../../src/live/live-source.ts';
 
-// What a fold holds is told by client/vectors/folds.json; these tests tell which objects stay the same.
+// The cases of client/vectors/folds.json hold what a fold has; these tests hold which objects stay the same.
 
 /** A row of any list: what names it, what moves, and what does not. */
 interface Row {

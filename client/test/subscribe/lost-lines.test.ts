@@ -75,7 +75,7 @@ async function toldOf(...at: Parameters<typeof openAt>): Promise<TradingGraphErr
   return told[0] as TradingGraphError;
 }
 
-test('a socket that is closed before it is acknowledged is told of by its code', async () => {
+test('a socket that is closed before it is acknowledged is reported by its code', async () => {
   const http = createServer();
   new WebSocketServer({ server: http }).on('connection', (socket) => {
     socket.once('message', () => socket.close(4408, 'as told'));

@@ -44,7 +44,7 @@ export function startRowVerification(
 
   function judge(): void {
     if (ahead.length > 0) onAhead(ahead.splice(0));
-    // The rows that the start left are told of together: they are older than the first of them that was found.
+    // Damage in the rows that the start left is reported together: they are older than the first of them that was found.
     if (problems.length === told || (told > 0 && leftAfter !== null)) return;
     const some = problems.slice(told, told + 10).join(', ');
     told = problems.length;
