@@ -28,8 +28,6 @@ const RECEIVERS = 'http://127.0.0.1:9099/';
 /** A group waits, and looks again at what was inhibited: both of a page. */
 const PAGE_WITHIN_MS = 90_000;
 const MIN_MS = 2_000;
-/** A busy machine may stand still for a second, which at a thirtieth of the times is half a minute. */
-const MIN_FOR_MS = 3_000;
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 const TIME = /(\b(?:for|group_wait|group_interval|repeat_interval): |\[)(\d+)([smhd])/g;
 
@@ -156,12 +154,11 @@ async function startMonitor(
   return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Rules or routes with every time and every window of an expression shorter, a `for` down to its least; all else stays as it is. */
+/** Rules or routes with every time and every window of an expression shorter; all else stays as it is. */
 function divided(text: string, by: number): string {
   return text.replace(TIME, (_whole, before, count, unit) => {
     const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS];
-    const leastMs = by > 1 && before === 'for: ' ? MIN_FOR_MS : 0;
-    return `${before}${Math.max(leastMs, Math.round((seconds * 1_000) / by))}ms`;
+    return `${before}${Math.round((seconds * 1_000) / by)}ms`;
   });
 }
 

@@ -51,6 +51,8 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     return early.length === 0;
   });
   for (const { labels } of early) problems.push(`${labels.alertname} fired before it`);
+  // What is over by now may have been sent: it is no page of this fault.
+  alertmanager.pages.clear();
 
   const sources = [...replicas, balancer];
   const names = [...replicas.map((_, at) => `replica-${at + 1}`), 'haproxy'];
