@@ -1,6 +1,6 @@
-import { chromium } from 'playwright-core';
 import { test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import { launchChromium } from '../../../test/support/launch-chromium.ts';
 import { createSampleProject } from '../support/sample-project.ts';
 
 /** Modules that run the guides' samples in a page: the tests' own libraries need Node, or a phone. */
@@ -61,7 +61,7 @@ describeWithChromium('in a page', (executablePath) => {
     });
     await project.generate();
     const script = await project.bundle('entry.ts');
-    await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    await using browser = await launchChromium(executablePath);
     const page = await browser.newPage();
     await page.addScriptTag({ content: script });
     await page.waitForFunction(() => 'run' in globalThis);

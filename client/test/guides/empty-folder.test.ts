@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { bareEnvironment } from '../../../test/support/bare-environment.ts';
@@ -18,6 +17,7 @@ import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort, freePorts } from '../../../test/support/free-ports.ts';
 import { inFull } from '../../../test/support/in-full.ts';
+import { launchChromium } from '../../../test/support/launch-chromium.ts';
 import { endPrograms, startProgram } from '../support/example-process.ts';
 import { namedSamples, readPage } from '../support/samples.ts';
 
@@ -178,7 +178,7 @@ describe.skipIf(reason !== null)(
         const port = await freePort();
         const server = start(`${command} -- --port ${port} --strictPort`, cwd);
         await eventually(() => expect(server.out).toContain(`:${port}`), server.whileOpen);
-        const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+        const browser = await launchChromium(executablePath);
         const page = await browser.newPage();
         page.setDefaultTimeout(MINUTES_MS);
         await page.goto(`http://localhost:${port}`);

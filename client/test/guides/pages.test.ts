@@ -1,8 +1,8 @@
-import { chromium } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../../../test/support/app.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { launchChromium } from '../../../test/support/launch-chromium.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
 import { createSampleProject } from '../support/sample-project.ts';
 
@@ -26,7 +26,7 @@ describeWithChromium('in a browser', (executablePath) => {
       await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
       const proxy = await startCutProxy(app.url);
       onTestFinished(() => proxy.close());
-      await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+      await using browser = await launchChromium(executablePath);
       const page = await browser.newPage();
       const thrown: unknown[] = [];
       page.on('pageerror', (error) => thrown.push(error));

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import { launchChromium } from '../../../test/support/launch-chromium.ts';
 import { listenLocally } from '../../../test/support/local-server.ts';
 import { startedForEach, startedOnce } from '../../../test/support/started.ts';
 import { indexedDb } from '../../src/storage/indexed-db.ts';
@@ -40,7 +41,7 @@ function remoteStorage(page: Page): ClientStorage {
 }
 
 describeWithChromium('in a browser', (executablePath) => {
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+  const browser = startedOnce(() => launchChromium(executablePath));
   const context = startedForEach(() => browser.newContext());
   const server = startedOnce(async () => {
     const script = stripTypeScriptTypes(await readFile(SOURCE, 'utf8'));

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { build, preview } from 'vite';
 import { afterEach, expect } from 'vitest';
 import { startTestApp } from '../../../test/support/app.ts';
+import { launchChromium } from '../../../test/support/launch-chromium.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import { clientSources } from './client-sources.ts';
 import { startCutProxy } from './cut-proxy.ts';
@@ -71,9 +72,8 @@ async function startExampleApp({
   );
   const { port } = server.httpServer.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/`;
-  const browser = started.adopt(
-    await chromium.launch({ executablePath, args: ['--no-sandbox'] }),
-    (launched) => launched.close(),
+  const browser = started.adopt(await launchChromium(executablePath), (launched) =>
+    launched.close(),
   );
   const owned = started.move();
   const errors: string[] = [];

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWithChromium } from '../../support/describe-with.ts';
+import { launchChromium } from '../../support/launch-chromium.ts';
 import { listenLocally } from '../../support/local-server.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
@@ -32,7 +32,7 @@ const PAGE = `
 
 describeWithChromium('a cookie in a browser', (executablePath) => {
   const app = sharedApp({ AUTH_COOKIE: 'session', CORS_ORIGINS: 'https://app.example.com' });
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+  const browser = startedOnce(() => launchChromium(executablePath));
 
   test('signs its page in, and no other page', async () => {
     const context = await browser.newContext();
