@@ -27,6 +27,7 @@ export const LONG_SUITES: readonly string[] = [
 
 /** Suites that need more than CI brings in, or that install for minutes: `npm test -- --all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = [
+  'client/test/guides/empty-folder.test.ts',
   'client/test/packaging/bundlers.test.ts',
   'client/test/examples/{expo-export,jvm}.test.ts',
   'test/end-to-end/sandbox/firefox.test.ts',

@@ -4,9 +4,16 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { sitePath } from '../../../graphiql/server/docs-pages.ts';
 import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
 import { startTestApp } from '../../support/app.ts';
-import { isReady, openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
+import {
+  isReady,
+  openPage,
+  overflowsSideways,
+  type PageOptions,
+  violations,
+} from '../../support/browser-page.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inFull } from '../../support/in-full.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { QUESTIONS } from './docs-questions.ts';
@@ -132,15 +139,17 @@ test('there is none without GraphiQL', async () => {
   expect((await rawRequest(`${own.url}/docs`)).status).toBe(404);
 });
 
+const WINDOWS: readonly (PageOptions & { readonly name: string })[] = [
+  { name: '320 pixels', viewport: { width: 320, height: 700 }, colorScheme: 'light' },
+  { name: '1024 pixels', viewport: { width: 1024, height: 768 }, colorScheme: 'dark' },
+  { name: '1440 pixels', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+  // A browser's zoom gives a page half as many pixels, of twice the size.
+  { name: '1280 at 200 %', viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
+  { name: 'forced colours', viewport: { width: 1024, height: 768 }, forcedColors: 'active' },
+];
+
 describeInBrowser('in a browser', (browser) => {
-  test.each([
-    { name: '1440 pixels', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
-    { name: '1024 pixels', viewport: { width: 1024, height: 768 }, colorScheme: 'dark' },
-    { name: '320 pixels', viewport: { width: 320, height: 700 }, colorScheme: 'light' },
-    // A browser's zoom gives a page half as many pixels, of twice the size.
-    { name: '1280 at 200 %', viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
-    { name: 'forced colours', viewport: { width: 1024, height: 768 }, forcedColors: 'active' },
-  ] as const)(
+  test.each(inFull(WINDOWS, WINDOWS.slice(0, 2)))(
     'pages fit and have nothing that axe finds: $name',
     async ({ name: _, ...window }) => {
       for (const path of ['/docs', '/docs/errors', '/docs/clients/react', '/docs?q=limit']) {
