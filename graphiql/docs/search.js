@@ -35,6 +35,10 @@ const SYNONYMS = [
   ['withdraw', 'withdrawal', 'payout', 'money out'],
   ['trade', 'position', 'holding'],
   ['cancel', 'cancelling', 'what it does not do'],
+  ['down', 'outage', 'unavailable', 'out of reach', 'failure'],
+  ['probe', 'liveness', 'readiness', 'health check'],
+  ['precision', 'decimal', 'rounding', 'digits'],
+  ['sticky', 'affinity', 'route'],
   ['whole screen', 'whole dashboard', 'one request', 'round trip', 'home screen'],
 ];
 
@@ -100,7 +104,10 @@ function synonymsOf(words) {
 export function createSearch(MiniSearch, sections) {
   const options = { tokenize, processTerm, fields: ['page', 'title', 'text'] };
   const index = new MiniSearch(options);
-  index.addAll(sections.map((section, id) => ({ ...section, id })));
+  // The first section of a page has the page's title, which counts once.
+  const titleOf = (/** @type {import('./search.js').Section} */ { title, page }) =>
+    title === page ? '' : title;
+  index.addAll(sections.map((section, id) => ({ ...section, id, title: titleOf(section) })));
 
   return (query) => {
     const asked = new Set(tokenize(query).flatMap((word) => processTerm(word) ?? []));

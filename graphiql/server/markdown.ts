@@ -99,9 +99,11 @@ function createAnchors(): (title: string) => string {
   };
 }
 
-/** The text of a block as a search reads it. */
-function plain({ raw, type }: Token): string {
+/** The text of a block as a search reads it. Code is as it stands, without its language. */
+function plain(token: Token): string {
+  const { raw, type } = token;
   if (type === 'html') return '';
+  if (type === 'code') return token.text.replace(/\s+/g, ' ');
   return raw
     .replace(/\]\([^)]*\)/g, '')
     .replace(/[`*|[\]]|^[-#]+|---+/gm, '')
