@@ -122,7 +122,7 @@ export const ERROR_CODES = {
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The order records are full or out of reach, so this request was refused before sending. `extensions.earlierUnknown`: they could not be read either, so an earlier request with the key may have been sent. `extensions.gap`: records may be missing, and unknown keys made before 60 seconds after its `until` are refused for a day. `extensions.limit`: this account, or this token of it, has placed too many orders in a day, or closed too many keys. Of `voidOrder` and `placedOrder` with `extensions.retryable` false: the key is closed, and what became of it stays unknown.',
+      'The order records are full or out of reach, so this request was refused before sending. `extensions.earlierUnknown`: they could not be read either, so an earlier request with the key may have been sent. `extensions.gap`: records may be missing, and unknown keys made before 60 seconds after its `until` are refused for a day. `extensions.limit`: this account, or this token of it, has placed too many orders in a day, or closed too many keys. From `voidOrder` and `placedOrder`, with `extensions.retryable` false, it means: the key is closed, and what became of its order stays unknown.',
     retryable: true,
     advice:
       'Repeat with the same idempotency key; where `extensions.retryable` is false after `extensions.retryAfter` seconds, which may be hours, or after signing in again. With `extensions.earlierUnknown` use no other key.',
