@@ -46,7 +46,7 @@ export function errorsPage(): string {
 const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
   none: 'was not carried out by this request.',
   unknown: 'may have been carried out or not.',
-  never: 'never has this code; signing in and reads have.',
+  never: 'never has this code. Reads have, and signing in.',
 };
 
 function section(code: string, error: ErrorCode): string {

@@ -18,7 +18,7 @@ const SYNONYMS = [
   ['realtime', 'live', 'streaming', 'subscription'],
   ['stale', 'delayed', 'age'],
   ['reconnect', 'resume', 'lost line', 'connection lost'],
-  ['dataloader', 'batching', 'n+1'],
+  ['dataloader', 'loader', 'batching', 'n+1'],
   ['tracing', 'traces', 'opentelemetry', 'otel', 'span'],
   ['monitoring', 'metrics', 'prometheus', 'grafana', 'dashboard'],
   ['on-call', 'alert', 'page', 'incident', 'runbook'],
@@ -61,7 +61,7 @@ function stem(word) {
     .replace(/([^s])s$/, '$1');
   if (base.length < 6) return base;
   return base
-    .replace(/(?:ation|ing|ed)$/, '')
+    .replace(/(?:at(?:ion|ing|ed|e)|ing|ed)$/, '')
     .replace(/([bdgmnprt])\1$/, '$1')
     .replace(/e$/, '');
 }
@@ -79,7 +79,8 @@ function processTerm(term) {
  */
 function tokenize(text) {
   return text.split(/[^\p{L}\p{N}+]+/u).flatMap((word) => {
-    const parts = word.match(/\p{Lu}?[\p{Ll}\p{N}]+|\p{Lu}+(?!\p{Ll})/gu) ?? [];
+    const all = word.match(/\p{Lu}?[\p{Ll}\p{N}]+|\p{Lu}+(?!\p{Ll})/gu) ?? [];
+    const parts = all.filter(({ length }) => length > 1);
     return parts.length > 1 ? [word, ...parts] : word ? [word] : [];
   });
 }

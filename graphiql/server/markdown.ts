@@ -105,8 +105,8 @@ function plain(token: Token): string {
   if (type === 'html') return '';
   if (type === 'code') return token.text.replace(/\s+/g, ' ');
   return raw
-    .replace(/\]\([^)]*\)/g, '')
-    .replace(/[`*|[\]]|^[-#]+|---+/gm, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*|]|^[-#]+|---+/gm, '')
     .replace(/\s+/g, ' ')
     .trim();
 }

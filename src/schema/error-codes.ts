@@ -85,7 +85,8 @@ export const ERROR_CODES = {
     outcome: 'fault',
   },
   GATEWAY_TIMEOUT: {
-    cause: 'The gateway did not answer a read in time.',
+    cause:
+      'The gateway did not answer a read or a sign-in in time, or an extension’s field its own.',
     retryable: true,
     advice: 'Retry with exponential backoff.',
     show: 'This takes longer than usual. Trying again…',
@@ -157,7 +158,7 @@ export const ERROR_CODES = {
   INTERNAL: {
     cause: 'A fault in the facade itself. Its log has the cause under `extensions.requestId`.',
     retryable: false,
-    advice: 'Report the `requestId`. An order may be repeated with its key.',
+    advice: 'Report the `requestId`. An order is repeated at once, with its key.',
     show: 'Something went wrong on our side.',
     write: 'unknown',
     outcome: 'fault',
