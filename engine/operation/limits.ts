@@ -17,7 +17,7 @@ export const ENGINE_LIMITS = {
   /** A reserve for sign-ins and for the proof of known tokens, where what an address or an account may send is used up. */
   reserve: perMinute(
     'RATE_LIMIT_PER_MINUTE',
-    '… beyond those, and the messages, of the address',
+    '… where the address has used up those, or its messages',
     () => ({ account: 5, address: 60, token: 5 }),
   ),
   fields: perMinute(
