@@ -17,8 +17,6 @@ export interface ServerParts {
   readonly routes: ReturnType<typeof createRoutes>;
   /** The prefix of every path except the control API's. */
   readonly pathPrefix: string;
-  /** Omits the `Keep-Alive: timeout` header, so that a client cannot close first. */
-  readonly hidesIdleTimeout: boolean;
   /** Handles requests under `/sandbox/`. */
   readonly control: (request: IncomingMessage, path: string) => Promise<Reply>;
 }
@@ -30,9 +28,6 @@ const NO_BODY = Buffer.alloc(0);
 export function createListener(parts: ServerParts): RequestListener {
   return (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] as string;
-    if (parts.hidesIdleTimeout && request.headers.connection !== 'close') {
-      response.setHeader('connection', 'keep-alive');
-    }
     const served = path.startsWith(CONTROL)
       ? parts.control(request, path).then((reply) => respond(response, reply))
       : serve(parts, request, response, path);

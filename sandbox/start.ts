@@ -33,8 +33,6 @@ export interface SandboxOptions {
   readonly mobileWallet?: string | undefined;
   /** The duration of an order of TEST.SLOW. */
   readonly slowMs?: number | undefined;
-  /** The time after which an idle connection is closed without a `Keep-Alive` header announcing it. */
-  readonly idleTimeoutMs?: number | undefined;
   /** The prefix of every path, such as `/api/v1`. */
   readonly pathPrefix?: string | undefined;
 }
@@ -96,13 +94,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       observations,
       routes: createRoutes(mobileWallet),
       pathPrefix,
-      hidesIdleTimeout: options.idleTimeoutMs !== undefined,
       control: createControlListener(control, observations, clock),
     }),
   );
-  server.keepAliveTimeout = options.idleTimeoutMs ?? 65_000;
-  // Node waits a second longer than it announces; a gateway that closes first does not.
-  if (options.idleTimeoutMs !== undefined) server.keepAliveTimeoutBuffer = 0;
+  server.keepAliveTimeout = 65_000;
   server.listen(port, host);
   await once(server, 'listening');
   const bound = (server.address() as AddressInfo).port;

@@ -29,10 +29,6 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     tests: [['scripts/repeat-tests.ts']],
   },
   bundle: { program: [['image/bundle.ts', '.']], package: [['image/pack.ts']] },
-  audit: {
-    all: [['scripts/audit.ts'], ['scripts/audit.ts', 'graphiql']],
-    sbom: [['scripts/sbom.ts']],
-  },
 };
 
 const [script = '', kind = '', ...rest] = process.argv.slice(2);

@@ -42,6 +42,6 @@ export function formatTime(at: Date | null): string {
   return at === null ? NONE : time.format(at);
 }
 
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
+export function plural(count: number, one: string): string {
+  return `${formatCount(count)} ${count === 1 ? one : `${one}s`}`;
 }

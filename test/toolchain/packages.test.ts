@@ -1,12 +1,7 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { listenLocally } from '../support/local-server.ts';
 import { ownFolder } from '../support/own-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -68,7 +63,7 @@ interface Component {
 }
 
 test('the bill of materials holds the production packages and those of GraphiQL, with licences, and no others', () => {
-  const output = execFileSync('npm', ['run', '--silent', 'audit', '--', 'sbom'], {
+  const output = execFileSync('npm', ['run', '--silent', 'sbom'], {
     cwd: root,
     encoding: 'utf8',
   });
@@ -108,40 +103,4 @@ test('the client is packed with the licence', () => {
     readFileSync(join(root, name), 'utf8'),
   );
   expect(own).toBe(whole);
-});
-
-/** What the audit says of a registry that answers the question for advisories, and knows nothing else. */
-async function audit(status: number, answer: object) {
-  const asked: string[] = [];
-  const server = createServer(({ method, url }, response) => {
-    asked.push(`${method} ${url}`);
-    const isAsked = url === '/-/npm/v1/security/advisories/bulk';
-    response.writeHead(isAsked ? status : 404).end(JSON.stringify(isAsked ? answer : {}));
-  });
-  await using registry = await listenLocally(server);
-  const npm = { npm_config_registry: `${registry.url}/`, npm_config_cache: folder.path };
-  const child = execFile(process.execPath, [script('audit.ts')], {
-    cwd: root,
-    env: { ...process.env, ...npm },
-  });
-  const [said, [code]] = await Promise.all([text(child.stdout as Readable), once(child, 'close')]);
-  expect(asked).toContain('POST /-/npm/v1/security/advisories/bulk');
-  return { code, said };
-}
-
-test.each([
-  ['high', 1],
-  ['moderate', 0],
-])('the audit with a %s vulnerability ends with %i', async (severity, code) => {
-  const known = { id: 1, url: 'https://example.com/advisory', title: 'Frames of death' };
-  const more = { vulnerable_versions: '*', cwe: [], cvss: { score: 0, vectorString: null } };
-  const outcome = await audit(200, { ws: [{ ...known, severity, ...more }] });
-  expect(outcome.said).toContain(`${severity}: ws: Frames of death https://example.com/advisory`);
-  expect(outcome.code).toBe(code);
-});
-
-test('the audit says that the registry did not answer, and fails nothing', async () => {
-  const outcome = await audit(405, {});
-  expect(outcome.said).toMatch(/^The registry did not answer, .*405/);
-  expect(outcome.code).toBe(0);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { inFull } from '../../../test/support/in-full.ts';
 import { type RehearsalCounts, rehearse } from './order-rehearsal.ts';
 
-// In full: node scripts/order-faults.ts --tickets 2000
-const TICKETS = 120;
+const TICKETS = inFull(2_000, 120);
 
 /** The run proves something only where each of these occurred. */
 function isVaried({ statuses, resumed, kills }: RehearsalCounts): boolean {
