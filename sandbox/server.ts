@@ -3,12 +3,12 @@ import { OPERATIONS } from '../src/gateway/operations.ts';
 import type { Call, Context } from './call.ts';
 import type { Faults } from './faults.ts';
 import { json, parseJson, type Reply, readBody } from './http.ts';
+import { injectFault } from './inject-fault.ts';
 import type { Observations } from './observations.ts';
 import { HANDLERS } from './operations/table.ts';
 import { refuse } from './refusals.ts';
 import { respond } from './respond.ts';
 import type { createRoutes, Route } from './routes.ts';
-import { spoil } from './spoil.ts';
 
 export interface ServerParts {
   readonly context: Context;
@@ -80,7 +80,7 @@ async function serve(
   if (fault === null) {
     return respond(response, await HANDLERS[operation](call, context));
   }
-  await spoil({
+  await injectFault({
     fault,
     response,
     apply: async () => HANDLERS[operation](call, context),

@@ -4,7 +4,7 @@ import type { LiveOptions, LiveStatus, LiveViewer, PollOutcome } from './live-op
 import type { PollTurn } from './poll-scheduler.ts';
 import { RetryPause } from './retry-pause.ts';
 import type { Subscription } from './subscription.ts';
-import { type RingMember, TokenRing } from './token-ring.ts';
+import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 
 /** How long a list is kept after its last subscription ended. */
 const LINGER_MS = 10_000;
@@ -22,7 +22,7 @@ export abstract class LiveList<
   State extends PolledState<Answer>,
 > {
   readonly state: State;
-  readonly ring: TokenRing<Viewer>;
+  readonly tokens: TokenRotation<Viewer>;
   readonly #options: LiveOptions<Viewer>;
   readonly #onClosed: () => void;
   readonly #turn: PollTurn;
@@ -41,7 +41,7 @@ export abstract class LiveList<
     this.state = state;
     this.#options = options;
     this.#onClosed = onClosed;
-    this.ring = new TokenRing(options, () => this.#linger());
+    this.tokens = new TokenRotation(options, () => this.#linger());
     this.#turn = options.scheduler.join(() => this.#start());
     this.#retry = new RetryPause(options);
   }
@@ -59,19 +59,19 @@ export abstract class LiveList<
 
   join(subscription: Subscription<Viewer>): void {
     this.#cancelLinger();
-    const isAlone = this.ring.isEmpty;
-    this.ring.join(subscription);
+    const isAlone = this.tokens.isEmpty;
+    this.tokens.join(subscription);
     if (isAlone) this.#begin(subscription.watching.viewer);
     this.#expectList();
   }
 
   leave(subscription: Subscription<Viewer>): void {
-    this.ring.leave(subscription);
+    this.tokens.leave(subscription);
   }
 
   /** The list has surely changed. A backend that asked for a pause is not polled before its end. */
   pollNow(): void {
-    if (this.ring.isEmpty || this.#retry.hasFailed) return;
+    if (this.tokens.isEmpty || this.#retry.hasFailed) return;
     if (this.#isInFlight) this.#isOutdated = true;
     else this.#turn.soon();
   }
@@ -82,7 +82,7 @@ export abstract class LiveList<
   }
 
   close(): void {
-    this.ring.close();
+    this.tokens.close();
     this.#cancelLinger();
   }
 
@@ -104,18 +104,18 @@ export abstract class LiveList<
     const { firstListMs, noList } = this.#options;
     const failure = () =>
       this.#lastFailure ?? noList?.() ?? new Error('no first list within the deadline');
-    for (const each of this.ring.subscriptions) each.expectList(firstListMs, failure);
+    for (const each of this.tokens.subscriptions) each.expectList(firstListMs, failure);
   }
 
   #start(): void {
     const { clock } = this.#options;
-    const member = this.#isInFlight ? null : this.ring.next(clock.now());
-    if (member === null) return;
+    const token = this.#isInFlight ? null : this.tokens.next(clock.now());
+    if (token === null) return;
     this.#isInFlight = true;
     this.#isOutdated = false;
     this.#startedAtMs = clock.now();
     this.#expectList();
-    const polling = this.#poll(member)
+    const polling = this.#poll(token)
       // What fails behind the call has failed as well, or the list would stand still for good.
       .catch((error: unknown): PollOutcome => ({ kind: 'failed', error }))
       .then((outcome) => this.#polled(outcome));
@@ -123,12 +123,12 @@ export abstract class LiveList<
   }
 
   /** One poll, from its call to the subscriptions that its answer wakes. */
-  async #poll(member: RingMember<Viewer>): Promise<PollOutcome> {
+  async #poll(token: RotatedToken<Viewer>): Promise<PollOutcome> {
     let answer: Answer | null;
     try {
-      answer = await this.read(member.viewer);
+      answer = await this.read(token.viewer);
     } catch (error) {
-      if (this.ring.isRefused(member, error)) return { kind: 'refused' };
+      if (this.tokens.isRefused(token, error)) return { kind: 'refused' };
       this.#lastFailure = error instanceof Error ? error : new Error(String(error));
       this.#publish('DELAYED', null);
       return { kind: 'failed', error };
@@ -136,7 +136,7 @@ export abstract class LiveList<
     const { rows } = this.state;
     // A call sent later may have been answered sooner: then its list is shown.
     this.#publish('LIVE', answer);
-    this.ring.accepted(member);
+    this.tokens.accepted(token);
     return { kind: this.state.rows === rows ? 'unchanged' : 'changed' };
   }
 
@@ -148,9 +148,9 @@ export abstract class LiveList<
     onPoll?.(outcome);
     if (kind === 'failed') this.#retry.failed(error);
     else if (kind !== 'refused') this.#retry.succeeded();
-    if (this.ring.isEmpty) return;
+    if (this.tokens.isEmpty) return;
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
-    const isDue = kind === 'refused' || this.#isOutdated || this.ring.unproved(clock.now());
+    const isDue = kind === 'refused' || this.#isOutdated || this.tokens.unproved(clock.now());
     if (kind === 'failed') this.#turn.at(this.#retry.untilMs);
     else if (isDue) this.#turn.soon();
     else {
@@ -166,7 +166,7 @@ export abstract class LiveList<
     const isChanged = this.state.take(status, list);
     this.taken();
     if (!isChanged) return;
-    for (const subscription of this.ring.subscriptions) subscription.wake();
+    for (const subscription of this.tokens.subscriptions) subscription.wake();
   }
 
   /** No token polls without a subscription; the list is kept for a while for clients that reconnect. */

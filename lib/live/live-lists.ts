@@ -43,7 +43,7 @@ export class LiveLists<
   }
 
   get #running(): readonly List[] {
-    return this.all.filter(({ ring }) => !ring.isEmpty);
+    return this.all.filter(({ tokens }) => !tokens.isEmpty);
   }
 
   /** The lists that are polled. */
@@ -57,7 +57,7 @@ export class LiveLists<
   }
 
   get subscriptions(): number {
-    return this.#running.reduce((sum, { ring }) => sum + ring.subscriptions.length, 0);
+    return this.#running.reduce((sum, { tokens }) => sum + tokens.subscriptions.length, 0);
   }
 
   /** Since the backend confirmed the oldest list that is polled; 0 without lists. */

@@ -11,7 +11,7 @@ const EARLY_MS = 500;
 /** A list as one of its subscriptions uses it. */
 interface SubscribedList<Viewer, State> {
   readonly state: State & { readonly list: unknown };
-  readonly ring: { maySend(viewer: Viewer): boolean };
+  readonly tokens: { maySend(viewer: Viewer): boolean };
   leave(subscription: Subscription<Viewer>): void;
 }
 
@@ -74,7 +74,7 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
 
   #take(): Event | undefined {
     if (this.#list === null) return undefined;
-    const { state, ring } = this.#list;
+    const { state, tokens } = this.#list;
     const { reader, viewer } = this.watching;
     // This needs no timer: the list wakes its subscriptions once the state may be shown.
     if (state.list === null || reader.isWithheld?.(state)) return undefined;
@@ -82,7 +82,7 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
     const freeAtMs = this.#emittedAtMs + this.#intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
     const isBeat = nowMs >= this.#emittedAtMs + this.#beatMs;
-    const event = ring.maySend(viewer) ? reader.next(state, isBeat) : reader.stale(state, isBeat);
+    const event = tokens.maySend(viewer) ? reader.next(state, isBeat) : reader.stale(state, isBeat);
     if (event !== undefined) {
       this.#emittedAtMs = nowMs;
       this.#options.onEvent?.(Math.max(0, this.#changes - 1));

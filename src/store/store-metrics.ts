@@ -1,5 +1,5 @@
 import type { Registry } from '../../lib/metrics/registry.ts';
-import { REDIS_ERRORS } from './redis/trouble.ts';
+import { REDIS_ERRORS } from './redis/redis-health.ts';
 
 const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find', 'void'] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];

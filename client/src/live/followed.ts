@@ -64,7 +64,7 @@ export function createFollowed<
     if (isDisposed) return;
     cancelSettling ??= environment.after(0, () => {
       cancelSettling = null;
-      if (listening.size === 0) feed.rest();
+      if (listening.size === 0) feed.pause();
       else feed.follow(shortest([...listening].map(({ intervalMs }) => intervalMs)));
     });
   }

@@ -74,7 +74,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   }
 
   /** Ends the subscription; the list and its cursor are kept, to go on from. */
-  rest(): void {
+  pause(): void {
     this.#isWanted = false;
     this.#unlisten?.();
     this.#unlisten = null;
@@ -98,7 +98,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
 
   dispose(error: TradingGraphError): void {
     this.#error = error;
-    this.rest();
+    this.pause();
     this.#publish();
   }
 

@@ -7,6 +7,7 @@ import { neverLeft } from '../request/never-left.ts';
 import { asError } from './as-error.ts';
 import { closeKey } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
+import { withDeadLineDetection } from './dead-line-detection.ts';
 import { freshSocket } from './fresh-socket.ts';
 import { PING } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
@@ -14,7 +15,6 @@ import { isUnsentAs, type OrderAnswer, type OrderOutcome, readAnswer } from './o
 import { isLasting, mayClose, mayHaveTraded, pauseMs, refusesKeyMade } from './repeat-rules.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
-import { watched } from './watched.ts';
 
 /** A request without an answer is then sent over a new one: the server joins both. */
 const ATTEMPT_MS = 10_000;
@@ -172,7 +172,7 @@ function overLine<T>(
   const onDead = () => {
     search.isLineDead = true;
   };
-  return watched(core, ms, deadline.signal, (time) => task(time, undefined), onDead);
+  return withDeadLineDetection(core, ms, deadline.signal, (time) => task(time, undefined), onDead);
 }
 
 /** The time in which the order may still be sent. */

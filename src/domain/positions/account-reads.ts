@@ -2,7 +2,7 @@ import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { LiveList } from '../../../lib/live/live-list.ts';
 import type { PollTurn } from '../../../lib/live/poll-scheduler.ts';
 import { RetryPause } from '../../../lib/live/retry-pause.ts';
-import type { RingMember } from '../../../lib/live/token-ring.ts';
+import type { RotatedToken } from '../../../lib/live/token-rotation.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import {
   type AwaitedOrders,
@@ -96,31 +96,31 @@ export class AccountReads {
   #start(): void {
     const { clock, sessions } = this.#options;
     const after = this.#after;
-    const member = after === null ? null : this.#feed.ring.next(clock.now());
-    if (after === null || member === null) return;
+    const token = after === null ? null : this.#feed.tokens.next(clock.now());
+    if (after === null || token === null) return;
     this.#isReading = true;
     this.#after = null;
     this.#startedAtMs = clock.now();
     const reading = sessions
-      .poll(member.viewer, after)
+      .poll(token.viewer, after)
       .then(
         (answer) => {
           this.#isReading = false;
           this.#retry.succeeded();
           this.#received(answer);
-          this.#feed.ring.accepted(member);
+          this.#feed.tokens.accepted(token);
         },
-        (error: unknown) => this.#failed(member, error, after),
+        (error: unknown) => this.#failed(token, error, after),
       )
       .finally(() => this.changed());
     fireAndForget('live feed', reading);
   }
 
   /** A refusal is about the token alone: the next token reads immediately. */
-  #failed(member: RingMember<Viewer>, error: unknown, after: number): void {
+  #failed(token: RotatedToken<Viewer>, error: unknown, after: number): void {
     this.#isReading = false;
     this.#after ??= after;
-    if (this.#feed.ring.isRefused(member, error)) return;
+    if (this.#feed.tokens.isRefused(token, error)) return;
     this.#retry.failed(error);
     this.#hold.release();
   }
@@ -162,7 +162,7 @@ export class AccountReads {
   }
 
   #wake(): void {
-    for (const subscription of this.#feed.ring.subscriptions)
+    for (const subscription of this.#feed.tokens.subscriptions)
       if (subscription.watching.reader instanceof AccountReader) subscription.wake();
   }
 

@@ -3,7 +3,7 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { asGuest, asHost } from '../../../lib/guest-code.ts';
 import { readSentinelUrl, type SentinelUrl } from '../../../lib/sentinel-url.ts';
 import { StoreError } from '../store-error.ts';
-import type { RedisTrouble } from './trouble.ts';
+import type { RedisHealth } from './redis-health.ts';
 
 interface RedisClientOptions {
   readonly url: string;
@@ -12,7 +12,7 @@ interface RedisClientOptions {
   readonly reconnectMaxMs: number;
   readonly socketTimeoutMs?: number;
   /** Is told of each failure of the connection; those of commands are seen by whoever runs them. */
-  readonly trouble: RedisTrouble;
+  readonly health: RedisHealth;
 }
 
 /**
@@ -48,7 +48,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   const failed = (error: Error, refused: string | null) => {
     refusal ??= refused;
     // At the start the refusal itself is the message.
-    if (isOpen || refusal === null) options.trouble.failed(error, refused);
+    if (isOpen || refusal === null) options.health.failed(error, refused);
   };
   const onError = (error: Error) => {
     const refused = refusalOf(error);

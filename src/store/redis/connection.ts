@@ -1,7 +1,7 @@
 import { asHost } from '../../../lib/guest-code.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
-import { createRedisTrouble, type RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
+import { createRedisHealth, type RedisHealth, type RedisHealthOptions } from './redis-health.ts';
 
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
 
@@ -9,14 +9,14 @@ export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
 export class RedisSilentError extends RecordsUnavailableError {}
 
 /** The options that all connections to the same Redis share. */
-export interface RedisConnectionOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
+export interface RedisConnectionOptions extends Pick<RedisHealthOptions, 'onWarn' | 'onFailed'> {
   readonly url: string;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
   /** The deadline of connecting, and of each command; each part's own where left out. */
   readonly redisTimeoutMs?: number;
   /** Its own where left out. */
-  readonly trouble?: RedisTrouble;
+  readonly health?: RedisHealth;
 }
 
 export const REDIS_PREFIX = 'trading-graph:';
@@ -30,7 +30,7 @@ export async function connectRedis({
   redisTimeoutMs = REDIS_TIMEOUT_MS,
   onWarn,
   onFailed,
-  trouble = createRedisTrouble({ onWarn, onFailed }),
+  health = createRedisHealth({ onWarn, onFailed }),
 }: RedisConnectionOptions) {
   const redis = await openRedisClient({
     url,
@@ -38,7 +38,7 @@ export async function connectRedis({
     // A half-open connection is dropped; heartbeats keep a living one busy.
     socketTimeoutMs: 3 * redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
-    trouble,
+    health,
   });
 
   return {
@@ -51,10 +51,10 @@ export async function connectRedis({
       if (redis.status !== 'ready') throw new RecordsUnavailableError('Redis cannot be reached');
       try {
         const reply = await redis.eval(script, keys.length, ...keys, ...args);
-        trouble.worked();
+        health.worked();
         return reply;
       } catch (cause) {
-        trouble.failed(cause);
+        health.failed(cause);
         const isReply = cause instanceof Error && cause.name === 'ReplyError';
         const message = isReply ? `Redis refuses: ${cause.message}` : 'Redis did not answer';
         throw new RedisSilentError(message, { cause });

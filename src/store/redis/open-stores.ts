@@ -2,13 +2,13 @@ import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { OrderRecords } from '../order-records.ts';
 import { openRedisCatalogVersions } from './catalog-versions.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
+import { createRedisHealth } from './redis-health.ts';
 import { openSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
-import { createRedisTrouble } from './trouble.ts';
 
 /** Opens the state that replicas share. */
 export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLimitsOptions) {
   const { onWarn, onFailed } = given;
-  const options = { ...given, trouble: createRedisTrouble({ onWarn, onFailed }) };
+  const options = { ...given, health: createRedisHealth({ onWarn, onFailed }) };
   await using opened = new AsyncDisposableStack();
   const kept = async <T extends { close(): MaybePromise<void> }>(opening: Promise<T>) => {
     const store = await opening;

@@ -35,9 +35,9 @@ import { assertDurable, type Durability, watchDurability } from './durability.ts
 import { createRedisEpoch, REDIS_TIMING, type RedisTiming } from './epoch.ts';
 import { orderScripts } from './order-scripts.ts';
 import { ageOf, mergeArguments, readRecord, refusalIn } from './record-answers.ts';
+import { isUnwritable } from './redis-health.ts';
 import { figureIn } from './replies.ts';
 import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
-import { isUnwritable } from './trouble.ts';
 
 export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConnectionOptions {
   readonly clock: Clock;

@@ -4,8 +4,8 @@ import type { SharedKeys } from '../../../lib/limits/known-keys.ts';
 import type { Share } from '../../../lib/limits/limiter.ts';
 import { openRedisClient } from './client.ts';
 import { REDIS_PREFIX, REDIS_TIMEOUT_MS, type RedisConnectionOptions } from './connection.ts';
+import { createRedisHealth } from './redis-health.ts';
 import { figureIn, unreadable } from './replies.ts';
-import { createRedisTrouble } from './trouble.ts';
 
 export interface SharedLimitsOptions extends RedisConnectionOptions {
   readonly clock: Clock;
@@ -53,14 +53,14 @@ export async function openSharedLimits({
   redisTimeoutMs = REDIS_TIMEOUT_MS,
   onCounted = () => {},
   onFailed,
-  trouble = createRedisTrouble({ onWarn, onFailed }),
+  health = createRedisHealth({ onWarn, onFailed }),
 }: SharedLimitsOptions) {
   const redis = await openRedisClient({
     url,
     // Only an unknown token's first call waits for an answer; beyond it a replica counts for itself.
     timeoutMs: redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
-    trouble,
+    health,
   });
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   const isPaused = () => clock.now() < pausedUntilMs;
@@ -72,7 +72,7 @@ export async function openSharedLimits({
     try {
       return await command();
     } catch (error) {
-      trouble.failed(error);
+      health.failed(error);
       pausedUntilMs = clock.now() + PAUSE_MS;
       return null;
     } finally {
@@ -120,7 +120,7 @@ export async function openSharedLimits({
       };
     },
     degradedReason(): string | null {
-      const { reason } = trouble;
+      const { reason } = health;
       if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;
       return isPaused() ? 'Redis does not count: limits are counted here alone' : null;
     },

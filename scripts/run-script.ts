@@ -1,4 +1,4 @@
-// Runs what is behind an npm script of several kinds: `npm run soak -- ledger --minutes 10`. The first kind needs no name, and
+// Runs a subcommand of an npm script: `npm run soak -- ledger --minutes 10`. The first one needs no name, and
 // the last program of a kind is given the arguments.
 import { spawnSync } from 'node:child_process';
 

@@ -19,7 +19,7 @@ export type RedisError = (typeof REDIS_ERRORS)[number];
 /** A line of the log. */
 export type Warn = (message: string, fields?: Readonly<Record<string, string>>) => void;
 
-export interface RedisTroubleOptions {
+export interface RedisHealthOptions {
   readonly onWarn: Warn;
   /** Called with each failure. */
   readonly onFailed?: ((kind: RedisError) => void) | undefined;
@@ -50,13 +50,13 @@ export function isUnwritable(error: unknown): boolean {
   return ['OOM', 'MISCONF'].includes(redisErrorOf(error));
 }
 
-export type RedisTrouble = ReturnType<typeof createRedisTrouble>;
+export type RedisHealth = ReturnType<typeof createRedisHealth>;
 
 /**
  * Whether Redis is well, over all connections to it: a line of the log as trouble begins or has another reason than
  * before, and one as it ends. Two connections that fail each in its own way write two.
  */
-export function createRedisTrouble({ onWarn, onFailed, clock = steadyClock }: RedisTroubleOptions) {
+export function createRedisHealth({ onWarn, onFailed, clock = steadyClock }: RedisHealthOptions) {
   let reason: string | null = null;
   let failedAtMs = 0;
   const told = new Set<string>();

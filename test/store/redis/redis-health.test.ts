@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRedisTrouble, redisErrorOf } from '../../../src/store/redis/trouble.ts';
+import { createRedisHealth, redisErrorOf } from '../../../src/store/redis/redis-health.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 function reply(message: string): Error {
@@ -29,27 +29,27 @@ test('each reason is told once until five seconds without any, and each failure 
   const clock = createScriptedClock(0);
   const told: unknown[] = [];
   const counted: string[] = [];
-  const trouble = createRedisTrouble({
+  const health = createRedisHealth({
     clock,
     onWarn: (message, fields) => told.push([message.slice(0, 13), fields?.reason]),
     onFailed: (kind) => counted.push(kind),
   });
   for (let second = 0; second < 20; second += 1) {
-    trouble.failed(FULL);
-    trouble.worked();
+    health.failed(FULL);
+    health.worked();
     await clock.advance(1_000);
   }
-  trouble.failed(new Error('connect ECONNREFUSED'));
-  trouble.failed(FULL);
-  trouble.failed(new Error('Command timed out'));
+  health.failed(new Error('connect ECONNREFUSED'));
+  health.failed(FULL);
+  health.failed(new Error('Command timed out'));
   await clock.advance(4_999);
-  trouble.worked();
-  expect(trouble.reason).toBe('away');
+  health.worked();
+  expect(health.reason).toBe('away');
   // Nobody has to use Redis for it to be over.
   await clock.advance(1);
-  expect(trouble.reason).toBeNull();
-  trouble.worked();
-  trouble.failed(FULL);
+  expect(health.reason).toBeNull();
+  health.worked();
+  health.failed(FULL);
   expect(told).toEqual([
     ['Redis refuses', 'OOM'],
     ['Redis cannot ', 'away'],

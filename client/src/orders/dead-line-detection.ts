@@ -8,7 +8,7 @@ import { PING } from './operations.ts';
  * doubted, and a ping beside it stays unanswered as well. Behind a slow gateway the ping is answered. The doubt comes
  * within the first half of the time, so that the other half is left for another line.
  */
-export async function watched<T>(
+export async function withDeadLineDetection<T>(
   { environment, serverClock, request }: Core,
   ms: number,
   parent: AbortSignal,

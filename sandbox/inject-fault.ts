@@ -5,7 +5,7 @@ import type { Fault, FaultKind } from './faults.ts';
 import { json, type Reply } from './http.ts';
 import { reset, respond } from './respond.ts';
 
-export interface Spoiling {
+export interface Injection {
   readonly fault: Fault;
   readonly response: ServerResponse;
   /** Carries the operation out. */
@@ -32,19 +32,19 @@ const NOT_APPLIED = new Set<FaultKind>([
 ]);
 
 /** Answers a call with the fault. */
-export async function spoil(spoiling: Spoiling): Promise<void> {
-  const { fault, response, wait } = spoiling;
+export async function injectFault(injection: Injection): Promise<void> {
+  const { fault, response, wait } = injection;
   if (fault.kind !== 'drip' && fault.delayMs !== undefined && !(await wait(fault.delayMs))) return;
-  const reply = appliesIt(fault) ? await spoiling.apply() : UNAPPLIED;
+  const reply = appliesIt(fault) ? await injection.apply() : UNAPPLIED;
   if (response.destroyed) return;
   switch (fault.kind) {
     case 'delay':
       return respond(response, reply);
     case 'status':
-      return respond(response, statusReply(spoiling));
+      return respond(response, statusReply(injection));
     case 'revoke':
-      spoiling.revoke();
-      return respond(response, spoiling.refuse(401));
+      injection.revoke();
+      return respond(response, injection.refuse(401));
     case 'reset-before':
     case 'reset-after':
       return reset(response);
@@ -75,7 +75,7 @@ export async function spoil(spoiling: Spoiling): Promise<void> {
     case 'cut-head':
       return cutHead(response);
     case 'drip':
-      return drip(spoiling, altered(fault, reply));
+      return drip(injection, altered(fault, reply));
     case 'oversize':
       return oversize(response, altered(fault, reply), fault.bytes ?? GIGABYTE);
     case 'gzip-bomb':
@@ -98,7 +98,7 @@ function altered({ status, headers }: Fault, reply: Reply): Reply {
   return { status: status ?? reply.status, body: reply.body, headers: { ...own, ...headers } };
 }
 
-function statusReply({ fault, refuse }: Spoiling): Reply {
+function statusReply({ fault, refuse }: Injection): Reply {
   const { status = 500, body, headers = {} } = fault;
   if (body === undefined) return { ...refuse(status), headers };
   return { status, body: typeof body === 'string' ? body : JSON.stringify(body), headers };
@@ -117,7 +117,7 @@ function cutHead(response: ServerResponse): void {
 }
 
 async function drip(
-  { fault, response, wait }: Spoiling,
+  { fault, response, wait }: Injection,
   { status, body, headers }: Reply,
 ): Promise<void> {
   const bytes = Buffer.from(body);

@@ -4,7 +4,7 @@ import { RetryPause } from './retry-pause.ts';
 import type { Subscription } from './subscription.ts';
 
 /** One token with subscriptions to a list. */
-export class RingMember<Viewer> {
+export class RotatedToken<Viewer> {
   readonly viewer: Viewer;
   readonly subscriptions = new Set<Subscription<Viewer>>();
   polledAtMs = Number.NEGATIVE_INFINITY;
@@ -23,8 +23,8 @@ export class RingMember<Viewer> {
 }
 
 /** The tokens of one list's subscriptions in round robin, the next one to poll first. */
-export class TokenRing<Viewer extends LiveViewer> {
-  readonly #members = new Map<string, RingMember<Viewer>>();
+export class TokenRotation<Viewer extends LiveViewer> {
+  readonly #members = new Map<string, RotatedToken<Viewer>>();
   readonly #options: LiveOptions<Viewer>;
   readonly #onEmpty: () => void;
 
@@ -67,7 +67,7 @@ export class TokenRing<Viewer extends LiveViewer> {
   }
 
   /** The next token to poll: one without proof where the poll renews it, else one with; of several the one that waits longest. */
-  next(nowMs: number): RingMember<Viewer> | null {
+  next(nowMs: number): RotatedToken<Viewer> | null {
     const members = [...this.#members.values()];
     const proved = () => members.find(({ viewer }) => this.#isProved(viewer));
     const member =
@@ -81,7 +81,7 @@ export class TokenRing<Viewer extends LiveViewer> {
   }
 
   /** A token without proof, which must poll before its subscriptions may get new events, but not more often than every `pollMs`. */
-  unproved(nowMs: number): RingMember<Viewer> | null {
+  unproved(nowMs: number): RotatedToken<Viewer> | null {
     if (!this.#pollsProve) return null;
     for (const member of this.#members.values()) {
       const dueMs = Math.max(member.polledAtMs + this.#options.pollMs, member.retry.untilMs);
@@ -91,7 +91,7 @@ export class TokenRing<Viewer extends LiveViewer> {
   }
 
   /** The backend has answered a call with this token. */
-  accepted(member: RingMember<Viewer>): void {
+  accepted(member: RotatedToken<Viewer>): void {
     for (const each of this.#pollsProve ? [member] : this.#members.values()) {
       if (!this.#isProved(each.viewer)) fireAndForget('live feed', this.#renew(each));
     }
@@ -99,14 +99,14 @@ export class TokenRing<Viewer extends LiveViewer> {
   }
 
   /** Ends the token's subscriptions where a failure is a refusal of the token; returns whether it is. */
-  isRefused(member: RingMember<Viewer>, error: unknown): boolean {
+  isRefused(member: RotatedToken<Viewer>, error: unknown): boolean {
     const refusal = this.#options.tokens?.endBehind(error) ?? null;
     if (refusal !== null) this.#dismiss(member, refusal);
     return refusal !== null;
   }
 
   /** Renews the proof of a token whose call succeeded and which still has none, as after a refusal by another operation. */
-  async #renew(member: RingMember<Viewer>): Promise<void> {
+  async #renew(member: RotatedToken<Viewer>): Promise<void> {
     if (member.isRenewing || !member.retry.isOver) return;
     member.isRenewing = true;
     try {
@@ -137,9 +137,9 @@ export class TokenRing<Viewer extends LiveViewer> {
     return this.#options.tokens?.isProved(viewer) ?? true;
   }
 
-  #admit(viewer: Viewer): RingMember<Viewer> {
+  #admit(viewer: Viewer): RotatedToken<Viewer> {
     const { clock, tokens } = this.#options;
-    const member = new RingMember(viewer, this.#options);
+    const member = new RotatedToken(viewer, this.#options);
     this.#members.set(viewer.tokenHash, member);
     const { expiresAtMs } = viewer;
     if (tokens && expiresAtMs !== null) {
@@ -153,7 +153,7 @@ export class TokenRing<Viewer extends LiveViewer> {
     return member;
   }
 
-  #dismiss(member: RingMember<Viewer>, reason: Error | null): void {
+  #dismiss(member: RotatedToken<Viewer>, reason: Error | null): void {
     const { viewer, subscriptions, cancelExpiry } = member;
     if (this.#members.get(viewer.tokenHash) !== member) return;
     cancelExpiry?.();
