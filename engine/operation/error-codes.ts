@@ -45,7 +45,7 @@ export class ErrorCodes {
     const { requestId } = record;
     // One failing read surfaces at every field that needed it: it is described and logged once.
     const known = new Map<unknown, PublicCause>();
-    return errors.map((error) => {
+    const maskedError = (error: GraphQLError) => {
       const cause = error.originalError ?? error;
       const described = known.get(cause) ?? this.#publicCause(error, cause, requestId);
       if (!known.has(cause)) {
@@ -58,6 +58,16 @@ export class ErrorCodes {
       const { message, extensions } = described;
       const places = { ...placesOf(error), path: error.path };
       return withoutStack(() => new GraphQLError(message, { ...places, extensions }));
+    };
+    return errors.map((error) => {
+      try {
+        return maskedError(error);
+      } catch {
+        // An author's error has getters, which may throw: the others, and the data, are answered.
+        const { path } = error;
+        const originalError = new TypeError('an error that cannot be read');
+        return maskedError(new GraphQLError(originalError.message, { path, originalError }));
+      }
     });
   }
 

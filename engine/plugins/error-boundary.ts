@@ -1,7 +1,8 @@
 import type { Plugin } from '@envelop/core';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
+import { asGuest } from '../../lib/guest-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { isPlainJson } from '../../lib/plain-json.ts';
+import { isPlainJson, plainJson } from '../../lib/plain-json.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
@@ -29,12 +30,18 @@ export class PluginErrorBoundary {
   readonly #schema: GraphQLSchema;
   readonly #codes: ErrorCodes;
   readonly #wrappable: WrappableSchema;
+  readonly #guest: string;
   readonly #executed = new WeakMap<OperationRecord, ExecutedMutation>();
 
-  constructor(schema: GraphQLSchema, codes: ErrorCodes, wrappable: WrappableSchema) {
+  constructor(
+    schema: GraphQLSchema,
+    codes: ErrorCodes,
+    { wrappable, guest }: { readonly wrappable: WrappableSchema; readonly guest: string },
+  ) {
     this.#schema = schema;
     this.#codes = codes;
     this.#wrappable = wrappable;
+    this.#guest = guest;
   }
 
   /** Notes the result of a mutation, inside of all that other plugins wrap around its execution. */
@@ -105,7 +112,8 @@ export class PluginErrorBoundary {
       if (outcome === events) return outcome;
       if (!(Symbol.asyncIterator in outcome)) return this.checked(record, outcome);
       if (events !== null) {
-        return containedEvents(outcome, events, (error) => this.#codes.pluginFailed(error));
+        const fault = (error: unknown) => this.#codes.pluginFailed(error);
+        return asGuest(this.#guest, () => containedEvents(outcome, events, this.#guest, fault));
       }
       if (transport.reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
       return outcome;
@@ -120,9 +128,20 @@ export class PluginErrorBoundary {
       return this.failed(record, new TypeError('no result'));
     }
     const executed = this.#executed.get(record);
-    if (executed !== undefined && result !== executed.result && !isPlainJson(result)) {
+    const isChanged = executed !== undefined && result !== executed.result;
+    if (isChanged && !asGuest(this.#guest, () => isPlainJson(result))) {
       return this.failed(record, new TypeError('a result that JSON cannot carry'));
     }
+    const { extensions } = result;
+    if (extensions !== undefined) {
+      // It is written when the plugin's code has long returned.
+      const plain = asGuest(this.#guest, () => plainJson(extensions)) as typeof extensions;
+      return this.#coded(record, { ...result, extensions: plain }, fallback);
+    }
+    return this.#coded(record, result, fallback);
+  }
+
+  #coded(record: OperationRecord, result: ExecutionResult, fallback: Fallback) {
     const { errors } = result;
     if (errors === undefined || errors.every(isOurs)) return result;
     const meant = new AggregateError(errors);
@@ -194,13 +213,14 @@ function isOurs({ extensions }: GraphQLError): boolean {
 function containedEvents(
   theirs: AsyncIterable<unknown>,
   events: OperationEvents,
+  guest: string,
   fault: (error: unknown) => void,
 ): AsyncIterableIterator<never, void> {
   const iterator = theirs[Symbol.asyncIterator]();
   let running: Promise<typeof OVER> | null = null;
   async function run() {
     try {
-      while (!(await iterator.next()).done);
+      while (!(await asGuest(guest, () => iterator.next())).done);
     } catch (error) {
       events.fail(error);
     }
@@ -208,7 +228,7 @@ function containedEvents(
   }
   async function leave() {
     try {
-      await iterator.return?.();
+      await asGuest(guest, () => iterator.return?.());
     } catch (error) {
       fault(error);
     }

@@ -29,7 +29,7 @@ export type Graph = ReturnType<typeof createGraph>;
 /** Answers the operations of all transports: it admits each, and then executes it. */
 export function createGraph(parts: GraphParts) {
   const { schema, plugins, codes, createContext, execution } = parts;
-  const pluginErrors = new PluginErrorBoundary(schema, codes, plugins.wrappable);
+  const pluginErrors = new PluginErrorBoundary(schema, codes, plugins);
   // Null where there are no plugins, and so nothing between an operation and its execution.
   const openEnveloped = plugins.hooks.length > 0 ? envelopOperations(parts, pluginErrors) : null;
   return {

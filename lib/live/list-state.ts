@@ -69,9 +69,11 @@ export class ListState<Row, Answer extends ListAnswer, Totals = null> {
   #takeList(list: Answer): void {
     const { rowsOf } = this.#rules;
     const [rows, before] = [rowsOf(list), this.list];
+    const isKnown = before !== null && rowsOf(before) === rows;
+    const advanced = isKnown ? null : this.timeline.advance(rows, this.version + 1);
     this.list = list;
-    if (before !== null && rowsOf(before) === rows) return;
-    const { isContent, isMembers } = this.timeline.advance(rows, this.version + 1);
+    if (advanced === null) return;
+    const { isContent, isMembers } = advanced;
     if (isContent) {
       this.version += 1;
       this.#totals = null;

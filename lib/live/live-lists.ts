@@ -42,6 +42,16 @@ export class LiveLists<
     return [...this.#lists.values()];
   }
 
+  /** Forgets lists that nobody follows, the oldest first, until there are no more than so many. */
+  dropUnwatched(most: number): void {
+    for (const [key, list] of this.#lists) {
+      if (this.#lists.size <= most) return;
+      if (!list.tokens.isEmpty) continue;
+      list.close();
+      this.#lists.delete(key);
+    }
+  }
+
   get #running(): readonly List[] {
     return this.all.filter(({ tokens }) => !tokens.isEmpty);
   }

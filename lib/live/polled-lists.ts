@@ -66,6 +66,7 @@ class PolledList<Viewer extends LiveViewer, Row, Read extends Rows<Row>, Of> ext
   protected override async read(viewer: Viewer): Promise<ListAnswer & Read> {
     const { clock, logicalClock } = this.#options;
     const sent = { logicalTime: logicalClock.next(), sentAtMs: clock.now() };
-    return { ...sent, ...(await this.#options.read(viewer, this.#of, this.state.list)) };
+    // A read that has found nothing new returns what is shown, with its times.
+    return { ...(await this.#options.read(viewer, this.#of, this.state.list)), ...sent };
   }
 }

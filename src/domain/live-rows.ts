@@ -4,6 +4,7 @@ import type { ListChanges } from '../../lib/live/list-state.ts';
 import type { LiveOptions, TokenRules, WatchOptions } from '../../lib/live/live-options.ts';
 import { PolledLists, type PolledListsOptions } from '../../lib/live/polled-lists.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
+import { valueKey } from '../../lib/value-key.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { AccountProof } from './auth/proof.ts';
 import { lasting, polling, type Viewer } from './auth/viewer.ts';
@@ -94,7 +95,8 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
         throw new Error('the proof is of another account');
       }
       checkTimes(how);
-      const key = as?.proof.account ?? JSON.stringify(args);
+      const key = as?.proof.account ?? valueKey(args);
+      if (isPublic && lists.get(key) === undefined) lists.dropUnwatched(MAX_PUBLIC_LISTS - 1);
       if (isPublic && lists.get(key) === undefined && lists.all.length >= MAX_PUBLIC_LISTS) {
         throw new GatewayError('rate-limited', operation, 'too many lists of other arguments', {
           retryAfterSeconds: RETRY_SECONDS,

@@ -19,7 +19,7 @@ export function createJudgement(
   { name: backend, forwardToken, timeoutMs }: BackendSettings,
   given?: Judge,
 ) {
-  const judge = given && ((answer: BackendAnswer) => asGuest(guest, () => given(answer)));
+  const judge = given && ((answer: BackendAnswer) => asGuest(guest, async () => given(answer)));
 
   /** A user who signed in anew would get a 401 for our own credentials again. */
   function refuseOwnCredentials(name: string, exchange: Exchange): void {

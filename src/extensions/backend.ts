@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import DataLoader from 'dataloader';
 import { clientOf } from '../../lib/caller.ts';
-import { asGuest } from '../../lib/guest-code.ts';
+import { asGuest, observed } from '../../lib/guest-code.ts';
+import { promised } from '../../lib/maybe-promise.ts';
+import { plainJson } from '../../lib/plain-json.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createJudgement } from './backend-judgement.ts';
 import { checkRequest } from './backend-request.ts';
 import { fault } from './faults.ts';
+import { readableError } from './field-deadline.ts';
 import type {
   Backend,
   BackendOptions,
@@ -111,7 +114,10 @@ export function createBackend(
   }
 
   return {
-    read: (...given) => handedOut(() => read(...given)),
+    read: (context, operation, request) => {
+      const asked = plainRequest(request);
+      return handedOut(async () => read(context, operation, await asked));
+    },
     loader<Value, Body>(operation: string, batch: Batch<Value, Body>) {
       const { most = MAX_KEYS, request, pick } = batch ?? {};
       if (typeof request !== 'function' || typeof pick !== 'function') {
@@ -122,15 +128,27 @@ export function createBackend(
         const loadAll = async (keys: readonly string[]) => {
           const asked = asGuest(guest, () => request(keys));
           const body = await read<Body>(context, operation, asked);
-          return asGuest(guest, () => keys.map((each) => pick(body, each)));
+          // A failure is that of its key.
+          const picked = async (each: string) => pick(body, each);
+          return asGuest(guest, () =>
+            Promise.all(keys.map((each) => picked(each).catch(readableError))),
+          );
         };
         const create = () => new DataLoader<string, Value>(loadAll, { maxBatchSize: most });
         return memo(loaders, ResolverContext.keyOf(context), create).load(key);
       };
       return (context, key) => handedOut(() => load(context, key));
     },
-    write: (...given) => handedOut(() => write(...given)),
+    write: (context, operation, request) => {
+      const asked = plainRequest(request);
+      return handedOut(async () => write(context, operation, await asked));
+    },
   };
+}
+
+/** The request as JSON, in the caller's own context: its getters and `toJSON` are code of the extension. */
+function plainRequest<Request extends object>(given: Request | undefined): Promise<Request> {
+  return observed(promised(() => plainJson(given ?? {}) as Request));
 }
 
 function memo<Key, Value>(

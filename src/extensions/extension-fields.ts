@@ -2,10 +2,12 @@ import {
   defaultFieldResolver,
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   isAbstractType,
   isInterfaceType,
+  isListType,
   isNonNullType,
   isObjectType,
   isScalarType,
@@ -16,7 +18,12 @@ import { plainJson } from '../../lib/plain-json.ts';
 import { ROW_KEY, type Row } from '../domain/live-rows.ts';
 import type { Context } from '../schema/context.ts';
 import { fault } from './faults.ts';
-import { type FieldDeadline, isPending, withinDeadline } from './field-deadline.ts';
+import {
+  type FieldDeadline,
+  type FieldShape,
+  isPending,
+  withinDeadline,
+} from './field-deadline.ts';
 import type { FieldOptions, Kit } from './kit.ts';
 import { createOutcomeBudgets, typesOfOutcomes } from './outcomes.ts';
 import { readOnly } from './read-only.ts';
@@ -121,6 +128,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       ...(argument !== undefined && { sizeArgument: argument }),
     };
     const isWrite = typeName === 'Mutation';
+    const shape = shapeOf(field.type);
     const ms = Math.min(timeoutMs, extensionDeadlineMs);
     const deadline = { guest, operation: `${guest}.${field.name}`, ms, isWrite };
     field.extensions = traits as typeof field.extensions;
@@ -131,7 +139,12 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       const given = new ResolverContext(context, guest, seconds !== undefined);
       const shown = isOwnType ? source : readOnly(source);
       const run = (within: FieldDeadline) =>
-        withinDeadline(within, given, () => resolve(shown, args, given as never, info as never));
+        withinDeadline(
+          within,
+          given,
+          () => resolve(shown, args, given as never, info as never),
+          shape,
+        );
       // The reads of a write's result follow the write.
       if (isWrite) return context.write(async () => run(bounded), String(info?.path.key));
       if (seconds === undefined) return run(bounded);
@@ -142,12 +155,18 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
     // A resolver of three parameters can be compiled.
     if (isComputed) {
       field.resolve = (source, args) =>
-        withinDeadline(deadline, null, () => {
-          const shown = isOwnType ? source : readOnly(source);
-          const value = resolve(shown, args, NO_CONTEXT, undefined as never);
-          if (isPending(value)) throw fault(`${name} is computed: it must have its value at once`);
-          return value;
-        });
+        withinDeadline(
+          deadline,
+          null,
+          () => {
+            const shown = isOwnType ? source : readOnly(source);
+            const value = resolve(shown, args, NO_CONTEXT, undefined as never);
+            if (isPending(value))
+              throw fault(`${name} is computed: it must have its value at once`);
+            return value;
+          },
+          shape,
+        );
     } else if (property !== null) {
       field.resolve = (source, args, context, ...[info]) =>
         isRow(source) ? source[property] : resolveWithin(source, args, context, info);
@@ -185,8 +204,26 @@ function confineType(type: GraphQLNamedType, guest: string, ms: number): void {
   }
   if (isScalarType(type)) {
     const { coerceOutputValue } = type;
-    type.coerceOutputValue = (value) => plainJson(asGuest(guest, () => coerceOutputValue(value)));
+    type.coerceOutputValue = (value) => asGuest(guest, () => plainJson(coerceOutputValue(value)));
+    for (const name of [
+      'coerceInputValue',
+      'coerceInputLiteral',
+      'parseValue',
+      'parseLiteral',
+    ] as const) {
+      const coerce = type[name] as ((...given: unknown[]) => unknown) | undefined;
+      if (coerce === undefined) continue;
+      const coerceOwn = (...given: unknown[]) => bounded(() => coerce.apply(type, given));
+      Object.assign(type, { [name]: coerceOwn });
+    }
   }
+}
+
+function shapeOf(type: GraphQLOutputType): FieldShape {
+  if (isNonNullType(type)) return shapeOf(type.ofType);
+  if (!isListType(type)) return { lists: 0, isJson: type.name === 'JSON' };
+  const { lists, isJson } = shapeOf(type.ofType);
+  return { lists: lists + 1, isJson };
 }
 
 function givenOf({ extensions }: Field): Given {

@@ -1,5 +1,7 @@
 import { inspect } from 'node:util';
+import type { GraphQLError } from 'graphql';
 import { asGuest } from '../../lib/guest-code.ts';
+import { isPlainJson, plainJson } from '../../lib/plain-json.ts';
 import { DeadlineError, GatewayError } from '../gateway/errors.ts';
 
 export interface FieldDeadline {
@@ -12,12 +14,22 @@ export interface FieldDeadline {
   readonly isWrite: boolean;
 }
 
+/** How GraphQL reads what a field returns, which runs code of the extension as well: its iterator, or its `toJSON`. */
+export interface FieldShape {
+  /** How many lists are nested in its type. */
+  readonly lists: number;
+  readonly isJson: boolean;
+}
+
 interface Wait {
   isOver: boolean;
 }
 
 // A list that never ends would fill the heap before the deadline.
 const MAX_ITEMS = 100_000;
+/** Of lists in lists. */
+const MAX_LEVELS = 10;
+const ANY: FieldShape = { lists: 0, isJson: false };
 
 /**
  * Runs code of an extension for one field, and waits for what it returns as long as the deadline allows; what settles later
@@ -27,14 +39,16 @@ export function withinDeadline(
   deadline: FieldDeadline,
   given: Pick<AbortController, 'abort'> | null,
   run: () => unknown,
+  { lists, isJson }: FieldShape = ANY,
 ): unknown {
   const { guest, ms } = deadline;
   const wait: Wait = { isOver: false };
+  const read = (value: unknown) => (isJson ? jsonItems(value, lists) : value);
   let made: unknown;
   try {
     made = asGuest(guest, () => {
-      const value = run();
-      return isPending(value) ? settledValue(value, wait) : value;
+      const value = listed(run(), lists);
+      return isPending(value) ? settledValue(value, wait, lists).then(read) : read(value);
     });
   } catch (error) {
     throw readableError(error);
@@ -61,18 +75,53 @@ function lateError({ operation, ms, isWrite }: FieldDeadline): GatewayError {
 }
 
 /** Whether a value, or an item of a list, has still to settle: GraphQL would wait for each. */
-export function isPending(value: unknown): boolean {
+export function isPending(value: unknown, level = 0): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.some(isPending);
+  if (Array.isArray(value))
+    return level < MAX_LEVELS && value.some((each) => isPending(each, level + 1));
   return typeof (value as { then?: unknown }).then === 'function' || Symbol.asyncIterator in value;
 }
 
 /** A list whose items fail one by one has their errors as items, which GraphQL reports as theirs. */
-async function settledValue(pending: unknown, wait: Wait): Promise<unknown> {
-  const value = await pending;
+async function settledValue(
+  pending: unknown,
+  wait: Wait,
+  lists: number,
+  level = 0,
+): Promise<unknown> {
+  const value = listed(await pending, lists);
   if (!isPending(value)) return value;
+  if (level > MAX_LEVELS) throw new RangeError(`more than ${MAX_LEVELS} lists in each other`);
   const items = Array.isArray(value) ? value : await itemsOf(value as AsyncIterable<unknown>, wait);
-  return Promise.all(items.map((item) => settledValue(item, wait).catch(readableError)));
+  return Promise.all(
+    items.map((item) => settledValue(item, wait, lists - 1, level + 1).catch(readableError)),
+  );
+}
+
+/** What is iterable where the type is a list, as an array: an iterator could be read once, and by the service. */
+function listed(value: unknown, lists: number): unknown {
+  if (lists <= 0 || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value) || !(Symbol.iterator in value)) return value;
+  const items: unknown[] = [];
+  for (const item of value as Iterable<unknown>) {
+    items.push(listed(item, lists - 1));
+    if (items.length > MAX_ITEMS) throw new RangeError(`a list of more than ${MAX_ITEMS} items`);
+  }
+  return items;
+}
+
+/** JSON as it is sent; an item that JSON cannot carry is an error of its own. */
+function jsonItems(value: unknown, lists: number): unknown {
+  if (value instanceof Error) return value;
+  // What JSON leaves out, such as a function, is told by the scalar.
+  if (lists <= 0 || !Array.isArray(value)) return plainJson(value) ?? value;
+  return value.map((item) => {
+    try {
+      return jsonItems(item, lists - 1);
+    } catch (error) {
+      return readableError(error);
+    }
+  });
 }
 
 async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<readonly unknown[]> {
@@ -85,12 +134,16 @@ async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<read
   return items;
 }
 
-/** Turns whatever code has thrown into an error whose texts can be read. */
-function readableError(thrown: unknown): Error {
+/** Turns whatever code has thrown into an error that can be read: GraphQL and the log read all of these. */
+export function readableError(thrown: unknown): Error {
   try {
     if (thrown instanceof Error) {
       const { message, stack = '' } = thrown;
-      if (typeof message === 'string' && typeof stack === 'string') return thrown;
+      const { extensions, originalError, path } = thrown as Partial<GraphQLError>;
+      const isOfTexts = typeof message === 'string' && typeof stack === 'string';
+      const isOwnCause = originalError === thrown;
+      if (isOfTexts && !isOwnCause && isPlainJson([extensions, path])) return thrown;
+      return new Error(`an error whose details cannot be read: ${inspect(message)}`);
     }
     return new Error(`no error was thrown, but ${inspect(thrown)}`);
   } catch {

@@ -44,6 +44,7 @@ export interface DeclaredList extends OpenedKind {
 
 const MAX_ROWS = 10_000;
 const USUAL_SIZE = 50;
+const CHANGES_FIELDS = 'cursor snapshot closed asOf upserted ticks status'.split(' ');
 
 const REQUIRED = ['name', 'type', 'key', 'read', 'everyMs'];
 const RULES: Rules<keyof Options> = {
@@ -78,8 +79,13 @@ export function declareLive(
   if (!isPublic && Object.keys(args).length > 0) {
     throw fault(`args of the live list ${name} are for a list of everybody`);
   }
+  const taken = Object.keys(args).find((each) => each in changesArgs);
+  if (taken !== undefined) {
+    throw fault(`the argument ${taken} of the live list ${name} has its subscription already`);
+  }
   const { description = 'A live list.', listSize: size = USUAL_SIZE } = options;
   const typeName = `${changes[0]?.toUpperCase()}${changes.slice(1)}`;
+  for (const field of CHANGES_FIELDS) added(`${typeName}.${field}`);
   added(typeName);
   added(`Subscription.${changes}`);
 
@@ -179,7 +185,8 @@ export function rowsOf(
   if (!Array.isArray(given))
     throw fault(`read of ${list} must return a list, not ${shownOf(given)}`);
   if (given.length > MAX_ROWS) throw fault(`${list} has more than ${MAX_ROWS} rows`);
-  const text = JSON.stringify(given);
+  const text: unknown = JSON.stringify(given);
+  if (typeof text !== 'string') throw fault(`${list} is nothing in JSON`);
   if (text === before?.text) return before;
   const keys = new Set<unknown>();
   const rows = (JSON.parse(text) as unknown[]).map((row) => {

@@ -62,10 +62,8 @@ export async function loadExtensions(
       // After each, so that a name that is there twice is told of with its file.
       schema = buildSchema();
       for (const element of elementNames(schema)) {
-        const [owner = element] = element.split('.');
-        const isKits = elements.has(element) || elements.has(owner);
-        if (!contract.has(element) && !additions.has(element) && !isKits)
-          additions.set(element, name);
+        const isKnown = contract.has(element) || additions.has(element) || elements.has(element);
+        if (!isKnown) additions.set(element, name);
       }
       confine(schema, additions, timeoutMs);
       for (const { writes } of backends.values()) checkRefreshes(writes, lists);

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { identityOf, valueKey } from '../../lib/value-key.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -15,17 +16,6 @@ export function createSharedValues() {
     // A reader that waits for a value gets it, even if there was no room for it meanwhile.
     ignoreFetchAbort: true,
   });
-  const numbers = new WeakMap<object, number>();
-  let last = 0;
-
-  function numberOf(source: unknown): number {
-    if (typeof source !== 'object' || source === null) return 0;
-    const known = numbers.get(source);
-    if (known !== undefined) return known;
-    last += 1;
-    numbers.set(source, last);
-    return last;
-  }
 
   /** `source`: the instrument of the viewer's own catalog, whose fields may differ between groups; else undefined. */
   return (
@@ -35,7 +25,8 @@ export function createSharedValues() {
     seconds: number,
     resolve: () => unknown,
   ): unknown => {
-    const key = `${field} ${numberOf(source)} ${JSON.stringify(args)}`;
+    const of = typeof source === 'object' && source !== null ? identityOf(source) : 0;
+    const key = `${field} ${of} ${valueKey(args)}`;
     const known = values.get(key);
     if (known !== undefined) return known.value;
     const resolving = values.fetch(key, { context: resolve, ttl: seconds * 1000 });

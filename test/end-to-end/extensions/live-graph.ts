@@ -91,6 +91,9 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
     read: async (context, { symbol }) =>
       (await quotes.read<{ alerts: AlertRow[] }>(context, 'list', { query: { symbol } })).alerts,
   });
+  builder.objectField('AlertsChanges' as never, 'guests', (t) =>
+    t.string({ ...text, resolve: (_event, _args, context) => Object.keys(context).join() }),
+  );
   // Nobody waits for the next poll of these.
   for (const [name, of] of [
     ['seldom', 'account'],

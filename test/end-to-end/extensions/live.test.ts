@@ -232,6 +232,7 @@ test('fields that read nothing are in events, on types of the extension and of t
   for (const [name, document] of [
     ['instrument', 'subscription { alertsChanges { upserted { instrument { id } } } }'],
     ['alerts', 'subscription { positionChanges { upserted { alerts { id } } } }'],
+    ['guests', 'subscription { alertsChanges { guests } }'],
   ]) {
     socket.subscribe(`${name}`, `${document}`);
     const [error] = (await socket.until(`${name}`, 'error')).payload;
@@ -250,6 +251,20 @@ test('fields that read nothing are in events, on types of the extension and of t
     expect(lines).toContain('a computed() field reads nothing');
     expect(lines).toContain('Alert.later is computed: it must have its value at once');
   });
+});
+
+test('a list that stays as it is has been confirmed by the last poll, not by the first', async () => {
+  using socket = await initializedSocket(facade, tokenOf());
+  socket.subscribe('quiet', 'subscription { alertsChanges { status asOf } }');
+  const first = (await socket.until('quiet', 'next')).payload.data.alertsChanges;
+  const before = polls('/alerts').length;
+  await eventually(() => polls('/alerts').length > before + 3);
+  reply = () => ({ status: 500, body: {} });
+  await eventually(() =>
+    expect(socket.of('quiet').at(-1)?.payload.data.alertsChanges.status).toBe('DELAYED'),
+  );
+  const last = socket.of('quiet').at(-1)?.payload.data.alertsChanges;
+  expect(Date.parse(last.asOf)).toBeGreaterThan(Date.parse(first.asOf));
 });
 
 test('rows of which only a moving property has changed come apart where that is selected', async () => {

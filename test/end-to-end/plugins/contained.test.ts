@@ -7,6 +7,7 @@ import { startFacadeProcess } from '../../support/facade-process.ts';
 import { readMetrics } from '../../support/leaks.ts';
 import { PROGRAM, SOURCES } from '../../support/program.ts';
 import { startedOnce } from '../../support/started.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 
 const SERVING = [
   ['the direct path', ''],
@@ -83,6 +84,22 @@ describe.each(SERVING)('where %s serves HTTP', (_server, hooks) => {
       expect(errors[0]?.extensions).toMatchObject({ code: 'INTERNAL' });
     },
   );
+
+  test('what a plugin forgets while its result is written, or its events are read, ends nothing', async () => {
+    const rejections = async () => Number((await counted())[0]?.split(' ').at(-1) ?? 0);
+    let before = await rejections();
+    expect((await facade.query('query Written { __typename }')).data).toEqual({
+      __typename: 'Query',
+    });
+    await eventually(async () => expect(await rejections()).toBeGreaterThan(before));
+    before = await rejections();
+    const token = sandbox.token({ email: 'demo@example.com' });
+    using socket = await initializedSocket(facade, token);
+    socket.subscribe('1', 'subscription Followed { positionChanges { status } }');
+    await socket.until('1', 'next');
+    await eventually(async () => expect(await rejections()).toBeGreaterThan(before));
+    expect((await facade.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+  });
 
   test('a query whose answer a plugin spoils fails alone', async () => {
     const answers = [

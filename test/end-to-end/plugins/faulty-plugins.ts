@@ -46,8 +46,28 @@ const plugin: Plugin = {
     return {
       onExecuteDone({ result, setResult }) {
         if (name === 'Done') forget();
+        if (name === 'Written') {
+          const toJSON = () => {
+            void fetch('http://127.0.0.1:1');
+            return {};
+          };
+          setResult({ ...result, extensions: { toJSON } } as never);
+        }
         if (name === 'Circular') setResult({ ...result, extensions: circle } as never);
         if (name === 'Refused') throw refusal();
+      },
+    };
+  },
+  onSubscribe({ args }) {
+    if (nameOf(args.document) !== 'Followed') return;
+    return {
+      onSubscribeResult({ result, setResult }) {
+        const events = (result as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+        const next = () => {
+          void fetch('http://127.0.0.1:1');
+          return events.next();
+        };
+        setResult({ [Symbol.asyncIterator]: () => ({ ...events, next }) } as never);
       },
     };
   },
