@@ -10,7 +10,7 @@ export function identityOf(value: WeakKey): number {
   return last;
 }
 
-/** A text that only equal values share. What JSON would write like another, a symbol or an instance of a class, is told by its identity. */
+/** A text that only equal values share. What JSON would write like another, a symbol or an instance of a class without `toJSON`, is told by its identity. */
 export function valueKey(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'symbol') {
@@ -22,7 +22,12 @@ export function valueKey(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
   if (Array.isArray(value)) return `[${value.map(valueKey)}]`;
   const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return `#${identityOf(value)}`;
+  if (prototype !== Object.prototype && prototype !== null) {
+    const isWritten = typeof (value as { toJSON?: unknown }).toJSON === 'function';
+    return isWritten
+      ? `#${identityOf(prototype)}${JSON.stringify(value)}`
+      : `#${identityOf(value)}`;
+  }
   const entries = Object.entries(value).map(
     ([name, each]) => `${JSON.stringify(name)}:${valueKey(each)}`,
   );

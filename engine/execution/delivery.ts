@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { asHost } from '../../lib/guest-code.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { bodyBytes, PACK_FROM_BYTES } from '../../lib/pack.ts';
 import { PackedText } from '../../lib/packed-text.ts';
@@ -66,7 +67,8 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   next(): Promise<Over> {
     if (!this.#hasBegun) {
       this.#hasBegun = true;
-      this.#events.listen(this);
+      // A plugin that wraps these events may ask: what begins here outlives its call.
+      asHost(() => this.#events.listen(this));
     }
     return this.#over.promise;
   }
@@ -74,7 +76,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   async return(): Promise<Over> {
     this.#isOver = true;
     this.#over.resolve(OVER);
-    this.leave();
+    asHost(() => this.leave());
     return OVER;
   }
 

@@ -53,10 +53,10 @@ export class ErrorCodes {
         this.#countLimit(cause, described.extensions);
       }
       known.set(cause, described);
-      this.#count(described, record);
-      if (described === error) return error;
       const { message, extensions } = described;
       const places = { ...placesOf(error), path: error.path };
+      this.#count(described, record);
+      if (described === error) return error;
       return withoutStack(() => new GraphQLError(message, { ...places, extensions }));
     };
     return errors.map((error) => {
@@ -64,8 +64,8 @@ export class ErrorCodes {
         return maskedError(error);
       } catch {
         // An author's error has getters, which may throw: the others, and the data, are answered.
-        const { path } = error;
         const originalError = new TypeError('an error that cannot be read');
+        const path = pathOf(error);
         return maskedError(new GraphQLError(originalError.message, { path, originalError }));
       }
     });
@@ -206,6 +206,14 @@ const FAULT: Http = { status: 500 };
 
 function httpOf({ extensions: { http } }: GraphQLError): Http {
   return (http ?? {}) as Http;
+}
+
+function pathOf(error: GraphQLError): GraphQLError['path'] {
+  try {
+    return error.path;
+  } catch {
+    return undefined;
+  }
 }
 
 export function asGraphQLError(error: unknown): GraphQLError {

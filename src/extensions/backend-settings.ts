@@ -8,6 +8,9 @@ type Options = BackendOptions<Paths, Writes>;
 
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 const HEADER = /^[\w!#$%&'*+.^`|~-]+$/;
+/** The client writes these itself, or they are about one hop. */
+const WRITTEN_HERE =
+  /^(?:connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 const MAX_BYTES = 8_388_608;
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
 const REQUIRED = ['name', 'url', 'reads'];
@@ -25,9 +28,15 @@ const RULES: Rules<keyof Options> = {
   pollsPerSecond: COUNT,
   retries: FLAG,
   headers: [canBeSent, 'an object of headers that can be sent, without idempotency-key'],
-  loginHeader: [isHeaderName, 'the name of a header'],
+  loginHeader: [
+    (value) => isHeaderName(value) && !/^idempotency-key$/i.test(String(value)),
+    'the name of a header that no call has of itself',
+  ],
   forwardToken: FLAG,
-  forward: [(value) => Array.isArray(value) && value.every(isHeaderName), 'a list of headers'],
+  forward: [
+    (value) => Array.isArray(value) && value.every(isHeaderName),
+    'a list of headers that no call has of itself',
+  ],
   reads: [isObject, 'an object of paths by their names'],
   writes: [isObject, 'an object of paths, or of methods and paths, by their names'],
   judge: FUNCTION,
@@ -81,7 +90,7 @@ function named<Given, Made>(
 }
 
 function isHeaderName(value: unknown): boolean {
-  return typeof value === 'string' && HEADER.test(value);
+  return typeof value === 'string' && HEADER.test(value) && !WRITTEN_HERE.test(value);
 }
 
 function canBeSent(value: unknown): boolean {

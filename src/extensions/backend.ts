@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import DataLoader from 'dataloader';
 import { clientOf } from '../../lib/caller.ts';
 import { asGuest, observed } from '../../lib/guest-code.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { promised } from '../../lib/maybe-promise.ts';
-import { plainJson } from '../../lib/plain-json.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import type { Exchange } from '../gateway/exchange.ts';
+import { WrittenJson } from '../gateway/request-templates.ts';
 import { createJudgement } from './backend-judgement.ts';
 import { checkRequest } from './backend-request.ts';
-import { fault } from './faults.ts';
-import { readableError } from './field-deadline.ts';
+import { fault, shown } from './faults.ts';
 import type {
   Backend,
   BackendOptions,
@@ -115,7 +115,7 @@ export function createBackend(
 
   return {
     read: (context, operation, request) => {
-      const asked = plainRequest(request);
+      const asked = readRequest(request);
       return handedOut(async () => read(context, operation, await asked));
     },
     loader<Value, Body>(operation: string, batch: Batch<Value, Body>) {
@@ -126,13 +126,11 @@ export function createBackend(
       const loaders = new WeakMap<object, DataLoader<string, Value>>();
       const load = async (context: ExtensionContext, key: string): Promise<Value> => {
         const loadAll = async (keys: readonly string[]) => {
-          const asked = asGuest(guest, () => request(keys));
+          const asked = await asGuest(guest, async () => readRequest(await request(keys)));
           const body = await read<Body>(context, operation, asked);
-          // A failure is that of its key.
+          // Each key waits for its own, and fails alone.
           const picked = async (each: string) => pick(body, each);
-          return asGuest(guest, () =>
-            Promise.all(keys.map((each) => picked(each).catch(readableError))),
-          );
+          return asGuest(guest, () => keys.map((each) => observed(picked(each)) as Value));
         };
         const create = () => new DataLoader<string, Value>(loadAll, { maxBatchSize: most });
         return memo(loaders, ResolverContext.keyOf(context), create).load(key);
@@ -140,15 +138,30 @@ export function createBackend(
       return (context, key) => handedOut(() => load(context, key));
     },
     write: (context, operation, request) => {
-      const asked = plainRequest(request);
+      const asked = readRequest(request);
       return handedOut(async () => write(context, operation, await asked));
     },
   };
 }
 
-/** The request as JSON, in the caller's own context: its getters and `toJSON` are code of the extension. */
-function plainRequest<Request extends object>(given: Request | undefined): Promise<Request> {
-  return observed(promised(() => plainJson(given ?? {}) as Request));
+/** What a request holds, read in the caller's own context: its getters and `toJSON` are code of the extension. */
+function readRequest(given: WriteRequest = {}): Promise<WriteRequest> {
+  const read = (): WriteRequest => {
+    const { path, query, body, idempotencyKey } = given;
+    return {
+      ...(path !== undefined && { path: isObject(path) ? { ...path } : path }),
+      ...(query !== undefined && { query: isObject(query) ? { ...query } : query }),
+      ...(body !== undefined && { body: writtenBody(body) }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    };
+  };
+  return observed(promised(read));
+}
+
+function writtenBody(body: unknown): WrittenJson {
+  const text: unknown = JSON.stringify(body);
+  if (typeof text !== 'string') throw fault(`a body is nothing in JSON (it is ${shown(body)})`);
+  return new WrittenJson(text);
 }
 
 function memo<Key, Value>(

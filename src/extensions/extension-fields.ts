@@ -22,6 +22,8 @@ import {
   type FieldDeadline,
   type FieldShape,
   isPending,
+  listed,
+  readableError,
   withinDeadline,
 } from './field-deadline.ts';
 import type { FieldOptions, Kit } from './kit.ts';
@@ -160,7 +162,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
           null,
           () => {
             const shown = isOwnType ? source : readOnly(source);
-            const value = resolve(shown, args, NO_CONTEXT, undefined as never);
+            const value = listed(resolve(shown, args, NO_CONTEXT, undefined as never), shape.lists);
             if (isPending(value))
               throw fault(`${name} is computed: it must have its value at once`);
             return value;
@@ -213,10 +215,24 @@ function confineType(type: GraphQLNamedType, guest: string, ms: number): void {
     ] as const) {
       const coerce = type[name] as ((...given: unknown[]) => unknown) | undefined;
       if (coerce === undefined) continue;
-      const coerceOwn = (...given: unknown[]) => bounded(() => coerce.apply(type, given));
+      const coerceOwn = (...given: unknown[]) =>
+        asGuest(guest, () => atOnce(type.name, () => coerce.apply(type, given)));
       Object.assign(type, { [name]: coerceOwn });
     }
   }
+}
+
+/** Parses an input: GraphQL waits for none, and would drop a promise. */
+function atOnce(scalar: string, parse: () => unknown): unknown {
+  let value: unknown;
+  try {
+    value = parse();
+  } catch (error) {
+    throw readableError(error);
+  }
+  if (!isPending(value)) return value;
+  if (value instanceof Promise) value.catch(() => {});
+  throw fault(`${scalar} must parse a value at once`);
 }
 
 function shapeOf(type: GraphQLOutputType): FieldShape {

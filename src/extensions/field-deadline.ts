@@ -51,7 +51,7 @@ export function withinDeadline(
       return isPending(value) ? settledValue(value, wait, lists).then(read) : read(value);
     });
   } catch (error) {
-    throw readableError(error);
+    throw asGuest(guest, () => readableError(error));
   }
   if (!(made instanceof Promise)) return made;
   return new Promise((resolve, reject) => {
@@ -64,7 +64,7 @@ export function withinDeadline(
     made
       .finally(() => clearTimeout(timer))
       .then(resolve, (error) => {
-        reject(readableError(error));
+        reject(asGuest(guest, () => readableError(error)));
       });
   });
 }
@@ -99,9 +99,10 @@ async function settledValue(
 }
 
 /** What is iterable where the type is a list, as an array: an iterator could be read once, and by the service. */
-function listed(value: unknown, lists: number): unknown {
+export function listed(value: unknown, lists: number): unknown {
   if (lists <= 0 || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value) || !(Symbol.iterator in value)) return value;
+  if (Array.isArray(value)) return lists > 1 ? value.map((each) => listed(each, lists - 1)) : value;
+  if (!(Symbol.iterator in value)) return value;
   const items: unknown[] = [];
   for (const item of value as Iterable<unknown>) {
     items.push(listed(item, lists - 1));
@@ -143,7 +144,8 @@ export function readableError(thrown: unknown): Error {
       const isOfTexts = typeof message === 'string' && typeof stack === 'string';
       const isOwnCause = originalError === thrown;
       if (isOfTexts && !isOwnCause && isPlainJson([extensions, path])) return thrown;
-      return new Error(`an error whose details cannot be read: ${inspect(message)}`);
+      const error = new Error(`an error whose details cannot be read: ${inspect(message)}`);
+      return typeof stack === 'string' ? Object.assign(error, { stack }) : error;
     }
     return new Error(`no error was thrown, but ${inspect(thrown)}`);
   } catch {

@@ -3,6 +3,15 @@ import { type PathValueSource, UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';
 import type { GatewayOperation } from './operations.ts';
 
+/** A body that whoever sends it has written. */
+export class WrittenJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 export interface RequestSettings {
   /** Fixed headers of each call, in lower case. */
   readonly gatewayHeaders: Readonly<Record<string, string>>;
@@ -51,7 +60,8 @@ function templateOf(operation: string, row: GatewayOperation, settings: RequestS
     ...{ operation, row, caller, onLate },
     path: pathOf(path),
     headers: headersOf(caller, headers),
-    body: body === undefined ? null : JSON.stringify(body),
+    body:
+      body === undefined ? null : body instanceof WrittenJson ? body.text : JSON.stringify(body),
     ...bounds,
     sendBeforeMs: sendBeforeMs ?? undefined,
     signal: row.effect === 'read' ? caller.signal : undefined,

@@ -74,9 +74,11 @@ test.each([
   [{ loginHeader: 'x login' }, 'loginHeader of the backend news must be the name of a header'],
   [
     { forward: 'x-tenant' },
-    'forward of the backend news must be a list of headers (it is a string)',
+    'forward of the backend news must be a list of headers that no call has of itself (it is a string)',
   ],
   [{ forward: [7] }, 'forward of the backend news must be a list of headers'],
+  [{ forward: ['Content-Length'] }, 'must be a list of headers that no call has of itself'],
+  [{ loginHeader: 'Idempotency-Key' }, 'must be the name of a header that no call has of itself'],
   [{ judge: 'ok' }, 'judge of the backend news must be a function'],
   [{ writs: {} }, 'writs of the backend news is no option: these are name, url,'],
 ])('a backend with %o is refused', (given, reason) => {

@@ -268,6 +268,32 @@ test('a key that cannot be picked fails alone, as does a write below another', a
   expect(written.errors).toMatchObject([{ path: ['lost'], extensions: { code: 'INTERNAL' } }]);
 });
 
+test('a write has the key and the body of its request, whatever holds them, and is not sent without', async () => {
+  const sentAs = (kind: string) =>
+    query(`mutation { sentAs(kind: "${kind}") }`, { token: tokenOf() });
+  for (const [kind, key, body] of [
+    ['instance', 'of a class', '{"amount":0.10000000000000000001}'],
+    ['inherited', 'inherited', '{"a":1}'],
+  ] as const) {
+    service.received.length = 0;
+    expect((await sentAs(kind)).errors).toEqual([]);
+    expect(service.received).toMatchObject([{ headers: { 'idempotency-key': key }, body }]);
+  }
+  service.received.length = 0;
+  for (const kind of ['symbol', 'filter', 'nothing']) {
+    expect((await sentAs(kind)).errors).toMatchObject([{ extensions: { code: 'INTERNAL' } }]);
+  }
+  expect(service.received).toEqual([]);
+});
+
+test('a scalar that is parsed later refuses its argument, and ends nothing', async () => {
+  for (const document of ['{ late(value: 1) }', 'query ($v: Late) { late(value: $v) }']) {
+    const { data, errors } = await query(document, { variables: { v: 1 } });
+    expect([data ?? null, errors.length]).toEqual([null, 1]);
+  }
+  expect((await query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+});
+
 test('an iterator that is shared has its items for everybody, and a list in itself ends', async () => {
   for (let times = 0; times < 2; times += 1) {
     expect((await query('{ sharedIterator }')).data).toEqual({ sharedIterator: ['a'] });

@@ -90,6 +90,29 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
     },
   };
   const Parsed = builder.scalarType('Parsed' as never, parsed as never);
+  const late = {
+    serialize: (value: unknown) => value,
+    parseValue: async () => Promise.reject('too late'),
+  };
+  const Late = builder.scalarType('Late' as never, late as never);
+  class Request {
+    readonly #key = 'of a class';
+    get idempotencyKey() {
+      return this.#key;
+    }
+    get body() {
+      // The types of TypeScript do not have it yet.
+      const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+      return { amount: rawJSON('0.10000000000000000001') };
+    }
+  }
+  const requests: Record<string, () => object> = {
+    instance: () => new Request(),
+    inherited: () => Object.create({ idempotencyKey: 'inherited', body: { a: 1 } }),
+    symbol: () => ({ idempotencyKey: Symbol('no text') }),
+    filter: () => ({ query: { account: undefined } }),
+    nothing: () => ({ body: () => 'nothing' }),
+  };
   const symbols = { EU: Symbol('of Europe'), US: Symbol('of America') };
   const Region = builder.enumType('Region', {
     values: { EU: { value: symbols.EU as never }, US: { value: symbols.US as never } },
@@ -221,6 +244,11 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
     parsed: t.string({
       ...text,
       args: { value: t.arg({ type: Parsed as never }) },
+      resolve: () => 'fine',
+    }),
+    late: t.string({
+      ...text,
+      args: { value: t.arg({ type: Late as never }) },
       resolve: () => 'fine',
     }),
     picked: t.string({
@@ -359,6 +387,12 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
       ...text,
       type: 'JSON',
       resolve: (_root, _args, context) => news.write(context, 'add', { body: new Written() }),
+    }),
+    sentAs: t.field({
+      ...text,
+      type: 'JSON',
+      args: { kind: t.arg.string({ required: true }) },
+      resolve: (_root, { kind }, context) => news.write(context, 'add', requests[kind]?.()),
     }),
     lost: t.string({ ...text, resolve: failures.getters as never }),
     neverWritten: t.string({
