@@ -15,7 +15,7 @@ if (suites.length > 0) {
 const exclude = [...configDefaults.exclude, ...suites];
 const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];
 
-// A run takes four minutes on two quiet cores, CI’s ten; on busy ones twice that. One in full has no such bound.
+// A run takes six minutes on two quiet cores, CI’s sixteen; on busy ones twice that. One in full has no such bound.
 const RUN_MS = (process.env.FULL ? 180 : 40) * 60_000;
 setTimeout(() => {
   process.stderr.write('The run is past its deadline\n');

@@ -34,7 +34,10 @@ test.each([
   [{ name: 'News' }, 'name of the backend News must be a name of a-z, 0-9, - and _'],
   [{ name: undefined }, 'name of the backend (without a name) must be a name'],
   [{ url: 'news:8080' }, 'url of the backend news must be an address of http or https'],
-  [{ url: undefined }, 'url of the backend news must be an address'],
+  [
+    { url: undefined },
+    'url of the backend news must be an address of http or https (it is undefined)',
+  ],
   [{ timeoutMs: 0 }, 'timeoutMs of the backend news must be a whole number from 1 on (it is 0)'],
   [{ connections: 1.5 }, 'connections of the backend news must be a whole number'],
   [{ maxBytes: Number.NaN }, 'maxBytes of the backend news must be a whole number'],
@@ -109,7 +112,8 @@ test('a code is registered once, and makes errors of it', () => {
   expect(full('Too many.')).toMatchObject({
     described: { message: 'Too many.', extensions: { code: 'NEWS_FULL', retryable: true } },
   });
-  for (const half of [undefined, { ...traits, retryable: 'no' }, { ...traits, outcome: 'fine' }])
+  const wrong = [{ retryable: 'no' }, { outcome: 'fine' }, { advice: undefined }];
+  for (const half of [undefined, ...wrong.map((each) => ({ ...traits, ...each }))])
     expect(() => kit.error('NEWS_LATE', half as never)).toThrow("error('NEWS_LATE', …) takes {");
   for (const code of ['NEWS_FULL', 'INTERNAL', 'news'] as const) {
     expect(() => kit.error(code, traits)).toThrow(code);
