@@ -132,22 +132,16 @@ export class PluginErrorBoundary {
     if (isChanged && !asGuest(this.#guest, () => isPlainJson(result))) {
       return this.failed(record, new TypeError('a result that JSON cannot carry'));
     }
-    const { extensions } = result;
-    if (extensions !== undefined) {
-      // It is written when the plugin's code has long returned.
-      const plain = asGuest(this.#guest, () => plainJson(extensions)) as typeof extensions;
-      return this.#coded(record, { ...result, extensions: plain }, fallback);
-    }
-    return this.#coded(record, result, fallback);
-  }
-
-  #coded(record: OperationRecord, result: ExecutionResult, fallback: Fallback) {
-    const { errors } = result;
-    if (errors === undefined || errors.every(isOurs)) return result;
+    const { errors, extensions } = result;
+    // They are written when the plugin's code has long returned.
+    const plain = () => plainJson(extensions) as NonNullable<typeof extensions>;
+    const answer =
+      extensions === undefined ? result : { ...result, extensions: asGuest(this.#guest, plain) };
+    if (errors === undefined || errors.every(isOurs)) return answer;
     const meant = new AggregateError(errors);
     if (result.data == null) return this.failed(record, meant, fallback);
     const { errors: coded } = this.#codes.refusal(meant, record, fallback);
-    return { ...result, errors: coded };
+    return { ...answer, errors: coded };
   }
 
   #outcomes({ operation, result: executed }: ExecutedMutation): ExecutionResult {

@@ -42,14 +42,15 @@ export class LiveLists<
     return [...this.#lists.values()];
   }
 
-  /** Forgets lists that nobody follows, the oldest first, until there are no more than so many. */
-  dropUnwatched(most: number): void {
+  /** Whether there are fewer than so many; lists that nobody follows make room, the oldest first. */
+  hasRoom(most: number): boolean {
     for (const [key, list] of this.#lists) {
-      if (this.#lists.size <= most) return;
+      if (this.#lists.size < most) break;
       if (!list.tokens.isEmpty) continue;
       list.close();
       this.#lists.delete(key);
     }
+    return this.#lists.size < most;
   }
 
   get #running(): readonly List[] {

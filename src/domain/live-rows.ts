@@ -96,8 +96,7 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
       }
       checkTimes(how);
       const key = as?.proof.account ?? valueKey(args);
-      if (isPublic && lists.get(key) === undefined) lists.dropUnwatched(MAX_PUBLIC_LISTS - 1);
-      if (isPublic && lists.get(key) === undefined && lists.all.length >= MAX_PUBLIC_LISTS) {
+      if (isPublic && lists.get(key) === undefined && !lists.hasRoom(MAX_PUBLIC_LISTS)) {
         throw new GatewayError('rate-limited', operation, 'too many lists of other arguments', {
           retryAfterSeconds: RETRY_SECONDS,
         });

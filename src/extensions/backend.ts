@@ -144,7 +144,7 @@ export function createBackend(
   };
 }
 
-/** What a request holds, read in the caller's own context: its getters and `toJSON` are code of the extension. */
+/** Reads a request in the caller's own context: its getters and `toJSON` are code of the extension. */
 function readRequest(given: WriteRequest = {}): Promise<WriteRequest> {
   const read = (): WriteRequest => {
     const { path, query, body, idempotencyKey } = given;

@@ -27,7 +27,7 @@ interface Wait {
 
 // A list that never ends would fill the heap before the deadline.
 const MAX_ITEMS = 100_000;
-/** Of lists in lists. */
+/** The most lists that may be nested in each other. */
 const MAX_LEVELS = 10;
 const ANY: FieldShape = { lists: 0, isJson: false };
 
@@ -98,7 +98,7 @@ async function settledValue(
   );
 }
 
-/** What is iterable where the type is a list, as an array: an iterator could be read once, and by the service. */
+/** Returns an iterable as an array where the type is a list: an iterator could be read once, and the service would read it. */
 export function listed(value: unknown, lists: number): unknown {
   if (lists <= 0 || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return lists > 1 ? value.map((each) => listed(each, lists - 1)) : value;
@@ -114,7 +114,7 @@ export function listed(value: unknown, lists: number): unknown {
 /** JSON as it is sent; an item that JSON cannot carry is an error of its own. */
 function jsonItems(value: unknown, lists: number): unknown {
   if (value instanceof Error) return value;
-  // What JSON leaves out, such as a function, is told by the scalar.
+  // The scalar refuses a value that JSON leaves out, such as a function.
   if (lists <= 0 || !Array.isArray(value)) return plainJson(value) ?? value;
   return value.map((item) => {
     try {
