@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LogicalClock } from '../../lib/clock.ts';
+import type { Client } from '../../lib/limits/client.ts';
 import type { ListChanges } from '../../lib/live/list-state.ts';
 import type { LiveOptions, TokenRules, WatchOptions } from '../../lib/live/live-options.ts';
 import { PolledLists, type PolledListsOptions } from '../../lib/live/polled-lists.ts';
@@ -9,6 +10,7 @@ import { GatewayError } from '../gateway/errors.ts';
 import type { AccountProof } from './auth/proof.ts';
 import { lasting, polling, type Viewer } from './auth/viewer.ts';
 import { checkTimes } from './live-arguments.ts';
+import { PublicLists } from './public-lists.ts';
 
 /** The property with the key that tells a row apart in its list. */
 export const ROW_KEY = Symbol('key of a live row');
@@ -50,8 +52,16 @@ export type RowChanges = ListChanges<Row, null>;
 const EVERYBODY = { tokenHash: '', expiresAtMs: null, token: null } as const;
 type Follower = Viewer | typeof EVERYBODY;
 
-// Anybody may follow a list of any arguments, and each is polled.
-const MAX_PUBLIC_LISTS = 500;
+/** The client that asks for a list of everybody's. */
+interface PublicFollower {
+  readonly client: Client;
+}
+
+interface AccountFollower {
+  readonly proof: AccountProof;
+  readonly viewer: Viewer;
+}
+
 const RETRY_SECONDS = 10;
 
 export type LiveRows = ReturnType<typeof createLiveRows>;
@@ -83,26 +93,35 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
     noList: () => new GatewayError('timeout', operation, 'no first list within the deadline'),
   };
   const lists = new PolledLists(options);
+  const publicLists = new PublicLists(lists);
+
+  function watchPublic(client: Client, args: object, how: WatchOptions): PullStream<RowChanges> {
+    const key = valueKey(args);
+    const follow = () => lists.follow({ key, of: args, viewer: EVERYBODY }, how);
+    if (lists.get(key) !== undefined) return follow();
+    if (!publicLists.hasRoomFor(client)) {
+      throw new GatewayError('rate-limited', operation, 'too many lists of other arguments', {
+        retryAfterSeconds: RETRY_SECONDS,
+      });
+    }
+    return publicLists.opened(key, client, follow());
+  }
+
   return {
     lists,
-    /** Emits a snapshot, or resumes at `after`, then deltas. `as` is null where the lists are everybody's. */
+    /** Emits a snapshot, or resumes at `after`, then deltas. */
     watch(
-      as: { readonly proof: AccountProof; readonly viewer: Viewer } | null,
+      as: AccountFollower | PublicFollower,
       args: object,
       how: WatchOptions,
     ): PullStream<RowChanges> {
-      if ((as === null) !== isPublic || as?.proof.account !== as?.viewer.account) {
+      const isOfClient = 'client' in as;
+      if (isOfClient !== isPublic || (!isOfClient && as.proof.account !== as.viewer.account)) {
         throw new Error('the proof is of another account');
       }
       checkTimes(how);
-      const key = as?.proof.account ?? valueKey(args);
-      if (isPublic && lists.get(key) === undefined && !lists.hasRoom(MAX_PUBLIC_LISTS)) {
-        throw new GatewayError('rate-limited', operation, 'too many lists of other arguments', {
-          retryAfterSeconds: RETRY_SECONDS,
-        });
-      }
-      const viewer = as === null ? EVERYBODY : lasting(as.viewer);
-      return lists.follow({ key, of: args, viewer }, how);
+      if (isOfClient) return watchPublic(as.client, args, how);
+      return lists.follow({ key: as.proof.account, of: args, viewer: lasting(as.viewer) }, how);
     },
     /** Reads before the interval is over: a write of the account may have changed the list. */
     refresh(account: string): void {

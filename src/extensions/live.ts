@@ -1,5 +1,6 @@
 import type { InputFieldMap } from '@pothos/core';
 import { traits } from '../../engine/operation/field-traits.ts';
+import { clientOf } from '../../lib/caller.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { OpenedKind } from '../domain/account/account-services.ts';
@@ -44,7 +45,6 @@ export interface DeclaredList extends OpenedKind {
 
 const MAX_ROWS = 10_000;
 const USUAL_SIZE = 50;
-const CHANGES_FIELDS = 'cursor snapshot closed asOf upserted ticks status'.split(' ');
 
 const REQUIRED = ['name', 'type', 'key', 'read', 'everyMs'];
 const RULES: Rules<keyof Options> = {
@@ -85,7 +85,6 @@ export function declareLive(
   }
   const { description = 'A live list.', listSize: size = USUAL_SIZE } = options;
   const typeName = `${changes[0]?.toUpperCase()}${changes.slice(1)}`;
-  for (const field of CHANGES_FIELDS) added(`${typeName}.${field}`);
   added(typeName);
   added(`Subscription.${changes}`);
 
@@ -108,33 +107,37 @@ export function declareLive(
   const ofTicks = traits({ ...ofList.extensions, ...reads('ticks').extensions });
   const ChangesRef = builder.objectRef<RowChanges>(typeName).implement({
     description: 'What turns the list that the client holds into the present one.',
-    fields: (t) => ({
-      ...exposed(t, perAccount, {
-        'String!': { cursor: 'Names the state after this event: the next `after`.' },
-        'Boolean!': {
-          snapshot: 'Whether `upserted` is the whole list: then the client discards its copy.',
-        },
-        '[ID!]!': { closed: 'The keys of those that are no longer in the list.' },
-        'DateTime!': { asOf: 'When the read began that last confirmed the list.' },
-      }),
-      upserted: t.expose('upserted', {
-        ...nonNull(ofList, 'The entries that are new or have changed.'),
-        type: [RowRef],
-      }),
-      ...(moving.length > 0 && {
-        ticks: t.expose('ticks', {
-          ...nonNull(
-            ofTicks,
-            `The entries of which nothing but ${moving.join(', ')} has changed: where this is selected, they are not in \`upserted\`. A snapshot has none.`,
-          ),
+    fields: (t) => {
+      const fields = {
+        ...exposed(t, perAccount, {
+          'String!': { cursor: 'Names the state after this event: the next `after`.' },
+          'Boolean!': {
+            snapshot: 'Whether `upserted` is the whole list: then the client discards its copy.',
+          },
+          '[ID!]!': { closed: 'The keys of those that are no longer in the list.' },
+          'DateTime!': { asOf: 'When the read began that last confirmed the list.' },
+        }),
+        upserted: t.expose('upserted', {
+          ...nonNull(ofList, 'The entries that are new or have changed.'),
           type: [RowRef],
         }),
-      }),
-      status: t.expose('status', {
-        ...nonNull(perAccount, 'Whether the list follows its service.'),
-        type: FeedStatus,
-      }),
-    }),
+        ...(moving.length > 0 && {
+          ticks: t.expose('ticks', {
+            ...nonNull(
+              ofTicks,
+              `The entries of which nothing but ${moving.join(', ')} has changed: where this is selected, they are not in \`upserted\`. A snapshot has none.`,
+            ),
+            type: [RowRef],
+          }),
+        }),
+        status: t.expose('status', {
+          ...nonNull(perAccount, 'Whether the list follows its service.'),
+          type: FeedStatus,
+        }),
+      };
+      for (const field of Object.keys(fields)) added(`${typeName}.${field}`);
+      return fields;
+    },
   });
   builder.subscriptionField(changes, (t) =>
     t.field({
@@ -149,7 +152,7 @@ export function declareLive(
         const how = { after, intervalMs, heartbeatSeconds, ticks };
         const rows = context.services.live.get(name);
         if (rows === undefined) throw new Error(`the live list ${name} is not open`);
-        if (isPublic) return rows.watch(null, own, how);
+        if (isPublic) return rows.watch({ client: clientOf(context.scope.caller) }, own, how);
         return watching(context, how, (proof, viewer) => rows.watch({ proof, viewer }, {}, how));
       },
       resolve: (event: RowChanges) => event,

@@ -325,6 +325,29 @@ test('a list of everybody is one for each set of arguments, read for nobody, and
   expect(personal.events).toEqual([]);
 });
 
+test('lists of everybody that one client has opened leave room for others, and for those that are there', async () => {
+  const MAX_OF_A_CLIENT = 50;
+  reply = (_login, path) =>
+    listOf([alert(new URLSearchParams(path.split('?')[1]).get('symbol') ?? '')]);
+  using greedy = await initializedSocket(facade);
+  const ids = Array.from({ length: MAX_OF_A_CLIENT + 5 }, (_, n) => `S${n}`);
+  // All at once: none of them has its list yet.
+  for (const id of ids) greedy.subscribe(id, QUOTES(id));
+  const payloads = () => ids.map((id) => greedy.of(id)[0]?.payload).filter(Boolean);
+  await eventually(() => payloads().length === ids.length, greedy.whileOpen);
+  const refusals = payloads().flatMap(({ errors = [] }) => errors);
+  expect(refusals).toHaveLength(ids.length - MAX_OF_A_CLIENT);
+  for (const { extensions } of refusals) {
+    expect(extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 10 });
+  }
+  greedy.subscribe('again', QUOTES('S0'));
+  await greedy.until('again', 'next');
+  const token = tokenOf();
+  await query('{ session { id } }', { token });
+  const account = byWebSocket(token).watch({}, QUOTES('another'));
+  await eventually(() => expect(account.list).toEqual([alert('another')]));
+});
+
 test('a write polls the lists that it refreshes at once, those of its account and of everybody', async () => {
   const token = tokenOf();
   const watchers = ['seldomChanges', 'publicSeldomChanges'].map((name) =>
