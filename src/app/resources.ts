@@ -52,7 +52,10 @@ function asProblems<E extends Error>(
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export function openConfiguredStores(
   config: Config,
-  observer: Pick<StoreOptions, 'onWarn' | 'onNearlyFull' | 'onCounted' | 'onFailed'>,
+  observer: Pick<
+    StoreOptions,
+    'onWarn' | 'onNearlyFull' | 'onCounted' | 'onFailed' | 'isInspection'
+  >,
 ): Promise<Stores> {
   const { redisUrl, orderStore } = config;
   return openStores({
@@ -188,7 +191,10 @@ export async function findUnusable(
   const isTried = stores !== undefined || !isLongToVerify(config);
   if (isTried && isMeant('REDIS_URL', 'REDIS_PREFIX')) {
     attempts.push(
-      openConfiguredStores(config, { onWarn: stores?.onWarn ?? (() => {}) }).then((opened) => {
+      openConfiguredStores(config, {
+        onWarn: stores?.onWarn ?? (() => {}),
+        isInspection: true,
+      }).then((opened) => {
         stores?.onOpen(opened);
         return opened.close();
       }),

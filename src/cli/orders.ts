@@ -75,15 +75,16 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   const config = readConfig(
     file === undefined ? environment : { ...environment, ORDER_STORE: file },
   );
-  const sent = Object.fromEntries(headers.map((each) => each.split(/=(.*)/s, 2)));
   const forwarding = new HeaderForwarding(config.gatewayForwardHeaders);
-  const account = tenantKey(login, forwarding.of(sent));
+  const account = tenantKey(login, forwarding.of(headersOf(headers, forwarding.names)));
   if (config.redisUrl !== null && file === undefined) {
     const redis = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
     if (word === 'free') return reportFreed(await freeInRedis(redis, account), terminal);
     if (word === 'copy') throw new UsageError('Redis has its own copies: name a file by --file.');
     if (word === 'hold' || word === 'release') {
-      return reportHold((await holdInRedis(redis, word === 'hold')) && word, terminal);
+      const replicas = await holdInRedis(redis, word === 'hold');
+      if (replicas === null) return reportSilence(terminal);
+      return reportHold(word, replicas > 0 ? null : NO_REPLICA, terminal);
     }
     return reportRedis(config, redis, terminal, word === 'status' ? null : word);
   }
@@ -95,7 +96,7 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   if (word === 'hold' || word === 'release') {
     // Nothing is verified: an operator in an outage has no half minute.
     setHold(path, word === 'hold');
-    return reportHold(word, terminal);
+    return reportHold(word, config.redisUrl === null ? null : UNUSED, terminal);
   }
   if (word === 'copy') {
     terminal.out(`${login}: ${copyOrderFile(path, login)} order records`);
@@ -104,7 +105,14 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   const max = config.orderRecordsMax;
   using opened = new DisposableStack();
   const database = opened.adopt(
-    openOrderDatabase({ path, max, clock: machineClock, onWarn: terminal.err, mustExist: true }),
+    openOrderDatabase({
+      path,
+      max,
+      clock: machineClock,
+      onWarn: terminal.err,
+      mustExist: true,
+      isInspection: true,
+    }),
     (each) => each.close(),
   );
   if (word === 'free') return reportFreed(database.free(account), terminal);
@@ -118,26 +126,54 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   return EXIT_OK;
 }
 
-/** False where Redis does not answer, which has been said. */
-function reportHold(done: 'hold' | 'release' | false, { out }: Terminal): number {
-  if (!done) return EXIT_FAILED;
+/** One that is no header of the accounts would name another account. */
+function headersOf(given: readonly string[], names: readonly string[]) {
+  const pairs = given.map((each) => {
+    const [name = '', value] = each.split(/=(.*)/s, 2);
+    if (value === undefined || !names.includes(name.toLowerCase())) {
+      throw new UsageError(
+        `--header ${each} is not name=value of GATEWAY_FORWARD_HEADERS (${names.join(', ')}).`,
+      );
+    }
+    return [name.toLowerCase(), value] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** `unheard`: why no process hears of it, so that in an outage nobody takes orders for held. */
+function reportHold(
+  word: 'hold' | 'release',
+  unheard: string | null,
+  { out, err }: Terminal,
+): number {
+  if (unheard !== null) {
+    err(`${word} is noted, but nobody hears of it: ${unheard}`);
+    return EXIT_FAILED;
+  }
   out(
-    done === 'hold'
+    word === 'hold'
       ? 'within two seconds no order is sent, until release'
       : 'orders are sent again',
   );
   return EXIT_OK;
 }
 
-/** Null where Redis does not answer, which has been said. */
-function reportFreed(freed: number | null, { out }: Terminal): number {
-  if (freed === null) return EXIT_FAILED;
-  out(`${freed} order records count for the account no more`);
+/** Null where Redis does not answer. */
+function reportFreed(freed: number | null, terminal: Terminal): number {
+  if (freed === null) return reportSilence(terminal);
+  terminal.out(`${freed} order records count for the account no more`);
   return EXIT_OK;
+}
+
+function reportSilence({ err }: Terminal): number {
+  err('Redis does not answer, so it may not be done: repeat it.');
+  return EXIT_FAILED;
 }
 
 const TAKEN = 'orders are taken';
 const UNUSED = 'not in use, because REDIS_URL is set';
+const NO_REPLICA =
+  'no replica is connected; REDIS_URL and REDIS_PREFIX must be those of the service';
 
 async function reportRedis(
   config: Config,

@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { HeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { findUnusable } from '../../src/app/resources.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { dispatch } from '../../src/cli/dispatch.ts';
-import type { Environment } from '../../src/config.ts';
+import { type Environment, readConfig } from '../../src/config.ts';
 import { tenantKey } from '../../src/domain/auth/viewer.ts';
 import type { OrderRecords } from '../../src/store/order-records.ts';
 import { openRedisOrderRecords } from '../../src/store/redis/order-records.ts';
@@ -24,8 +25,8 @@ async function rehearse(environment: Environment = {}) {
   const path = join(folder, 'orders.db');
   const out: string[] = [];
   const err: string[] = [];
-  const open = (maxPerAccount = 100) =>
-    openSqliteOrderRecords({ path, max: 100, maxPerAccount, clock: systemClock, onWarn() {} });
+  const open = (maxPerAccount = 100, onWarn = (_: string) => {}) =>
+    openSqliteOrderRecords({ path, max: 100, maxPerAccount, clock: systemClock, onWarn });
   const records = await open();
   await reserved(records, '1', 'key');
   await records.close();
@@ -135,6 +136,17 @@ test('a copy is made while the service runs, and none of a Redis', async () => {
   expect(stage.err).toEqual([`The file is not copied: ${copy} exists already.`]);
   using elsewhere = await rehearse({ REDIS_URL: 'redis://127.0.0.1:1' });
   expect(await elsewhere.run('copy', copy)).toBe(2);
+  // Looked at, by the command or by a check, it is a copy still.
+  expect(await stage.run('status', '--file', copy)).toBe(0);
+  await findUnusable(readConfig({ ORDER_STORE: copy, PORT: '0', ADMIN_PORT: '0' }), new Set(), {
+    onWarn() {},
+    onOpen() {},
+  });
+  renameSync(copy, stage.path);
+  const warnings: string[] = [];
+  const restored = await stage.open(100, (message) => warnings.push(message));
+  expect(warnings).toEqual([expect.stringContaining('is a copy, or was moved')]);
+  await restored.close();
 });
 
 test('an account of a tenant is freed by the headers of its requests, and no other of that login', async () => {
@@ -148,8 +160,11 @@ test('an account of a tenant is freed by the headers of its requests, and no oth
   await records.close();
   expect(await stage.run('free', '2', '--header', 'x-tenant=other')).toBe(0);
   expect(stage.out.at(-1)).toContain('0 order records');
-  expect(await stage.run('free', '2', '--header', 'x-tenant=a=b')).toBe(0);
+  expect(await stage.run('free', '2', '--header', 'X-Tenant=a=b')).toBe(0);
   expect(stage.out.at(-1)).toContain('1 order records');
+  for (const mistyped of ['x-tenant', 'x-tenants=a=b']) {
+    expect(await stage.run('free', '2', '--header', mistyped)).toBe(2);
+  }
   expect(await stage.run('free', '2')).toBe(0);
   expect(stage.out.at(-1)).toContain('1 order records');
 });
@@ -231,9 +246,20 @@ describeWithRedis('with Redis', (serverPath) => {
     await holds(replicas, stage.run);
     expect(await stage.run('status')).toBe(0);
     expect(stage.out.at(-2)).toContain('no order is taken: held back by an operator');
+    expect(stage.err).toEqual([]);
+    // Nobody listens where the setting is another than the service's, which an operator in an outage must see.
+    using elsewhere = await rehearse({ REDIS_URL: redis.url, REDIS_PREFIX: 'another:' });
+    expect(await elsewhere.run('hold')).toBe(1);
+    expect(await elsewhere.run('hold', '--file', elsewhere.path)).toBe(1);
+    expect(elsewhere.out).toEqual([]);
+    expect(elsewhere.err).toEqual([
+      expect.stringMatching(/^hold is noted, but nobody hears of it: no replica is connected/),
+      expect.stringMatching(/^hold is noted, but nobody hears of it: not in use/),
+    ]);
     for (const each of replicas) await each.close();
     await redis.kill();
-    expect(await stage.run('release')).toBe(1);
+    for (const word of ['hold', 'release']) expect(await stage.run(word)).toBe(1);
+    expect(stage.err.filter((line) => line.includes('repeat it'))).toHaveLength(2);
   });
 
   test('an account is freed there', async () => {

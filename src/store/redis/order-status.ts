@@ -67,10 +67,12 @@ export function freeInRedis(connection: RedisAddress, login: string): Promise<nu
   });
 }
 
-/** False where Redis does not answer. */
-export async function holdInRedis(connection: RedisAddress, toHold: boolean): Promise<boolean> {
-  const answer = await asked(connection, (scripts) => scripts.run(HOLD, [toHold ? 1 : 0]));
-  return answer !== null;
+/** The number of replicas that hear of it; null where Redis does not answer. */
+export function holdInRedis(connection: RedisAddress, toHold: boolean): Promise<number | null> {
+  return asked(connection, async (scripts) => {
+    const [, replicas] = await scripts.run(HOLD, [toHold ? 1 : 0]);
+    return figureIn(replicas);
+  });
 }
 
 async function asked<T>(
@@ -81,7 +83,6 @@ async function asked<T>(
   try {
     return await ask(orderScripts(redis, connection.prefix));
   } catch (error) {
-    // The connection has said why.
     if (error instanceof RecordsUnavailableError) return null;
     throw error;
   } finally {
@@ -89,16 +90,19 @@ async function asked<T>(
   }
 }
 
+/** Those that have sent a heartbeat in the last seconds. */
+const REPLICAS = "redis.call('ZCOUNT', members, now - 3000, '+inf')";
+
 /**
- * KEYS 5: a probe, since a Redis that is full or read-only still answers reads. Answers the state of the epoch, records, replicas that
- * have sent a heartbeat in the last seconds, the reason where Redis takes no writes, and how durable it is.
+ * KEYS 5: a probe, since a Redis that is full or read-only still answers reads. Answers the state of the epoch, records, replicas,
+ * the reason where Redis takes no writes, and how durable it is.
  */
 const STATUS = `${COMMON}
 local state = current == '' and 'lost' or recovering() and 'recovering' or 'open'
 local probe = redis.pcall('SET', KEYS[5], '1')
 if not probe.err then redis.call('DEL', KEYS[5]) end
 return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
-  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or '', durable(), incomplete() and 1 or 0, missingUntil() or '', number(17)}
+  ${REPLICAS}, probe.err or '', durable(), incomplete() and 1 or 0, missingUntil() or '', number(17)}
 `;
 
 /** ARGV: 2 where an operator says that records are missing, 0 where that none are. */
@@ -111,7 +115,7 @@ return {'declared'}
 /** ARGV: 1 where no replica may send an order from its next heartbeat on, else 0. */
 const HOLD = `${COMMON}
 redis.call('HSET', marker, 'held', ARGV[1])
-return {'held'}
+return {'held', ${REPLICAS}}
 `;
 
 /** KEYS 5, 6: an account's records, which count for it no more; their keys stay used up. */

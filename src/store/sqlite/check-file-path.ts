@@ -1,4 +1,5 @@
-import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { assertPlainFile } from '../../../lib/read-plain-file.ts';
 import { StoreError } from '../store-error.ts';
@@ -12,29 +13,20 @@ export async function checkFilePath(path: string): Promise<void> {
   await makeFolder(folder);
   const { type } = await statfs(folder);
   if (OF_THE_KERNEL.has(type)) throw new StoreError(`${folder} belongs to the kernel`);
-  const stats = await statOrNull(path);
-  if (stats !== null) assertPlainFile(stats);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined) assertPlainFile(stats);
   // Every store puts files of its own beside it.
   await access(folder, constants.W_OK | constants.X_OK);
 }
 
 /** Step by step, since Node's recursive mkdir never ends where a folder cannot hold others, as in /proc. */
 async function makeFolder(path: string): Promise<void> {
-  const stats = await statOrNull(path);
+  const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory()) return;
-  if (stats !== null) throw new StoreError(`${path} is not a folder`);
+  if (stats !== undefined) throw new StoreError(`${path} is not a folder`);
   await makeFolder(dirname(path));
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     // Another process of this machine may have made it just now.
     if (error.code !== 'EEXIST') throw error;
   });
-}
-
-async function statOrNull(path: string) {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }

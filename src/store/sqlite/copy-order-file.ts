@@ -19,12 +19,18 @@ export function copyOrderFile(path: string, to: string, onPortion = () => {}): n
   let rows = 0;
   try {
     using source = new DatabaseSync(path, { readOnly: true, timeout: 0 });
-    const read = <T>(statement: () => T) => patiently(START_PATIENCE_MS, statement);
+    const read = <T>(statement: () => T) => {
+      try {
+        return patiently(START_PATIENCE_MS, statement);
+      } catch (error) {
+        throw toFileError(error);
+      }
+    };
     const id = read(() => source.prepare('PRAGMA application_id').get()?.application_id);
     if (id !== APPLICATION_ID) throw new SqliteFileError("is no file of this program's");
     const state = read(() => readState(source));
     const { after } = read(() => prepare(source));
-    const isMade = makeFile(to, (copy) => {
+    const fill = (copy: DatabaseSync) => {
       const setState = begunFile(copy);
       // A copy that is not whole is thrown away, so nothing is ever rolled back.
       copy.exec('COMMIT; PRAGMA journal_mode = OFF; BEGIN');
@@ -39,8 +45,8 @@ export function copyOrderFile(path: string, to: string, onPortion = () => {}): n
       }
       rows = Number(copy.prepare('SELECT count(*) AS rows FROM orders NOT INDEXED').get()?.rows);
       setState({ ...state, rows, file: withoutIdentity(state) });
-    });
-    if (!isMade) throw new SqliteFileError(`is not copied: ${to} exists already`);
+    };
+    if (!isMade(to, fill)) throw new SqliteFileError(`is not copied: ${to} exists already`);
     return rows;
   } catch (error) {
     throw toFileError(error);
@@ -55,6 +61,16 @@ function add(copy: DatabaseSync, portion: readonly OrderRow[]): void {
   for (const { isIndexed, ...row } of portion) {
     if (!isIndexed || !isIntact({ ...row, isIndexed })) throw new SqliteFileError(DAMAGED);
     insert.run(row);
+  }
+}
+
+/** False where there is a file already. Any other error than one of the source is about the copy's own place. */
+function isMade(to: string, fill: (copy: DatabaseSync) => void): boolean {
+  try {
+    return makeFile(to, fill);
+  } catch (error) {
+    if (error instanceof SqliteFileError) throw error;
+    throw new SqliteFileError(`is not copied: ${to} ${toFileError(error).message}`);
   }
 }
 

@@ -141,6 +141,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       unindexedKeys.clear();
       keptUpTo = Number.NEGATIVE_INFINITY;
       file.state.incompleteFrom = null;
+      file.adopt();
     });
   }
 

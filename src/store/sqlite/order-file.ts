@@ -15,12 +15,15 @@ import { type MachineClock, type MachineMoment, machineMoment } from './machine-
 import { networkFileSystem } from './network-file-system.ts';
 import { forgetChange, isMarked, openMark } from './order-mark.ts';
 import { SCHEMA } from './order-rows.ts';
+import { refuseLink } from './refuse-link.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 export interface OrderFileOptions {
   readonly path: string;
   /** When true, a missing file is an error and is not created. */
   readonly mustExist?: boolean;
+  /** When true, a copy stays known as one: no order is taken by this opening, and the copy may be put back later. */
+  readonly isInspection?: boolean;
   /** A larger file whose rows were verified lately is verified behind the start. */
   readonly maxBytesAtOnce?: number;
   readonly clock: MachineClock;
@@ -76,13 +79,14 @@ export function openOrderFile(options: OrderFileOptions): OrderFile {
 function open({
   path,
   mustExist = false,
+  isInspection = false,
   maxBytesAtOnce = MAX_BYTES_AT_ONCE,
   clock,
   onWarn,
 }: OrderFileOptions) {
   using opened = new DisposableStack();
   if (mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
-  checkDisk(dirname(path), onWarn);
+  checkPlace(path, onWarn);
   const isMaker = inodeOf(path) === null && makeFile(path, fill);
   // Until then its maker removes the name of the draft, which changes the ctime, as a copy over the file does.
   if (!isMaker) waitUntil(() => isMarked(path), MAKER_PATIENCE_MS);
@@ -167,11 +171,16 @@ function open({
       state.incompleteFrom = JSON.stringify(machineMoment(clock));
     }
     // A new file begins here; what an earlier version did to an older one cannot be known.
-    state.file = withMemory(file, rememberedSince(state) ?? machineMoment(clock));
+    const shown = isCopy && isInspection ? state.file : file;
+    state.file = withMemory(shown, rememberedSince(state) ?? machineMoment(clock));
     if (isCopy) remember(machineMoment(clock));
     // Until all of it is verified.
     if (verifiedUpTo === null) rememberVerified(null);
     state.writes = Math.max(marked.writes + 1, state.writes);
+  }
+
+  function adopt(): void {
+    state.file = withMemory(identityOf(path), rememberedSince(state) ?? machineMoment(clock));
   }
 
   function rememberVerified(upTo: number | null): void {
@@ -213,6 +222,8 @@ function open({
         throw toFileError(error);
       }
     },
+    /** Within a transaction that counts a write: the file is no copy any more. */
+    adopt,
     /** Within a transaction that counts a write: rows from before this moment may be missing. */
     rememberFrom: remember,
     /** Null where the next start has to verify everything. */
@@ -258,7 +269,9 @@ function withMemory(file: string, since: Memory): string {
 }
 
 /** For whoever opens the file, an operator on another machine too. */
-function checkDisk(folder: string, onWarn: (message: string) => void): void {
+function checkPlace(path: string, onWarn: (message: string) => void): void {
+  refuseLink(path);
+  const folder = dirname(path);
   const network = networkFileSystem(folder);
   if (network?.isCertain) {
     throw new SqliteFileError(`is on ${network.name}, a network: use a disk of this machine`);

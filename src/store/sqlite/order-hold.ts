@@ -1,5 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { MODE } from './file-changes.ts';
+import { refuseLink } from './refuse-link.ts';
 import { SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 /**
@@ -13,6 +14,7 @@ export function isHeld(path: string): boolean {
 /** Throws a SqliteFileError. */
 export function setHold(path: string, toHold: boolean): void {
   if (!existsSync(path)) throw new SqliteFileError('does not exist');
+  refuseLink(path);
   try {
     if (toHold) writeFileSync(holdOf(path), '', { mode: MODE });
     else rmSync(holdOf(path), { force: true });

@@ -18,6 +18,8 @@ import type { FromThread } from './thread.ts';
 
 export interface SqliteOrderRecordsOptions extends RecordBounds {
   readonly path: string;
+  /** When true, a file that is a copy stays known as one. */
+  readonly isInspection?: boolean | undefined;
   readonly clock: Clock;
   readonly onWarn: (message: string) => void;
 }
@@ -39,6 +41,7 @@ const TOO_LATE = 'the order records take too long to answer';
  */
 export async function openSqliteOrderRecords({
   path,
+  isInspection,
   max,
   maxPerAccount = Number.POSITIVE_INFINITY,
   onNearlyFull,
@@ -54,7 +57,7 @@ export async function openSqliteOrderRecords({
   const queue: Waiting[] = [];
   let underWay: Waiting[] = [];
   const opening = Promise.withResolvers<void>();
-  const workerData = { path, max, maxPerAccount };
+  const workerData = { path, isInspection, max, maxPerAccount };
   const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
   thread.on('message', (message: FromThread) => {
     if ('warning' in message) return onWarn(message.warning);

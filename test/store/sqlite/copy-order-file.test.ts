@@ -1,11 +1,13 @@
-import { readdirSync, statSync } from 'node:fs';
+import { copyFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { copyOrderFile } from '../../../src/store/sqlite/copy-order-file.ts';
+import { setHold } from '../../../src/store/sqlite/order-hold.ts';
 import {
   acceptedAs,
   createFolder,
+  createMachineClock,
   fill,
   openDatabase,
   reservationOf,
@@ -48,6 +50,64 @@ test('a copy is made while orders are taken, which wait for none of it, and refu
   expect(reserve(restored, 'key 7')).toMatchObject({ id: 'another' });
   // The original is no copy for it.
   expect(database.run([])).toMatchObject({ degradedReason: null, gapReason: null });
+});
+
+const DAY_MS = 86_400_000;
+
+test.each([
+  ['copied while it was in use', copyOrderFile],
+  ['copied as a file', copyFileSync],
+])(
+  'a file that was %s is a copy when it is put back, however long after somebody looked at it',
+  (_, copyFile) => {
+    using folder = createFolder();
+    const copy = join(folder.folder, 'copy.db');
+    const clock = createMachineClock();
+    fill(folder.path, ['key']);
+    copyFile(folder.path, copy);
+    for (const mustExist of [true, false]) {
+      using looked = openDatabase(copy, { clock, mustExist, isInspection: true });
+      expect(looked.run([]).gapReason).toContain('may be incomplete');
+    }
+    clock.pass(DAY_MS + 60_000);
+    fill(folder.path, ['later']);
+    for (const end of ['', '.mark']) rmSync(`${folder.path}${end}`);
+    renameSync(copy, folder.path);
+    using restored = openDatabase(folder.path, { clock });
+    expect(reserve(restored, 'later')).toEqual({ gapUntilMs: null });
+  },
+);
+
+test('a copy that its operator calls complete is one no more', () => {
+  using folder = createFolder();
+  const copy = join(folder.folder, 'copy.db');
+  fill(folder.path, ['key']);
+  copyOrderFile(folder.path, copy);
+  {
+    using looked = openDatabase(copy, { mustExist: true, isInspection: true });
+    looked.declareComplete();
+  }
+  using served = openDatabase(copy);
+  expect(served.run([]).gapReason).toBe(null);
+  expect(reserve(served, 'new')).toBe(null);
+});
+
+test('a link is refused, by whoever opens it and by whoever holds orders back at it', () => {
+  using folder = createFolder();
+  fill(folder.path, ['key']);
+  const link = join(folder.folder, 'link.db');
+  symlinkSync(folder.path, link);
+  for (const act of [() => openDatabase(link), () => setHold(link, true)]) {
+    expect(act).toThrow('is a symbolic link: name the file that it leads to');
+  }
+  expect(readdirSync(folder.folder).filter((name) => name.startsWith('link'))).toEqual(['link.db']);
+});
+
+test('a copy that has no place says so of itself, and not of the file', () => {
+  using folder = createFolder();
+  fill(folder.path, ['key']);
+  const copy = join(folder.folder, 'none', 'copy.db');
+  expect(() => copyOrderFile(folder.path, copy)).toThrow(`is not copied: ${copy} cannot be`);
 });
 
 test('no file is written over, and nothing is left of a copy that fails', () => {
