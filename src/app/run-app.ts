@@ -15,6 +15,9 @@ import { networkAddress } from './network-address.ts';
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 export const LAST_LINES_MS = 1_000;
 
+/** npm passes on to the process what a terminal or a supervisor has sent to both: within this time that is one signal. */
+const SAME_SIGNAL_MS = 1_000;
+
 export interface RunOptions extends Pick<AppOptions, 'plugins' | 'backendUrls'> {
   /** Probable mistakes in the environment, for the log. */
   readonly warnings?: readonly string[];
@@ -31,6 +34,10 @@ export async function runApp(
   const { version: node } = process;
   let serving: App | null = null;
   let isEnding = false;
+  const exit = (code: number) => {
+    const end = () => process.exit(code);
+    output.drain(LAST_LINES_MS).then(end, end);
+  };
   const repeated = createRepeatedErrors(systemClock.now);
   process.on('uncaughtException', (error, origin) => {
     const guest = guestAtFault(error);
@@ -48,9 +55,33 @@ export async function runApp(
     if (isEnding) return;
     isEnding = true;
     log.fatal({ err: error, lastClient: serving?.lastClient() }, 'uncaught exception, exiting');
-    const exit = () => process.exit(1);
-    output.drain(LAST_LINES_MS).then(exit, exit);
+    exit(1);
   });
+  let drainingSinceMs: number | null = null;
+  const stop = (signal: NodeJS.Signals) => {
+    // As process 1 of a container Node would go on, as the kernel ignores the default action there.
+    if (serving === null) {
+      log.info({ signal }, 'stopped while starting');
+      exit(0);
+    } else if (drainingSinceMs === null) {
+      drainingSinceMs = systemClock.now();
+      log.info({ signal }, 'draining');
+      serving
+        .close()
+        .then(onClosed)
+        .then(
+          () => exit(0),
+          (error: unknown) => {
+            log.error({ err: error }, 'the shutdown failed');
+            exit(1);
+          },
+        );
+    } else if (systemClock.now() - drainingSinceMs >= SAME_SIGNAL_MS) {
+      // A second signal skips the graceful shutdown.
+      process.exit(1);
+    }
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
   const app = await startApp(config, { ...options, log, logOutput: output }).finally(() => {
     // The log begins with who serves HTTP, and a start that fails has its warnings as well.
     for (const warning of warnings) log.warn({}, warning);
@@ -61,29 +92,6 @@ export async function runApp(
   });
 
   serving = app;
-  let stopping = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      // A second signal skips the graceful shutdown.
-      if (stopping) process.exit(1);
-      stopping = true;
-      log.info({ signal }, 'draining');
-      const exit = async (code: number) => {
-        await output.drain(LAST_LINES_MS);
-        process.exit(code);
-      };
-      app
-        .close()
-        .then(onClosed)
-        .then(
-          () => exit(0),
-          (error: unknown) => {
-            log.error({ err: error }, 'the shutdown failed');
-            return exit(1);
-          },
-        );
-    });
-  }
 
   // This line is logged last, because its reader may send a signal immediately.
   const { redisUrl, orderStore } = config;

@@ -1,12 +1,17 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempDisposable } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
+import { compileCache } from '../../support/compile-cache.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
+import { PROGRAM } from '../../support/program.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { OrderClient } from './order-client.ts';
 import { buying } from './order-request.ts';
@@ -54,6 +59,32 @@ test.concurrent('orders in flight at SIGTERM are answered and recorded', async (
     const outcome = { kind: 'outcome', type: 'OrderAccepted', orderId, replayed: true };
     expect(await client.placed(comment)).toEqual(outcome);
   }
+});
+
+test.concurrent('a signal that npm passes on once more is no second one', async () => {
+  await using stage = await startStage();
+  const { sandbox, facade, client, answer } = stage;
+  const order = client.place(SLOW);
+  await eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
+  facade.signal('SIGINT');
+  await drain(facade);
+  await answer();
+  expect(await order).toMatchObject({ type: 'OrderAccepted' });
+  expect(await facade.ended()).toBe(0);
+});
+
+test.concurrent('a signal while the service starts ends it, as it would not end process 1 of a container', async () => {
+  // It is connected to, and never answers.
+  await using redis = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+  await once(redis, 'listening');
+  const { port } = redis.address() as AddressInfo;
+  const environment = { REDIS_URL: `redis://127.0.0.1:${port}`, PORT: '0', ADMIN_PORT: '0' };
+  const started = spawn(process.execPath, [PROGRAM], {
+    env: { ...compileCache(), ...environment },
+  });
+  await once(redis, 'connection');
+  started.kill('SIGTERM');
+  expect(await once(started, 'exit')).toEqual([0, null]);
 });
 
 test.concurrent('an order whose client has left is waited for, though nothing is connected', async () => {
@@ -110,7 +141,11 @@ test.concurrent.each(['second SIGTERM', 'SIGKILL'] as const)(
     if (end === 'SIGKILL') await facade.kill();
     else {
       await drain(facade);
-      facade.signal('SIGTERM');
+      // What comes at once is the first one again, as npm passes it on.
+      await eventually(() => {
+        facade.signal('SIGTERM');
+        return Promise.race([facade.ended().then(() => true), delay(200, false)]);
+      });
     }
     expect(await order).toEqual({ kind: 'cut' });
     expect(await facade.ended()).toBe(end === 'SIGKILL' ? null : 1);
