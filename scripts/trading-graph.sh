@@ -1,6 +1,6 @@
 #!/bin/sh
 # The `trading-graph` command from a checkout, under any Node from 20 on: npm installs what is missing, and the program runs
-# on the Node that it has brought in.
+# on the Node that it has brought in. Packages that an operator has installed stay as they are: a service may run on them.
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 case $root in
 */node_modules/*)
@@ -8,6 +8,8 @@ case $root in
   exit 1
   ;;
 esac
-node "$root/scripts/setup.mjs" || exit
+if [ -e "$root/node_modules/.setup-stamp" ] || [ ! -e "$root/node_modules/.package-lock.json" ]; then
+  node "$root/scripts/setup.mjs" || exit
+fi
 PATH=$root/node_modules/.bin:$PATH
 exec node "$root/src/cli/main.ts" "$@"

@@ -18,7 +18,8 @@ function checkedOutRevision(): string {
   // Git would else look further up, and name the commit of another project.
   if (!existsSync(new URL('../../.git', import.meta.url))) return 'unknown';
   try {
-    return execFileSync('git', ['rev-parse', 'HEAD'], {
+    // The folder may be another user's, as that of an installation by root is.
+    return execFileSync('git', ['-c', 'safe.directory=*', 'rev-parse', 'HEAD'], {
       cwd: new URL('../../', import.meta.url),
       stdio: ['ignore', 'pipe', 'ignore'],
       encoding: 'utf8',

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { programBuild } from '../../src/app/program-version.ts';
 import { ownFolder } from '../support/own-folder.ts';
 
@@ -31,6 +31,10 @@ test('a checkout knows its revision, an image is told it, and neither takes that
   const revision = git('rev-parse', 'HEAD');
   const { version } = programBuild({ revision: null });
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  expect(checkout.programBuild({ revision: null })).toEqual({ version, revision });
+  // Of another user's folder too, which git treats like this.
+  vi.stubEnv('GIT_TEST_ASSUME_DIFFERENT_OWNER', 'true');
+  expect(() => git('rev-parse', 'HEAD')).toThrow('dubious ownership');
   expect(checkout.programBuild({ revision: null })).toEqual({ version, revision });
   expect(checkout.programBuild({ revision: 'of-monday' }).revision).toBe('of-monday');
   expect(inside.programBuild({ revision: null })).toEqual({ version, revision: 'unknown' });

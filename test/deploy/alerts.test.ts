@@ -128,6 +128,9 @@ describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, 
 });
 
 test('what one alert inhibits are alerts that there are', () => {
+  // Those of whoever else sends theirs to the same Alertmanager are none of ours.
+  const targets = routes.match(/target_matchers: .*/g) ?? [];
+  expect(targets.filter((each) => !/alertname=~?"TradingGraph/.test(each))).toEqual([]);
   const named = [...routes.matchAll(/TradingGraph(?:\(([^)]*)\)|(\w+))/g)].flatMap(
     ([, several, one = '']) => (several?.split('|') ?? [one]).map((name) => `TradingGraph${name}`),
   );

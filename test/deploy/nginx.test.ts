@@ -32,6 +32,9 @@ describeWithNginx('nginx as it is shipped', (path) => {
     }
     const { status } = await fetch(`${url}/health/ready`);
     expect(status).toBe(200);
+    // Replicas compare it with the Origin of a page, which has the port.
+    const { host } = new URL(url);
+    expect(await (await fetch(url)).text()).toBe(host);
     expect(sockets.filter(({ readyState }) => readyState === WebSocket.OPEN)).toHaveLength(SOCKETS);
   });
 });
@@ -64,7 +67,7 @@ async function startNginx(path: string, opened: AsyncDisposableStack, replica: s
 
 /** A stand-in for a replica, which takes each socket. */
 async function startSockets(opened: AsyncDisposableStack): Promise<string> {
-  const server = createServer((_request, response) => void response.end('ready'));
+  const server = createServer(({ headers }, response) => void response.end(headers.host));
   const sockets = new WebSocketServer({ server });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   opened.defer(() => {

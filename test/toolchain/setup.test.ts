@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -53,6 +53,38 @@ test('npm is called once for each lock file, past the lock of a start that died'
   writeFileSync(path('package-lock.json'), '{ }');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['install'] });
   expect(existsSync(path('.setup.lock'))).toBe(false);
+});
+
+test('the command leaves packages alone that an operator has installed', async () => {
+  const { path, setUp } = project();
+  cpSync(join(import.meta.dirname, '../../scripts/trading-graph.sh'), path('scripts/command.sh'));
+  mkdirSync(path('src/cli'), { recursive: true });
+  writeFileSync(path('src/cli/main.ts'), 'console.log(process.argv[2]);');
+  const run = () =>
+    spawnSync('sh', [path('scripts/command.sh'), 'check'], {
+      env: {
+        PATH: [path('bin'), process.env.PATH].join(delimiter),
+        HOME: folder.path,
+        NOTES: path('notes'),
+      },
+      encoding: 'utf8',
+    });
+  // npm writes it last: without it an installation has not come to its end.
+  mkdirSync(path('node_modules'));
+  writeFileSync(path('node_modules/.package-lock.json'), '{}');
+  expect(run()).toMatchObject({ status: 0, stdout: 'check\n', stderr: '' });
+  expect(existsSync(path('notes'))).toBe(false);
+  rmSync(path('node_modules/.package-lock.json'));
+  run();
+  expect(readFileSync(path('notes'), 'utf8')).toBe('ci\n');
+  // What it has installed itself it keeps up to date.
+  rmSync(path('notes'));
+  writeFileSync(path('node_modules/.package-lock.json'), '{}');
+  writeFileSync(path('package-lock.json'), '{ }');
+  run();
+  expect(readFileSync(path('notes'), 'utf8')).toBe('install\n');
+  rmSync(path('notes'));
+  expect((await setUp()).calls).toEqual([]);
 });
 
 test('packages behind a link are left as they are, and said to be of another lock file', async () => {
