@@ -229,8 +229,15 @@ class Dispatch implements Dispatcher.DispatchHandler {
     const packed = packedAnswer(exchange);
     if (packed === null) this.#arrived(exchange);
     else {
-      const failed = (cause: unknown) => this.#arrived(this.#noAnswer('encoding', cause));
-      unpacked(packed, this.#call.maxBytes).then((whole) => this.#arrived(whole), failed);
+      const encoding = packed.headers['content-encoding'];
+      const failed = (cause: unknown) => {
+        const reason = cause instanceof OversizeError ? 'oversize' : 'encoding';
+        this.#arrived(this.#noAnswer(reason, cause));
+      };
+      unpack(packed.bytes, encoding, this.#call.maxBytes).then(
+        (bytes) => this.#arrived({ ...packed, bytes }),
+        failed,
+      );
     }
   }
 
@@ -280,15 +287,4 @@ function joined(headers: Headers): Answer['headers'] {
 function packedAnswer(exchange: Exchange): Answer | null {
   if (!exchange.sent || !exchange.answered || exchange.bytes.length === 0) return null;
   return exchange.headers['content-encoding'] === undefined ? null : exchange;
-}
-
-async function unpacked(answer: Answer, maxBytes: number): Promise<Exchange> {
-  try {
-    const bytes = await unpack(answer.bytes, answer.headers['content-encoding'], maxBytes);
-    return { ...answer, bytes };
-  } catch (cause) {
-    const { logicalTime, sentAtMs } = answer;
-    const reason = cause instanceof OversizeError ? 'oversize' : 'encoding';
-    return { sent: true, answered: false, reason, cause, logicalTime, sentAtMs };
-  }
 }

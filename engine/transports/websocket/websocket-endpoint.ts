@@ -4,6 +4,7 @@ import { handleProtocols } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { addressClient } from '../../../lib/limits/client.ts';
 import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
+import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
 import { MEMORY_RETRY_SECONDS } from '../../admission/memory-limit.ts';
 import { hasDoubledHeader } from '../requests/doubled-headers.ts';
 import { isAllowedPage } from '../requests/origins.ts';
@@ -15,7 +16,6 @@ import { acceptableOffer, PER_MESSAGE_DEFLATE } from './packed-messages.ts';
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 const MAX_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
-const QUIET_MS = 60_000;
 const MAX_NAME_LENGTH = 200;
 const NOTHING = Buffer.alloc(0);
 
@@ -43,7 +43,7 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
   });
   server.on('wsClientError', ({ message }, socket) => refuse(socket, malformed(message)));
   let isDraining = false;
-  const quietUntilMs = new Map<string, number>();
+  const repeated = createRepeatedErrors(() => clock.now());
 
   function refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
     if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
@@ -82,10 +82,8 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
 
   /** Says the same once in a while. */
   function warn(details: object, message: string): void {
-    const nowMs = clock.now();
-    if (nowMs < (quietUntilMs.get(message) ?? Number.NEGATIVE_INFINITY)) return;
-    quietUntilMs.set(message, nowMs + QUIET_MS);
-    log.warn(details, message);
+    const told = repeated(message);
+    if (told !== null) log.warn({ ...details, ...told }, message);
   }
 
   function refuse(socket: Duplex, refusal: UpgradeRefusal): void {

@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/is-object.ts';
 import { UnauthenticatedError } from './errors.ts';
 
 export interface ClaimNames {
@@ -58,10 +59,8 @@ export function decodeClaims(token: string): Record<string, unknown> {
     // The parser's message quotes its input, so it is not kept as the cause.
     throw new UnauthenticatedError('the token cannot be read');
   }
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
-    throw new UnauthenticatedError('the token cannot be read');
-  }
-  return payload as Record<string, unknown>;
+  if (!isObject(payload)) throw new UnauthenticatedError('the token cannot be read');
+  return payload;
 }
 
 /** A claim named `constructor` must not resolve to the object's prototype. */
