@@ -46,6 +46,10 @@ export class GraphContext extends SharedContext implements OperationContext {
     };
   }
 
+  override get headers(): object {
+    return this.operation.transport.headers;
+  }
+
   override header(name: string): string | null {
     const value = this.operation.transport.headers[name.toLowerCase()];
     return typeof value === 'string' ? value : null;

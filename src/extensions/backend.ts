@@ -6,6 +6,7 @@ import { isObject } from '../../lib/is-object.ts';
 import { promised } from '../../lib/maybe-promise.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import type { Exchange } from '../gateway/exchange.ts';
+import { failure } from '../gateway/judge.ts';
 import { WrittenJson } from '../gateway/request-templates.ts';
 import { createJudgement } from './backend-judgement.ts';
 import { checkRequest } from './backend-request.ts';
@@ -35,6 +36,8 @@ export function createBackend(
   const judgement = createJudgement(guest, settings, judge);
   /** The reads of each request, by its scope. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
+  /** How many writes have had the key of a request, by its headers. */
+  const usesOfKey = new WeakMap<object, number>();
 
   async function begin(context: ExtensionContext, name: string, { path, query }: BackendRequest) {
     const asked = { ...(path && { path }), ...(query && { query }) };
@@ -73,6 +76,17 @@ export function createBackend(
     });
   }
 
+  /** By one key for two writes of a request the second would be answered with the outcome of the first. */
+  function forwardedKey(context: ExtensionContext): string | null {
+    const isForwarded = forward.some((each) => each.toLowerCase() === KEY);
+    const key = isForwarded ? context.header(KEY) : null;
+    if (key === null) return null;
+    const { headers } = ResolverContext.contextOf(context);
+    const uses = (usesOfKey.get(headers) ?? 0) + 1;
+    usesOfKey.set(headers, uses);
+    return uses === 1 ? key : `${key}:${uses}`;
+  }
+
   async function read<Body>(
     context: ExtensionContext,
     operation: string,
@@ -97,20 +111,21 @@ export function createBackend(
     const { method, path, refreshes = [] } = writes[name] ?? {};
     checkRequest(name, path, request);
     await context.proved();
-    const { scope, services } = ResolverContext.contextOf(context);
-    const { account } = await scope.viewer();
+    const { services } = ResolverContext.contextOf(context);
+    const { account } = await ResolverContext.scopeOf(context).viewer();
     const caller = await ResolverContext.callerOf(context);
     const { body = method === 'DELETE' ? undefined : {}, idempotencyKey } = request;
-    const isForwarded = forward.some((each) => each.toLowerCase() === KEY);
-    const forwarded = isForwarded ? context.header(KEY) : null;
-    const headers = new Map([[KEY, idempotencyKey ?? forwarded ?? randomUUID()]]);
+    const headers = new Map([[KEY, idempotencyKey ?? forwardedKey(context) ?? randomUUID()]]);
     if (method === 'DELETE' && body !== undefined) headers.set('content-type', 'application/json');
-    return services.writeLimits.write(clientOf(caller), name, async () => {
-      const exchange = await send(context, name, { ...request, body }, headers);
-      // A write whose outcome is unknown may have changed them as well.
-      for (const list of refreshes) services.live.get(list)?.refresh(account);
-      return (await judgement.write(name, exchange)) as Body;
+    // What the backend refuses has been sent, and counts.
+    const exchange = await services.writeLimits.write(clientOf(caller), name, async () => {
+      const sent = await send(context, name, { ...request, body }, headers);
+      if (!sent.sent) throw failure(name, sent, 'unknown');
+      return sent;
     });
+    // A write whose outcome is unknown may have changed them as well.
+    for (const list of refreshes) services.live.get(list)?.refresh(account);
+    return (await judgement.write(name, exchange)) as Body;
   }
 
   return {

@@ -99,8 +99,11 @@ export function declareLive(
       nullable: true,
       description,
       args: args as Record<never, never>,
-      resolve: async (_root, given, context) =>
-        (await readRows(context as unknown as ResolverContext, given, null)).rows,
+      resolve: async (_root, given, context) => {
+        const own = context as unknown as ResolverContext;
+        if (!isPublic) await own.proved();
+        return (await readRows(own, given, null)).rows;
+      },
     }),
   );
   const ofList = traits({ ...perAccount.extensions, listSize: size });

@@ -18,6 +18,8 @@ export class ResolverContext implements ExtensionContext {
   readonly #context: Context;
   readonly #guest: string;
   readonly #isShared: boolean;
+  /** As whom the resolver was begun: it may go on after its deadline, when a `login` has changed the request's. */
+  readonly #scope: Scope;
   /** Null until its signal is asked for. */
   #aborting: AbortController | null = null;
   #lateBy: Error | null = null;
@@ -27,6 +29,7 @@ export class ResolverContext implements ExtensionContext {
     this.#context = context;
     this.#guest = guest;
     this.#isShared = isShared;
+    this.#scope = context.scope;
   }
 
   /** The request's own context, for what a backend does with it. */
@@ -36,9 +39,14 @@ export class ResolverContext implements ExtensionContext {
     return given.#context;
   }
 
+  static scopeOf(given: ExtensionContext): Scope {
+    ResolverContext.contextOf(given);
+    return (given as ResolverContext).#scope;
+  }
+
   /** The key under which the reads of a backend are memoized. */
   static keyOf(given: ExtensionContext): object {
-    const { scope } = ResolverContext.contextOf(given);
+    const scope = ResolverContext.scopeOf(given);
     if (!(given as ResolverContext).#isShared) return scope;
     const key = sharedReads.get(scope) ?? {};
     sharedReads.set(scope, key);
@@ -47,7 +55,7 @@ export class ResolverContext implements ExtensionContext {
 
   /** On whose behalf a backend is called: of an account that is proved its failures are the account's own. */
   static async callerOf(given: ExtensionContext): Promise<Caller> {
-    const { scope } = ResolverContext.contextOf(given);
+    const scope = ResolverContext.scopeOf(given);
     const viewer = scope.caller.token === null ? null : await viewerOf(scope);
     if (!(given as ResolverContext).#isShared) return viewer ?? scope.caller;
     // The client whose request comes first must not be able to abort it for all.
@@ -77,8 +85,8 @@ export class ResolverContext implements ExtensionContext {
 
   proved(): Promise<{ readonly login: string }> {
     return handedOut(async () => {
-      const { scope, services } = this.#own();
-      const viewer = await scope.viewer();
+      const { services } = this.#own();
+      const viewer = await this.#scope.viewer();
       await services.prover.account(viewer);
       return Object.defineProperty({ login: viewer.login }, Symbol.toPrimitive, {
         value: refuseText,
@@ -87,17 +95,17 @@ export class ResolverContext implements ExtensionContext {
   }
 
   instrument(id: string): Promise<InstrumentSource | null> {
-    return handedOut(async () => readOnly(await this.#own().scope.instrument(id)));
+    return handedOut(async () => readOnly(await this.#ownScope().instrument(id)));
   }
 
   positions(): Promise<readonly HoldingSource[]> {
-    return handedOut(async () => readOnly(await this.#own().scope.positions()));
+    return handedOut(async () => readOnly(await this.#ownScope().positions()));
   }
 
   #createAborting(): AbortController {
     const aborting = new AbortController();
     // The client whose request comes first must not be able to abort it for all.
-    const leaving = this.#isShared ? undefined : this.#context.scope.caller.signal;
+    const leaving = this.#isShared ? undefined : this.#scope.caller.signal;
     const leave = () => this.#abort(aborting, leaving?.reason);
     if (this.#lateBy !== null) aborting.abort(this.#lateBy);
     else if (leaving?.aborted) leave();
@@ -108,6 +116,11 @@ export class ResolverContext implements ExtensionContext {
   /** The listeners are code of the extension. */
   #abort(aborting: AbortController | null, reason: unknown): void {
     asGuest(this.#guest, () => aborting?.abort(reason));
+  }
+
+  #ownScope(): Scope {
+    this.#own();
+    return this.#scope;
   }
 
   #own(): Context {

@@ -91,7 +91,7 @@ export function commonRefusal(operation: string, answer: Answer): GatewayError |
 }
 
 /** `unanswered`: its kind where no answer came, if that is not a read's. */
-function failure(
+export function failure(
   operation: string,
   exchange: Exchange,
   unanswered?: GatewayErrorKind,

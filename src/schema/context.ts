@@ -76,6 +76,11 @@ export class Context implements ReadRecord {
     }
   }
 
+  /** What is the same for all operations that come with the same headers: those of a batch, or of a socket. */
+  get headers(): object {
+    return this;
+  }
+
   /** A header of the request; null where it has none. */
   header(_name: string): string | null {
     return null;

@@ -179,11 +179,13 @@ export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
 const MIN_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
-  const [code, ofGateway] = OF_KIND[error.kind];
   // The operations of other backends begin with the backend's name.
   const [service = ''] = error.operation.split('.');
-  const ofService =
-    service === error.operation ? ofGateway : ofGateway.replace(/^The gateway/, service);
+  const isGateway = service === error.operation;
+  // The token is the gateway's to judge: another backend's 401 must sign nobody out.
+  const kind = error.kind === 'unauthenticated' && !isGateway ? 'forbidden' : error.kind;
+  const [code, ofGateway] = OF_KIND[kind];
+  const ofService = isGateway ? ofGateway : ofGateway.replace(/^The gateway/, service);
   const message = notAttempted(error) === 'held' ? HELD : ofService;
   const { refusal } = error;
   const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;

@@ -62,6 +62,8 @@ export function idempotencyKey(argument: string, value: unknown): string {
   }
   // Half a surrogate pair has no UTF-8: written to a store, two such keys would become one.
   if (!value.isWellFormed()) throw broken(argument, 'must be well-formed Unicode');
+  // Some versions of Node read a text of SQLite up to it alone.
+  if (value.includes('\0')) throw broken(argument, 'must not contain U+0000');
   return value;
 }
 

@@ -48,9 +48,8 @@ test('the user’s token goes to a service that it is forwarded to, once it is p
   expect(service.received).toHaveLength(1);
   service.answer = () => ({ status: 401, body: {} });
   const { errors } = await query('{ mine }', { token });
-  expect(errors).toMatchObject([
-    { extensions: { code: 'UNAUTHENTICATED', operation: 'own.mine' } },
-  ]);
+  // The gateway accepts the token: no client is to sign in anew for this.
+  expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', operation: 'own.mine' } }]);
   sandbox.clearCalls();
   expect((await query('{ positions { id } }', { token })).errors).toEqual([]);
   expect(sandbox.calls('getSession')).toBe(0);
@@ -210,6 +209,57 @@ test('each write has a key: the caller’s, the request’s where it is forwarde
     expect(await send(false, { idempotencyKey })).toMatchObject(refused);
   }
   expect(await send(false, { idempotencyKey: 7 })).toMatchObject({ code: 'INTERNAL' });
+});
+
+test('each write of a request has a key of its own, and the same one when the request is sent again', async () => {
+  const token = tokenOf();
+  const headers = { 'idempotency-key': 'of the request' };
+  const write = 'send(operation: "create", request: { body: { a: 1 } }, judged: true)';
+  const document = `mutation { a: ${write} b: ${write} }`;
+  service.answer = () => ({ status: 200, body: { ok: 1 } });
+  for (let time = 0; time < 2; time += 1) await query(document, { token, headers });
+  const keys = service.received.map(({ headers }) => headers['idempotency-key']);
+  expect(keys).toEqual([
+    'of the request',
+    'of the request:2',
+    'of the request',
+    'of the request:2',
+  ]);
+});
+
+test('writes that the backend refuses count for the limit, as a guess at a code is one', async () => {
+  const token = tokenOf('fresh@example.com');
+  const MAX_WRITES = 60;
+  service.answer = () => ({ status: 409, body: { message: 'no' } });
+  for (const [judged, code] of [
+    [false, 'BAD_USER_INPUT'],
+    [true, 'REFUSED'],
+  ] as const) {
+    service.received.length = 0;
+    const variables = { operation: 'create', judged, request: {} };
+    const codes: unknown[] = [];
+    while (codes.length <= MAX_WRITES && codes.at(-1) !== 'RATE_LIMITED') {
+      const { errors } = await query(SEND, { token, variables });
+      codes.push(errors[0]?.extensions.code);
+    }
+    expect(codes.at(-1)).toBe('RATE_LIMITED');
+    expect(new Set(codes.slice(0, -1))).toEqual(new Set([code]));
+    expect(service.received).toHaveLength(codes.length - 1);
+  }
+});
+
+test('a resolver that goes on after its deadline acts for whom it was begun', async () => {
+  const answer = Promise.withResolvers<Reply>();
+  service.answer = ({ path }) =>
+    path.endsWith('/slow') ? answer.promise : { status: 200, body: 'fine' };
+  const login = 'login(input: { email: "pro@example.com", password: "demo" })';
+  const document = `mutation { late ${login} { ... on LoginSuccess { session { id } } } }`;
+  const { data, errors } = await query(document, { token: tokenOf() });
+  expect(data.login.session.id).not.toBe('700001');
+  expect(errors).toMatchObject([{ path: ['late'] }]);
+  answer.resolve({ status: 200, body: 'late' });
+  await eventually(() => expect(service.received).toHaveLength(2));
+  expect(service.received[1]?.headers['x-login']).toBe('700001');
 });
 
 test('a path and a query have strings alone, and what is none is said in the log', async () => {

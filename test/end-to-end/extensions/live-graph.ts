@@ -91,6 +91,14 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
     read: async (context, { symbol }) =>
       (await quotes.read<{ alerts: AlertRow[] }>(context, 'list', { query: { symbol } })).alerts,
   });
+  live({
+    name: 'notices',
+    type: AlertRef,
+    key: ({ id }) => id,
+    everyMs: 100,
+    backend: quotes,
+    read: async (context) => (await quotes.read<{ alerts: AlertRow[] }>(context, 'list')).alerts,
+  });
   builder.objectField('AlertsChanges' as never, 'guests', (t) =>
     t.string({ ...text, resolve: (_event, _args, context) => Object.keys(context).join() }),
   );

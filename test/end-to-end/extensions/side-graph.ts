@@ -8,7 +8,7 @@ const writes = {
 } as const;
 
 /** An extension that uses what the example does not. */
-const extension: Extension = ({ builder, refs, backend, shared, listSize, error }) => {
+const extension: Extension = ({ builder, refs, backend, shared, listSize, error, deadline }) => {
   const url = process.env.SIDE_URL ?? '';
   const side = backend({
     name: 'side',
@@ -159,6 +159,16 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize, error 
           operation as keyof typeof writes,
           request as WriteRequest,
         ),
+    }),
+  );
+  builder.mutationField('late', (t) =>
+    t.string({
+      ...text,
+      ...deadline({ ms: 100 }),
+      resolve: async (_root, _args, context) => {
+        await side.read(context, 'item', { path: { id: 'slow' } });
+        return ofLogin.read<string>(context, 'mine');
+      },
     }),
   );
   builder.objectField(refs.Instrument, 'item', (t) =>
