@@ -159,11 +159,12 @@ function open({
     const isCopy =
       marked.writes >= state.writes || !isSameFile(file, state.file) || isRewritten(found, knownNs);
     const { verified } = rememberedSince(state) ?? {};
-    // A machine that went down may have left any page unwritten, and an operator asks for all that is wrong.
-    const isVerified = !isCopy && !mustExist && verified?.boot === clock.boot;
-    const isLong = statSync(path).size > maxBytesAtOnce;
-    verifiedUpTo = isVerified && isLong ? verified.upTo : null;
-    verifyPages(database, verifiedUpTo !== null, state.rows);
+    // A machine that went down may have left any page unwritten.
+    const isVerified = !isCopy && verified?.boot === clock.boot;
+    const isKnown = isVerified && statSync(path).size > maxBytesAtOnce;
+    // For an operator, who asks for all that is wrong, no order waits: the rows are verified in portions.
+    verifiedUpTo = isKnown && !mustExist ? verified.upTo : null;
+    verifyPages(database, isKnown, state.rows);
     if (isCopy) {
       onWarn(
         `${path} ${howChanged(marked.writes, file, state)} while nothing ran: keys that it does not know are refused, but for those made from now on`,
@@ -175,7 +176,7 @@ function open({
     state.file = withMemory(shown, rememberedSince(state) ?? machineMoment(clock));
     if (isCopy) remember(machineMoment(clock));
     // Until all of it is verified.
-    if (verifiedUpTo === null) rememberVerified(null);
+    if (!isKnown) rememberVerified(null);
     state.writes = Math.max(marked.writes + 1, state.writes);
   }
 

@@ -480,6 +480,17 @@ describe('a file that is verified behind the start', AMPLE, () => {
     expect(folder.warnings).toEqual(TOLD);
   });
 
+  test('is still verified behind after an operator has looked at it', () => {
+    using folder = createVerifiedFolder();
+    const { clock, path } = folder;
+    openDatabase(path, { clock, mustExist: true, isInspection: true, maxBytesAtOnce: 0 }).close();
+    damageRow(folder, 'key 3');
+    using database = folder.open();
+    expect(folder.warnings).toEqual([]);
+    expect(toIdle(database)).toBeGreaterThan(1);
+    expect(folder.warnings).toEqual(TOLD);
+  });
+
   test.each<[string, (folder: ReturnType<typeof createVerifiedFolder>) => void]>([
     [
       'it is small',
