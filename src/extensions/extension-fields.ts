@@ -11,6 +11,7 @@ import {
   isNonNullType,
   isObjectType,
   isScalarType,
+  isSpecifiedScalarType,
 } from 'graphql';
 import type { FieldTraits } from '../../engine/operation/field-traits.ts';
 import { asGuest } from '../../lib/guest-code.ts';
@@ -22,7 +23,9 @@ import {
   type FieldDeadline,
   type FieldShape,
   isPending,
+  jsonLeaf,
   listed,
+  primitiveLeaf,
   readableError,
   withinDeadline,
 } from './field-deadline.ts';
@@ -237,9 +240,12 @@ function atOnce(scalar: string, parse: () => unknown): unknown {
 
 function shapeOf(type: GraphQLOutputType): FieldShape {
   if (isNonNullType(type)) return shapeOf(type.ofType);
-  if (!isListType(type)) return { lists: 0, isJson: type.name === 'JSON' };
-  const { lists, isJson } = shapeOf(type.ofType);
-  return { lists: lists + 1, isJson };
+  if (!isListType(type)) {
+    const ofScalar = isSpecifiedScalarType(type) ? primitiveLeaf : null;
+    return { lists: 0, leaf: type.name === 'JSON' ? jsonLeaf : ofScalar };
+  }
+  const { lists, leaf } = shapeOf(type.ofType);
+  return { lists: lists + 1, leaf };
 }
 
 function givenOf({ extensions }: Field): Given {

@@ -14,11 +14,12 @@ export interface FieldDeadline {
   readonly isWrite: boolean;
 }
 
-/** How GraphQL reads what a field returns, which runs code of the extension as well: its iterator, or its `toJSON`. */
+/** How GraphQL reads what a field returns, which runs code of the extension as well: its iterator, its `toJSON`, its `valueOf`. */
 export interface FieldShape {
   /** How many lists are nested in its type. */
   readonly lists: number;
-  readonly isJson: boolean;
+  /** Returns a leaf as plain data; null where nothing of the extension runs when GraphQL reads one. */
+  readonly leaf: ((value: unknown) => unknown) | null;
 }
 
 interface Wait {
@@ -29,7 +30,7 @@ interface Wait {
 const MAX_ITEMS = 100_000;
 /** The most lists that may be nested in each other. */
 const MAX_LEVELS = 10;
-const ANY: FieldShape = { lists: 0, isJson: false };
+const ANY: FieldShape = { lists: 0, leaf: null };
 
 /**
  * Runs code of an extension for one field, and waits for what it returns as long as the deadline allows; what settles later
@@ -39,11 +40,11 @@ export function withinDeadline(
   deadline: FieldDeadline,
   given: Pick<AbortController, 'abort'> | null,
   run: () => unknown,
-  { lists, isJson }: FieldShape = ANY,
+  { lists, leaf }: FieldShape = ANY,
 ): unknown {
   const { guest, ms } = deadline;
   const wait: Wait = { isOver: false };
-  const read = (value: unknown) => (isJson ? jsonItems(value, lists) : value);
+  const read = (value: unknown) => (leaf ? leaves(value, lists, leaf) : value);
   let made: unknown;
   try {
     made = asGuest(guest, () => {
@@ -111,18 +112,36 @@ export function listed(value: unknown, lists: number): unknown {
   return items;
 }
 
-/** JSON as it is sent; an item that JSON cannot carry is an error of its own. */
-function jsonItems(value: unknown, lists: number): unknown {
+/** An item that is no leaf of its type is an error of its own. */
+function leaves(value: unknown, lists: number, leaf: (value: unknown) => unknown): unknown {
   if (value instanceof Error) return value;
-  // The scalar refuses a value that JSON leaves out, such as a function.
-  if (lists <= 0 || !Array.isArray(value)) return plainJson(value) ?? value;
+  if (lists <= 0 || !Array.isArray(value)) return leaf(value);
   return value.map((item) => {
     try {
-      return jsonItems(item, lists - 1);
+      return leaves(item, lists - 1, leaf);
     } catch (error) {
       return readableError(error);
     }
   });
+}
+
+/** JSON as it is sent. The scalar refuses a value that JSON leaves out, such as a function. */
+export function jsonLeaf(value: unknown): unknown {
+  return plainJson(value) ?? value;
+}
+
+/** An object in place of a text or a number, as GraphQL's own scalars read it. */
+export function primitiveLeaf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { toJSON } = value as { toJSON?: unknown };
+  const plain: unknown = value.valueOf();
+  const shown = isPrimitive(plain) || typeof toJSON !== 'function' ? plain : toJSON.call(value);
+  if (!isPrimitive(shown)) throw new TypeError(`an object is no leaf: ${inspect(shown)}`);
+  return shown;
+}
+
+function isPrimitive(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
 }
 
 async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<readonly unknown[]> {

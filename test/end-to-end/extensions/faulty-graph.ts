@@ -69,6 +69,16 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
       return 'written';
     }
   }
+  class Valued {
+    readonly #value: unknown;
+    constructor(value: unknown) {
+      this.#value = value;
+    }
+    valueOf() {
+      forget();
+      return this.#value;
+    }
+  }
   class HttpError extends Error {
     readonly response = undefined as unknown as Response;
     get extensions() {
@@ -240,6 +250,12 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
       },
     }),
     written: t.field({ ...text, type: 'JSON', resolve: () => new Written() }),
+    valued: t.float({ ...text, resolve: () => new Valued(1.5) as never }),
+    notValued: t.float({ ...text, resolve: () => new Valued({}) as never }),
+    valuedItems: t.stringList({
+      ...text,
+      resolve: () => [new Written(), new Valued('a')] as never,
+    }),
     writtenItems: t.field({ ...text, type: ['JSON'], resolve: () => [new Written()] }),
     parsed: t.string({
       ...text,
