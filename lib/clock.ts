@@ -13,7 +13,7 @@ export interface Clock {
 
 // setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately, and is reached by several; it warns of
 // one below 0, as that of a moment that has just passed.
-const MAX_TIMER_MS = 2_147_483_647;
+export const MAX_TIMER_MS = 2_147_483_647;
 
 let latestMs = Date.now();
 /** The steady clock's time; null where the date is the latest one. */

@@ -14,19 +14,29 @@ import {
   buildSchema as schemaOf,
 } from 'graphql';
 import { readExtensions } from '../src/app/resources.ts';
-import { readConfig } from '../src/config.ts';
+import { ConfigError, readConfig } from '../src/config.ts';
 import { printedSchema } from '../src/schema/schema.ts';
 
 const [path] = process.argv.slice(2);
 const before = readSchema(path);
-const { schema } = await readExtensions(readConfig(process.env));
+const { schema } = await extended();
 let breaks = false;
 for (const { type, description } of findSchemaChanges(before, schemaOf(printedSchema(schema)))) {
   const kind = kindOf(type, description);
   breaks ||= kind === 'breaking';
   console.log(`${kind.padEnd(9)}  ${description}`);
 }
-process.exitCode = breaks ? 1 : 0;
+// An extension may keep something open, such as a timer.
+process.exit(breaks ? 1 : 0);
+
+async function extended() {
+  try {
+    return await readExtensions(readConfig(process.env));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    fail(error.problems.join('\n'));
+  }
+}
 
 function kindOf(type: string, description: string): string {
   if (type in BreakingChangeType) return wasDeprecated(description) ? 'announced' : 'breaking';

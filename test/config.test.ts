@@ -90,6 +90,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['HOST', '-h', 'an IP address or a host name'],
     ['POSITIONS_POLL_MS', '99', 'a whole number, 100 to'],
     ['POSITIONS_POLL_MS', '2147483648', 'to 2147483647'],
+    ['EXTENSION_TIMEOUT_MS', '3000000000', 'to 2147483647'],
     ['MAX_BODY_BYTES', '99999999999999999999', 'a whole number, 1 or more'],
     ['GATEWAY_TIME_UNIT', 'm', '`auto`, `s`, `ms`'],
     ['GATEWAY_URL', 'ftp://gateway', 'an http or https address'],
@@ -164,6 +165,9 @@ describe('values that contradict each other are refused', () => {
     const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
     expect(problemsOf({ ...expected, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);
     expect(problemsOf({ ...expected, JWT_JWKS_URL: 'https://keys' })).toEqual([]);
+    expect(problemsOf({ JWT_JWKS_URL: 'https://canary:word@keys' })).toEqual([
+      expect.stringContaining('without user and password'),
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import { findUnusable, settingProblem } from '../../src/app/resources.ts';
 import { shown } from '../../src/config/setting.ts';
 import type { SettingName } from '../../src/config/settings.ts';
 import { type Config, type Environment, parseEnvironment } from '../../src/config.ts';
+import { KEY_SET_TIMEOUT_MS } from '../../src/domain/auth/verifier.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
 import type { Section } from '../section.ts';
 
@@ -13,7 +14,6 @@ export interface ConfigurationReport extends Section {
   readonly faulty: ReadonlySet<SettingName>;
 }
 
-const KEY_SET_TIMEOUT_MS = 5_000;
 const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
 
 /** All that would stop a start with this environment, or leave it useless; nothing is made or changed. */

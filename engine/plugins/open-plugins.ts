@@ -105,11 +105,12 @@ function initialized(
 ): readonly Named[] {
   const all = given.map(named);
   for (let at = 0; at < all.length; at += 1) {
-    const { plugin, name, httpOnly } = all[at] as Named;
+    const each = all[at] as Named;
+    const { plugin, name, httpOnly } = each;
     checkNames(plugin, name);
     const added: Named[] = [];
-    call(name, plugin.onPluginInit, {
-      plugins: all.map((each) => each.plugin),
+    call(each, 'onPluginInit', {
+      plugins: all.map(({ plugin }) => plugin),
       addPlugin: (more: OtherPlugin) =>
         added.push({ plugin: more as Hooks, name: `${name}, by a plugin that it adds,`, httpOnly }),
       setSchema: refuseSchema(schema, name),
@@ -117,8 +118,8 @@ function initialized(
     });
     all.splice(at + 1, 0, ...added);
   }
-  for (const { plugin, name } of all) {
-    call(name, plugin.onSchemaChange, { schema, replaceSchema: refuseSchema(schema, name) });
+  for (const each of all) {
+    call(each, 'onSchemaChange', { schema, replaceSchema: refuseSchema(schema, each.name) });
   }
   return all;
 }
@@ -141,10 +142,16 @@ function checkNames(plugin: Hooks, name: string): void {
   if (unknown !== undefined) throw new PluginError(`${name} has ${unknown}, which nothing calls`);
 }
 
-function call(name: string, hook: unknown, payload: object): void {
-  if (typeof hook !== 'function') return;
+function call(
+  { plugin, name }: Named,
+  hook: 'onPluginInit' | 'onSchemaChange',
+  payload: object,
+): void {
+  const called = plugin[hook];
+  if (typeof called !== 'function') return;
   try {
-    hook(payload);
+    // A method of a class needs its object.
+    called.call(plugin, payload);
   } catch (error) {
     if (error instanceof PluginError) throw error;
     throw new PluginError(`${name} cannot begin: ${String(error)}`, { cause: error });

@@ -16,6 +16,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { defaultOf, takeModulesAnywhere } from '../extensions/es-modules.ts';
 import { ExtensionError, type Extensions, loadExtensions } from '../extensions/load-extensions.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -93,7 +94,10 @@ function manifestProblems(path: string) {
 export async function loadModules(
   config: Config,
 ): Promise<readonly [readonly GivenPlugin[], Extensions]> {
-  return openAll([readPlugins(config), readExtensions(config)]).catch(async (error) => {
+  const plugins = readPlugins(config);
+  // While plugins are loaded, what they import is looked at.
+  const extensions = behind(plugins, () => readExtensions(config));
+  return openAll([plugins, extensions]).catch(async (error) => {
     if (!(error instanceof ConfigError)) throw error;
     const others = await findUnusable(config, new Set(['PLUGINS', 'EXTENSIONS']));
     throw new ConfigError([...error.problems, ...others]);
@@ -110,6 +114,10 @@ export function readExtensions({ extensions, extensionTimeoutMs }: Config): Prom
   );
 }
 
+function behind<T>(first: Promise<unknown>, then: () => Promise<T>): Promise<T> {
+  return first.then(then, then);
+}
+
 async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlugin[]> {
   if (path === null) return [];
   const file = resolve(path);
@@ -117,11 +125,12 @@ async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlu
   if (!existsSync(file)) throw problem('missing');
   const name = guestName(file);
   registerGuest(name, file);
+  takeModulesAnywhere();
   const load = () => asGuest(name, () => import(pathToFileURL(file).href));
   const { module, foreign } = await importWithOwnGraphQL(load).catch((error: unknown) => {
     throw problem(`throwing: ${reasonOf(error)}`);
   });
-  const { default: plugins } = module;
+  const plugins = defaultOf(module);
   if (foreign !== null) throw problem(`another copy of graphql, which ${foreign} imports`);
   if (!Array.isArray(plugins)) throw problem('exporting no list');
   return plugins;
@@ -201,8 +210,9 @@ export async function findUnusable(
     );
   }
   const { persistedDocuments: path } = config;
-  if (isMeant('PLUGINS')) attempts.push(readPlugins(config));
-  if (isMeant('EXTENSIONS')) attempts.push(readExtensions(config));
+  const plugins = isMeant('PLUGINS') ? readPlugins(config) : Promise.resolve();
+  attempts.push(plugins);
+  if (isMeant('EXTENSIONS')) attempts.push(behind(plugins, () => readExtensions(config)));
   if (path !== null) attempts.push(readManifests(path).catch(manifestProblems(path)));
   for (const listener of ['public', 'admin'] as const) {
     const { port, host } = LISTENERS[listener];

@@ -29,7 +29,7 @@ export const devCommand: Command = {
       changes.end();
     });
     for await (const file of changes) {
-      const problem = await problemOf(changes);
+      const problem = await problemOf(changes, stopped);
       if (isStopping) break;
       if (problem !== null) {
         const now = isRunning(service) ? 'what ran before goes on' : 'nothing runs until it is';
@@ -59,6 +59,8 @@ const REPORTING = `data:text/javascript,${encodeURIComponent(`
   process.channel?.unref();
 `)}`;
 
+/** An extension may wait at its top level for what never comes. */
+const TRIAL_MS = 30_000;
 /** A program that asks for its end a second time gets it at once: an app that stays connected holds nobody up. */
 const PATIENCE_MS = 2_000;
 
@@ -87,12 +89,20 @@ function start(changes: Changes, terminal: Terminal): ChildProcess {
 }
 
 /** Loads the extensions in a process of their own; null where they can be served. */
-async function problemOf(changes: Changes): Promise<string | null> {
+async function problemOf(changes: Changes, stopped: Promise<void>): Promise<string | null> {
   const trial = run('schema', changes, true);
   const exit = once(trial, 'exit');
+  let late = '';
+  const end = () => trial.kill('SIGKILL');
+  const timer = setTimeout(() => {
+    late = `It was not loaded within ${TRIAL_MS / 1_000} s.`;
+    end();
+  }, TRIAL_MS);
+  stopped.then(end, end);
   const said = trial.stderr ? await text(trial.stderr) : '';
   const [code] = await exit;
-  return code === 0 ? null : said.trim();
+  clearTimeout(timer);
+  return code === 0 ? null : `${said}${late}`.trim();
 }
 
 function isRunning({ exitCode, signalCode }: ChildProcess): boolean {

@@ -10,7 +10,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-process.exitCode = await dispatch(COMMANDS, process.argv.slice(2), {
+const code = await dispatch(COMMANDS, process.argv.slice(2), {
   environment: process.env,
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),
@@ -19,3 +19,8 @@ process.exitCode = await dispatch(COMMANDS, process.argv.slice(2), {
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   },
 });
+// What an extension or a plugin keeps open, such as a timer or a pool, must not keep a command that has ended.
+for (const stream of [process.stdout, process.stderr]) {
+  await new Promise((resolve) => stream.write('', resolve));
+}
+process.exit(code);

@@ -1,5 +1,5 @@
 import { UsageError } from './arguments.ts';
-import { type Command, EXIT_OK } from './dispatch.ts';
+import type { Command } from './dispatch.ts';
 
 /** Runs the service. */
 export const startCommand: Command = {
@@ -16,8 +16,8 @@ export const startCommand: Command = {
     }
     // The log's reader may leave: that ends a command, not the service.
     process.stdout.removeAllListeners('error');
-    // The service ends its process by itself: after a signal, or where it cannot start.
     await import('../main.ts');
-    return EXIT_OK;
+    // The service ends its process by itself: after a signal, or where it cannot start.
+    return Promise.withResolvers<never>().promise;
   },
 };

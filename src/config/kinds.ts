@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
+import { BASE_URL, readBaseUrl } from '../../lib/base-url.ts';
 import { isSentinelUrl, readSentinelUrl } from '../../lib/sentinel-url.ts';
 
 /** A kind of value: how its text is parsed, and the message for a text that is not valid. */
@@ -10,8 +11,7 @@ export interface Kind<T> {
   problems?(text: string): readonly string[];
 }
 
-/** Node fires a timer beyond this immediately. */
-export const MAX_MS = 2_147_483_647;
+export { MAX_TIMER_MS as MAX_MS } from '../../lib/clock.ts';
 export const MAX_SECONDS = 2_147_483;
 const MAX_TEXT_LENGTH = 4_096;
 
@@ -64,18 +64,13 @@ export const host = textWhere(
 
 export const webUrl = textWhere((value) => isWebUrl(parseUrl(value)), 'an http or https address');
 
-/**
- * Paths are appended to the URL, and headers have a setting of their own, so it may have no other
- * parts.
- */
-export const baseUrl: Kind<string> = {
-  parse(value) {
-    const url = parseUrl(value);
-    const isBare = url?.username === '' && url.password === '' && !/[?#]/.test(value);
-    return isWebUrl(url) && isBare ? url.href.replace(/\/+$/, '') : null;
-  },
-  allowed: 'an http or https address, without user, password, query or fragment',
-};
+/** `fetch` takes no user and password from an address. */
+export const fetchedUrl = textWhere((value) => {
+  const url = parseUrl(value);
+  return isWebUrl(url) && url?.username === '' && url.password === '';
+}, 'an http or https address, without user and password');
+
+export const baseUrl: Kind<string> = { parse: readBaseUrl, allowed: BASE_URL };
 
 export const redisUrl = textWhere(
   (value) =>

@@ -2,6 +2,7 @@ import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
   clientNames,
   cookieName,
+  fetchedUrl,
   files,
   headerNames,
   host,
@@ -62,7 +63,7 @@ export const SETTINGS = {
   ),
   ...GATEWAY_SETTINGS,
   JWT_JWKS_URL: setting(
-    webUrl,
+    fetchedUrl,
     null,
     'key set to verify tokens with here as well; or `JWT_SECRET`, not both',
   ),
@@ -131,7 +132,7 @@ export const SETTINGS = {
     'files of types and fields of your own, with commas between them (extensions.md)',
   ),
   EXTENSION_TIMEOUT_MS: setting(
-    wholeNumber(1),
+    wholeNumber(1, MAX_MS),
     5_000,
     'deadline of one field of an extension; a field may ask for less',
   ),

@@ -1,8 +1,17 @@
+import { BASE_URL, readBaseUrl } from '../../lib/base-url.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { fault, shown } from './faults.ts';
 import type { BackendOptions, Paths, Writes } from './kit.ts';
-import { COUNT, checkOptions, FLAG, FUNCTION, LIST_OF_TEXTS, type Rules } from './option-rules.ts';
+import {
+  COUNT,
+  checkOptions,
+  FLAG,
+  FUNCTION,
+  LIST_OF_TEXTS,
+  MILLISECONDS,
+  type Rules,
+} from './option-rules.ts';
 
 type Options = BackendOptions<Paths, Writes>;
 
@@ -18,11 +27,8 @@ export const POLLS_PER_SECOND = 100;
 
 const RULES: Rules<keyof Options> = {
   name: [(value) => typeof value === 'string' && NAME.test(value), 'a name of a-z, 0-9, - and _'],
-  url: [
-    (value) => typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
-    'an address of http or https',
-  ],
-  timeoutMs: COUNT,
+  url: [(value) => typeof value === 'string' && readBaseUrl(value) !== null, BASE_URL],
+  timeoutMs: MILLISECONDS,
   connections: COUNT,
   maxBytes: COUNT,
   pollsPerSecond: COUNT,
@@ -47,11 +53,9 @@ export function backendSettings(options: Options): BackendSettings {
   const of = checkOptions('backend', 'the backend', RULES, REQUIRED, options);
   const { name, url, reads, writes = {}, headers = {} } = options;
   const pathOf = (given: unknown, what: string) => {
-    if (typeof given === 'string' && given.startsWith('/')) return given;
-    const isText = typeof given === 'string';
-    throw fault(
-      `${what} ${of} must be a path that begins with / (it is ${isText ? given : shown(given)})`,
-    );
+    if (typeof given === 'string' && /^\/[^?#]*$/.test(given)) return given;
+    const value = typeof given === 'string' ? given : shown(given);
+    throw fault(`${what} ${of} must be a path that begins with /, without query (it is ${value})`);
   };
   return {
     name,

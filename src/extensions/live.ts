@@ -25,7 +25,15 @@ import { listSize, shared } from './extension-fields.ts';
 import { fault, shown as shownOf } from './faults.ts';
 import { withinDeadline } from './field-deadline.ts';
 import type { ExtensionContext, LiveList } from './kit.ts';
-import { COUNT, checkOptions, FUNCTION, LIST_OF_TEXTS, NAME, type Rules } from './option-rules.ts';
+import {
+  COUNT,
+  checkOptions,
+  FUNCTION,
+  LIST_OF_TEXTS,
+  MILLISECONDS,
+  NAME,
+  type Rules,
+} from './option-rules.ts';
 import { readOnly } from './read-only.ts';
 import { ResolverContext } from './resolver-context.ts';
 
@@ -54,7 +62,10 @@ const RULES: Rules<keyof Options> = {
   type: [(value) => typeof value === 'object' && value !== null, 'a type of the builder'],
   key: FUNCTION,
   read: FUNCTION,
-  everyMs: [(value) => COUNT[0](value) && Number(value) >= 100, 'a whole number from 100 on'],
+  everyMs: [
+    (value) => MILLISECONDS[0](value) && Number(value) >= 100,
+    'a whole number from 100 on',
+  ],
   backend: [isObject, 'what backend(…) has returned'],
   of: [(value) => value === 'account' || value === 'everybody', 'account or everybody'],
   args: [isObject, 'arguments of the builder'],

@@ -8,7 +8,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { createKit, VERSION } from './create-kit.ts';
-import { takeModulesAnywhere } from './es-modules.ts';
+import { defaultOf, takeModulesAnywhere } from './es-modules.ts';
 import { type Additions, confine, elementNames } from './extension-fields.ts';
 import { fault } from './faults.ts';
 import type { DeclaredList } from './live.ts';
@@ -85,12 +85,12 @@ function checkRefreshes(writes: BackendSettings['writes'], lists: readonly Decla
 }
 
 async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {
-  const { default: exported, kitVersion = VERSION } = await import(pathToFileURL(path).href);
+  const module = await import(pathToFileURL(path).href);
+  const { kitVersion = VERSION } = module;
   if (kitVersion !== VERSION) {
     throw new Error(`it is for version ${kitVersion} of the kit, and this is ${VERSION}`);
   }
-  // Compilers write a default export like this in a file of CommonJS.
-  const extension = exported?.__esModule ? exported.default : exported;
+  const extension = defaultOf(module);
   if (typeof extension !== 'function') throw new Error('its default export is no function');
   return extension;
 }

@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../../lib/clock.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { fault, shown } from './faults.ts';
 
@@ -9,6 +10,10 @@ export type Rules<Name extends string> = Readonly<Record<Name, Rule>>;
 export const COUNT: Rule = [
   (value) => Number.isInteger(value) && (value as number) > 0,
   'a whole number from 1 on',
+];
+export const MILLISECONDS: Rule = [
+  (value) => COUNT[0](value) && Number(value) <= MAX_TIMER_MS,
+  `a whole number from 1 to ${MAX_TIMER_MS}`,
 ];
 export const FLAG: Rule = [(value) => typeof value === 'boolean', 'true or false'];
 export const FUNCTION: Rule = [(value) => typeof value === 'function', 'a function'];

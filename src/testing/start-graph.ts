@@ -32,7 +32,7 @@ export const startGraph: StartGraph = async ({ extensions, backends = {}, enviro
   }
   const files = extensions.map((each) => (each instanceof URL ? fileURLToPath(each) : each));
   const settings = { ...ENVIRONMENT, EXTENSIONS: files.join(','), ...environment };
-  const service = await startService({ environment: settings, backendUrls });
+  const service = await startService({ environment: settings, backendUrls }, environment);
   started.defer(service.close);
 
   const askWith =
@@ -71,11 +71,15 @@ interface Message {
   readonly problem?: string;
 }
 
-async function startService(given: object) {
+async function startService(given: object, variables: Readonly<Record<string, string>>) {
   const program = fileURLToPath(new URL('./service.ts', import.meta.url));
   const child = spawn(process.execPath, [program, JSON.stringify(given)], {
     // Each start after the first takes half of the time.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env },
+    env: {
+      NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+      ...process.env,
+      ...variables,
+    },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const exit = once(child, 'exit');

@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { startGraph } from '../../src/testing/start-graph.ts';
 import { eventually } from '../support/eventually.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
+const folder = ownFolder();
 const ROOT = join(import.meta.dirname, '../..');
 const extensions = [join(ROOT, 'examples/extension/graph.ts')];
 const ALERTS = '{ priceAlerts { id } }';
@@ -34,6 +37,17 @@ test('a stub sees its calls, and what it throws fails the request that came to i
   expect((await graph.ask('{ session { id } }', {}, headers)).errors).toEqual([]);
   await expect(ask(ALERTS)).rejects.toThrow('not twice');
   await expect(graph.signIn('nobody@example.com')).rejects.toThrow('no user nobody@example.com');
+});
+
+test('what is given as its environment is that of the extensions as well', async () => {
+  const graph = `export default ({ builder }) => builder.queryField('given', (t) =>
+    t.string({ description: 'x', resolve: () => process.env.NEWS_URL }));`;
+  await writeFile(join(folder.path, 'given.mjs'), graph);
+  await using started = await startGraph({
+    extensions: [join(folder.path, 'given.mjs')],
+    environment: { NEWS_URL: 'http://news' },
+  });
+  expect(await started.ask('{ given }')).toEqual({ data: { given: 'http://news' }, errors: [] });
 });
 
 test('a graph has its own settings, ends once, and a start that fails says why', async () => {

@@ -71,4 +71,10 @@ test('the fields of extensions are compared too, with spaces behind the commas b
   });
   expect(run.stderr).toBe('');
   expect(run.stdout.match(/Query\.\w+/g)).toEqual(['Query.first', 'Query.second']);
+  const missing = spawnSync(process.execPath, [join(root, 'scripts', 'schema-changes.ts'), '-'], {
+    ...{ input: schema, encoding: 'utf8' },
+    env: { ...process.env, EXTENSIONS: 'none.mjs' },
+  });
+  expect(missing).toMatchObject({ status: 2, stdout: '' });
+  expect(missing.stderr).toMatch(/^EXTENSIONS="none.mjs": there is no file/);
 });

@@ -35,9 +35,10 @@ const KEY_SET_ALGORITHMS = [
   'ES384',
   'ES512',
   'EdDSA',
+  'Ed25519',
 ];
 
-const KEY_SET_TIMEOUT_MS = 2_000;
+export const KEY_SET_TIMEOUT_MS = 2_000;
 const KEY_SET_RETRY_MS = 5_000;
 /** A set of a hundred keys with their certificates has a quarter of it. */
 const KEY_SET_MAX_BYTES = 1_048_576;

@@ -124,6 +124,19 @@ describe('a key set', () => {
     expect(keys.asked()).toBe(1);
   });
 
+  test.each(['EdDSA', 'Ed25519'])('accepts a signature that is named %s', async (alg) => {
+    const pair = generateKeyPairSync('ed25519');
+    const own = { ...pair.publicKey.export({ format: 'jwk' }), kid: 'two' };
+    await using keys = await serve((_request, response) =>
+      response.end(JSON.stringify({ keys: [own] })),
+    );
+    const verify = await verifier({ jwtJwksUrl: keys.url });
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const body = `${part({ alg, kid: 'two' })}.${part(claims)}`;
+    const signature = sign(null, Buffer.from(body), pair.privateKey).toString('base64url');
+    expect(await verify(`${body}.${signature}`)).toBe(true);
+  });
+
   test('says nothing of a token whose key it lacks, and is not fetched for each of them', async () => {
     const rotated = generateKeyPairSync('rsa', { modulusLength: 2048 });
     let served = { keys: [jwk] };

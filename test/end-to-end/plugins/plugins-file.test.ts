@@ -60,6 +60,65 @@ test.each([
   await rm(join(folder.path, 'node_modules'), { recursive: true });
 });
 
+test('an extension may have its own copy of graphql, also beside plugins', async () => {
+  const graphql = join(folder.path, 'node_modules/graphql');
+  await mkdir(graphql, { recursive: true });
+  await writeFile(join(graphql, 'package.json'), JSON.stringify({ main: 'index.js' }));
+  await writeFile(join(graphql, 'index.js'), 'exports.GraphQLError = class extends Error {};');
+  const extension = await fileOf(
+    'graph.mjs',
+    `import { GraphQLError } from 'graphql';
+    export default ({ builder }) => builder.queryField('own', (t) =>
+      t.string({ description: 'x', resolve: () => { throw new GraphQLError('own'); } }));`,
+  );
+  // By then a start that loads both at once has loaded the extension too.
+  const plugins = await fileOf(
+    'late.mjs',
+    'await new Promise((done) => setTimeout(done, 500)); export default [{ onExecute() {} }];',
+  );
+  const environment = { GATEWAY_URL: 'http://127.0.0.1:9', ORDER_STORE: 'memory' };
+  await using facade = await startFacadeProcess({
+    ...environment,
+    EXTENSIONS: extension,
+    PLUGINS: plugins,
+  });
+  expect((await facade.query('{ own }')).errors).toHaveLength(1);
+  await rm(join(folder.path, 'node_modules'), { recursive: true });
+});
+
+const SERVES = 'export default [{ onExecute: () => ({ onExecuteDone() {} }) }];';
+const COMPILED = `/*
+import notes: none
+*/
+exports.__esModule = true; exports.default = [{ onExecute() {} }];`;
+test.each([
+  ['plugins.js', SERVES],
+  ['plugins.ts', `import type { Plugin } from '@envelop/core'; ${SERVES}`],
+  ['compiled.js', COMPILED],
+  ['compiled.cjs', COMPILED],
+])('a file %s in a folder of CommonJS is taken for what it is', async (name, text) => {
+  await fileOf('package.json', '{ "type": "commonjs" }');
+  const path = await fileOf(name, text);
+  const environment = { GATEWAY_URL: 'http://127.0.0.1:9', ORDER_STORE: 'memory' };
+  await using facade = await startFacadeProcess({ ...environment, PLUGINS: path });
+  expect((await facade.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+  await rm(join(folder.path, 'package.json'));
+});
+
+test('the hooks of a plugin that is an object of a class are its methods', async () => {
+  const path = await fileOf(
+    'class.mjs',
+    `class Audit {
+      onPluginInit() { this.begun = true; }
+      onSchemaChange({ schema }) { if (this.begun) this.schema = schema; }
+      onExecute() {}
+    }
+    export default [new Audit()];`,
+  );
+  await using app = await startTestApp({ PLUGINS: path });
+  expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+});
+
 test('a file’s plugin that cannot run stops the start by name', async () => {
   const path = await fileOf('plugins.mjs', "export default [{ name: 'csrf', onRequest() {} }];");
   await expect(startTestApp({ PLUGINS: path })).rejects.toMatchObject({
