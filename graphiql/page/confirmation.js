@@ -1,5 +1,5 @@
 import { element, elementOf } from './elements.js';
-import { sentFields } from './sent-fields.js';
+import { definitionsOf, sentFields } from './sent-fields.js';
 
 /** @typedef {import('./types.d.ts').Operation} Operation */
 
@@ -57,10 +57,13 @@ function row(name, value) {
  * @param {readonly string[]} confirmedFields
  */
 function fieldsToConfirm(query, operationName, confirmedFields) {
-  const code = query.replaceAll(/"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*"|#[^\n\r]*/g, ' ');
-  const names = new Set(code.match(/[_A-Za-z]\w*/g));
+  const definitions = definitionsOf(query);
+  const names = new Set(definitions.flat());
   if (!names.has('mutation')) return [];
-  if (operationName && new RegExp(`\\b(?:query|subscription)[\\s,]+${operationName}\\b`).test(code))
-    return [];
+  // Elsewhere `query A` may be the spread of a fragment before an alias.
+  const isRead = definitions.some(
+    ([kind = '', name]) => ['query', 'subscription'].includes(kind) && name === operationName,
+  );
+  if (isRead) return [];
   return confirmedFields.filter((name) => names.has(name));
 }

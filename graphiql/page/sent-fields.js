@@ -20,8 +20,7 @@ const NOT_SHOWN = 'idempotencyKey';
  * @returns {SentField[]}
  */
 export function sentFields(query, operationName, variables, names) {
-  const tokens = (query.match(TOKENS) ?? []).filter((token) => !token.startsWith('#'));
-  return definitionsOf(tokens)
+  return definitionsOf(query)
     .filter(([kind, name]) => kind === 'fragment' || !operationName || name === operationName)
     .flatMap((definition) => {
       const given = { ...defaultsOf(definition), ...variables };
@@ -33,13 +32,18 @@ export function sentFields(query, operationName, variables, names) {
     });
 }
 
-/** @param {readonly string[]} tokens */
-function definitionsOf(tokens) {
+/**
+ * The tokens of each definition, but for comments and punctuation that says nothing here. Texts are one token each.
+ *
+ * @param {string} query
+ */
+export function definitionsOf(query) {
   /** @type {string[][]} */
   const definitions = [];
   let depth = 0;
   let isNew = true;
-  for (const token of tokens) {
+  for (const token of query.match(TOKENS) ?? []) {
+    if (token.startsWith('#')) continue;
     if (isNew) definitions.push([]);
     isNew = false;
     definitions.at(-1)?.push(token);

@@ -82,6 +82,7 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
       `mutation { ...F } fragment F on Mutation { ${ORDER} }`,
       `# don"t\nmutation M { ${ORDER} } # "`,
       `mutation { # note\r${ORDER} }`,
+      `mutation A { ${ORDER.replace('__typename', '...query A: __typename')} } fragment query on OrderOutcome { __typename }`,
       `query Q { customerId } mutation M { ${ORDER} }`,
     ].entries()) {
       // As somebody types it: nothing is taken from an example.
