@@ -8,14 +8,17 @@ const TABS = 'graphiql:tabState';
  * @returns {import('./types.d.ts').Tab[]}
  */
 export function openingTabs(examples) {
-  const linked = takeLinkedTab();
-  const kept = takeKeptTabs();
-  const tabs =
+  const kept = keptTabs();
+  const others =
     kept.length > 0
       ? kept
       : examples.map(({ query, variables }) => tabOf(query, variables && toText(variables)));
-  if (linked === null) return tabs;
-  return [linked, ...tabs.filter((tab) => tab.query !== linked.query)];
+  const linked = takeLinkedTab();
+  const tabs =
+    linked === null ? others : [linked, ...others.filter(({ query }) => query !== linked.query)];
+  // GraphiQL would restore its own record of tabs beside an empty one. This is none, and keeps them until GraphiQL writes it anew.
+  localStorage.setItem(TABS, JSON.stringify({ tabs }));
+  return tabs;
 }
 
 /** Takes it out of the address as well, so that a reload does not open it again. */
@@ -36,11 +39,9 @@ function takeLinkedTab() {
   return null;
 }
 
-/** GraphiQL would restore them beside an empty one, so they are taken from its storage and passed in. */
-function takeKeptTabs() {
+function keptTabs() {
   /** @type {{ query?: string | null, variables?: string | null }[]} */
   const tabs = parsed(localStorage.getItem(TABS))?.tabs ?? [];
-  localStorage.removeItem(TABS);
   return tabs.flatMap(({ query, variables }) => (query?.trim() ? [tabOf(query, variables)] : []));
 }
 

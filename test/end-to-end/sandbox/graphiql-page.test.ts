@@ -212,6 +212,27 @@ describeInBrowser('GraphiQL', (browser) => {
     },
   );
 
+  test('tabs and what a link brings outlive visits in which the editor is not loaded', async () => {
+    await using opened = await open({ isExpected: (problem) => /ERR_FAILED/.test(problem) });
+    const { page } = opened;
+    await page.locator('.graphiql-query-editor .CodeMirror').click();
+    await page.keyboard.insertText('# edited ');
+    const isStored = "localStorage['graphiql:tabState'].includes('# edited')";
+    await eventually(() => page.evaluate<boolean>(isStored));
+    await page.route(/graphiql\.js/, (route) => route.abort());
+    await page.goto(`${app.url}/graphql?${linkOf('query Linked { customerId }')}`);
+    for (const _ of ['without the tabs of GraphiQL', 'without the link']) {
+      await page.getByText('The editor could not be loaded.').waitFor();
+      await page.reload();
+    }
+    await page.unrouteAll();
+    await page.reload();
+    await isReady(page);
+    expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);
+    await clickAsAPerson(page, '#graphiql-session-tab-1');
+    await page.locator('.graphiql-query-editor').getByText('# edited').waitFor();
+  });
+
   test('everything works by keyboard alone: the editor is the seventh stop, and Tab leaves it', async () => {
     await using opened = await open();
     const { page, problems, summary } = opened;
