@@ -213,7 +213,7 @@ describeInBrowser('GraphiQL', (browser) => {
   );
 
   test('tabs and what a link brings outlive visits in which the editor is not loaded', async () => {
-    await using opened = await open({ isExpected: (problem) => /ERR_FAILED/.test(problem) });
+    await using opened = await open({ isExpected: (problem: string) => /ERR_FAILED/.test(problem) });
     const { page } = opened;
     await page.locator('.graphiql-query-editor .CodeMirror').click();
     await page.keyboard.insertText('# edited ');
@@ -231,6 +231,17 @@ describeInBrowser('GraphiQL', (browser) => {
     expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);
     await clickAsAPerson(page, '#graphiql-session-tab-1');
     await page.locator('.graphiql-query-editor').getByText('# edited').waitFor();
+  });
+
+  test('a panel that cannot be loaded says so, and takes nothing away', async () => {
+    await using opened = await open({ isExpected: (problem: string) => /ERR_FAILED/.test(problem) });
+    const { page } = opened;
+    await page.route(/later-/, (route) => route.abort());
+    for (const name of [/Documentation Explorer/, /GraphiQL Explorer/]) {
+      await page.getByRole('button', { name }).click();
+      await page.getByRole('alert').getByText('could not be loaded').waitFor();
+    }
+    expect(await tabNames(page)).toEqual(NAMES);
   });
 
   test('everything works by keyboard alone: the editor is the seventh stop, and Tab leaves it', async () => {
