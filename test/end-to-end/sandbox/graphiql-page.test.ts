@@ -213,7 +213,9 @@ describeInBrowser('GraphiQL', (browser) => {
   );
 
   test('tabs and what a link brings outlive visits in which the editor is not loaded', async () => {
-    await using opened = await open({ isExpected: (problem: string) => /ERR_FAILED/.test(problem) });
+    await using opened = await open({
+      isExpected: (problem: string) => /ERR_FAILED/.test(problem),
+    });
     const { page } = opened;
     await page.locator('.graphiql-query-editor .CodeMirror').click();
     await page.keyboard.insertText('# edited ');
@@ -234,7 +236,9 @@ describeInBrowser('GraphiQL', (browser) => {
   });
 
   test('a panel that cannot be loaded says so, and takes nothing away', async () => {
-    await using opened = await open({ isExpected: (problem: string) => /ERR_FAILED/.test(problem) });
+    await using opened = await open({
+      isExpected: (problem: string) => /ERR_FAILED/.test(problem),
+    });
     const { page } = opened;
     await page.route(/later-/, (route) => route.abort());
     for (const name of [/Documentation Explorer/, /GraphiQL Explorer/]) {
