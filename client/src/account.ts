@@ -4,6 +4,7 @@ import type { TradingGraphError } from './errors.ts';
 import { Listeners } from './listeners.ts';
 import type { Exchanger } from './request/exchange.ts';
 import { protocolError } from './request/failures.ts';
+import type { SignIn } from './sign-in.ts';
 
 export interface AccountsOptions {
   readonly environment: RequestEnvironment;
@@ -35,6 +36,7 @@ export class Accounts {
   #known: Known | null = null;
   /** The login that the listeners know of; undefined while none is known. */
   #login: string | null | undefined = undefined;
+  #signIn: { login: string | null } = { login: null };
   /** The first token that was asked about before any login was known. */
   #firstToken: string | null = null;
 
@@ -76,6 +78,12 @@ export class Accounts {
     if (this.#listeners.size > 0 || this.#firstToken !== null) this.of(token).catch(() => {});
   }
 
+  /** The app says that another account may be signed in from now on. */
+  changed(): void {
+    this.#known = null;
+    this.#signIn = { login: null };
+  }
+
   signedOut(): void {
     this.#known = null;
     this.#firstToken = null;
@@ -87,6 +95,10 @@ export class Accounts {
   /** The login that the server named last; null while it is not known, or nobody is signed in. */
   get login(): string | null {
     return this.#login ?? null;
+  }
+
+  get signIn(): SignIn {
+    return this.#signIn;
   }
 
   onChange(listener: (login: string | null) => void): () => void {
@@ -107,6 +119,9 @@ export class Accounts {
   }
 
   #found(token: string, login: string): void {
+    this.#signIn.login ??= login;
+    // The app gives another account's token without having said so.
+    if (this.#signIn.login !== login) this.#signIn = { login };
     const isFirst = this.#login === undefined && token === this.#firstToken;
     const former = isFirst ? (this.#options.expected?.login ?? login) : this.#login;
     this.#login = login;

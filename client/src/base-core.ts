@@ -147,6 +147,9 @@ export function createBaseCore(
     get login() {
       return accounts.login;
     },
+    get signIn() {
+      return accounts.signIn;
+    },
     get isDisposed() {
       return isDisposed;
     },
@@ -155,6 +158,7 @@ export function createBaseCore(
       else tasks.push(task);
     },
     async tokenChanged() {
+      accounts.changed();
       const token = await tokens.changed().catch(() => null);
       if (token !== null) accounts.tokenTaken(token);
     },

@@ -5,6 +5,7 @@ import type { Signal } from './platform.ts';
 import type { Exchanger } from './request/exchange.ts';
 import type { Result } from './result.ts';
 import type { ServerClock } from './server-clock.ts';
+import type { SignIn } from './sign-in.ts';
 import type { ClientStorage } from './storage.ts';
 
 export type { Result };
@@ -93,6 +94,8 @@ export interface Core {
   expectLogin(login: string | null): void;
   /** The login that the server named last; null while it is not known, or nobody is signed in. */
   readonly login: string | null;
+  /** Noted when something begins that is not to be carried out for another account. */
+  readonly signIn: SignIn;
   readonly isDisposed: boolean;
   onDispose(task: () => void): void;
 }

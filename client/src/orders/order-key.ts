@@ -1,6 +1,7 @@
 import type { TradingGraphError } from '../errors.ts';
 import { type Deadline, MAX_MS, withinTime } from '../request/deadline.ts';
 import { networkError, storageError } from '../request/failures.ts';
+import type { SignIn } from '../sign-in.ts';
 import { deleteKey } from './delete-key.ts';
 import {
   ageOf,
@@ -46,8 +47,8 @@ export class OrderKey {
   readonly key: string;
   /** How long the order may be sent, where the app says it. */
   readonly maxWaitMs: number | undefined;
-  /** The login of the first attempt; null before it. */
-  account: string | null = null;
+  /** Whose the order is: of the sign-in at the tap, which the first attempt finds the login of; null before. */
+  signIn: SignIn | null = null;
   /** The digest of the input that the key stands for; null while it may be any. */
   digest: string | null = null;
   /** Whether a request whose outcome is not known has been sent. */
@@ -67,13 +68,17 @@ export class OrderKey {
     if (!('stamp' in used)) return;
     const { keys } = context;
     const { account, digest, stamp, keyMade } = used;
-    this.account = account;
+    this.signIn = { login: account };
     this.digest = digest ?? '';
     this.isInDoubt = true;
     this.#stamp = stamp;
     this.#made = { keyMade };
     this.#entry = keys && { keys, account, key };
     this.#isStored = true;
+  }
+
+  get account(): string | null {
+    return this.signIn?.login ?? null;
   }
 
   get isDurable(): boolean {
@@ -92,15 +97,19 @@ export class OrderKey {
     return Math.max(0, Math.min(maxWaitMs, MAX_LIFE_MS) - usedForMs);
   }
 
-  /** Starts the clock of the key at the tap, because the user waits from then on, whether or not the order can be sent yet. */
+  /**
+   * Notes at the tap whose the order is, and starts the clock of the key, because the user waits from then on, whether or
+   * not the order can be sent yet.
+   */
   use(): void {
+    this.signIn ??= this.#context.core.signIn;
     if (this.#stamp === UNUSED) this.#stamp = stampNow(this.#context.core);
   }
 
   /** Forgets the use of the key: nothing was sent, so the form may be corrected, or be sent by another user. */
   reset(): void {
     this.digest = null;
-    this.account = null;
+    this.signIn = null;
     this.#stamp = UNUSED;
     this.#entry = null;
     this.#isStored = null;

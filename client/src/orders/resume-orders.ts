@@ -3,7 +3,6 @@ import { type Deadline, withinTime } from '../request/deadline.ts';
 import { disposedError } from '../request/failures.ts';
 import { asError } from './as-error.ts';
 import { askOutcome, closeKey } from './ask-outcome.ts';
-import { checkAccount } from './check-account.ts';
 import { deleteKey } from './delete-key.ts';
 import { ageOf, ERROR_MS, type KeyStamp, momentOf, stampStored } from './key-age.ts';
 import { PLACED_ORDER } from './operations.ts';
@@ -29,7 +28,7 @@ export async function resumeOrders(
   const { core, disposal, underWay } = context;
   if (disposal.aborted) throw disposedError();
   return withinTime(core.environment, WITHIN_MS, disposal, async (deadline) => {
-    const account = await checkAccount(core, null, deadline);
+    const account = await deadline.race(core.account(deadline.signal));
     const stored = await deadline.race(keys.of(account));
     const waiting = stored.filter(({ key }) => !underWay.has(key));
     const resumed: ResumedOrder[] = [];

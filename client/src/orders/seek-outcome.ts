@@ -93,8 +93,8 @@ async function attempt(search: Search): Promise<OrderOutcome> {
   // A request that waits somewhere for the network is ended with the time in which it may leave.
   const within = Math.min(ATTEMPT_MS, leftMs(search));
   return overLine(search, within, async (time, exchange) => {
-    const account = await checkAccount(core, key.account, time, exchange);
-    key.account = account;
+    const account = await checkAccount(core, key.signIn ?? core.signIn, time, exchange);
+    key.signIn = { login: account };
     // After a sleep the server would be named a moment that is over. A WebSocket tells no date, and the order none then.
     const { serverClock } = core;
     const isUntold = serverClock.now() === null || serverClock.isBehind;
