@@ -1,5 +1,89 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { type ClientOptions, createClient } from '../src/create-client.ts';
+import type { Environment } from '../src/environment.ts';
 import { fakeClient } from '../src/testing.ts';
+
+/** The user whose app it is; each has a token that ended, and another one. */
+type User = 'a' | 'b';
+
+const WHO = '{ session { login } }';
+const BUY = 'mutation { buy }';
+const REFUSED = { errors: [{ message: 'refused', extensions: { code: 'UNAUTHENTICATED' } }] };
+
+/** A server that knows the tokens `a2`, `b1` and `b2`, and notes what it is sent. */
+function open(token: ClientOptions['token']) {
+  const sent: string[] = [];
+  const fetch = async (_url: string, init: { body: string; headers: Record<string, string> }) => {
+    const given = (init.headers.authorization ?? '').replace('Bearer ', '');
+    const { query } = JSON.parse(init.body);
+    sent.push(`${given}: ${query}`);
+    const body = given === 'a1' ? REFUSED : { data: { session: { login: given[0] } } };
+    return new Response(JSON.stringify(body));
+  };
+  const environment = { fetch: fetch as unknown as Environment['fetch'], random: () => 0 };
+  const client = createClient({ url: 'http://facade/graphql', token, environment });
+  onTestFinished(() => client.dispose());
+  return { client, sent };
+}
+
+test.each([true, false])(
+  'a token that was refused is renewed when its user is signed in again, where the app says so: %s',
+  async (says) => {
+    let user: User = 'a';
+    let isDown = true;
+    const { client } = open(({ force }) => {
+      if (force && isDown) throw new Error('No token can be had.');
+      return force ? `${user}2` : `${user}1`;
+    });
+    const signIn = async (next: User) => {
+      user = next;
+      if (says) await client.tokenChanged();
+    };
+    expect((await client.mutate(BUY)).errors).toMatchObject([{ code: 'NETWORK' }]);
+    await signIn('b');
+    expect((await client.query(WHO)).data).toEqual({ session: { login: 'b' } });
+    isDown = false;
+    await signIn('a');
+    expect((await client.query(WHO)).data).toEqual({ session: { login: 'a' } });
+  },
+);
+
+test('a token that was refused is not sent again where the app gives it once more', async () => {
+  const { client, sent } = open(({ force }) => (force ? 'a2' : 'a1'));
+  await client.query(WHO);
+  await client.query(WHO);
+  expect(sent).toEqual([`a1: ${WHO}`, `a2: ${WHO}`, `a2: ${WHO}`]);
+});
+
+test('also where its renewal has brought the next user’s token', async () => {
+  let user: User = 'a';
+  const { client } = open(({ force }) => {
+    const before = user;
+    if (force && before === 'a' && !isBack) user = 'b';
+    return force && isBack ? 'a2' : `${user}1`;
+  });
+  let isBack = false;
+  expect((await client.query(WHO)).data).toEqual({ session: { login: 'b' } });
+  isBack = true;
+  user = 'a';
+  await client.tokenChanged();
+  expect((await client.query(WHO)).data).toEqual({ session: { login: 'a' } });
+});
+
+test('a question for the token that a failed one has overtaken is asked again', async () => {
+  const answers = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  let asked = 0;
+  const { client } = open(() => {
+    asked += 1;
+    return answers[asked - 1]?.promise ?? 'b1';
+  });
+  const query = client.query(WHO);
+  const changed = client.tokenChanged();
+  answers[1]?.reject(new Error('No token can be had.'));
+  await changed;
+  answers[0]?.resolve('a2');
+  expect((await query).data).toEqual({ session: { login: 'b' } });
+});
 
 test.each([
   ['700001', { status: 'accepted' }],

@@ -56,6 +56,8 @@ export class Tokens {
   /** Asks anew, since the answer under way may be the former user's. */
   async changed(): Promise<string> {
     this.#throwIfDisposed();
+    // It may be another account's, and takes no refused one's place any more.
+    this.#current = null;
     return this.#taken(this.#ask(false));
   }
 
@@ -136,9 +138,8 @@ export class Tokens {
     }
     this.#throwIfDisposed();
     if (generation !== this.#generation) {
-      if (this.#asking !== null) return await this.#asking.token;
-      if (this.#current !== null) return this.#current;
-      throw signedOutError();
+      if (this.#asking === null && this.#current !== null) return this.#current;
+      return await (this.#asking ?? this.#ask(false)).token;
     }
     // An app may forget to return its token, which would then be sent as `Bearer undefined`.
     if (typeof token !== 'string' || token === '' || (force && this.#refused.includes(token))) {
@@ -147,7 +148,11 @@ export class Tokens {
       this.#signOut(error);
       throw error;
     }
-    if (!this.#refused.includes(token)) this.#take(token);
+    if (!this.#refused.includes(token)) {
+      // One that the app has by itself may be another account's, to whom the refused ones say nothing.
+      if (!force) this.#refused = [];
+      this.#take(token);
+    }
     return token;
   }
 
