@@ -83,7 +83,13 @@ export function createBaseCore(
     },
   });
   const accountOf = (token: string, over?: Exchanger) => accounts.of(token, over);
-  const requests = new Requests({ environment, tokens, url, accountOf });
+  const requests = new Requests({
+    environment,
+    tokens,
+    url,
+    accountOf,
+    signIn: () => accounts.signIn,
+  });
   const onToken = (token: string) => accounts.lineOpened(token);
   const subscriptions: SubscriptionsPart = subscriptionsOf({
     tokens,

@@ -85,6 +85,58 @@ test('a question for the token that a failed one has overtaken is asked again', 
   expect((await query).data).toEqual({ session: { login: 'b' } });
 });
 
+test('a mutation whose renewal brings another account’s token is not sent with it, a query is', async () => {
+  const known = async (renewed: string) => {
+    let held = 'a2';
+    const opened = open(({ force }) => (force ? renewed : held));
+    await opened.client.query(WHO, undefined, { account: 'a' });
+    // The same user's, so that nothing is another one's.
+    await opened.client.tokenChanged();
+    await opened.client.query(WHO, undefined, { account: 'a' });
+    held = 'a1';
+    return opened;
+  };
+  const own = await known('a3');
+  expect((await own.client.mutate(BUY)).errors).toEqual([]);
+  const { client, sent } = await known('b1');
+  expect((await client.mutate(BUY)).errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
+  expect(sent.filter((each) => each.endsWith(BUY))).toEqual([`a1: ${BUY}`]);
+  const other = await known('b1');
+  expect((await other.client.query(WHO)).data).toEqual({ session: { login: 'b' } });
+});
+
+test('a mutation that waits for its token, or is repeated, is not sent for the account that signs in meanwhile', async () => {
+  const slow = Promise.withResolvers<void>();
+  let user: User = 'a';
+  let isSlow = true;
+  const { client, sent } = open(async () => {
+    const held = `${user}2`;
+    if (isSlow) await slow.promise;
+    return held;
+  });
+  const waiting = [client.mutate(BUY), client.mutate({ documentId: 'buy' })];
+  user = 'b';
+  const changed = client.tokenChanged();
+  isSlow = false;
+  slow.resolve();
+  await changed;
+  for (const { errors } of await Promise.all(waiting))
+    expect(errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
+  expect(sent.filter((each) => !each.includes('login'))).toEqual([]);
+  expect((await client.mutate(BUY)).errors).toEqual([]);
+});
+
+test('what does no harm twice is not repeated for another account', async () => {
+  const { client, market } = fakeClient();
+  const marking = client.notifications.markRead(['7']);
+  await market.pass(0);
+  await market.signIn('700002');
+  await client.tokenChanged();
+  market.waiting[0]?.lose();
+  await market.pass(60);
+  expect(await marking).toMatchObject({ code: 'SIGNED_OUT' });
+});
+
 test.each([
   ['700001', { status: 'accepted' }],
   ['700002', { status: 'unsent', error: { code: 'SIGNED_OUT' } }],

@@ -1,6 +1,7 @@
 import type { OwnRequestOptions, Result } from '../core.ts';
 import type { DatedEnvironment } from '../environment.ts';
 import type { Operation } from '../operation.ts';
+import { isSame, type SignIn } from '../sign-in.ts';
 import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
 import { isHarmless, mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
 import { type Exchanger, exchange, failed } from './exchange.ts';
@@ -16,12 +17,15 @@ export interface RequestsOptions {
   readonly url: () => string;
   /** The login of the account that a token is for. */
   readonly accountOf: (token: string, exchange?: Exchanger) => Promise<string>;
+  readonly signIn: () => SignIn;
 }
 
 interface Request {
   readonly document: RequestedDocument;
   readonly variables: unknown;
   readonly options: OwnRequestOptions;
+  /** Whose it is; null for a query that the app names no account for, which any account may be answered. */
+  readonly signIn: SignIn | null;
   readonly repeats: boolean;
   readonly method: 'GET' | 'POST';
   readonly signal: AbortSignal;
@@ -64,10 +68,14 @@ export class Requests {
         ? options.repeats === true && isHarmless(document)
         : (options.repeats ?? !mayMutate(document));
       const method = 'documentId' in document && repeats ? 'GET' : 'POST';
+      const mutates = (isMutation || !repeats) && !options.anonymous;
+      const { account } = options;
       const request = {
         document,
         variables,
         options,
+        signIn:
+          account !== undefined ? { login: account } : mutates ? this.#options.signIn() : null,
         repeats,
         method,
         signal: abort.signal,
@@ -122,20 +130,25 @@ export class Requests {
       return result;
     }
     const renewed = await untilAborted(renewing, request.signal);
-    const second = await this.#send(request, renewed);
+    const second = await this.#send(request, renewed, true);
     if (!isTokenRefused(second)) return second;
     const error = tokens.refusedAgain(renewed);
     return isWhollyRefused(second) ? failed(error) : second;
   }
 
-  async #send(request: Request, token: string | null): Promise<Result<unknown>> {
+  /** Whether the token need not be asked about: the app has not said that it may be another account's. */
+  #isSure(signIn: SignIn, isRenewed: boolean): boolean {
+    return signIn === this.#options.signIn() && !(isRenewed && signIn.login !== null);
+  }
+
+  async #send(request: Request, token: string | null, isRenewed = false): Promise<Result<unknown>> {
     const { environment, url, accountOf } = this.#options;
-    const { document, variables, options, method, signal, repeats } = request;
-    if (token !== null && options.account !== undefined) {
+    const { document, variables, options, signIn, method, signal, repeats } = request;
+    if (token !== null && signIn !== null && !this.#isSure(signIn, isRenewed)) {
       const login = await untilAborted(accountOf(token, options.exchange), signal).catch(asRefusal);
       // The token was refused before anything of the operation was sent.
       if (typeof login !== 'string') return login;
-      if (login !== options.account) {
+      if (!isSame(signIn, this.#options.signIn(), login)) {
         throw signedOutError('Another account is signed in.');
       }
     }
