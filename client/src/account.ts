@@ -19,6 +19,8 @@ export interface AccountsOptions {
   /** Called when another account is signed in, before the listeners. */
   readonly onChange: () => void;
   readonly onLogin: (login: string) => void;
+  /** Called where the server does not say whether a new token is of the account that the listeners know of. */
+  readonly onDoubt: () => void;
 }
 
 /** A token whose login is known (`isFound`), or is being asked for. */
@@ -60,7 +62,9 @@ export class Accounts {
       },
       () => {
         // A failure is not memoized.
-        if (this.#known === known) this.#known = null;
+        if (this.#known !== known) return;
+        this.#known = null;
+        if (this.#login !== undefined && this.#listeners.size > 0) this.#options.onDoubt();
       },
     );
     return login;

@@ -5,6 +5,7 @@ import type { Core } from './core.ts';
 import type { DatedEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import { retryDelay } from './request/answers.ts';
+import { backoffMs } from './request/backoff.ts';
 import { type Exchanger, exchange } from './request/exchange.ts';
 import { neverLeft } from './request/never-left.ts';
 import { pause } from './request/pause.ts';
@@ -12,6 +13,7 @@ import { Requests } from './request/requests.ts';
 import { type TokenSource, Tokens } from './request/tokens.ts';
 import { untilAborted } from './request/until-aborted.ts';
 import { routedUrl, routeHint } from './route.ts';
+import type { SignIn } from './sign-in.ts';
 import type { Subscriptions, SubscriptionsOptions } from './subscribe/subscriptions.ts';
 
 export interface BaseOptions {
@@ -58,13 +60,24 @@ export function createBaseCore(
   let isDisposed = false;
   /** The login of which the app's word was taken last; undefined before the first token. */
   let held: string | null | undefined;
+  /** The sign-in of which the server has not said whose it is, though it was asked. */
+  let doubted: SignIn | null = null;
+  let doubts = 0;
+  let cancelAsking: (() => void) | null = null;
   const url = () => routedUrl(options.url, memory.hint);
   const accounts: Accounts = new Accounts({
     ...options,
     ask: askAccount,
     onChange: () => subscriptions.restart(),
     onLogin(login) {
+      doubts = 0;
       if (route) findHint(login);
+    },
+    onDoubt() {
+      // The present lines may be the former account's.
+      if (doubted !== accounts.signIn) subscriptions.restart();
+      doubted = accounts.signIn;
+      askAgain();
     },
   });
   const tokens: Tokens = new Tokens({
@@ -132,6 +145,18 @@ export function createBaseCore(
     }
   }
 
+  /** Asks until the server says whose the token is: nothing else may ask for long, and the former account's lists would stay. */
+  function askAgain(): void {
+    if (isDisposed) return;
+    cancelAsking ??= environment.after(backoffMs(doubts, environment.random), () => {
+      cancelAsking = null;
+      doubts += 1;
+      account().catch(({ retryable }: TradingGraphError) => {
+        if (retryable) askAgain();
+      });
+    });
+  }
+
   async function account(signal = new AbortController().signal, over?: Exchanger): Promise<string> {
     let token = await untilAborted(tokens.get(), signal);
     for (let isRenewed = false; ; isRenewed = true) {
@@ -172,6 +197,7 @@ export function createBaseCore(
       if (isDisposed) return;
       isDisposed = true;
       for (const task of tasks.splice(0)) callApp(environment, task);
+      cancelAsking?.();
       tokens.dispose();
       requests.dispose();
       subscriptions.dispose();

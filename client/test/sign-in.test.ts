@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { ACCOUNT_OPERATION } from '../src/account-operation.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
+import { createRequests } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
 
 /** The user whose app it is; each has a token that ended, and another one. */
@@ -174,4 +176,119 @@ test('an order of the account whose token the app gives without a word is placed
   const placing = client.orders.ticket().place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
   await market.accept();
   expect((await placing).status).toBe('accepted');
+});
+
+/** A market whose service answers the question for the account, answers it with an error, or never. */
+function doubtful() {
+  const service = { is: 'there' as 'there' | 'down' | 'silent', asked: 0, hasTokens: true };
+  const fake = fakeClient({
+    positions: [{ id: '1' }],
+    client: {
+      token: (options) => {
+        if (!service.hasTokens) throw new Error('No token can be had.');
+        return fake.market.token(options);
+      },
+      environment: {
+        fetch: async (url, init) => {
+          const isAccount = JSON.parse(String(init?.body)).query === ACCOUNT_OPERATION;
+          if (isAccount) service.asked += 1;
+          if (!isAccount || service.is === 'there') return fetchOf(url, init);
+          if (service.is === 'silent')
+            return new Promise((_, reject) => {
+              init?.signal?.addEventListener('abort', () => reject(new TypeError('aborted')));
+            });
+          const extensions = { code: 'GATEWAY_UNAVAILABLE', retryable: true };
+          return new Response(JSON.stringify({ errors: [{ message: 'down', extensions }] }));
+        },
+      },
+    },
+  });
+  const fetchOf = fake.market.network.environment().fetch;
+  const told: (string | null)[] = [];
+  fake.client.onAccountChange((login) => told.push(login));
+  const signIn = async (login: string | null) => {
+    await fake.market.signIn(login);
+    await fake.client.tokenChanged();
+  };
+  return { ...fake, service, told, signIn };
+}
+
+test('where the server does not say whose the new token is, it is asked until it does, and the line is opened anew once', async () => {
+  const { client, market, service, told, signIn } = doubtful();
+  const { network } = market;
+  client.positions(() => {});
+  await client.query('{ news }', undefined, { account: 'nobody' });
+  expect([client.login, network.tried]).toEqual(['700001', 1]);
+  Object.assign(service, { is: 'down', asked: 0 });
+  await signIn('700002');
+  await market.pass(10);
+  expect([network.tried, market.subscriptions.at(-1)?.token]).toEqual([2, 'token-2']);
+  await market.pass(300);
+  expect([network.tried, told]).toEqual([2, []]);
+  expect(service.asked).toBeGreaterThan(10);
+  expect(service.asked).toBeLessThan(100);
+  service.hasTokens = false;
+  await market.pass(60);
+  Object.assign(service, { is: 'there', hasTokens: true });
+  await market.pass(60);
+  expect([client.login, told]).toEqual(['700002', ['700002']]);
+  Object.assign(service, { is: 'down', asked: 0 });
+  await market.pass(300);
+  expect(service.asked).toBe(0);
+  // The pauses begin short again.
+  await signIn('700001');
+  await market.pass(3);
+  service.is = 'there';
+  await market.pass(5);
+  expect(told).toEqual(['700002', '700001']);
+  client.dispose();
+  expect(network.pending).toBe(0);
+});
+
+test.each(['down', 'silent'] as const)(
+  'the account after a sign-out is asked for as well, and nothing is left of it when the client is disposed while the server is %s',
+  async (is) => {
+    const { client, market, service, told, signIn } = doubtful();
+    await client.query('{ news }', undefined, { account: 'nobody' });
+    await signIn(null);
+    service.is = 'down';
+    await signIn('700002');
+    await market.pass(10);
+    service.is = 'there';
+    await market.pass(60);
+    expect(told).toEqual([null, '700002']);
+    service.is = 'down';
+    await signIn('700001');
+    await market.pass(10);
+    service.is = is;
+    await market.pass(40);
+    client.dispose();
+    await market.pass(0);
+    expect(market.network.pending).toBe(0);
+  },
+);
+
+test('before any account is known, no more is asked than what needs it asks', async () => {
+  const { client, market, service } = doubtful();
+  service.is = 'down';
+  await Promise.all([
+    client.query('{ news }', undefined, { account: '700001', repeats: false }),
+    market.pass(300),
+  ]);
+  expect(service.asked).toBe(3);
+  client.dispose();
+});
+
+test('a client that nobody listens to asks once', async () => {
+  const { market } = fakeClient();
+  const { network } = market;
+  const environment = network.environment();
+  const client = createRequests({ url: 'http://facade/graphql', token: market.token, environment });
+  await client.query('{ news }', undefined, { account: 'nobody' });
+  expect(client.login).toBe('700001');
+  network.reach = 'gone';
+  await market.signIn('700002');
+  await client.tokenChanged();
+  await market.pass(10);
+  expect(network.pending).toBe(0);
 });
