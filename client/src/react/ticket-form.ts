@@ -60,9 +60,9 @@ export class TicketFormStore {
   readonly subscribe = (listener: () => void): (() => void) => {
     const own = () => listener();
     this.#listeners.add(own);
-    this.#end ??= this.client.onAccountChange(() => this.#forgetOthers());
+    this.#end ??= this.client.onAccountChange((login) => this.#forgetOthers(login));
     // Somebody else may have signed in while the form was hidden.
-    this.#forgetOthers();
+    this.#forgetOthers(this.client.login);
     return () => {
       this.#listeners.delete(own);
       if (this.#listeners.size > 0) return;
@@ -94,7 +94,7 @@ export class TicketFormStore {
       this.#placing = placing;
     if (this.#underWay === 0) this.#progress = 'sending';
     this.#underWay += 1;
-    this.#account = null;
+    this.#account = this.client.login;
     this.#publish();
     const onProgress = (progress: OrderProgress) => {
       options?.onProgress?.(progress);
@@ -106,7 +106,7 @@ export class TicketFormStore {
     // The form may stand for another order by now, where somebody else has signed in.
     if (ticket !== this.#ticket) return outcome;
     this.#underWay -= 1;
-    this.#account = ticket.account ?? this.client.login;
+    this.#account = ticket.account ?? this.#account;
     if (this.#tells(outcome)) this.#outcome = outcome;
     this.#publish();
     return outcome;
@@ -118,12 +118,10 @@ export class TicketFormStore {
     return this.#underWay === 0 && (this.#outcome === null || this.#outcome.status === 'unsent');
   }
 
-  /** An order is shown to nobody but the account that placed it. */
-  #forgetOthers(): void {
-    const { login } = this.client;
-    // Null while an order is on its way that is not known to be anybody's yet: it will be the present account's.
+  /** An order is shown to nobody but the account that placed it; of one without an account it may have been another's. */
+  #forgetOthers(login: string | null): void {
     const account = this.#ticket?.account ?? this.#account;
-    if (account !== null && login !== null && account !== login) this.#forget();
+    if (login !== null && login !== account) this.#forget();
   }
 
   #forget(): void {

@@ -1,0 +1,125 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
+import type { OrderInput } from '../../src/orders/order-input.ts';
+import { TicketFormStore } from '../../src/react/ticket-form.ts';
+import { fakeClient } from '../../src/testing.ts';
+
+const ORDER = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
+
+/** A form on the screen, of a user whom the server has named or not. */
+async function shownForm({ isKnown = true } = {}) {
+  const thrown: unknown[] = [];
+  let answering = Promise.resolve();
+  const { client, market } = fakeClient({
+    client: {
+      environment: {
+        fetch: async (url, init) => {
+          if (JSON.parse(String(init?.body)).query === ACCOUNT_OPERATION) await answering;
+          return fetchOf(url, init);
+        },
+        after: (ms, task) =>
+          market.network.time.after(ms, () => {
+            try {
+              task();
+            } catch (error) {
+              thrown.push(error);
+            }
+          }),
+      },
+    },
+  });
+  const fetchOf = market.network.environment().fetch;
+  if (isKnown) await client.query('{ a }', undefined, { account: 'nobody' });
+  const store = new TicketFormStore(client);
+  const leave = store.subscribe(() => {});
+  onTestFinished(() => {
+    leave();
+    client.dispose();
+  });
+  const form = () => store.snapshot();
+  const signIn = async (login: string | null) => {
+    await market.signIn(login);
+    await client.tokenChanged();
+    await market.pass(0);
+  };
+  /** An order that is not sent, because the server cannot be reached, or the device is offline. */
+  const placeUnsent = async (input: OrderInput = ORDER) => {
+    if (isKnown) market.network.isOnline = false;
+    else market.network.reach = 'gone';
+    const placing = form().place(input);
+    await market.pass(60);
+    expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'NETWORK' } });
+    Object.assign(market.network, { isOnline: true, reach: 'there' });
+  };
+  /** The server does not say whose a token is, until it may. */
+  const holdAccounts = () => {
+    const held = Promise.withResolvers<void>();
+    answering = held.promise;
+    return held.resolve;
+  };
+  const retry = async () => {
+    const retrying = form().retry();
+    await market.pass(0);
+    if (market.order !== null) await market.accept();
+    return (await retrying)?.status ?? null;
+  };
+  return { client, market, store, form, signIn, placeUnsent, holdAccounts, retry, thrown };
+}
+
+test.each([true, false])(
+  'an order that was not sent is not left to the next account, whether the first one was known: %s',
+  async (isKnown) => {
+    const { form, signIn, placeUnsent, retry } = await shownForm({ isKnown });
+    await placeUnsent();
+    expect(form().status).toBe('unsent');
+    await signIn('700002');
+    expect([form().status, await retry()]).toEqual(['ready', null]);
+  },
+);
+
+test('the account that placed it finds it when the server names it, and after a sign-out', async () => {
+  const unnamed = await shownForm({ isKnown: false });
+  await unnamed.placeUnsent();
+  await unnamed.client.query('{ a }', undefined, { account: 'nobody' });
+  expect([unnamed.form().status, await unnamed.retry()]).toEqual(['unsent', 'accepted']);
+  const { form, signIn, placeUnsent, retry } = await shownForm();
+  await placeUnsent();
+  await signIn(null);
+  await signIn('700001');
+  expect([form().status, await retry()]).toEqual(['unsent', 'accepted']);
+});
+
+test('an order that nobody was signed in for is not left to who signs in', async () => {
+  const { form, signIn } = await shownForm({ isKnown: false });
+  await signIn(null);
+  expect(await form().place(ORDER)).toMatchObject({ error: { code: 'SIGNED_OUT' } });
+  expect(form().status).toBe('unsent');
+  await signIn('700001');
+  expect(form().status).toBe('ready');
+});
+
+test('an order under way is forgotten for the next account, and not sent, where the first one is not known', async () => {
+  const { form, signIn, market, holdAccounts } = await shownForm({ isKnown: false });
+  const goOn = holdAccounts();
+  const placing = form().place(ORDER);
+  await market.pass(0);
+  await signIn('700002');
+  goOn();
+  await market.pass(0);
+  expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'SIGNED_OUT' } });
+  expect(form().status).toBe('ready');
+});
+
+test('an order of the account whose login is not known yet stays on its screen', async () => {
+  const { form, market, store, signIn, holdAccounts } = await shownForm();
+  const goOn = holdAccounts();
+  await signIn('700002');
+  const placing = form().place(ORDER);
+  await market.pass(0);
+  // As when the form is hidden for a moment.
+  store.subscribe(() => {})();
+  goOn();
+  await market.accept();
+  expect(await placing).toMatchObject({ status: 'accepted' });
+  expect(form().status).toBe('accepted');
+});
