@@ -91,12 +91,8 @@ export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
     total.className = (totals?.profit ?? 0) < 0 ? 'loss' : 'profit';
     setText(find('live-as-of', HTMLElement), formatTime(asOf));
     setText(find('live-events', HTMLElement), String(log.events));
-    for (const [name, figure] of [
-      ['equity', session?.equity],
-      ['balance', session?.balance],
-    ] as const) {
-      setText(find(`live-${name}`, HTMLElement), formatMoney(figure));
-    }
+    setText(find('live-equity', HTMLElement), formatMoney(session?.equity));
+    setText(find('live-balance', HTMLElement), formatMoney(session?.balance));
     const fetchedAt = session && new Date(session.fetchedAt);
     setText(find('live-fetched-at', HTMLElement), formatTime(fetchedAt));
   }

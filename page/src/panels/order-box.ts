@@ -1,10 +1,11 @@
 import type { ResumedOutcome } from '../../../client/src/orders/resumed-order.ts';
 import type { OrderProgress } from '../../../client/src/orders/ticket.ts';
 import { announce } from '../announce.ts';
+import type { App } from '../app.ts';
 import { find, h, setText } from '../dom.ts';
 import { onClick } from '../on-click.ts';
 
-type Status = ResumedOutcome['status'] | 'none' | 'pending' | 'killed';
+type Status = ResumedOutcome['status'] | 'none' | 'looking' | 'pending' | 'killed';
 export type Details = readonly (readonly [name: string, value: string])[];
 
 export interface Shown {
@@ -18,6 +19,7 @@ export interface Shown {
 
 const WORDS: Readonly<Record<Status, readonly [title: string, advice: string]>> = {
   none: ['No order yet', 'Choose how the gateway answers, and place one.'],
+  looking: ['Looking for earlier orders', 'The server is asked what became of them.'],
   pending: [
     'On its way',
     'The key is stored. Whatever happens to this page, the order is sent once.',
@@ -52,17 +54,29 @@ const STEPS: Readonly<Record<OrderProgress, string>> = {
 
 /** Shows one order of the box, for as long as that is the latest one of the user who placed it. */
 export interface Turn {
+  isShown(): boolean;
   step(progress: OrderProgress): void;
   show(shown: Shown): void;
 }
 
-/** Shows the outcome of the order that was placed last. */
+/** Shows the outcome of the order that the user has placed last. Those of the others go on, and are shown when they come back. */
 export class OrderBox {
-  #turn = 0;
-  #shown: Shown = wordsOf('none');
+  readonly #latest = new Map<string, { shown: Shown }>();
+  readonly #session: App['session'];
 
-  constructor() {
+  constructor(app: App) {
+    this.#session = app.session;
+    app.onUserChange(() => this.#draw());
     onClick(find('order-again', HTMLButtonElement), () => this.#askAgain());
+  }
+
+  get #shown(): Shown {
+    return this.#latest.get(this.#session.email)?.shown ?? wordsOf('none');
+  }
+
+  /** Whether no order of this user is known. */
+  get isEmpty(): boolean {
+    return this.#shown.status === 'none';
   }
 
   /** Brings it into the window, as far as it is not there. */
@@ -72,49 +86,42 @@ export class OrderBox {
 
   /** A later word about an earlier order is not shown any more. */
   begin(shown: Shown): Turn {
-    const own = this.#next(shown);
+    const own = { shown };
+    this.#latest.set(this.#session.email, own);
+    this.#draw();
+    const isShown = () => this.#latest.get(this.#session.email) === own;
     return {
+      isShown,
       step: (progress) => {
-        if (this.#turn === own && this.#shown.status === 'pending') {
+        if (isShown() && own.shown.status === 'pending') {
           setText(find('order-title', HTMLElement), STEPS[progress]);
         }
       },
       show: (later) => {
-        if (this.#turn === own) this.#show(later);
+        own.shown = later;
+        if (isShown()) this.#draw();
       },
     };
   }
 
-  /** Ends what another user was shown. */
-  clear(): void {
-    this.#next(wordsOf('none'));
-  }
-
   /** Asks without a word whether more has become known, as when a position has come. */
   async look(): Promise<void> {
-    const own = this.#turn;
     const before = this.#shown;
     const later = await before.ask?.();
-    if (!later || this.#turn !== own || this.#shown !== before) return;
-    if (later.status !== before.status) this.#show(later);
-  }
-
-  #next(shown: Shown): number {
-    this.#turn += 1;
-    this.#show(shown);
-    return this.#turn;
+    if (later && this.#shown === before && later.status !== before.status) this.begin(later);
   }
 
   async #askAgain(): Promise<void> {
-    const { ask, details } = this.#shown;
-    if (ask === undefined) return;
+    const before = this.#shown;
+    const { details } = before;
     const turn = this.begin({ ...wordsOf('pending'), title: STEPS.asking, details });
-    turn.show(await ask());
+    const later = await before.ask?.();
+    // Another user has no such order.
+    turn.show((turn.isShown() && later) || before);
   }
 
-  #show(shown: Shown): void {
-    this.#shown = shown;
-    const { status, title, details, advice, ask } = shown;
+  #draw(): void {
+    const { status, title, details, advice, ask } = this.#shown;
     find('order-outcome', HTMLElement).dataset.status = status;
     setText(find('order-title', HTMLElement), title);
     setText(find('order-advice', HTMLElement), advice);
@@ -122,7 +129,7 @@ export class OrderBox {
       ...details.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
     );
     find('order-actions', HTMLElement).hidden = ask === undefined;
-    if (status !== 'none') announce(`Order: ${title}. ${advice}`);
+    if (status !== 'none' && status !== 'looking') announce(`Order: ${title}. ${advice}`);
   }
 }
 

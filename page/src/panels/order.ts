@@ -1,6 +1,6 @@
 import type { Result } from '../../../client/src/core.ts';
 import type { Client } from '../../../client/src/create-client.ts';
-import { TradingGraphError } from '../../../client/src/errors.ts';
+import type { TradingGraphError } from '../../../client/src/errors.ts';
 import {
   PLACED_ORDER as ASK,
   PLACE_ORDER as PLACE,
@@ -11,7 +11,7 @@ import {
   readAnswer,
 } from '../../../client/src/orders/outcome.ts';
 import { mayHaveTraded } from '../../../client/src/orders/repeat-rules.ts';
-import type { ResumedOrder, ResumedOutcome } from '../../../client/src/orders/resumed-order.ts';
+import type { ResumedOutcome } from '../../../client/src/orders/resumed-order.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
 import { PLACE_ORDER } from '../documents.ts';
@@ -39,17 +39,20 @@ const DEAD_MS = 1_500;
 export function startOrder(app: App, measured: Promise<unknown>): void {
   const form = find('order-form', HTMLFormElement);
   const code = new CodeBox('order-code', app, orderExample(readForm(form)));
-  const box = new OrderBox();
+  const box = new OrderBox(app);
 
   form.addEventListener('input', () => code.show(orderExample(readForm(form))));
   form.addEventListener('submit', (event) => event.preventDefault());
   onClick(find('order-place', HTMLButtonElement), () => placeOnce(app, box, readForm(form)));
   onClick(find('order-twice', HTMLButtonElement), () => placeTwice(app, box, readForm(form)));
   onClick(find('order-kill', HTMLButtonElement), () => placeAndKill(app, box, readForm(form)));
-  app.onUserChange(() => box.clear());
   lookAtNewPositions(app, box);
-  const turn = box.begin(wordsOf('none'));
-  void measured.then(() => resume(app, turn, app.client));
+  const lookBack = () => {
+    if (box.isEmpty) void resume(app, box.begin(wordsOf('looking')), app.client);
+  };
+  app.onUserChange(lookBack);
+  app.onReturn(lookBack);
+  void measured.then(lookBack);
 }
 
 /** An order whose outcome is open may have become a position after all. */
@@ -117,12 +120,15 @@ async function outcomeOf(
 /** Where the outcome is open, it may be asked again what the server's record of the key says, which sends no order. */
 function shownOf(app: App, key: string, outcome: ResumedOutcome, more: Details = []): Shown {
   const isOpen = ['unknown', 'unanswered', 'notFound'].includes(outcome.status);
-  const ask = async () => shownOf(app, key, await outcomeOf(app.client.query(ASK, { key }), key));
   return {
     ...wordsOf(outcome.status),
     details: [['Key', key], ...detailsOf(outcome), ...more],
-    ...(isOpen && { ask }),
+    ...(isOpen && { ask: () => ask(app, key) }),
   };
+}
+
+async function ask(app: App, key: string): Promise<Shown> {
+  return shownOf(app, key, await outcomeOf(app.client.query(ASK, { key }), key));
 }
 
 /** Ends the app while the order is under way, as a phone's system does, and starts it again: its storage alone survives. */
@@ -156,22 +162,18 @@ async function placeAndKill(app: App, box: OrderBox, { symbol, side, units }: Fo
 
 /** Shows the outcome of an order from an earlier run of the app: that of the key, or of the last one. */
 async function resume(app: App, turn: Turn, { orders }: Client, key?: string): Promise<void> {
-  const resumed = await orders.resume().catch((): readonly ResumedOrder[] => []);
-  const order = resumed.find(({ idempotencyKey }) => idempotencyKey === key) ?? resumed.at(-1);
+  const resumed = await orders.resume().catch(() => null);
+  const order = key ? resumed?.find((one) => one.idempotencyKey === key) : resumed?.at(-1);
   if (order === undefined) {
-    const error = new TradingGraphError('Its key is not stored.', {
-      code: 'STORAGE',
-      retryable: false,
-    });
-    if (key !== undefined) turn.show(shownOf(app, key, { status: 'unanswered', error }));
-    return;
+    const none = resumed ? wordsOf('none') : { ...wordsOf('unanswered'), status: 'none' as const };
+    return turn.show(key ? await ask(app, key) : none);
   }
-  // The client keeps orders whose outcome nobody knows until the user has dealt with them, as by reading this page.
-  for (const one of resumed) await one.forget().catch(() => {});
   const shown = shownOf(app, order.idempotencyKey, order.outcome, [
     ['Orders sent by this run', '0'],
   ]);
   turn.show({ ...shown, title: `After the restart: ${shown.title.toLowerCase()}` });
+  // The client reports an order until the user has dealt with it, as by reading this page. One that is not known yet is asked for again.
+  if (turn.isShown() && order.outcome.status !== 'unanswered') await order.forget().catch(() => {});
 }
 
 /** The number of market orders that the gateway has received; null where it cannot be asked. */

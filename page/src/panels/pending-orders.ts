@@ -51,15 +51,9 @@ export function startPendingOrders(app: App): void {
   }
 
   function createRow({ id, symbol, side, kind, priceOpen, digits }: PendingOrder): HTMLElement {
-    const trigger = h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet unrecorded',
-        'aria-label': `Trigger ${symbol}: move the market to ${formatPrice(priceOpen, digits)}`,
-      },
-      'Trigger',
-    );
+    const label = `Trigger ${symbol}: move the market to ${formatPrice(priceOpen, digits)}`;
+    const attributes = { type: 'button', class: 'quiet unrecorded', 'aria-label': label };
+    const trigger = h('button', attributes, 'Trigger');
     onClick(trigger, async () => {
       if (priceOpen !== null) await sandbox.putPrice(symbol, priceOpen);
     });

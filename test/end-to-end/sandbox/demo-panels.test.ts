@@ -222,17 +222,31 @@ describeInBrowser('the demonstration page', (browser) => {
     await reads('order-title', /Two taps, one order/);
     await reads('order-details', /replayed/);
     expect(app.sandbox.orders()).toHaveLength(2);
+    await page.getByRole('radio', { name: /^demo/ }).check();
+    await reads('order-title', /^Accepted$/);
+
+    // An order of an earlier run is asked for when its user comes back, not when the page is loaded.
+    await page.getByRole('radio', { name: 'TEST.UNKNOWN' }).check();
+    await visitor.click('Place the order');
+    await reads('order-title', /^Unknown$/);
+    await page.getByRole('radio', { name: /^pro/ }).check();
+    await page.reload();
+    await visitor.isLive();
+    await reads('order-title', /^No order yet$/);
+    await page.getByRole('radio', { name: /^demo/ }).check();
+    await reads('order-title', /^After the restart: unknown$/);
 
     // Nobody can be signed in while the server is away.
     await page.route('**/graphql*', (route) => route.abort('connectionrefused'));
     await page.getByRole('radio', { name: /^fresh/ }).check();
     await visitor.rowsAre(0);
-    await reads('order-title', /^No order yet$/);
+    await reads('order-title', /^Not known yet$/);
     for (const id of ['live-equity', 'live-total']) await reads(id, /^–$/);
     await reads('graph-phone', /^(?:(?!00001).)*$/);
     await reads('pending-count', /^$/);
     await page.unroute('**/graphql*');
     await reads('graph-phone', /cus_700003/);
+    await reads('order-title', /^No order yet$/);
     await visitor.isSound();
   });
 
