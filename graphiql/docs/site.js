@@ -14,7 +14,9 @@ function addCopyButtons() {
     button.textContent = 'Copy';
     button.addEventListener('click', async () => {
       const text = pre.textContent ?? '';
-      const isCopied = await navigator.clipboard.writeText(text).then(
+      // A browser has no clipboard to write to without HTTPS.
+      const copied = navigator.clipboard?.writeText(text) ?? Promise.reject();
+      const isCopied = await copied.then(
         () => true,
         () => false,
       );

@@ -194,6 +194,19 @@ describeInBrowser('in a browser', (browser) => {
     expect(opened.problems).toEqual([]);
   });
 
+  test('code is selected where a browser has no clipboard, as over plain HTTP', async () => {
+    await using opened = await openPage(browser, `${app.url}/docs/clients/react`, {
+      initScript: "Object.defineProperty(navigator, 'clipboard', { value: undefined })",
+    });
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Press Ctrl+C' }).waitFor();
+    const selected = await page.evaluate<string>('getSelection().toString().trim()');
+    expect(await page.locator('pre').first().textContent()).toContain(selected);
+    expect(selected).not.toBe('');
+    expect(opened.problems).toEqual([]);
+  });
+
   test('a search that could not be loaded is loaded when one types on', async () => {
     await using opened = await openPage(browser, `${app.url}/docs/live`, {
       isExpected: (problem) => problem.includes('ERR_FAILED'),
