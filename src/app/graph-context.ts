@@ -46,8 +46,8 @@ export class GraphContext extends SharedContext implements OperationContext {
     };
   }
 
-  override get headers(): object {
-    return this.operation.transport.headers;
+  override get hasOwnHeaders(): boolean {
+    return this.operation.transport.toRequest !== undefined;
   }
 
   override header(name: string): string | null {

@@ -10,7 +10,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-const code = await dispatch(COMMANDS, process.argv.slice(2), {
+process.exitCode = await dispatch(COMMANDS, process.argv.slice(2), {
   environment: process.env,
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),
@@ -23,4 +23,4 @@ const code = await dispatch(COMMANDS, process.argv.slice(2), {
 for (const stream of [process.stdout, process.stderr]) {
   await new Promise((resolve) => stream.write('', resolve));
 }
-process.exit(code);
+process.exit();

@@ -36,8 +36,8 @@ export function createBackend(
   const judgement = createJudgement(guest, settings, judge);
   /** The reads of each request, by its scope. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
-  /** How many writes have had the key of a request, by its headers. */
-  const usesOfKey = new WeakMap<object, number>();
+  /** How many writes of each field of a request's root have had its key. */
+  const writesOf = new WeakMap<object, Map<string, number>>();
 
   async function begin(context: ExtensionContext, name: string, { path, query }: BackendRequest) {
     const asked = { ...(path && { path }), ...(query && { query }) };
@@ -76,15 +76,21 @@ export function createBackend(
     });
   }
 
-  /** By one key for two writes of a request the second would be answered with the outcome of the first. */
+  /**
+   * By one key for two writes of a request the second would be answered with the outcome of the first. Each has the same one
+   * when the request is sent again, also where another write was not reached then.
+   */
   function forwardedKey(context: ExtensionContext): string | null {
+    const own = ResolverContext.contextOf(context);
     const isForwarded = forward.some((each) => each.toLowerCase() === KEY);
-    const key = isForwarded ? context.header(KEY) : null;
+    const key = isForwarded && own.hasOwnHeaders ? context.header(KEY) : null;
     if (key === null) return null;
-    const { headers } = ResolverContext.contextOf(context);
-    const uses = (usesOfKey.get(headers) ?? 0) + 1;
-    usesOfKey.set(headers, uses);
-    return uses === 1 ? key : `${key}:${uses}`;
+    const { name, isFirst } = ResolverContext.rootOf(context);
+    const uses = memo(writesOf, own, () => new Map<string, number>());
+    const nth = (uses.get(name) ?? 0) + 1;
+    uses.set(name, nth);
+    if (nth > 1) return `${key}:${name}:${nth}`;
+    return isFirst ? key : `${key}:${name}`;
   }
 
   async function read<Body>(

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { registerHooks, stripTypeScriptTypes } from 'node:module';
+import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
 
@@ -39,7 +39,8 @@ function isModule(path: string): boolean {
   const source = CAN_BE_EITHER.test(path) ? readFileSync(path, 'utf8') : '';
   if (!SYNTAX.test(source)) return false;
   try {
-    compileFunction(path.endsWith('.ts') ? stripTypeScriptTypes(source) : source);
+    // TypeScript does not compile: there the words decide.
+    compileFunction(source);
     return false;
   } catch {
     return true;

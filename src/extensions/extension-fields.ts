@@ -141,15 +141,13 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       // Compiled code has no path, and runs no writes.
       const leftMs = info === undefined ? ms : leftFor(context, info.path);
       const bounded = leftMs < ms ? { ...deadline, ms: leftMs } : deadline;
-      const given = new ResolverContext(context, guest, seconds !== undefined);
       const shown = isOwnType ? source : readOnly(source);
-      const run = (within: FieldDeadline) =>
-        withinDeadline(
-          within,
-          given,
-          () => resolve(shown, args, given as never, info as never),
-          shape,
-        );
+      const run = (within: FieldDeadline) => {
+        // Within a write, which is for whom the request is, whoever a `login` before it has signed in.
+        const given = new ResolverContext(context, guest, seconds !== undefined, info);
+        const own = () => resolve(shown, args, given as never, info as never);
+        return withinDeadline(within, given, own, shape);
+      };
       // The reads of a write's result follow the write.
       if (isWrite) return context.write(async () => run(bounded), String(info?.path.key));
       if (seconds === undefined) return run(bounded);

@@ -133,8 +133,8 @@ export function jsonLeaf(value: unknown): unknown {
 /** An object in place of a text or a number, as GraphQL's own scalars read it. */
 export function primitiveLeaf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const { toJSON } = value as { toJSON?: unknown };
-  const plain: unknown = value.valueOf();
+  const { toJSON, valueOf: read } = value as { toJSON?: unknown; valueOf?: unknown };
+  const plain: unknown = typeof read === 'function' ? read.call(value) : value;
   const shown = isPrimitive(plain) || typeof toJSON !== 'function' ? plain : toJSON.call(value);
   if (!isPrimitive(shown)) throw new TypeError(`an object is no leaf: ${inspect(shown)}`);
   return shown;

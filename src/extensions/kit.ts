@@ -208,7 +208,7 @@ export interface WriteRequest extends BackendRequest {
   readonly body?: unknown;
   /**
    * The same for each attempt at one write, so that the service can tell a repeat. Default: the request's own where
-   * `forward` names the header, else a new one.
+   * `forward` names the header, with the name of its field behind it for each write but the first, else a new one.
    */
   readonly idempotencyKey?: string;
 }

@@ -1,3 +1,4 @@
+import { type GraphQLResolveInfo, Kind } from 'graphql';
 import { asGuest, asHost, observed } from '../../lib/guest-code.ts';
 import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -20,16 +21,18 @@ export class ResolverContext implements ExtensionContext {
   readonly #isShared: boolean;
   /** As whom the resolver was begun: it may go on after its deadline, when a `login` has changed the request's. */
   readonly #scope: Scope;
+  readonly #info: GraphQLResolveInfo | undefined;
   /** Null until its signal is asked for. */
   #aborting: AbortController | null = null;
   #lateBy: Error | null = null;
 
   /** `isShared`: the value is for everybody, so nothing of the viewer may be read for it. */
-  constructor(context: Context, guest: string, isShared: boolean) {
+  constructor(context: Context, guest: string, isShared: boolean, info?: GraphQLResolveInfo) {
     this.#context = context;
     this.#guest = guest;
     this.#isShared = isShared;
     this.#scope = context.scope;
+    this.#info = info;
   }
 
   /** The request's own context, for what a backend does with it. */
@@ -42,6 +45,16 @@ export class ResolverContext implements ExtensionContext {
   static scopeOf(given: ExtensionContext): Scope {
     ResolverContext.contextOf(given);
     return (given as ResolverContext).#scope;
+  }
+
+  /** The field of the root below which it is resolved, and whether it is the document's first. */
+  static rootOf(given: ExtensionContext): { readonly name: string; readonly isFirst: boolean } {
+    ResolverContext.contextOf(given);
+    const info = (given as ResolverContext).#info;
+    let path = info?.path;
+    while (path?.prev) path = path.prev;
+    const name = String(path?.key);
+    return { name, isFirst: info !== undefined && name === firstField(info) };
   }
 
   /** The key under which the reads of a backend are memoized. */
@@ -127,6 +140,15 @@ export class ResolverContext implements ExtensionContext {
     if (this.#isShared) throw new Error('a shared field reads nothing of the viewer');
     return this.#context;
   }
+}
+
+function firstField({ operation, fragments }: GraphQLResolveInfo): string | undefined {
+  let [first] = operation.selectionSet.selections;
+  while (first && first.kind !== Kind.FIELD) {
+    const of = first.kind === Kind.INLINE_FRAGMENT ? first : fragments[first.name.value];
+    first = of?.selectionSet.selections[0];
+  }
+  return (first?.alias ?? first?.name)?.value;
 }
 
 /** Work that the service does for an extension: its failure ends nothing where the extension does not wait for it. */

@@ -76,9 +76,9 @@ export class Context implements ReadRecord {
     }
   }
 
-  /** What is the same for all operations that come with the same headers: those of a batch, or of a socket. */
-  get headers(): object {
-    return this;
+  /** Whether its headers are those of this operation alone, as those of a socket are not. */
+  get hasOwnHeaders(): boolean {
+    return false;
   }
 
   /** A header of the request; null where it has none. */

@@ -188,7 +188,8 @@ function describeGateway(error: GatewayError): Described {
   const ofService = isGateway ? ofGateway : ofGateway.replace(/^The gateway/, service);
   const message = notAttempted(error) === 'held' ? HELD : ofService;
   const { refusal } = error;
-  const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
+  const isForClients = kind === error.kind && hasWordsForClients(code, error);
+  const words = refusal !== null && isForClients ? refusalWords(refusal) : null;
   return {
     code,
     message,

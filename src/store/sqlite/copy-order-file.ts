@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { makeFile, patiently, START_PATIENCE_MS } from './connection.ts';
-import { APPLICATION_ID, begunFile, type FileState, readState } from './order-file.ts';
+import { APPLICATION_ID, begunFile, type FileState, OF_NO_FILE, readState } from './order-file.ts';
 import { isIntact, type OrderRow, prepare } from './order-rows.ts';
 import { DAMAGED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 /** A portion is read, and reaches the disk, within some milliseconds: an order waits for no more of the copy than that. */
 const ROWS_AT_ONCE = 250;
-/** No file has this inode: as an order file the copy is known to be one, wherever it is put. */
-const OF_NO_FILE = '0 1';
 
 /**
  * Copies the order records while they are in use, readable by this user alone, and returns their number. What changes meanwhile may be

@@ -61,6 +61,8 @@ const MAKER_PATIENCE_MS = 500;
 /** A start verifies less than a second's at once. */
 export const MAX_BYTES_AT_ONCE = 16 * 1024 ** 2;
 const BIG = { bigint: true } as const;
+/** No file has this inode: a copy is known to be one, wherever it is put. */
+export const OF_NO_FILE = '0 1';
 
 export type OrderFile = ReturnType<typeof open>;
 
@@ -172,7 +174,7 @@ function open({
       state.incompleteFrom = JSON.stringify(machineMoment(clock));
     }
     // A new file begins here; what an earlier version did to an older one cannot be known.
-    const shown = isCopy && isInspection ? state.file : file;
+    const shown = isCopy && isInspection ? OF_NO_FILE : file;
     state.file = withMemory(shown, rememberedSince(state) ?? machineMoment(clock));
     if (isCopy) remember(machineMoment(clock));
     // Until all of it is verified.

@@ -46,10 +46,11 @@ test('the user’s token goes to a service that it is forwarded to, once it is p
   expect((await query('{ mine }', { token: forged })).errors).toHaveLength(1);
   expect((await query('{ mine }')).errors).toHaveLength(1);
   expect(service.received).toHaveLength(1);
-  service.answer = () => ({ status: 401, body: {} });
+  service.answer = () => ({ status: 401, body: { message: 'of the inside' } });
   const { errors } = await query('{ mine }', { token });
   // The gateway accepts the token: no client is to sign in anew for this.
   expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', operation: 'own.mine' } }]);
+  expect(errors[0]?.extensions).not.toHaveProperty('gatewayError');
   sandbox.clearCalls();
   expect((await query('{ positions { id } }', { token })).errors).toEqual([]);
   expect(sandbox.calls('getSession')).toBe(0);
@@ -215,16 +216,30 @@ test('each write of a request has a key of its own, and the same one when the re
   const token = tokenOf();
   const headers = { 'idempotency-key': 'of the request' };
   const write = 'send(operation: "create", request: { body: { a: 1 } }, judged: true)';
-  const document = `mutation { a: ${write} b: ${write} }`;
+  const document = `mutation { a: ${write} ... on Mutation { b: ${write} } twice }`;
+  const keysOf = async (options: object) => {
+    service.received.length = 0;
+    await query(document, { token, headers, ...options });
+    return service.received.map(({ headers }) => headers['idempotency-key']);
+  };
   service.answer = () => ({ status: 200, body: { ok: 1 } });
-  for (let time = 0; time < 2; time += 1) await query(document, { token, headers });
-  const keys = service.received.map(({ headers }) => headers['idempotency-key']);
+  const keys = await keysOf({});
   expect(keys).toEqual([
     'of the request',
-    'of the request:2',
-    'of the request',
-    'of the request:2',
+    'of the request:b',
+    'of the request:twice',
+    'of the request:twice:2',
   ]);
+  expect(await keysOf({})).toEqual(keys);
+});
+
+test('a write that follows a sign-in is for whom the request is, as the service’s own writes are', async () => {
+  const login = 'login(input: { email: "pro@example.com", password: "demo" })';
+  const document = `mutation { ${login} { __typename } whose }`;
+  await query(document, { token: tokenOf() });
+  expect(service.received.map(({ headers }) => headers['x-login'])).toEqual(['700001']);
+  const { errors } = await query(document);
+  expect(errors).toMatchObject([{ path: ['whose'], extensions: { code: 'UNAUTHENTICATED' } }]);
 });
 
 test('writes that the backend refuses count for the limit, as a guess at a code is one', async () => {

@@ -161,6 +161,22 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize, error,
         ),
     }),
   );
+  builder.mutationField('whose', (t) =>
+    t.string({
+      ...text,
+      resolve: (_root, _args, context) => ofLogin.read<string>(context, 'mine'),
+    }),
+  );
+  builder.mutationField('twice', (t) =>
+    t.string({
+      ...text,
+      resolve: async (_root, _args, context) => {
+        await judged.write(context, 'create');
+        await judged.write(context, 'create');
+        return 'done';
+      },
+    }),
+  );
   builder.mutationField('late', (t) =>
     t.string({
       ...text,

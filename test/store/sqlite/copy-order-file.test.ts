@@ -78,6 +78,23 @@ test.each([
   },
 );
 
+test('a copy that was looked at often is one also where it is written over the file that it is of', () => {
+  using folder = createFolder();
+  const copy = join(folder.folder, 'copy.db');
+  const clock = createMachineClock();
+  fill(folder.path, ['key']);
+  copyFileSync(folder.path, copy);
+  fill(folder.path, ['later']);
+  // Each look is a change, and the copy has more of them in the end.
+  for (let looks = 0; looks < 20; looks += 1) {
+    openDatabase(copy, { clock, mustExist: true, isInspection: true }).close();
+  }
+  clock.pass(DAY_MS + 60_000);
+  copyFileSync(copy, folder.path);
+  using restored = openDatabase(folder.path, { clock });
+  expect(reserve(restored, 'later')).toEqual({ gapUntilMs: null });
+});
+
 test('a copy that its operator calls complete is one no more', () => {
   using folder = createFolder();
   const copy = join(folder.folder, 'copy.db');
