@@ -103,3 +103,24 @@ test('a mutation is sent once, also by way of `query`', async () => {
   await client.query('mutation { a }');
   expect(sent).toBe(1);
 });
+
+test('a request has the variables of its call, whatever becomes of the object, also when it is repeated', async () => {
+  const sent: unknown[] = [];
+  const variables = { ids: [0] };
+  const unavailable = { message: 'later', extensions: { code: 'INTERNAL', retryable: true } };
+  const client = open(
+    (body) => {
+      sent.push(JSON.parse(body).variables.ids[0]);
+      return sent.length === 1 ? { errors: [unavailable] } : { data: { a: 1 } };
+    },
+    async () => 'first',
+    { random: () => 0 },
+  );
+  const asked = [1, 2, 3].map((id) => {
+    variables.ids[0] = id;
+    return client.query('query ($ids: [Int]) { a(ids: $ids) }', variables);
+  });
+  variables.ids[0] = Number.NaN;
+  for (const { errors } of await Promise.all(asked)) expect(errors).toEqual([]);
+  expect(sent).toEqual([1, 2, 3, 1]);
+});

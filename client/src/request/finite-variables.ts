@@ -1,8 +1,12 @@
 import { TradingGraphError } from '../errors.ts';
 
-/** Throws where a number is not finite: JSON would write it as null, which says something else than was meant. */
-export function assertFinite(variables: unknown): void {
+/**
+ * The variables as JSON writes them now, since the caller's object may change before they leave. Throws where a number is not
+ * finite: it would be written as null, which says something else than was meant.
+ */
+export function sentVariables(variables: unknown): unknown {
   walk(variables, '');
+  return variables === undefined ? undefined : JSON.parse(JSON.stringify(variables));
 }
 
 function walk(given: unknown, path: string): void {

@@ -6,7 +6,7 @@ import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
 import { isHarmless, mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
 import { type Exchanger, exchange, failed } from './exchange.ts';
 import { abortedError, asTradingGraphError, disposedError, signedOutError } from './failures.ts';
-import { assertFinite } from './finite-variables.ts';
+import { sentVariables } from './finite-variables.ts';
 import { pause } from './pause.ts';
 import type { Tokens } from './tokens.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -60,7 +60,6 @@ export class Requests {
     options.signal?.addEventListener('abort', leave);
     this.#underWay.add(abort);
     try {
-      assertFinite(variables);
       const document = requestedDocument(operation);
       // The app says that a document of an id is a query by asking for repeats; what a text is it says itself.
       const isMutation = 'query' in document && mayMutate(document);
@@ -72,7 +71,7 @@ export class Requests {
       const { account } = options;
       const request = {
         document,
-        variables,
+        variables: sentVariables(variables),
         options,
         signIn:
           account !== undefined ? { login: account } : mutates ? this.#options.signIn() : null,

@@ -5,7 +5,7 @@ import type { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
 import type { RequestedDocument } from '../request/document.ts';
 import { asTradingGraphError, protocolError } from '../request/failures.ts';
-import { assertFinite } from '../request/finite-variables.ts';
+import { sentVariables } from '../request/finite-variables.ts';
 import type { SubscribeRequest } from './transport.ts';
 
 /** One subscription of the app's, over all the transports that carry it. */
@@ -46,12 +46,11 @@ export class Subscription {
     });
     try {
       if (!hasAny) throw protocolError('The variables of the subscription cannot be had.');
-      assertFinite(variables);
+      return { document: this.#document, variables: sentVariables(variables) };
     } catch (thrown) {
       this.end(asTradingGraphError(thrown));
       return null;
     }
-    return { document: this.#document, variables };
   }
 
   next(result: Result<unknown>): void {
