@@ -236,14 +236,15 @@ export class Connection {
       this.endAll(disconnect.error);
       return;
     }
+    // What the app subscribes to once it is told of the loss waits for the next transport as well.
+    if (disconnect.kind === 'broken') this.#wait(disconnect.retryAfter ?? 0);
     for (const subscription of [...this.#subscriptions]) subscription.disconnected();
     if (this.#subscriptions.size === 0) return;
-    const lifeMs = this.#options.environment.uptime() - state.sinceMs;
     if (disconnect.kind === 'token-refused') {
+      const lifeMs = this.#options.environment.uptime() - state.sinceMs;
       void this.#renew(state, lifeMs);
       return;
     }
-    this.#wait(disconnect.retryAfter ?? 0);
     if (state.name === 'opening') this.#handshakeFailed(disconnect.error);
   }
 

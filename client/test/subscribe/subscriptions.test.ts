@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { fakeClient } from '../../src/testing.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { cutLine } from '../support/cut-line.ts';
 import { CHANGES, Events, follow } from '../support/events.ts';
@@ -60,4 +61,26 @@ test('what an app throws is left to the platform, and no burden of the line', as
   const events = await follow(core);
   await eventually(() => thrown.length > 0);
   expect(events.line).toEqual(['connected']);
+});
+
+test('an app that subscribes again whenever its line is lost has one line, after a pause each time', async () => {
+  const { client, market } = fakeClient();
+  const { network } = market;
+  const subscribe = (disconnected: () => void): void =>
+    void client.subscribe(CHANGES, () => ({ after: null }), {
+      next() {},
+      ended() {},
+      disconnected,
+    });
+  subscribe(() => subscribe(() => {}));
+  await market.pass(0);
+  for (let losses = 1; losses <= 3; losses += 1) {
+    for (const line of network.lines) line.cut();
+    await market.pass(0);
+    expect(network.tried).toBe(losses);
+    await market.pass(20);
+    expect([network.tried, network.lines.size]).toEqual([losses + 1, 1]);
+  }
+  client.dispose();
+  expect(network.pending).toBe(0);
 });
