@@ -73,11 +73,18 @@ export class TicketFormStore {
 
   readonly snapshot = (): TicketForm => this.#snapshot;
 
-  readonly #place = (input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome> =>
-    this.#run((ticket, own) => ticket.place(input, own), options);
+  readonly #place = (input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome> => {
+    const placed = copied(input);
+    return this.#run((ticket, own) => ticket.place(placed, own), options);
+  };
 
-  readonly #placeLimit = (input: LimitOrderInput, options?: PlaceOptions): Promise<OrderOutcome> =>
-    this.#run((ticket, own) => ticket.placeLimit(input, own), options);
+  readonly #placeLimit = (
+    input: LimitOrderInput,
+    options?: PlaceOptions,
+  ): Promise<OrderOutcome> => {
+    const placed = copied(input);
+    return this.#run((ticket, own) => ticket.placeLimit(placed, own), options);
+  };
 
   readonly #retry = async (options?: PlaceOptions): Promise<OrderOutcome | null> =>
     this.#placing && (await this.#run(this.#placing, options));
@@ -158,6 +165,13 @@ export class TicketFormStore {
       reset: this.#reset,
     });
   }
+}
+
+/** The input as it was placed, which `retry` places again whatever the app does with its object. */
+function copied<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const fields = Object.entries(value).map(([name, field]) => [name, copied(field)]);
+  return Object.fromEntries(fields) as T;
 }
 
 function progressOf(state: TicketState): OrderProgress | null {

@@ -123,3 +123,19 @@ test('an order of the account whose login is not known yet stays on its screen',
   expect(await placing).toMatchObject({ status: 'accepted' });
   expect(form().status).toBe('accepted');
 });
+
+test('a retry sends what was placed, whatever becomes of the app’s object', async () => {
+  const { form, market, placeUnsent } = await shownForm();
+  const input = { ...ORDER, size: { units: 1 }, stopLoss: { price: 5 } };
+  const wrong = { ...ORDER, size: [1] } as unknown as OrderInput;
+  expect(await form().place(wrong)).toMatchObject({
+    error: { code: 'BAD_USER_INPUT', extensions: { argument: 'input.size' } },
+  });
+  await placeUnsent(input);
+  input.size.units = 1_000;
+  input.stopLoss.price = 1;
+  void form().retry();
+  await market.pass(0);
+  expect(market.order).toMatchObject({ size: { units: 1 }, stopLoss: { price: 5 } });
+  await market.accept();
+});
