@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Client, type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
+import { fakeClient } from '../src/testing.ts';
 
 /** Answers that a server gives seldom, so that they are scripted at the platform's `fetch`. */
 type Answer = (body: string, token: string) => unknown;
@@ -123,4 +124,37 @@ test('a request has the variables of its call, whatever becomes of the object, a
   variables.ids[0] = Number.NaN;
   for (const { errors } of await Promise.all(asked)) expect(errors).toEqual([]);
   expect(sent).toEqual([1, 2, 3, 1]);
+});
+
+test('an error of the app’s own in a part is reported by the platform, and the answer is the whole one', async () => {
+  const thrown: unknown[] = [];
+  const error = new Error('of the app');
+  const { client, market } = fakeClient({
+    client: {
+      environment: {
+        after: (ms, task) =>
+          market.network.time.after(ms, () => {
+            try {
+              task();
+            } catch (reported) {
+              thrown.push(reported);
+            }
+          }),
+      },
+    },
+  });
+  const onPart = () => {
+    throw error;
+  };
+  const asking = client.query('{ a b }', undefined, { onPart });
+  await market.pass(0);
+  const parts = market.waiting[0]?.stream('multipart/mixed; boundary="-"');
+  const write = (part: object) => parts?.write(`---\r\n\r\n${JSON.stringify(part)}\r\n---`);
+  write({ data: { a: 1 }, hasNext: true });
+  write({ incremental: [{ data: { b: 2 } }], hasNext: false });
+  parts?.end();
+  await market.pass(60);
+  expect(await asking).toEqual({ data: { a: 1, b: 2 }, errors: [] });
+  expect([thrown, market.waiting.filter(({ isOver }) => !isOver)]).toEqual([[error], []]);
+  client.dispose();
 });

@@ -1,3 +1,4 @@
+import { callApp } from '../call-app.ts';
 import type { DatedEnvironment } from '../environment.ts';
 import type { Signal } from '../platform.ts';
 import type { Result } from '../result.ts';
@@ -73,7 +74,8 @@ export async function exchange(
     const onHeard = () => {
       hasHeard = true;
     };
-    const body = await bodyOf(response, onHeard, onPart);
+    const tell = onPart && ((soFar: Result<unknown>) => callApp(environment, () => onPart(soFar)));
+    const body = await bodyOf(response, onHeard, tell);
     // A cache may answer a GET, with the date of long ago.
     const dated = (date: string) => isPost && environment.onDate?.(date, sentUp, cameUp);
     return readAnswer(response, body, dated);
