@@ -104,10 +104,12 @@ export class TicketFormStore {
     this.#account = this.client.login;
     this.#publish();
     const onProgress = (progress: OrderProgress) => {
+      if (ticket === this.#ticket) {
+        this.#progress = progress;
+        this.#publish();
+      }
+      // The app's own comes last, because it may throw.
       options?.onProgress?.(progress);
-      if (ticket !== this.#ticket) return;
-      this.#progress = progress;
-      this.#publish();
     };
     const outcome = await placing(ticket, { ...options, onProgress });
     // The form may stand for another order by now, where somebody else has signed in.

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
+import type { OrderProgress } from '../../src/orders/ticket.ts';
 import { TicketFormStore } from '../../src/react/ticket-form.ts';
 import { fakeClient } from '../../src/testing.ts';
 
@@ -138,4 +139,19 @@ test('a retry sends what was placed, whatever becomes of the app’s object', as
   await market.pass(0);
   expect(market.order).toMatchObject({ size: { units: 1 }, stopLoss: { price: 5 } });
   await market.accept();
+});
+
+test('an app whose own listener throws sees the progress all the same', async () => {
+  const { form, market, thrown } = await shownForm();
+  const told: OrderProgress[] = [];
+  const onProgress = (progress: OrderProgress) => {
+    told.push(progress);
+    throw new Error('of the app');
+  };
+  const placing = form().place(ORDER, { onProgress });
+  await market.lose();
+  expect(form()).toMatchObject({ status: 'placing', progress: 'asking' });
+  await market.accept();
+  await placing;
+  expect([told, thrown.length]).toEqual([['sending', 'asking'], 2]);
 });
