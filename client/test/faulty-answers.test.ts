@@ -105,6 +105,22 @@ test('a mutation is sent once, also by way of `query`', async () => {
   expect(sent).toBe(1);
 });
 
+test.each(['{}', '{"data":null}', '{"errors":[]}', '{"data":null,"errors":[]}'])(
+  'an answer with neither data nor errors is none: %s',
+  async (text) => {
+    const { data, errors } = await open(() => JSON.parse(text)).query('{ a }');
+    expect([data, errors]).toMatchObject([null, [{ code: 'PROTOCOL', retryable: false }]]);
+  },
+);
+
+test.each([{ done: { __typename: 'Delayed' } }, { done: null }, {}])(
+  'a device of which the answer does not say that it was disabled is not: %o',
+  async (data) => {
+    const { notifications } = open(() => ({ data }));
+    expect(await notifications.disableDevice('phone-1')).toMatchObject({ code: 'PROTOCOL' });
+  },
+);
+
 test('a request has the variables of its call, whatever becomes of the object, also when it is repeated', async () => {
   const sent: unknown[] = [];
   const variables = { ids: [0] };

@@ -1,7 +1,7 @@
 import type { Core, RequestOptions } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
 import type { TypedText } from '../operation.ts';
-import { signedOutError } from '../request/failures.ts';
+import { protocolError, signedOutError } from '../request/failures.ts';
 import {
   type Acknowledged,
   type Device,
@@ -35,7 +35,10 @@ export function createNotifications({ request }: Pick<Core, 'request'>): Notific
       const details = { code: 'REJECTED', retryable: false, extensions: { error } };
       return new TradingGraphError(message ?? 'The gateway refused it.', details);
     }
-    return errors[0] ?? null;
+    if (errors[0] !== undefined) return errors[0];
+    return __typename === 'Acknowledged'
+      ? null
+      : protocolError('The answer does not say that it was done.');
   };
   const register = async (enabled: boolean, device: Device, options?: Options) => {
     const error = await send(REGISTER_DEVICE, { input: { ...device, enabled } }, options);

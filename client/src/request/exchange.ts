@@ -147,7 +147,9 @@ function readAnswer(
   // Each answer of this server is named, which those of portals and of caches are not.
   const date = headers.get('date');
   if (date && requestId && !headers.get('age')) dated(date);
-  return resultOf(body, requestId, retryAfter);
+  const result = resultOf(body, requestId, retryAfter);
+  if (result.data !== null || result.errors.length > 0) return result;
+  return failed(protocolError('The answer has neither data nor errors.', { requestId }));
 }
 
 // A proxy between client and server fails with an answer that is not GraphQL; such a failure may be retried.
