@@ -27,7 +27,8 @@ export class Listeners<Args extends readonly unknown[] = []> {
 
   tell(...args: Args): void {
     for (const listener of [...this.#listeners]) {
-      callApp(this.#environment, () => listener(...args));
+      // One that was called before it may have ended it.
+      if (this.#listeners.has(listener)) callApp(this.#environment, () => listener(...args));
     }
   }
 }

@@ -174,3 +174,20 @@ test('an error of the app’s own in a part is reported by the platform, and the
   expect([thrown, market.waiting.filter(({ isOver }) => !isOver)]).toEqual([[error], []]);
   client.dispose();
 });
+
+test('a listener that another one has ended is not called any more', async () => {
+  const { client, market } = fakeClient();
+  await client.query('{ a }', undefined, { account: 'nobody' });
+  const told: string[] = [];
+  client.onAccountChange(() => {
+    told.push('first');
+    end();
+  });
+  const end = client.onAccountChange(() => told.push('second'));
+  client.onAccountChange(() => told.push('third'));
+  await market.signIn('700002');
+  await client.tokenChanged();
+  await market.pass(0);
+  expect(told).toEqual(['first', 'third']);
+  client.dispose();
+});
