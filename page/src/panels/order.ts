@@ -204,7 +204,9 @@ function readForm(form: HTMLFormElement): Form {
 }
 
 function orderExample({ symbol, side, units }: Form): Example {
-  const input = { symbol, side, kind: 'MARKET', size: { units }, idempotencyKey: 'first-order' };
+  // A key stands for one order: that of another form would be refused.
+  const idempotencyKey = `first-${symbol}-${side}-${units}`;
+  const input = { symbol, side, kind: 'MARKET', size: { units }, idempotencyKey };
   return {
     document: PLACE_ORDER,
     variables: { input },

@@ -268,6 +268,12 @@ describeInBrowser('the demonstration page', (browser) => {
         expect(await runSnippet(title, code, awaited), `${panel}, ${title}`).toContain(awaited);
       }
     }
+    // Another form is another order.
+    const box = page.locator('#order-code');
+    await page.locator('[name=side]').selectOption('SELL');
+    await box.getByRole('radio', { name: 'curl', exact: true }).check();
+    const code = await box.locator('pre').innerText();
+    expect(await runSnippet('curl', code, 'OrderAccepted')).toContain('OrderAccepted');
     await visitor.isSound();
   });
 
