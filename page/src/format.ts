@@ -3,7 +3,7 @@ const one = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFract
 const cents = { minimumFractionDigits: 2, maximumFractionDigits: 2 } as const;
 const money = new Intl.NumberFormat('en', cents);
 const signedMoney = new Intl.NumberFormat('en', { ...cents, signDisplay: 'exceptZero' });
-const units = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const units = new Intl.NumberFormat('en', { maximumFractionDigits: 8 });
 const time = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hour12: false });
 
 const NONE = '–';

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import recorded from '../../../page/recorded-run.json' with { type: 'json' };
+import { formatUnits } from '../../../page/src/format.ts';
 import { DemoPage } from '../../../sandbox/page/demo-page.ts';
 import { startTestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
@@ -44,6 +45,15 @@ describe('the demonstration page', () => {
     const { rest, graph } = recorded.comparison;
     expect(JSON.stringify(rest.data)).not.toMatch(/"(?:_?id|login|group)"/);
     for (const { body } of [...rest.calls, ...graph.calls]) expect(body).toBeNull();
+  });
+
+  test('writes sizes as they are, to the smallest step', () => {
+    expect([1.205, 0.001, 791.8, 12_000].map(formatUnits)).toEqual([
+      '1.205',
+      '0.001',
+      '791.8',
+      '12,000',
+    ]);
   });
 
   test('lets nothing in but its own file, and its style', async () => {
