@@ -9,8 +9,8 @@ import { Session } from './session.ts';
 
 const PASSWORD = 'demo';
 const NAME = /(?:query|mutation) (\w+)/;
-/** The names that the client gives the operations of its catalog, and the page its own. */
-const CATALOG = /query (?:TradingGraph|Whole)Catalog/;
+/** The names that the client gives the operations of its catalog. */
+const CATALOG = /query TradingGraphCatalog/;
 export const ENDPOINT = new URL('/graphql', location.href).href;
 
 /** The objects that the panels share. */
@@ -89,7 +89,7 @@ export function createApp(observer: LineObserver): App {
     calls,
     fetch: send,
     catalogBytes: () => catalogBytes,
-    anotherClient: () => createClient(ofUser),
+    anotherClient: () => createClient({ ...ofUser, environment: { fetch: counted } }),
     restarted: () => start({ fetch: counted }),
     async switchUser(email) {
       // What the former user saw ends here, even where the server cannot be asked who comes next.

@@ -16,7 +16,8 @@ export function startSearchAndSync(app: App): void {
   const { client } = app;
   const input = find('search-text', HTMLInputElement);
   const code = new CodeBox('search-code', app, searchExample(input.value, null));
-  let wholeBytes = 0;
+  /** A catalog that is loaded for the first time; no bytes where it did not come. */
+  let whole = { bytes: 0, size: 0 };
   let loading = Promise.resolve();
 
   function search(): void {
@@ -55,14 +56,15 @@ export function startSearchAndSync(app: App): void {
   }
 
   function showSync(bytes: number, outcome: string): void {
-    const share = wholeBytes === 0 ? 0 : Math.min(1, bytes / wholeBytes);
+    const saved = whole.bytes - bytes;
+    const percent = Math.floor((100 * saved) / whole.bytes);
+    const words = saved > 0 ? `${formatBytes(saved)} saved (${percent} %)` : 'All of it is new.';
+    const isKnown = whole.bytes > 0;
+    const share = isKnown ? Math.min(1, bytes / whole.bytes) : 0;
     find('sync-bar', HTMLElement).style.setProperty('--to', String(share));
-    setText(find('sync-whole', HTMLElement), wholeBytes === 0 ? '–' : formatBytes(wholeBytes));
+    setText(find('sync-whole', HTMLElement), isKnown ? formatBytes(whole.bytes) : '–');
     setText(find('sync-bytes', HTMLElement), formatBytes(bytes));
-    const saved = wholeBytes - bytes;
-    const percent = Math.floor((100 * saved) / wholeBytes);
-    const words = wholeBytes === 0 ? '–' : `${formatBytes(saved)} saved (${percent} %)`;
-    setText(find('sync-saved', HTMLElement), words);
+    setText(find('sync-saved', HTMLElement), isKnown ? words : '–');
     setText(find('sync-outcome', HTMLElement), outcome);
   }
 
@@ -70,6 +72,7 @@ export function startSearchAndSync(app: App): void {
     const before = client.catalog.version;
     if (app.calls.outage !== null) throw new ServerUnavailable(app.calls.outage.reason);
     const bytes = await bytesDuring(() => client.catalog.sync());
+    if (client.catalog.size !== whole.size) await measureWhole();
     const isSame = before === client.catalog.version;
     const text = isSame ? 'Nothing has changed: the server says so in one small answer.' : outcome;
     showSync(bytes, text);
@@ -78,24 +81,23 @@ export function startSearchAndSync(app: App): void {
 
   /** One after the other: the bytes of two at the same time could not be told apart. */
   function load({ unlessLoaded }: { readonly unlessLoaded: boolean }): void {
-    loading = loading.then(() => (unlessLoaded && wholeBytes > 0 ? search() : loadNow()));
+    loading = loading.then(() => (unlessLoaded && whole.bytes > 0 ? search() : loadNow()));
   }
 
   async function loadNow(): Promise<void> {
-    wholeBytes = await measureWholeCatalog();
+    await measureWhole();
     await client.catalog.load().catch(() => {});
     showCopy();
     await sync('The copy is up to date.').catch(() => {});
   }
 
-  /** As a first visit loads it: the changes since no version are everything. 0 where they did not come. */
-  async function measureWholeCatalog(): Promise<number> {
-    let isWhole = false;
-    const bytes = await bytesDuring(async () => {
-      const { errors } = await client.query(WHOLE_CATALOG);
-      isWhole = errors.length === 0;
-    });
-    return isWhole ? bytes : 0;
+  /** As a first visit loads it. */
+  async function measureWhole(): Promise<void> {
+    const visitor = app.anotherClient();
+    const bytes = await bytesDuring(() => visitor.catalog.load().catch(() => {}));
+    const { size } = visitor.catalog;
+    whole = { bytes: size > 0 ? bytes : 0, size };
+    visitor.dispose();
   }
 
   input.addEventListener('input', search);
@@ -111,19 +113,6 @@ export function startSearchAndSync(app: App): void {
   app.onReturn(() => load({ unlessLoaded: true }));
   load({ unlessLoaded: false });
 }
-
-const WHOLE_CATALOG = `query WholeCatalog {
-  catalog {
-    version group ageSeconds size
-    changes(since: "") {
-      reset removed
-      upserted {
-        id symbol name description access calc delayed digits industry leverage limit logo mCurrency mFx max min
-        mode pCurrency pFx pdt quotes sector session sharia shariaStatus step
-      }
-    }
-  }
-}`;
 
 function searchExample(text: string, version: string | null): Example {
   return {

@@ -109,7 +109,8 @@ describeInBrowser('the demonstration page', (browser) => {
   );
 
   test('searches in the browser alone, and fetches changes alone', async () => {
-    await using visitor = await open();
+    // A catalog that is too large for one answer is refused, and fetched in parts.
+    await using visitor = await open({ isExpected: (problem) => problem.includes('400 (Bad') });
     const { page, reads } = visitor;
     await page.getByRole('searchbox').fill('aplle');
     await reads('search-results', /AAPL/);
@@ -118,6 +119,15 @@ describeInBrowser('the demonstration page', (browser) => {
     await reads('sync-outcome', /Nothing has changed/);
     await visitor.click('Change 3 at the gateway, then sync');
     await reads('sync-outcome', /3 instruments had changed/);
+    await reads('sync-saved', /^[\d.]+ kB saved \(\d\d %\)$/);
+    // A sync is compared with the present catalog.
+    const whole = () => page.locator('#sync-whole').textContent();
+    const former = await whole();
+    await page.getByRole('radio', { name: '20,000' }).check();
+    await visitor.isDrawn();
+    await visitor.click('Sync');
+    await eventually(async () => expect([former, '–']).not.toContain(await whole()));
+    await reads('sync-saved', /^[\d.]+ kB saved \(\d+ %\)$|^All of it is new\.$/);
     await visitor.isSound();
   });
 
