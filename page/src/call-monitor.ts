@@ -15,7 +15,8 @@ const WINDOW_MS = 6_000;
 const MAX_KEPT = 1_000;
 
 export interface Outage {
-  readonly since: Date;
+  /** When the last answer came, which may be long ago: a hidden page asks for nothing. */
+  readonly answeredAt: Date;
   readonly reason: string;
 }
 
@@ -25,13 +26,14 @@ export class CallMonitor {
   #counts: CallCounts | null = null;
   #ended: readonly EndedCall[] = [];
   #outage: Outage | null = null;
+  #answeredAt = new Date();
 
   /** Null before the first answer, and for a browser that may not ask. */
   get counts(): CallCounts | null {
     return this.#counts;
   }
 
-  /** Since when and why nothing comes from the server; null while it answers. */
+  /** Why nothing comes from the server; null while it answers. */
   get outage(): Outage | null {
     return this.#outage;
   }
@@ -61,10 +63,11 @@ export class CallMonitor {
       if (HAS_CONTROLS) await this.#count();
       else await askServer('/', { method: 'HEAD' });
       this.#outage = null;
+      this.#answeredAt = new Date();
     } catch (error) {
       this.#counts = null;
-      const since = this.#outage?.since ?? new Date();
-      this.#outage = error instanceof ServerUnavailable ? { since, reason: error.message } : null;
+      const isOut = error instanceof ServerUnavailable;
+      this.#outage = isOut ? { answeredAt: this.#answeredAt, reason: error.message } : null;
     }
     for (const listener of this.#listeners) listener();
   }

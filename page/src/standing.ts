@@ -68,7 +68,7 @@ export function startStanding(app: App, note: (text: string) => void): void {
 /** Why the page as a whole stands still; null where it does not. */
 function problemOf({ calls: { outage }, session: { problem } }: App): string | null {
   if (outage !== null) {
-    return `${outage.reason} What is shown is of ${formatTime(outage.since)}, and goes on by itself when the server answers.`;
+    return `${outage.reason} What is shown is of ${formatTime(outage.answeredAt)}, and goes on by itself when the server answers.`;
   }
   return problem && `Nobody is signed in: ${problem} The page tries again by itself.`;
 }

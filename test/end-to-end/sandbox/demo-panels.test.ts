@@ -354,6 +354,19 @@ describeInBrowser('the demonstration page', (browser) => {
     await reads('standing', new RegExp(`has not answered within 5 s\\. ${since}`));
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await eventually(async () => !(await page.locator('#standing').isVisible()));
+
+    // A hidden page asks for nothing: an hour later its last answer is as old.
+    const turn = (state: string) =>
+      page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));`);
+    await turn('hidden');
+    await page.context().setOffline(true);
+    const later = Date.now() + 3_600_000;
+    await page.clock.setFixedTime(later);
+    await turn('visible');
+    await reads('standing', /^This device is offline\./);
+    const hour = new Date(later).toLocaleTimeString('en', { hour: '2-digit', hour12: false });
+    expect(await page.locator('#standing').textContent()).not.toContain(` of ${hour}:`);
   });
 
   test('says in one voice that nobody is signed in, and that the server is gone, and comes back', async () => {
