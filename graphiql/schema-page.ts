@@ -23,8 +23,13 @@ import {
 
 const BUILT_IN = new Set<string>(specifiedScalarTypes.map(({ name }) => name));
 
+interface PageOptions {
+  /** Whether a service answers beside the page, with GraphiQL and the whole text. */
+  readonly hasService: boolean;
+}
+
 /** The reference of a schema as Markdown: the fields of its roots with an example of each, then its types. */
-export function schemaPage(schema: GraphQLSchema): string {
+export function schemaPage(schema: GraphQLSchema, { hasService }: PageOptions): string {
   const roots = [
     ['Queries', schema.getQueryType()],
     ['Mutations', schema.getMutationType()],
@@ -37,9 +42,14 @@ export function schemaPage(schema: GraphQLSchema): string {
     .sort((one, other) => (one.name < other.name ? -1 : 1));
   return [
     '# The schema',
-    'Each field, type and value of this service, with the fields of its extensions. The whole text is at [/schema.graphql](/schema.graphql).',
+    `Each field, type and value of this service, with the fields of its extensions.${hasService ? ' The whole text is at [/schema.graphql](/schema.graphql).' : ''}`,
     ...roots.flatMap(([title, root]) =>
-      root ? [`## ${title}`, ...fieldsOf(root).map((field) => rootField(schema, root, field))] : [],
+      root
+        ? [
+            `## ${title}`,
+            ...fieldsOf(root).map((field) => rootField(schema, root, field, hasService)),
+          ]
+        : [],
     ),
     '## Types',
     ...types.map((type) => typeEntry(schema, type)),
@@ -50,6 +60,7 @@ function rootField(
   schema: GraphQLSchema,
   root: GraphQLObjectType,
   field: GraphQLField<unknown, unknown>,
+  hasService: boolean,
 ): string {
   const kind = {
     [schema.getMutationType()?.name ?? '']: 'mutation',
@@ -65,7 +76,9 @@ function rootField(
     '',
     `\`\`\`graphql\n${example}\n\`\`\``,
     '',
-    `[Open in GraphiQL](/graphql?query=${encodeURIComponent(example).replace(/[()]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)})`,
+    hasService
+      ? `[Open in GraphiQL](/graphql?query=${encodeURIComponent(example).replace(/[()]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)})`
+      : '',
   ].join('\n');
 }
 

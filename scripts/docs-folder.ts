@@ -12,7 +12,7 @@ if (folder === undefined) {
 }
 const docs = await buildDocs(join(import.meta.dirname, '..'), {
   hasService: false,
-  made: new Map([['docs/schema.md', schemaPage(buildSchema())]]),
+  made: new Map([['docs/schema.md', schemaPage(buildSchema(), { hasService: false })]]),
 });
 const placeOf = (path: string) => {
   const place = join(folder, path);

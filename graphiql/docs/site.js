@@ -101,6 +101,12 @@ function searchAsOneTypes(form) {
       query === '' ? '' : found.length === 0 ? 'No page has these words.' : `${found.length} pages`;
   }
 
+  form.addEventListener('submit', async (event) => {
+    if (form.hasAttribute('action')) return;
+    event.preventDefault();
+    await show();
+    options()[0]?.click();
+  });
   field.addEventListener('input', show);
   field.addEventListener('focus', loaded);
   field.addEventListener('keydown', (event) => {

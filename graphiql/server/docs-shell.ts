@@ -30,7 +30,7 @@ export function shell({ docs, assets, page, main, query = '', hasService }: Shel
 <a class="skip" href="#main">To the text</a>
 <header class="bar">
 <a class="brand" href="/docs">Trading Graph</a>
-<form action="/docs" role="search">${field}<button>Search</button></form>
+<form${hasService ? ' action="/docs"' : ''} role="search">${field}<button>Search</button></form>
 <a class="to-pages" href="#pages">All pages</a>
 ${hasService ? '<a href="/graphql">GraphiQL</a>' : ''}
 </header>

@@ -64,7 +64,9 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
       // A page sends them on like any other client.
       corsHeaders: [...config.corsHeaders, ...forwardHeaders],
       sites: sitesOf(config, resources, () =>
-        config.introspection ? new Map([['docs/schema.md', schemaPage(schema)]]) : new Map(),
+        config.introspection
+          ? new Map([['docs/schema.md', schemaPage(schema, { hasService: true })]])
+          : new Map(),
       ),
       sdl: config.introspection ? printedSchema(schema) : null,
     },

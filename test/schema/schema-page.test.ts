@@ -4,7 +4,7 @@ import { schemaPage } from '../../graphiql/schema-page.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
 const schema = buildSchema();
-const page = schemaPage(schema);
+const page = schemaPage(schema, { hasService: true });
 
 test('the reference has each type, field and value, with its description', () => {
   for (const type of Object.values(schema.getTypeMap())) {

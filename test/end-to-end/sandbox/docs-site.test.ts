@@ -1,8 +1,12 @@
 import { globSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { schemaPage } from '../../../graphiql/schema-page.ts';
+import { buildDocs } from '../../../graphiql/server/build-docs.ts';
 import { sitePath } from '../../../graphiql/server/docs-pages.ts';
 import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
 import { startTestApp } from '../../support/app.ts';
 import {
   isReady,
@@ -14,6 +18,7 @@ import {
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
+import { listenLocally } from '../../support/local-server.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { QUESTIONS } from './docs-questions.ts';
@@ -139,6 +144,23 @@ test('there is none without GraphiQL', async () => {
   expect((await rawRequest(`${own.url}/docs`)).status).toBe(404);
 });
 
+const folderOf = () =>
+  buildDocs(ROOT, {
+    hasService: false,
+    made: new Map([['docs/schema.md', schemaPage(buildSchema(), { hasService: false })]]),
+  });
+
+test('as a folder it links to nothing that a service alone answers', async () => {
+  const docs = await folderOf();
+  const known = new Set([...docs.paths, ...docs.assets.keys(), ...docs.files.keys()]);
+  const dead = docs.paths.flatMap((path) =>
+    hrefs(docs.page(path) ?? '')
+      .map((href) => href.replace(/#.*/, ''))
+      .filter((href) => href.startsWith('/') && !known.has(href)),
+  );
+  expect(dead).toEqual([]);
+});
+
 const WINDOWS: readonly (PageOptions & { readonly name: string })[] = [
   { name: '320 pixels', viewport: { width: 320, height: 700 }, colorScheme: 'light' },
   { name: '1024 pixels', viewport: { width: 1024, height: 768 }, colorScheme: 'dark' },
@@ -204,6 +226,23 @@ describeInBrowser('in a browser', (browser) => {
     const selected = await page.evaluate<string>('getSelection().toString().trim()');
     expect(await page.locator('pre').first().textContent()).toContain(selected);
     expect(selected).not.toBe('');
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('as a folder its search opens the first page that it finds', async () => {
+    const docs = await folderOf();
+    const server = createServer(({ url = '' }, response) => {
+      const asset = docs.assets.get(url);
+      response.setHeader('content-type', asset?.type ?? 'text/html; charset=utf-8');
+      response.end(asset?.text ?? docs.page(url) ?? '');
+    });
+    await using local = await listenLocally(server);
+    await using opened = await openPage(browser, `${local.url}/docs`);
+    const { page } = opened;
+    await page.keyboard.press('/');
+    await page.keyboard.type('circuit breaker');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/docs\/gateway#/);
     expect(opened.problems).toEqual([]);
   });
 
