@@ -31,7 +31,11 @@ function startUsers(app: App): void {
       radio.checked = email === app.session.email;
       radio.addEventListener('change', async () => {
         await app.switchUser(email);
-        announce(`Signed in as ${email}.`);
+        await app.session.token({ force: false }).then(
+          () => announce(`Signed in as ${app.session.email}.`),
+          // The bar below the header says why nobody is.
+          () => {},
+        );
       });
       return h(
         'label',

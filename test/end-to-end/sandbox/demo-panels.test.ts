@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { violations } from '../../support/browser-page.ts';
@@ -10,6 +11,16 @@ import { runSnippet } from '../../support/run-snippet.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const LOST = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to/;
+
+/** All that an element says from now on. */
+const textsOf = (page: Page, id: string) =>
+  page.evaluateHandle((of) => {
+    const heard: (string | null)[] = [];
+    const element = document.getElementById(of);
+    const observer = new MutationObserver(() => heard.push(element?.textContent ?? null));
+    observer.observe(element ?? document, { childList: true, characterData: true, subtree: true });
+    return heard;
+  }, id);
 
 describeInBrowser('the demonstration page', (browser) => {
   const app = sharedApp({
@@ -59,13 +70,7 @@ describeInBrowser('the demonstration page', (browser) => {
   test('asks again what became of an order, sends none, and hears of a position that came later', async () => {
     await using visitor = await open();
     const { page, reads } = visitor;
-    const titles = await page.evaluateHandle(() => {
-      const heard: (string | null)[] = [];
-      const title = document.getElementById('order-title');
-      const observer = new MutationObserver(() => heard.push(title?.textContent ?? null));
-      observer.observe(title ?? document, { childList: true, characterData: true, subtree: true });
-      return heard;
-    });
+    const titles = await textsOf(page, 'order-title');
     const LATE_MS = 9_000;
     app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: LATE_MS, times: 1 });
     await visitor.click('Place the order');
@@ -248,9 +253,11 @@ describeInBrowser('the demonstration page', (browser) => {
 
     // Nobody can be signed in while the server is away.
     await page.route('**/graphql*', (route) => route.abort('connectionrefused'));
+    const announced = await textsOf(page, 'announcer');
     await page.getByRole('radio', { name: /^fresh/ }).check();
     await visitor.rowsAre(0);
     await reads('order-title', /^Not known yet$/);
+    expect((await announced.jsonValue()).join()).not.toContain('Signed in');
     for (const id of ['live-equity', 'live-total']) await reads(id, /^–$/);
     await reads('graph-phone', /^(?:(?!00001).)*$/);
     await reads('pending-count', /^$/);
