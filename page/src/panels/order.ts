@@ -134,7 +134,8 @@ async function ask(app: App, key: string): Promise<Shown> {
 /** Ends the app while the order is under way, as a phone's system does, and starts it again: its storage alone survives. */
 async function placeAndKill(app: App, box: OrderBox, { symbol, side, units }: Form): Promise<void> {
   const delay = { operation: 'openPosition', kind: 'delay', delayMs: KILLED_ORDER_MS } as const;
-  await sandbox.fail({ ...delay, times: 1 });
+  // The delay of an order that is refused before it reaches the gateway is not the next one's.
+  await sandbox.fail({ ...delay, times: 1, forMs: KILLED_ORDER_MS });
   const phone = app.restarted();
   const ticket = phone.orders.ticket();
   const { idempotencyKey } = ticket;

@@ -110,6 +110,11 @@ describeInBrowser('the demonstration page', (browser) => {
       expect(app.sandbox.orders()).toHaveLength(1);
       await visitor.rowsAre(7);
       await visitor.isFlawless();
+      // Nothing of an order that never reaches the gateway waits for the next one.
+      await page.locator('[name=units]').fill('0');
+      await visitor.click('Place, then kill the app');
+      await reads('order-title', /^(?:Rejected|Not placed)$/);
+      await eventually(() => expect(app.sandbox.faults()).toEqual([]));
     },
   );
 
