@@ -20,7 +20,7 @@ export interface AccountsOptions {
   readonly onChange: () => void;
   readonly onLogin: (login: string) => void;
   /** Called where the server does not say whether a new token is of the account that the listeners know of. */
-  readonly onDoubt: () => void;
+  readonly onDoubt: (error: TradingGraphError) => void;
 }
 
 /** A token whose login is known (`isFound`), or is being asked for. */
@@ -55,16 +55,19 @@ export class Accounts {
     const login = this.#ask(token, exchange);
     const known = { token, login, isFound: false };
     this.#known = known;
+    const signIn = this.#signIn;
     login.then(
       (found) => {
         known.isFound = true;
+        // What began before the app's word is still of this account.
+        signIn.login ??= found;
         if (this.#known === known) this.#found(token, found);
       },
-      () => {
+      (error: TradingGraphError) => {
         // A failure is not memoized.
         if (this.#known !== known) return;
         this.#known = null;
-        if (this.#login !== undefined && this.#listeners.size > 0) this.#options.onDoubt();
+        if (this.#login !== undefined && this.#listeners.size > 0) this.#options.onDoubt(error);
       },
     );
     return login;
@@ -89,6 +92,7 @@ export class Accounts {
   }
 
   signedOut(): void {
+    this.#signIn = { login: null };
     this.#known = null;
     this.#firstToken = null;
     if (this.#login === null) return;

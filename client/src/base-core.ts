@@ -73,11 +73,12 @@ export function createBaseCore(
       doubts = 0;
       if (route) findHint(login);
     },
-    onDoubt() {
+    onDoubt({ code, retryable }) {
       // The present lines may be the former account's.
       if (doubted !== accounts.signIn) subscriptions.restart();
       doubted = accounts.signIn;
-      askAgain();
+      // A refused token is renewed by the next question, which signs out where that does not help.
+      if (retryable || (code === 'UNAUTHENTICATED' && accounts.login !== null)) askAgain();
     },
   });
   const tokens: Tokens = new Tokens({

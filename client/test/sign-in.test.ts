@@ -128,6 +128,48 @@ test('a mutation that waits for its token, or is repeated, is not sent for the a
   expect((await client.mutate(BUY)).errors).toEqual([]);
 });
 
+test('an order that was tapped before its account was named is placed, where the app says that it is the same', async () => {
+  const { client, market, service } = doubtful();
+  const held = Promise.withResolvers<void>();
+  service.held = held.promise;
+  const tapped = client.orders.ticket();
+  const outcome = tapped.place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
+  await market.pass(0);
+  const changed = client.tokenChanged();
+  held.resolve();
+  await changed;
+  await market.pass(0);
+  if (market.order !== null) await market.accept();
+  expect((await outcome).status).toBe('accepted');
+});
+
+test('a sign-out ends what its account has begun, and the next one’s first order is placed', async () => {
+  const { client, market } = fakeClient();
+  await client.query('{ news }', undefined, { account: 'nobody' });
+  await market.signIn(null);
+  expect((await client.query('{ news }')).errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
+  await market.signIn('700002');
+  const placing = client.orders.ticket().place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
+  await market.pass(0);
+  if (market.order !== null) await market.accept();
+  expect((await placing).status).toBe('accepted');
+});
+
+test('a query that is not repeated is answered for the present account', async () => {
+  const slow = Promise.withResolvers<void>();
+  let user: User = 'a';
+  const { client } = open(async () => {
+    await slow.promise;
+    return `${user}2`;
+  });
+  const waiting = client.query(WHO, undefined, { repeats: false });
+  user = 'b';
+  const changed = client.tokenChanged();
+  slow.resolve();
+  await changed;
+  expect((await waiting).data).toEqual({ session: { login: 'b' } });
+});
+
 test('what does no harm twice is not repeated for another account', async () => {
   const { client, market } = fakeClient();
   const marking = client.notifications.markRead(['7']);
@@ -180,7 +222,12 @@ test('an order of the account whose token the app gives without a word is placed
 
 /** A market whose service answers the question for the account, answers it with an error, or never. */
 function doubtful() {
-  const service = { is: 'there' as 'there' | 'down' | 'silent', asked: 0, hasTokens: true };
+  const service = {
+    is: 'there' as 'there' | 'down' | 'silent' | 'wordless',
+    asked: 0,
+    hasTokens: true,
+    held: Promise.resolve(),
+  };
   const fake = fakeClient({
     positions: [{ id: '1' }],
     client: {
@@ -192,7 +239,9 @@ function doubtful() {
         fetch: async (url, init) => {
           const isAccount = JSON.parse(String(init?.body)).query === ACCOUNT_OPERATION;
           if (isAccount) service.asked += 1;
+          if (isAccount) await service.held;
           if (!isAccount || service.is === 'there') return fetchOf(url, init);
+          if (service.is === 'wordless') return new Response('{"data":{"session":null}}');
           if (service.is === 'silent')
             return new Promise((_, reject) => {
               init?.signal?.addEventListener('abort', () => reject(new TypeError('aborted')));
@@ -267,6 +316,15 @@ test.each(['down', 'silent'] as const)(
     expect(market.network.pending).toBe(0);
   },
 );
+
+test('an answer that no repeat would better is asked for once', async () => {
+  const { client, market, service, signIn } = doubtful();
+  await client.query('{ news }', undefined, { account: 'nobody' });
+  Object.assign(service, { is: 'wordless', asked: 0 });
+  await signIn('700002');
+  await market.pass(300);
+  expect(service.asked).toBe(1);
+});
 
 test('before any account is known, no more is asked than what needs it asks', async () => {
   const { client, market, service } = doubtful();

@@ -101,8 +101,8 @@ export class OrderKey {
    * Notes at the tap whose the order is, and starts the clock of the key, because the user waits from then on, whether or
    * not the order can be sent yet.
    */
-  use(): void {
-    this.signIn ??= this.#context.core.signIn;
+  use(former: SignIn = this.#context.core.signIn): void {
+    this.signIn ??= former;
     if (this.#stamp === UNUSED) this.#stamp = stampNow(this.#context.core);
   }
 

@@ -2,9 +2,11 @@ import type { TradingGraphError } from '../errors.ts';
 import { MAX_MS, withinTime } from '../request/deadline.ts';
 import { disposedError } from '../request/failures.ts';
 import { unsendable } from '../request/finite-variables.ts';
+import type { SignIn } from '../sign-in.ts';
 import { asError } from './as-error.ts';
 import { canonicalInput } from './canonical-input.ts';
 import { digestOf } from './digest.ts';
+import { AS_BEFORE, formerSignIns } from './former-sign-in.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import { type NewKey, OrderKey, type UsedKey } from './order-key.ts';
 import { LIMIT_ORDER, ORDER, type OrderKind, withoutKind } from './order-kind.ts';
@@ -55,6 +57,7 @@ export class OrderTicket implements Ticket {
   ): Promise<OrderOutcome> {
     // An app without types may give null.
     const { withinMs = WITHIN_MS, onProgress } = options ?? {};
+    const former = options && AS_BEFORE in options ? formerSignIns.get(this) : undefined;
     const key = this.#key;
     let text: string;
     try {
@@ -86,16 +89,16 @@ export class OrderTicket implements Ticket {
         return this.#context.core.request(operation, { input: sent }, { ...own, repeats: false });
       },
     };
-    this.#running ??= this.#run(order, ms);
+    this.#running ??= this.#run(order, ms, former);
     return this.#running;
   }
 
-  async #run(order: Order, withinMs: number): Promise<OrderOutcome> {
+  async #run(order: Order, withinMs: number, former?: SignIn): Promise<OrderOutcome> {
     const context = this.#context;
     const { core, disposal, underWay } = context;
     const { key } = order;
     underWay.add(key.key);
-    key.use();
+    key.use(former);
     let isTold = false;
     let outcome: OrderOutcome;
     try {
@@ -107,6 +110,7 @@ export class OrderTicket implements Ticket {
       outcome = this.#untold(disposal.aborted ? disposedError() : asError(error));
     }
     const { status } = outcome;
+    if (key.signIn !== null) formerSignIns.set(this, key.signIn);
     if (status !== 'unknown') {
       key.isInDoubt = false;
       await key.delete();

@@ -1,3 +1,4 @@
+import { AS_BEFORE, formerSignIns, type OwnPlaceOptions } from '../orders/former-sign-in.ts';
 import type { LimitOrderInput, OrderInput } from '../orders/order-input.ts';
 import type { OrderOutcome } from '../orders/outcome.ts';
 import type { OrderProgress, PlaceOptions, Ticket } from '../orders/ticket.ts';
@@ -47,7 +48,7 @@ export class TicketFormStore {
   #outcome: OrderOutcome | null = null;
   #underWay = 0;
   #progress: OrderProgress = 'sending';
-  /** The account of the order with this outcome; the ticket itself forgets it where nothing was sent. */
+  /** The account of the order, as far as the client knew it at the tap. */
   #account: string | null = null;
 
   constructor(client: AnyClient) {
@@ -87,13 +88,13 @@ export class TicketFormStore {
   };
 
   readonly #retry = async (options?: PlaceOptions): Promise<OrderOutcome | null> =>
-    this.#placing && (await this.#run(this.#placing, options));
+    this.#placing && (await this.#run(this.#placing, { ...options, [AS_BEFORE]: true }));
 
   readonly #reset = (): void => {
     if (this.#underWay === 0) this.#forget();
   };
 
-  async #run(placing: Placing, options?: PlaceOptions): Promise<OrderOutcome> {
+  async #run(placing: Placing, options?: OwnPlaceOptions): Promise<OrderOutcome> {
     this.#ticket ??= featureOf(this.client, 'orders').ticket();
     const ticket = this.#ticket;
     // An order that may have been sent already is the one that `retry` repeats, whatever is placed after it.
@@ -115,7 +116,6 @@ export class TicketFormStore {
     // The form may stand for another order by now, where somebody else has signed in.
     if (ticket !== this.#ticket) return outcome;
     this.#underWay -= 1;
-    this.#account = ticket.account ?? this.#account;
     if (this.#tells(outcome)) this.#outcome = outcome;
     this.#publish();
     return outcome;
@@ -129,7 +129,9 @@ export class TicketFormStore {
 
   /** An order is shown to nobody but the account that placed it; of one without an account it may have been another's. */
   #forgetOthers(login: string | null): void {
-    const account = this.#ticket?.account ?? this.#account;
+    const ticket = this.#ticket;
+    const former = ticket && formerSignIns.get(ticket)?.login;
+    const account = ticket?.account ?? former ?? this.#account;
     if (login !== null && login !== account) this.#forget();
   }
 

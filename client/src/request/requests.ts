@@ -67,7 +67,7 @@ export class Requests {
         ? options.repeats === true && isHarmless(document)
         : (options.repeats ?? !mayMutate(document));
       const method = 'documentId' in document && repeats ? 'GET' : 'POST';
-      const mutates = (isMutation || !repeats) && !options.anonymous;
+      const mutates = ('query' in document ? isMutation : !repeats) && !options.anonymous;
       const { account } = options;
       const request = {
         document,

@@ -78,6 +78,32 @@ test.each([true, false])(
   },
 );
 
+test('a retry places nothing for the next account, though the server has not named it yet', async () => {
+  const { client, form, market, signIn, placeUnsent, holdAccounts } = await shownForm();
+  await placeUnsent();
+  const goOn = holdAccounts();
+  await signIn('700002');
+  expect([client.login, form().status]).toEqual(['700001', 'unsent']);
+  const retrying = form().retry();
+  goOn();
+  await market.pass(0);
+  expect(await retrying).toMatchObject({ status: 'unsent', error: { code: 'SIGNED_OUT' } });
+  expect(market.order).toBe(null);
+  expect(form().status).toBe('ready');
+  const placing = form().place(ORDER);
+  await market.accept();
+  expect((await placing).status).toBe('accepted');
+});
+
+test('an order stays on its screen when its account is named later, also by another token, and while the form is hidden', async () => {
+  const { client, store, form, market, placeUnsent, retry } = await shownForm({ isKnown: false });
+  await placeUnsent();
+  await market.signIn('700001');
+  await client.query('{ a }', undefined, { account: 'nobody' });
+  store.subscribe(() => {})();
+  expect([client.login, form().status, await retry()]).toEqual(['700001', 'unsent', 'accepted']);
+});
+
 test('the account that placed it finds it when the server names it, and after a sign-out', async () => {
   const unnamed = await shownForm({ isKnown: false });
   await unnamed.placeUnsent();

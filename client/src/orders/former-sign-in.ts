@@ -1,0 +1,12 @@
+import type { SignIn } from '../sign-in.ts';
+import type { PlaceOptions, Ticket } from './ticket.ts';
+
+/** Whose the order was that a ticket has placed last: it forgets that itself where nothing was sent. */
+export const formerSignIns: WeakMap<Ticket, SignIn> = new WeakMap();
+
+/** Names the option by which the order is the one before, and is not placed for anybody else. */
+export const AS_BEFORE: unique symbol = Symbol('as before');
+
+export interface OwnPlaceOptions extends PlaceOptions {
+  readonly [AS_BEFORE]?: true;
+}
