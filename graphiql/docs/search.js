@@ -12,6 +12,8 @@ const SYNONYMS = [
   ['price', 'quote', 'tick'],
   ['auth', 'authentication', 'token', 'sign in', 'login'],
   ['csrf', 'cross-site'],
+  ['csp', 'content security policy'],
+  ['pagination', 'paging'],
   ['throttle', 'rate limit', '429', 'too many requests'],
   ['complexity', 'cost', 'query too complex'],
   ['backup', 'restore', 'copy'],
@@ -54,6 +56,8 @@ const STOP_WORDS = new Set(
  * @param {string} word
  */
 function stem(word) {
+  // It would be found as the beginning of "core".
+  if (word === 'cors') return word;
   const base = word
     .replace(/'s$/, '')
     .replace(/(ss|x|ch|sh)es$/, '$1')

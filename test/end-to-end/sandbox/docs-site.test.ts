@@ -129,6 +129,19 @@ test('a page is found by its file, as alerts name it; a search finds pages by so
 });
 
 test.each([
+  ['cors', '/docs/security#which-requests-are-cross-site'],
+  ['pagination', '/docs/catalog#filtering-sorting-paging'],
+  ['csp', '/docs/security#pages-of-other-sites'],
+])(
+  'a search for %s finds it among the first two, however it is written there',
+  async (query, wanted) => {
+    const { text } = await get(`/docs?q=${query}`);
+    const found = hrefs(text.slice(text.indexOf('<ol class="found">')));
+    expect(found.slice(0, 2)).toContain(wanted);
+  },
+);
+
+test.each([
   '/docs/nothing',
   '/docs/../package.json',
   '/docs/%2e%2e/package.json',
