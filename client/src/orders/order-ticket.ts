@@ -1,4 +1,5 @@
 import type { TradingGraphError } from '../errors.ts';
+import { AS_BEFORE, formerSignIns } from '../former-sign-in.ts';
 import { MAX_MS, withinTime } from '../request/deadline.ts';
 import { disposedError } from '../request/failures.ts';
 import { unsendable } from '../request/finite-variables.ts';
@@ -6,7 +7,6 @@ import type { SignIn } from '../sign-in.ts';
 import { asError } from './as-error.ts';
 import { canonicalInput } from './canonical-input.ts';
 import { digestOf } from './digest.ts';
-import { AS_BEFORE, formerSignIns } from './former-sign-in.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import { type NewKey, OrderKey, type UsedKey } from './order-key.ts';
 import { LIMIT_ORDER, ORDER, type OrderKind, withoutKind } from './order-kind.ts';

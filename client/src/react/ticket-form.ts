@@ -1,4 +1,4 @@
-import { AS_BEFORE, formerSignIns, type OwnPlaceOptions } from '../orders/former-sign-in.ts';
+import { AS_BEFORE, formerSignIns, type OwnPlaceOptions } from '../former-sign-in.ts';
 import type { LimitOrderInput, OrderInput } from '../orders/order-input.ts';
 import type { OrderOutcome } from '../orders/outcome.ts';
 import type { OrderProgress, PlaceOptions, Ticket } from '../orders/ticket.ts';

@@ -1,5 +1,5 @@
-import type { SignIn } from '../sign-in.ts';
-import type { PlaceOptions, Ticket } from './ticket.ts';
+import type { PlaceOptions, Ticket } from './orders/ticket.ts';
+import type { SignIn } from './sign-in.ts';
 
 /** Whose the order was that a ticket has placed last: it forgets that itself where nothing was sent. */
 export const formerSignIns: WeakMap<Ticket, SignIn> = new WeakMap();
