@@ -95,6 +95,8 @@ for (const file of output) {
 write('graphiql.css', styles());
 writeFileSync(join(TARGET, 'licences.txt'), licences());
 writeFileSync(join(TARGET, 'made-from.txt'), `${fingerprint()}\n`);
+// Their own copy of graphql would be taken for the pages of the schema.
+rmSync(MODULES, { recursive: true, force: true });
 
 function write(name: string, text: string): void {
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
