@@ -1,6 +1,6 @@
 /**
- * An address, as it is and not as the parser repairs it, that paths are appended to, without a slash at its end; null where it is none. Headers are set apart, so it
- * may have no other parts.
+ * Reads an address that paths are appended to, without a slash at its end; null where it is none, or where the parser has to
+ * repair it. Headers are set apart, so it may have no other parts.
  */
 export function readBaseUrl(text: string): string | null {
   const url = URL.parse(text);

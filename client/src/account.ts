@@ -59,7 +59,7 @@ export class Accounts {
     login.then(
       (found) => {
         known.isFound = true;
-        // What began before the app's word is still of this account.
+        // Names the sign-in of the question, also where the app has announced another one since.
         signIn.login ??= found;
         if (this.#known === known) this.#found(token, found);
       },
@@ -85,7 +85,7 @@ export class Accounts {
     if (this.#listeners.size > 0 || this.#firstToken !== null) this.of(token).catch(() => {});
   }
 
-  /** The app says that another account may be signed in from now on. */
+  /** Begins another sign-in: the app announces that another account may be signed in. */
   changed(): void {
     this.#known = null;
     this.#signIn = { login: null };
@@ -127,8 +127,7 @@ export class Accounts {
   }
 
   #found(token: string, login: string): void {
-    this.#signIn.login ??= login;
-    // The app gives another account's token without having said so.
+    // The app gives another account's token without having announced it.
     if (this.#signIn.login !== login) this.#signIn = { login };
     const isFirst = this.#login === undefined && token === this.#firstToken;
     const former = isFirst ? (this.#options.expected?.login ?? login) : this.#login;

@@ -1,7 +1,7 @@
 import type { PlaceOptions, Ticket } from './orders/ticket.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** Whose the order was that a ticket has placed last: it forgets that itself where nothing was sent. */
+/** The sign-in of the last order of each ticket, which forgets it itself where nothing was sent. */
 export const formerSignIns: WeakMap<Ticket, SignIn> = new WeakMap();
 
 /** Names the option by which the order is the one before, and is not placed for anybody else. */

@@ -1,4 +1,4 @@
-/** Who is signed in from one word of the app's (`tokenChanged`) to the next: another object after each. */
+/** The account that is signed in between two calls of `tokenChanged`: another object after each. */
 export interface SignIn {
   /** Null while the server has not named it. */
   readonly login: string | null;

@@ -7,12 +7,17 @@ const MAX_LISTS = 500;
 const MAX_OF_UNPROVED = 400;
 const MAX_OF_A_CLIENT = 50;
 
+interface Lists {
+  get(key: string): unknown;
+  hasRoom(most: number): boolean;
+}
+
 /** The lists of one kind that are everybody's, with the client that opened each. */
 export class PublicLists {
-  readonly #lists: { get(key: string): unknown; hasRoom(most: number): boolean };
+  readonly #lists: Lists;
   readonly #openings = new Map<string, { readonly client: string; readonly ending: AbortSignal }>();
 
-  constructor(lists: { get(key: string): unknown; hasRoom(most: number): boolean }) {
+  constructor(lists: Lists) {
     this.#lists = lists;
   }
 

@@ -77,8 +77,8 @@ export function createBackend(
   }
 
   /**
-   * By one key for two writes of a request the second would be answered with the outcome of the first. Each has the same one
-   * when the request is sent again, also where another write was not reached then.
+   * Returns the request's key, with the name of the field for each write but the first: by one key the second would be
+   * answered with the outcome of the first. A repeated request gives each the same key, also where one was not reached before.
    */
   function forwardedKey(context: ExtensionContext): string | null {
     const own = ResolverContext.contextOf(context);

@@ -47,7 +47,7 @@ export class OrderKey {
   readonly key: string;
   /** How long the order may be sent, where the app says it. */
   readonly maxWaitMs: number | undefined;
-  /** Whose the order is: of the sign-in at the tap, which the first attempt finds the login of; null before. */
+  /** The sign-in at the tap, whose login the first attempt finds; null before. */
   signIn: SignIn | null = null;
   /** The digest of the input that the key stands for; null while it may be any. */
   digest: string | null = null;

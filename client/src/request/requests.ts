@@ -24,7 +24,7 @@ interface Request {
   readonly document: RequestedDocument;
   readonly variables: unknown;
   readonly options: OwnRequestOptions;
-  /** Whose it is; null for a query that the app names no account for, which any account may be answered. */
+  /** The sign-in that it belongs to; null for a query without an account, which is answered for the present one. */
   readonly signIn: SignIn | null;
   readonly repeats: boolean;
   readonly method: 'GET' | 'POST';

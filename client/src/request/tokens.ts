@@ -149,7 +149,7 @@ export class Tokens {
       throw error;
     }
     if (!this.#refused.includes(token)) {
-      // One that the app has by itself may be another account's, to whom the refused ones say nothing.
+      // A token that was not asked for by force may be another account's: the refused ones say nothing of it.
       if (!force) this.#refused = [];
       this.#take(token);
     }

@@ -236,7 +236,7 @@ export class Connection {
       this.endAll(disconnect.error);
       return;
     }
-    // What the app subscribes to once it is told of the loss waits for the next transport as well.
+    // The pause comes first: subscriptions that the app adds in `disconnected` wait for the next transport as well.
     if (disconnect.kind === 'broken') this.#wait(disconnect.retryAfter ?? 0);
     for (const subscription of [...this.#subscriptions]) subscription.disconnected();
     if (this.#subscriptions.size === 0) return;

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { makeFile, patiently, START_PATIENCE_MS } from './connection.ts';
-import { APPLICATION_ID, begunFile, type FileState, OF_NO_FILE, readState } from './order-file.ts';
+import { OF_NO_FILE } from './file-identity.ts';
+import { APPLICATION_ID, begunFile, type FileState, readState } from './order-file.ts';
 import { isIntact, type OrderRow, prepare } from './order-rows.ts';
 import { DAMAGED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 

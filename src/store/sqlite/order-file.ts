@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { chmodSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import {
   connect,
@@ -11,11 +10,11 @@ import {
   waitUntil,
 } from './connection.ts';
 import { changesOf, isRewritten, MODE } from './file-changes.ts';
+import { identityOf, inodeOf, isSameFile, OF_NO_FILE } from './file-identity.ts';
+import { checkPlace } from './file-place.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
-import { networkFileSystem } from './network-file-system.ts';
 import { forgetChange, isMarked, openMark } from './order-mark.ts';
 import { SCHEMA } from './order-rows.ts';
-import { refuseLink } from './refuse-link.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 export interface OrderFileOptions {
@@ -61,8 +60,6 @@ const MAKER_PATIENCE_MS = 500;
 /** A start verifies less than a second's at once. */
 export const MAX_BYTES_AT_ONCE = 16 * 1024 ** 2;
 const BIG = { bigint: true } as const;
-/** No file has this inode: a copy is known to be one, wherever it is put. */
-export const OF_NO_FILE = '0 1';
 
 export type OrderFile = ReturnType<typeof open>;
 
@@ -271,17 +268,6 @@ function withMemory(file: string, since: Memory): string {
   return `${inode} ${born} ${JSON.stringify(since)}`;
 }
 
-/** For whoever opens the file, an operator on another machine too. */
-function checkPlace(path: string, onWarn: (message: string) => void): void {
-  refuseLink(path);
-  const folder = dirname(path);
-  const network = networkFileSystem(folder);
-  if (network?.isCertain) {
-    throw new SqliteFileError(`is on ${network.name}, a network: use a disk of this machine`);
-  }
-  if (network) onWarn(`${folder} is on ${network.name}: a network's locks cannot be relied on`);
-}
-
 /** Says for operators how a file differs from the one that was left. */
 function howChanged(markedWrites: number, file: string, state: FileState): string {
   if (markedWrites >= state.writes) return 'is an older copy, which was put back';
@@ -359,24 +345,4 @@ function schemaOf(database: DatabaseSync): string {
 function digestOf(state: FileState | undefined): string {
   const { writes, rows, file, incompleteFrom } = state ?? {};
   return hash('sha256', JSON.stringify([writes, rows, file, incompleteFrom]));
-}
-
-/**
- * Inode and birth time, because the inode of a removed file is reused. Where the file system keeps
- * no birth time, Node answers 0 or the ctime.
- */
-function identityOf(path: string): string {
-  const { ino, birthtimeNs, ctimeNs } = statSync(path, BIG);
-  return `${ino} ${birthtimeNs === ctimeNs ? 0 : birthtimeNs}`;
-}
-
-/** Birth times are compared where both are known. */
-function isSameFile(one: string, other: string): boolean {
-  const [inode, born = '0'] = one.split(' ');
-  const [otherInode, otherBorn = '0'] = other.split(' ');
-  return inode === otherInode && (born === otherBorn || born === '0' || otherBorn === '0');
-}
-
-function inodeOf(path: string): string | null {
-  return statSync(path, { ...BIG, throwIfNoEntry: false })?.ino.toString() ?? null;
 }

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { MODE } from './file-changes.ts';
-import { refuseLink } from './refuse-link.ts';
+import { refuseLink } from './file-place.ts';
 import { SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 /**
