@@ -59,7 +59,7 @@ export function stopListening(server: HttpServer): Promise<void> {
   return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()));
 }
 
-/** Those of the fields with a fallback that this version of Node lacks. */
+/** The fields with a fallback that this version of Node lacks. */
 export function lostOfNode(): readonly LostField[] {
   const lost: LostField[] = [];
   // The handle is there before anything is sent, and nothing is.

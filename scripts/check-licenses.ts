@@ -32,7 +32,7 @@ function problemOf(path: string, isOptional: boolean): string | null {
   return isAllowed(license) ? null : `${path}: the licence ${license} is not allowed`;
 }
 
-/** Of an SPDX expression one alternative has to be allowed whole; a nested one is for people to read. */
+/** One alternative of an SPDX expression has to be allowed whole; a nested one is for people to read. */
 function isAllowed(expression: string): boolean {
   const alternatives = expression.replace(/^\((.*)\)$/, '$1').split(' OR ');
   return alternatives.some((one) => one.split(' AND ').every((name) => ALLOWED.includes(name)));

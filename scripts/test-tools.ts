@@ -18,7 +18,7 @@ import { bringIn, isOffered } from './apt-get.ts';
 
 const deadlineMs = Date.now() + 300_000;
 
-/** By the packages that have it, of which the first that can be installed is. */
+/** The packages that have each tool; the first that can be installed is. */
 const TOOLS: readonly (readonly [path: string | null, variable: string, ...packages: string[]])[] =
   [
     [redisServerPath, 'REDIS_SERVER_PATH', 'redis-server'],

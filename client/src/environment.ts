@@ -25,7 +25,7 @@ export interface Environment {
 /** The functions of it that requests need. */
 export type RequestEnvironment = Pick<Environment, 'fetch' | 'now' | 'uptime' | 'random' | 'after'>;
 
-/** What requests need, and a listener for the `Date` of their answers. */
+/** The parts that requests need, and a listener for the `Date` of their answers. */
 export interface DatedEnvironment extends RequestEnvironment {
   /** Called with the `Date` of an answer that the server itself has just made, and when by `uptime` its request left and it came. */
   readonly onDate?: (date: string, sentUp: number, cameUp: number) => void;

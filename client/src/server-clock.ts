@@ -16,7 +16,7 @@ export class ServerClock {
   readonly #environment: RequestEnvironment;
   /** The server's time less the uptime, at the least. */
   #earliest = Number.NaN;
-  /** Of the last answer, about; NaN while there is none. */
+  /** The time of the last answer, about; NaN while there is none. */
   roundTripMs: number = Number.NaN;
   /** The clock on the wall less the uptime, at the last date. */
   #offsetMs = Number.NaN;

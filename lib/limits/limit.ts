@@ -34,7 +34,7 @@ export function limitsOf<Name extends string, Settings>(
 
 type Row<Settings, Label> = LimitRow<Settings> & { readonly label: Label };
 
-/** So many in a minute, of all replicas together. */
+/** A limit of so many in a minute, of all replicas together. */
 export function perMinute<Settings, const Label extends string>(
   label: Label,
   what: string,
@@ -44,7 +44,7 @@ export function perMinute<Settings, const Label extends string>(
   return { label, what, maxBy, refills, maxDebt: 1, isShared: true };
 }
 
-/** So many of each process; without `refills` at a time, until they are given back. */
+/** A limit of so many of each process; without `refills` at a time, until they are given back. */
 export function perProcess<Settings, const Label extends string>(
   label: Label,
   what: string,

@@ -24,7 +24,7 @@ export class EventView<Event extends { readonly snapshot: boolean }> {
   readonly #secret = randomBytes(16).toString('hex');
   /** The events of the present state by the version each starts from, the same for nearly all readers, and by its ticks. */
   readonly #events = new Map<number, Event>();
-  /** That of the present state; its own methods alone change it. */
+  /** The version of the present state; its own methods alone change it. */
   version = 0;
   #cursor: string | null = null;
 

@@ -34,7 +34,7 @@ export class ListState<Row, Answer extends ListAnswer, Totals = null> {
   /** The logical time of the list that first had the present members. */
   membersTime = 0;
   status: LiveStatus = 'LIVE';
-  /** That of the last change of any content; the state's lists share it. */
+  /** The version of the last change of any content; the state's lists share it. */
   protected version = 0;
   protected readonly timeline: Timeline<Row>;
   readonly #rules: ListRules<Row, Answer, Totals>;

@@ -37,7 +37,7 @@ export class LiveLists<
     return this.#lists.get(key);
   }
 
-  /** Those without subscriptions are kept for clients that reconnect. */
+  /** Lists without subscriptions are kept for clients that reconnect. */
   get all(): readonly List[] {
     return [...this.#lists.values()];
   }
@@ -62,7 +62,7 @@ export class LiveLists<
     return this.#running.length;
   }
 
-  /** Those whose last poll failed. */
+  /** The lists whose last poll failed. */
   get delayed(): number {
     return this.#running.filter(({ state }) => state.status === 'DELAYED').length;
   }

@@ -9,7 +9,7 @@ export interface LiveViewer {
   readonly expiresAtMs: number | null;
 }
 
-/** What a client requests of a list. */
+/** The arguments of a client's subscription to a list. */
 export interface WatchOptions {
   readonly intervalMs?: number | null | undefined;
   readonly heartbeatSeconds?: number | null | undefined;

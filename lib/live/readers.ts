@@ -36,7 +36,7 @@ export class ChangesReader<State extends Pick<Shown, 'status'>, Event extends Sh
     if (this.#last === null) this.#version = view.versionOf(this.after) ?? SNAPSHOT;
     const event = view.since(this.#version, this.#ticks);
     const isEmpty = view.isEmpty(event, this.#version);
-    // Also where it is empty: a position may have opened and closed between two reads.
+    // An empty list as well: a position may have opened and closed between two reads.
     this.#version = view.version;
     if (isEmpty && !isBeat && this.#last?.status === state.status) return undefined;
     this.#last = view.since(this.#version, this.#ticks);

@@ -15,7 +15,7 @@ interface SubscribedList<Viewer, State> {
   leave(subscription: Subscription<Viewer>): void;
 }
 
-/** What is sent, to whom and how often. */
+/** The events that are sent, to whom and how often. */
 export interface Watching<Viewer, State = unknown, Event = unknown> extends WatchOptions {
   readonly viewer: Viewer;
   readonly reader: LiveReader<State, Event>;

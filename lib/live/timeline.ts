@@ -2,7 +2,7 @@
 export interface Delta<T> {
   /** Opened or changed rows, in the order of the list. */
   readonly upserted: readonly T[];
-  /** Those of which only moving fields have changed, where they are told apart. */
+  /** Rows of which only moving fields have changed, where they are told apart. */
   readonly ticks: readonly T[];
   readonly opened: readonly string[];
   readonly closed: readonly string[];
@@ -50,7 +50,7 @@ export class Timeline<T> {
   /** No delta is known from a version before, which is that of the first list, or of the last closing that is forgotten. */
   #knownSince = 1;
   #rows: readonly T[] = [];
-  /** That of the last change of the list's content; 0 before the first list. */
+  /** The version of the last change of the list's content; 0 before the first list. */
   #version = 0;
 
   constructor(rules: RowRules<T>) {
@@ -105,7 +105,7 @@ export class Timeline<T> {
     if (version === 0) return { ...NOTHING, upserted: this.#rows };
     if (version < this.#knownSince) return null;
     if (version >= this.#version) return NOTHING;
-    // Those that were in the list at that version; some may be open again.
+    // Rows that were in the list at that version; some may be open again.
     const closed = new Set<string>();
     for (const { id, openedAt, closedAt } of this.#closings) {
       if (openedAt <= version && closedAt > version) closed.add(id);

@@ -19,7 +19,7 @@ export interface App {
   readonly session: Session;
   readonly line: LiveLine;
   readonly calls: CallMonitor;
-  /** As the app's own requests are sent, without a note of them: nothing gets through while the line is down. */
+  /** Sends as the app's own requests are sent, without a note of them: nothing gets through while the line is down. */
   readonly fetch: typeof fetch;
   /** The bytes of all answers so far that were the catalog, or its changes. */
   catalogBytes(): number;
@@ -72,7 +72,7 @@ export function createApp(observer: LineObserver): App {
     if (wasGone && !isGone) session.forgetFailure();
     wasGone = isGone;
     const isSignedOut = session.problem !== null;
-    // Whoever waits for a token tries by itself, but after longer and longer pauses.
+    // A client that waits for a token tries by itself, but after longer and longer pauses.
     if (isSignedOut && !isGone) void session.token({ force: false }).catch(() => {});
     const isBack = wasAway && !isGone && !isSignedOut;
     wasAway = isGone || isSignedOut;

@@ -89,7 +89,7 @@ export const SEARCH_AND_SYNC = `query SearchAndSync($text: String!, $since: Stri
   }
 }`;
 
-/** As one shows it; the client's own is the same in fewer words. */
+/** The document as people read it; the client's own is the same in fewer words. */
 export const PLACE_ORDER = `mutation PlaceOrder($input: PlaceOrderInput!) {
   placeOrder(input: $input) {
     __typename

@@ -63,7 +63,7 @@ export class LiveLine {
     return this.#isDown;
   }
 
-  /** As in a tunnel: the socket is lost, and no other one opens. */
+  /** Acts as a tunnel does: the socket is lost, and no other one opens. */
   set isDown(isDown: boolean) {
     this.#isDown = isDown;
     if (isDown) this.kill();

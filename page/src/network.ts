@@ -31,7 +31,7 @@ export interface MeasuredCall {
   /** From the beginning of the whole screen, in milliseconds. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Of the answer's body, as it was compressed and came over the network. */
+  /** Bytes of the answer's body, as it was compressed and came over the network. */
   readonly bytes: number;
   /** Whether it took no request, because the browser's cache had it. */
   readonly isLocal: boolean;

@@ -63,7 +63,7 @@ type WireSession = NonNullable<ScreenData['session']> & {
 };
 type WireTicker = WireRow & { readonly _id: string };
 
-/** As a front end without a server of its own does it: the catalog can be asked for when the session has named the group. */
+/** Loads it as a front end without a server of its own does: the catalog can be asked for when the session has named the group. */
 export async function fetchFromGateway(app: App, visit: Visit, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch(app.fetch, visit.network);
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
@@ -142,7 +142,7 @@ function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
   return { ...row, name };
 }
 
-/** By one query. It is sent as it is, without the client, because the bytes and the receipts of the answer are shown. */
+/** Loads the screen by one query. It is sent as it is, without the client, because the bytes and the receipts of the answer are shown. */
 export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch(app.fetch, visit.network);
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };

@@ -74,7 +74,7 @@ export async function startContainer(
       if (/\bserving\b/.test(line)) resolve((performance.now() - startedAtMs) / 1_000);
     });
   });
-  // Whoever waits for it learns of it.
+  // Its waiters learn of it.
   serving.catch(() => {});
 
   /** `unshare` waits for it, so that it is the only child. */

@@ -55,7 +55,7 @@ export function checkContents({ config, rootFolder, revision, baseName }: BuiltI
     'it listens to the outside, and has no other settings of its own',
   );
   expect(config.Cmd[0] === 'node', 'Node itself is its process, without a shell in between');
-  // By number, or Kubernetes' `runAsNonRoot` refuses the image.
+  // The user is a number, or Kubernetes' `runAsNonRoot` refuses the image.
   expect(/^[1-9]\d*:[1-9]\d*$/.test(config.User), 'its user is not root, and has a number');
   expectEqual(Object.keys(config.Volumes), ['/app/data'], 'its order records are in a volume');
   // A new volume takes its owner and mode from there.

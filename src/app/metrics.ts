@@ -9,7 +9,7 @@ import { createGatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { createGraphMetrics } from '../schema/graph-metrics.ts';
 import { createStoreMetrics } from '../store/store-metrics.ts';
 
-/** Those of the tables; `other` is a limit of a schema's own field, or of a plugin. */
+/** The names of the tables' limits; `other` is a limit of a schema's own field, or of a plugin. */
 const LIMIT_LABELS = [
   ...new Set([
     ...[...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)].map(

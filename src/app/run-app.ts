@@ -59,7 +59,7 @@ export async function runApp(
   });
   let drainingSinceMs: number | null = null;
   const stop = (signal: NodeJS.Signals) => {
-    // As process 1 of a container Node would go on, as the kernel ignores the default action there.
+    // In a container, as process 1, Node would go on: the kernel ignores the default action there.
     if (serving === null) {
       log.info({ signal }, 'stopped while starting');
       exit(0);

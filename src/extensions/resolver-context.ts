@@ -19,7 +19,7 @@ export class ResolverContext implements ExtensionContext {
   readonly #context: Context;
   readonly #guest: string;
   readonly #isShared: boolean;
-  /** As whom the resolver was begun: it may go on after its deadline, when a `login` has changed the request's. */
+  /** The scope in which the resolver began: it may go on after its deadline, when a `login` has changed the request's. */
   readonly #scope: Scope;
   readonly #info: GraphQLResolveInfo | undefined;
   /** Null until its signal is asked for. */

@@ -5,7 +5,7 @@ export const perInstrument = { listSize: 'instruments' } as const;
 export const perPosition = { listSize: 'positions' } as const;
 export const perOrder = { listSize: 'orders' } as const;
 
-// As long as nothing is known of an account, or of a catalog.
+// Sizes to assume while nothing is known of an account, or of a catalog.
 const USUAL_HOLDINGS = 50;
 const USUAL_CATALOG = 1_000;
 

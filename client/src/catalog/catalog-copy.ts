@@ -18,7 +18,7 @@ export interface CopyChanges<Row> {
 /** The instruments of one version; it never changes. */
 export class CatalogCopy<Row extends KeyFields> {
   readonly version: string;
-  /** By symbol, as the server sorts them. */
+  /** The instruments by symbol, as the server sorts them. */
   readonly all: readonly Row[];
   readonly byId: ReadonlyMap<string, Row>;
   readonly search: CatalogSearch<Row>;

@@ -132,7 +132,7 @@ interface Word {
 /** The distinct words of one field, each with the rows that contain it. */
 class Words {
   readonly #words = new Map<string, Word>();
-  /** By their first two letters: to sort all of them would be one long stop. */
+  /** The words by their first two letters: to sort all of them would be one long stop. */
   readonly #byBeginning = new Map<string, Word[]>();
 
   add(word: string, ordinal: number): void {

@@ -83,7 +83,7 @@ export class CatalogStorage {
       const entry = entryOf(await this.#content(owner, entryKey(owner, at), signal));
       const hasIds = ids.every((id, of) => entry?.rows[of]?.id === id);
       const isOfHead = entry?.version === written && entry.rows.length === ids.length && hasIds;
-      // Of an entry of another version each instrument is whole: they serve until they are fetched anew.
+      // Each instrument of an entry of another version is whole: they serve until they are fetched anew.
       const rows = (entry?.rows ?? []).filter(({ id }) => isOfHead || ids.includes(id));
       for (const row of rows) byId.set(row.id, row);
       insertSorted(all, rows);

@@ -58,7 +58,7 @@ export interface LoadOptions {
   readonly onProgress?: (progress: LoadProgress) => void;
   /** Ends the waiting, and the download where nobody else waits for it; what came of it is kept. */
   readonly signal?: Signal;
-  /** As long as this is waited; without it as long as something comes. */
+  /** The longest wait; without it as long as something comes. */
   readonly timeoutMs?: number;
 }
 

@@ -18,7 +18,7 @@ export function characterClasses(isUnicode: boolean): CharacterClasses {
   };
 }
 
-/** Those of this engine. */
+/** The classes of this engine. */
 export const HERE: CharacterClasses = characterClasses(areKnown(characterClasses(true)));
 
 function areKnown({ letter }: CharacterClasses): boolean {

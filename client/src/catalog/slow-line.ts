@@ -1,7 +1,7 @@
 /** At so many megabits a second a whole catalog takes some ten seconds. */
 const SLOW_DOWNLINK = 0.5;
 
-/** By the Network Information API, which not every browser has. */
+/** Asks the Network Information API, which not every browser has. */
 export function isSlowLine(): boolean {
   const { connection } = (globalThis.navigator ?? {}) as {
     readonly connection?: {

@@ -3,9 +3,9 @@ import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 
 /** The fields of a live list that are followed, all without a selection of their own. */
 export interface ListFields<Row> {
-  /** Those that a row is named by are among them. */
+  /** The fields that a row is named by are among them. */
   readonly fields: readonly (keyof Row & string)[];
-  /** Those of the list's `ticks`, where it has any: what moves, and what a row is named by. */
+  /** The fields of the list's `ticks`, where it has any: what moves, and what a row is named by. */
   readonly ticks?: readonly (keyof Row & string)[];
 }
 

@@ -17,11 +17,11 @@ type Clocks = Pick<Core, 'environment' | 'serverClock'>;
 
 /** When a key was first used. */
 export interface KeyStamp {
-  /** By the clock on the wall; null where nobody knows it. */
+  /** The time by the wall clock; null where nobody knows it. */
   readonly at: number | null;
-  /** By the uptime of this run of the app; before its start for a key of an earlier run. */
+  /** The time by the uptime of this run of the app; before its start for a key of an earlier run. */
   readonly up: number;
-  /** By the server's clock, at the earliest; null while that has not been heard of. */
+  /** The time by the server's clock, at the earliest; null while that has not been heard of. */
   readonly made: number | null;
 }
 
@@ -58,7 +58,7 @@ export function ageOf(stamp: KeyStamp, clocks: Clocks): KeyAge {
   return ageMs < MAX_LIFE_MS ? 'fresh' : 'old';
 }
 
-/** So long after the key was made, by the server's clock and in ISO 8601; undefined where that is not known. */
+/** The time that long after the key was made, by the server's clock and in ISO 8601; undefined where that is not known. */
 export function momentOf({ made }: KeyStamp, laterMs: number): string | undefined {
   return made === null ? undefined : new Date(made + laterMs).toISOString();
 }

@@ -10,7 +10,7 @@ export const MAX_MS: number = 2 ** 31 - 1;
 export interface Deadline {
   /** Aborted when the time is over, or the parent's is. */
   readonly signal: AbortSignal;
-  /** By the clock on the wall as well: timers stand still while a phone sleeps, and an order must not be sent hours later. */
+  /** The time by the wall clock as well: timers stand still while a phone sleeps, and an order must not be sent hours later. */
   readonly remainingMs: number;
   /** Rejects with a TradingGraphError where the time is over first; what comes later is dropped. */
   race<T>(promise: Promise<T>): Promise<T>;

@@ -26,7 +26,7 @@ export interface ReceiveSums {
 
 /** The watch that a WebSocket keeps on its frames. */
 export interface FrameWatcher {
-  /** Nobody has proved whose the socket is, and it waits for nothing. */
+  /** A socket that nobody has proved to own, and that waits for nothing. */
   readonly isIdle: boolean;
   /** Called before a frame is handed on, or a part of one that is small or comes after much of it. */
   arrived(bytes: number): void;
@@ -35,7 +35,7 @@ export interface FrameWatcher {
 }
 
 const TURN_PIECES = 50;
-// So many bytes hold 40 requests at most.
+// These bytes hold 40 requests at most.
 const MIN_SLICE = 1_024;
 const MAX_SLICE = 4_096;
 const SMALL_PART = 256;

@@ -246,7 +246,7 @@ const CODES: Readonly<Record<number, RequestCode>> = {
 const NOT_ACCEPTABLE =
   'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0", deferSpec=20220824 or incrementalSpec=v0.2.';
 const BATCHED = 'Batches are not supported: send each operation by itself, with HttpLink.';
-/** As batching links make them; the refusal of a longer one must not be larger than itself. */
+/** The length of the batches that links make; the refusal of a longer one must not be larger than itself. */
 const MAX_BATCH_LENGTH = 10;
 const BRACKET = 0x5b;
 const SPACES = new Set(Buffer.from(' \t\r\n'));

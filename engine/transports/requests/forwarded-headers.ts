@@ -11,7 +11,7 @@ export class HeaderForwarding {
     this.names = names;
   }
 
-  /** Those of the request alone, by their names. */
+  /** The request's own headers, by their names. */
   in(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
     const present = this.names.filter((name) => Object.hasOwn(headers, name));
     // Over HTTP a value has no space around it, and each transport must mean the same by it.

@@ -44,7 +44,7 @@ export class Connection implements Recipient, PingTarget {
   onTokenEnd: 'close' | 'error' = 'close';
   /** How its client reads answers in parts. */
   partsFormat: PartsFormat = 'deferSpec';
-  /** Those that `connectionParams` give, in place of a request's. */
+  /** The headers that `connectionParams` give, in place of a request's. */
   headers: Readonly<Record<string, string>> = NO_HEADERS;
   /** The token of its page's visitor, for a client that sends none. */
   readonly #cookieText: string | undefined;
@@ -58,7 +58,7 @@ export class Connection implements Recipient, PingTarget {
   readonly #disconnecting = new AbortController();
   readonly #forwarding: HeaderForwarding;
   readonly #standingOf: ServerSettings['standingOf'];
-  /** Those of the upgrade that go on: a proxy sets them there, as it does in any request. */
+  /** The headers of the upgrade that are forwarded: a proxy sets them there, as it does in any request. */
   readonly #upgraded: Readonly<Record<string, string>>;
 
   constructor(socket: WebSocket, request: IncomingMessage, slot: Slot, settings: SocketSettings) {

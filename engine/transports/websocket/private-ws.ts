@@ -52,7 +52,7 @@ function writeUnlessBroken(this: FrameReceiver, ...written: Parameters<FrameRece
   else (Object.getPrototypeOf(this) as FrameReceiver)._write.apply(this, written);
 }
 
-/** Those of the fields that this version of `ws` lacks. */
+/** The fields that this version of `ws` lacks. */
 export function lostOfWs(): readonly LostField[] {
   const socket = openedSocket();
   const { _extensions: extensions, _receiver: receiver } = privateOf(socket);

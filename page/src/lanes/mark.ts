@@ -2,7 +2,7 @@
 export interface Mark {
   readonly lane: 'app' | 'graph' | 'gateway';
   readonly kind: 'call' | 'event' | 'retry' | 'change' | 'fault';
-  /** By the clock of this machine; of the recorded run, after its beginning. */
+  /** The time by the clock of this machine; of the recorded run, after its beginning. */
   readonly atMs: number;
   readonly ms?: number;
   readonly text: string;

@@ -11,7 +11,7 @@ interface Preset {
   /** Null for what is over when the client has mended it. */
   readonly seconds: number | null;
   start(ms: number): Promise<unknown>;
-  /** What its caption says beside "no difference here". */
+  /** The caption's words beside "no difference here". */
   readonly note?: string;
   /** Tells whether it is over, where time alone does not end it. */
   readonly isOver?: () => boolean;

@@ -91,7 +91,7 @@ export function startSearchAndSync(app: App): void {
     await sync('The copy is up to date.').catch(() => {});
   }
 
-  /** As a first visit loads it. */
+  /** Loads it as a first visit does. */
   async function measureWhole(): Promise<void> {
     const visitor = app.anotherClient();
     const bytes = await bytesDuring(() => visitor.catalog.load().catch(() => {}));

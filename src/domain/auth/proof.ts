@@ -168,7 +168,7 @@ export function createProofLedger({
       refusal: refusals.get(tokenHash) ?? null,
     };
     const { evidence, refusal } = event(before, viewer);
-    // Those that look at it see what has become of it.
+    // Readers of it see what has become of it.
     if (evidence !== null && held) held.evidence = evidence;
     else if (evidence !== null) entries.set(tokenHash, { evidence, isForgotten: false });
     if (refusal !== before.refusal && refusal !== null) refusals.set(tokenHash, refusal);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { MAX_WAITING } from './limits.ts';
 
-/** Those who wait until they may go, for each key in the order of their arrival, for a bounded time. */
+/** Callers who wait until they may go, for each key in the order of their arrival, for a bounded time. */
 export function createQueue(clock: Clock, patienceMs: number) {
   const lines = new Map<string, Set<() => boolean>>();
   let size = 0;

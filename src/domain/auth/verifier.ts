@@ -84,7 +84,7 @@ function keySetAt(
         return new Response(keys);
       } catch (error) {
         const reason = causeOf(error);
-        // Told once: a set that is away is asked for every few seconds.
+        // Logged once: a set that is away is asked for every few seconds.
         if (failedAtMs === null) log?.warn({ reason }, 'the key set cannot be fetched');
         failedAtMs = clock.now();
         throw error;

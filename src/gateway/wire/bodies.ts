@@ -61,7 +61,7 @@ export function toSubmitResult(body: unknown) {
   };
 }
 
-/** Also where the number is one that cannot be shown. */
+/** True also where the number is one that cannot be shown. */
 function namesOrder(orderId: unknown): boolean {
   if (orderId instanceof LongInteger) return true;
   return (typeof orderId === 'string' || typeof orderId === 'number') && Number(orderId) !== 0;

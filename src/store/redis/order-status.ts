@@ -90,7 +90,7 @@ async function asked<T>(
   }
 }
 
-/** Those that have sent a heartbeat in the last seconds. */
+/** The replicas that have sent a heartbeat in the last seconds. */
 const REPLICAS = "redis.call('ZCOUNT', members, now - 3000, '+inf')";
 
 /**

@@ -104,7 +104,7 @@ function open({
   const get = database.prepare(STATE);
   const set = database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
     file = :file, incompleteFrom = :incompleteFrom, digest = :digest`);
-  /** As of the last transaction. */
+  /** The state as of the last transaction. */
   let state: FileState = { writes: 0, rows: 0, file: '', incompleteFrom: null };
   /** The ctime that the mark names. */
   let markedNs = 0n;

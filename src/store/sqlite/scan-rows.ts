@@ -13,7 +13,7 @@ export function createRowScan(
   { after }: Statements,
   { path, clock, onWarn }: OrderFileOptions,
 ) {
-  /** As sentences; empty where all is well. */
+  /** Sentences; empty where all is well. */
   const problems: string[] = [];
   const damagedRows: number[] = [];
   /** Keys of intact rows that an index lacks: a row missing from both indexes would look absent. */

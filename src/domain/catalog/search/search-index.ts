@@ -85,7 +85,7 @@ export function createSearchIndex(
     mark(classes, descriptions.withPrefix(text), MATCH.description);
     mark(classes, names.withPrefix(text), MATCH.name);
     mark(classes, currencies.withPrefix(text), MATCH.pair);
-    // As typed, for symbols may begin with a mark.
+    // The text as typed, for symbols may begin with a mark.
     markSymbols(classes, word);
     return classes;
   }

@@ -18,7 +18,7 @@ export class WordIndexBuilder {
   }
 
   async build(scheduler: FairScheduler) {
-    // Those with one prefix are adjacent.
+    // Words with one prefix are adjacent.
     const words = await sortInSlices([...this.#ordinals.keys()], compareText, scheduler);
     /** The letters of each word as bits, for a fast comparison. */
     const letters = new Int32Array(words.length);
