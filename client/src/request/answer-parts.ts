@@ -44,18 +44,30 @@ export async function readParts(
   return soFar;
 }
 
-/** React Native gives the body as a whole only. */
-async function* textsOf(response: Response): AsyncGenerator<string> {
+/** Reads the body piece by piece; React Native gives it as a whole only. */
+export async function* textsOf(response: Response): AsyncGenerator<string> {
   if (typeof response.body?.getReader !== 'function') return yield await response.text();
-  // Chromium calls a request cancelled whose body was read by nothing but a reader, so a copy is read piece by piece.
-  const reader = response.clone().body?.getReader();
-  const whole = response.text();
-  whole.catch(() => {});
+  const copy = copyOf(response);
+  const reader = copy.body?.getReader();
+  const whole = copy === response ? null : response.arrayBuffer();
+  whole?.catch(() => {});
   const decoder = new TextDecoder();
   for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
     yield decoder.decode(read.value, { stream: true });
   }
   await whole;
+}
+
+/**
+ * Chromium calls a request cancelled whose body was read by nothing but a reader, so a copy is read piece by piece. Expo's
+ * `fetch` makes none before SDK 56, and its response has no text once its body was looked at: there it is read itself.
+ */
+function copyOf(response: Response): Response {
+  try {
+    return response.clone();
+  } catch {
+    return response;
+  }
 }
 
 function joined(before: AnswerSoFar, message: Record<string, unknown>): AnswerSoFar {

@@ -2,7 +2,7 @@ import { callApp } from '../call-app.ts';
 import type { DatedEnvironment } from '../environment.ts';
 import type { Signal } from '../platform.ts';
 import type { Result } from '../result.ts';
-import { boundaryOf, PARTS, readParts } from './answer-parts.ts';
+import { boundaryOf, PARTS, readParts, textsOf } from './answer-parts.ts';
 import type { RequestedDocument } from './document.ts';
 import { isObject, networkError, protocolError, serverError } from './failures.ts';
 import { parseJson, resultOf } from './wire-result.ts';
@@ -106,20 +106,13 @@ async function bodyOf(
 
 /** Reads the body, and says when something of it comes. */
 async function textOf(response: Response, onHeard: () => void): Promise<string> {
+  let text = '';
   onHeard();
-  // React Native gives the body as a whole only.
-  if (typeof response.body?.getReader !== 'function') return response.text();
-  // Chromium calls a request cancelled whose body was read by nothing but a reader, so a copy is listened to.
-  const copy = response.clone();
-  const text = response.text();
-  // Where the body breaks, the text rejects as well.
-  listen(copy, onHeard).catch(() => {});
+  for await (const piece of textsOf(response)) {
+    onHeard();
+    text += piece;
+  }
   return text;
-}
-
-async function listen({ body }: Response, onHeard: () => void): Promise<void> {
-  const reader = body?.getReader();
-  while (reader && !(await reader.read()).done) onHeard();
 }
 
 /** The answer of a request that failed as a whole. */
