@@ -133,6 +133,10 @@ function noAnswer(operation: ProbeName, { reason, cause }: NoAnswer, deadlineMs:
     case 'encoding':
       text = 'The answer is packed in a way that it was not asked for, or is damaged.';
       return found('failing', text);
+    case 'cached':
+      text =
+        'A cache answered (Age), which may have it from another user: exclude this call from it.';
+      return found('failing', text);
     case 'protocol':
       text = 'What answers does not speak HTTP: is the port right, and is it http or https?';
       return found('unreachable', text, 'GATEWAY_URL');

@@ -66,7 +66,14 @@ export function createBackendClient(settings: BackendSettings, parts: WireParts)
 }
 
 function operationsOf({ name, forwardToken, reads, writes }: BackendSettings) {
-  const common = { backend: name, area: name, bounds: 'usual', proves: 'nothing', errors: 'plain' };
+  const common = {
+    backend: name,
+    area: name,
+    bounds: 'usual',
+    proves: 'nothing',
+    isCacheable: true,
+    errors: 'plain',
+  };
   const row = (of: Pick<GatewayOperation, 'verb' | 'path' | 'effect'>) =>
     ({
       ...common,

@@ -36,6 +36,7 @@ const JUDGEMENTS = {
   protocol: means('contract', 'none', 'contract'),
   oversize: means('contract', 'none', 'contract'),
   encoding: means('contract', 'none', 'contract'),
+  cached: means('contract', 'none', 'contract'),
   answered: means('ok', 'success', null),
   // A 401 or 403 may come from a proxy in front of a backend that is down; and forged tokens must be able to
   // prove neither health nor failure.

@@ -35,11 +35,18 @@ export interface NotSent {
   readonly cause: unknown;
 }
 
-/** The request went out; its answer's head or body is missing, cut off or too large. */
+/** The request went out; its answer's head or body is missing, cut off or too large, or `cached` where no cache may answer. */
 export interface NoAnswer {
   readonly sent: true;
   readonly answered: false;
-  readonly reason: 'timeout' | 'connection' | 'protocol' | 'oversize' | 'aborted' | 'encoding';
+  readonly reason:
+    | 'timeout'
+    | 'connection'
+    | 'protocol'
+    | 'oversize'
+    | 'aborted'
+    | 'encoding'
+    | 'cached';
   readonly cause: unknown;
   readonly logicalTime: number;
   readonly sentAtMs: number;

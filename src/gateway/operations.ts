@@ -42,6 +42,8 @@ export interface GatewayOperation {
   readonly area: Area;
   readonly bounds: Bounds;
   readonly proves: Proves;
+  /** Whether a cache in front may answer it. One that answers any other may give it what it has from another user. */
+  readonly isCacheable: boolean;
   /** The call goes out without a token, whatever token the request came with. */
   readonly isAnonymous: boolean;
   readonly errors: ErrorShape;
@@ -53,6 +55,7 @@ const READ = {
   effect: 'read',
   isIdempotent: true,
   bounds: 'usual',
+  isCacheable: false,
   isAnonymous: false,
   errors: 'details',
 } as const;
@@ -64,6 +67,7 @@ const WRITE = {
   area: 'rest',
   bounds: 'usual',
   proves: 'nothing',
+  isCacheable: false,
   isAnonymous: false,
   errors: 'details',
 } as const;
@@ -91,6 +95,7 @@ export const OPERATIONS = {
     path: '/trading/tickers/{group}',
     bounds: 'catalog',
     proves: 'group',
+    isCacheable: true,
   },
   login: { ...SIGN_IN, number: 2, path: '/auth/login' },
   forgotPassword: { ...SIGN_IN, number: 3, path: '/auth/forgot-password' },

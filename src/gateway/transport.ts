@@ -51,6 +51,7 @@ const TOO_LATE = 'the moment before which it was meant to be sent has passed';
 const LATE_MS = 60_000;
 const CHUNKS_A_TURN = 1_000;
 const EMPTY = Buffer.alloc(0);
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
 
 /** One dispatch through undici, which ends exactly once. */
@@ -145,6 +146,9 @@ class Dispatch implements Dispatcher.DispatchHandler {
     }
     this.#status = status;
     this.#headers = flatten(headers);
+    if (!this.#call.row.isCacheable && Number.parseInt(this.#headers.age ?? '', 10) > 0) {
+      this.fail('cached', new Error('a cache answered, which may have it from another user'));
+    }
     const announced = Number(this.#headers['content-length'] ?? 0);
     if (announced > this.#call.maxBytes) this.fail('oversize', new OversizeError('announced'));
   }
@@ -244,7 +248,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #arrived(whole: Exchange): void {
     const exchange = this.#isTooLong(whole)
       ? this.#noAnswer('oversize', new OversizeError('too much to parse'))
-      : whole;
+      : unmarked(whole);
     if (this.#isLate) {
       this.#late.left += 1;
       this.#call.onLate?.(exchange);
@@ -282,6 +286,16 @@ function joined(headers: Headers): Answer['headers'] {
     flat[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return flat;
+}
+
+/** The answer without a byte order mark, which some servers write before their JSON. */
+function unmarked(exchange: Exchange): Exchange {
+  if (!exchange.sent || !exchange.answered || exchange.bytes[0] !== BYTE_ORDER_MARK[0])
+    return exchange;
+  const { bytes } = exchange;
+  return bytes.indexOf(BYTE_ORDER_MARK) === 0
+    ? { ...exchange, bytes: bytes.subarray(3) }
+    : exchange;
 }
 
 function packedAnswer(exchange: Exchange): Answer | null {

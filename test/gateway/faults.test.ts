@@ -46,6 +46,8 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
       'the last byte that fits': raw(
         answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`),
       ),
+      'an age of none': raw(answer(200, GOOD, { age: '0' })),
+      'a byte order mark': raw(answer(200, `\uFEFF${whole}`)),
       'a known encoding that was not requested': raw(packed(gzipSync(whole))),
     },
   ],
@@ -88,6 +90,7 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
     {
       'early hints without end': (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'),
       'half a JSON, complete by its length': raw(answer(200, whole.slice(0, -5))),
+      'an answer out of a cache': raw(answer(200, GOOD, { age: '12' })),
       'no content': raw('HTTP/1.1 204 No Content\r\n\r\n'),
       'a page of HTML': raw(answer(200, '<h1>Hello</h1>', { 'content-type': 'text/html' })),
       garbage: raw(answer(200, Buffer.from([0, 255, 123, 34, 200]))),

@@ -21,6 +21,7 @@ const REASONS: readonly NoAnswer['reason'][] = [
   'protocol',
   'oversize',
   'encoding',
+  'cached',
 ];
 const BODIES = ['{}', '{"success":false}', '{"error":"X","message":"words"}', '<html>', ''];
 // The gateway surely did not do it: by the interface these refuse who asks, or how often.

@@ -2,10 +2,20 @@ import { toOrders, toPositions } from './holding.ts';
 import * as read from './scalars.ts';
 import { isRow, type Reading, type Row } from './scalars.ts';
 
-/** Whether the answer is a snapshot of this login: one that is there and differs is another client's account. */
+/**
+ * Whether the answer is a snapshot of this login: one that is there and differs is another client's account. A body with nothing of
+ * an account, as a proxy's 200 in maintenance, proves no token.
+ */
 export function isSnapshotOf(login: string, body: unknown): body is Row {
   if (!isRow(body)) return false;
-  return body.login == null || (read.text(body.login) ?? read.digits(body.login)) === login;
+  const named = body.login ?? null;
+  if (named === null) return (body.balance ?? body.equity ?? body.group ?? null) !== null;
+  return (read.text(named) ?? read.digits(named)) === login;
+}
+
+/** An empty group is none, as in a token. */
+export function groupOf(snapshot: Row): string | null {
+  return read.text(snapshot.group) || null;
 }
 
 /**
@@ -20,7 +30,7 @@ export function toSession(body: unknown, login: string, reading: Reading) {
   if (orders === null && body.orders != null) return null;
   return {
     login,
-    group: read.text(body.group),
+    group: groupOf(body),
     server: read.text(body.server),
     currency: read.text(body.currency),
     balance: read.figure(body.balance, reading),

@@ -86,6 +86,20 @@ test('a 401 of a write applies to that write alone and ends with any acceptance,
     expect((await app.query(document, { token: fresh })).errors).toEqual([]);
 });
 
+test.each([
+  ['nothing of an account', { body: { message: 'maintenance' } }],
+  ['its account out of a cache', { headers: { age: '12' }, body: { login: 700001, balance: 1 } }],
+])('a 200 with %s proves no token', async (_what, fault) => {
+  await using app = await startTestApp();
+  const token = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(60) });
+  app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, times: 1, ...fault });
+  for (const code of ['GATEWAY_CONTRACT', 'UNAUTHENTICATED']) {
+    const { data, errors } = await app.query(`{ session { balance } ${PLACED} }`, { token });
+    expect(data).toEqual({ session: null, placedOrder: null });
+    expect(errors.map(({ extensions }) => extensions.code)).toContain(code);
+  }
+});
+
 test('a configured key spares a token its proof until a 401, and refuses others without a call', async () => {
   await using app = await startTestApp({ JWT_SECRET: SECRET });
   await app.query('{ catalog { group } }', { token: app.sandbox.token(DEMO) });

@@ -122,6 +122,13 @@ test.each([[700001], ['700001'], [null], [undefined]])(
   },
 );
 
-test.each([[null], [[]], ['x'], [7], [undefined]])('%j is no session', (body) => {
-  expect(toSession(body, '700001', readingIn('auto'))).toBeNull();
+test.each([[null], [[]], ['x'], [7], [undefined], [{}], [{ message: 'maintenance' }]])(
+  '%j is no session',
+  (body) => {
+    expect(toSession(body, '700001', readingIn('auto'))).toBeNull();
+  },
+);
+
+test('an empty group is none', () => {
+  expect(session({ group: '' })).toMatchObject({ group: null });
 });

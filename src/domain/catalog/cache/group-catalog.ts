@@ -2,7 +2,7 @@ import { backoffMs } from '../../../../lib/backoff.ts';
 import { fireAndForget } from '../../../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../../../lib/maybe-promise.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
-import { GatewayError } from '../../../gateway/errors.ts';
+import { GatewayError, isGatewayError } from '../../../gateway/errors.ts';
 import { contractError } from '../../../gateway/judge.ts';
 import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
@@ -135,6 +135,8 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       copy = { ...copy, staleFromMs: expiresMs, expiresMs, servesUntilMs };
     },
     fail(err: unknown): void {
+      // The condition itself may be refused: for good, if it were sent again.
+      if (copy && isGatewayError(err, 'refused', 'contract')) copy = { ...copy, etag: null };
       const { times } = failed;
       const retryAfterSeconds = err instanceof GatewayError ? err.retryAfterSeconds : null;
       const maxMs = Math.min(MAX_RETRY_MS, maxAgeMs / 5);

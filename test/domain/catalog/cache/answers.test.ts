@@ -109,6 +109,21 @@ test('an empty catalog is fetched again without its ETag: a 304 would prolong it
   expect(tags).toEqual([undefined, undefined]);
 });
 
+test('a catalog whose condition is refused is fetched without it', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.clock.advance(HOUR_MS);
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 412, times: 1 });
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true });
+  await world.clock.advance(MINUTE_MS);
+  await world.catalogs.read(viewer);
+  await eventually(() => expect(world.fetches()).toBe(3));
+  const requests = world.sandbox.requests('getAllTickers');
+  const tags = requests.map(({ headers }) => headers['if-none-match']);
+  expect(tags).toEqual([undefined, expect.any(String), undefined]);
+});
+
 test('a 304 proves nothing: its reader needs proof of its own', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
