@@ -126,7 +126,5 @@ function documentOf(operation: ApolloLink.Operation): Operation<Values, Values> 
   const hash: unknown = operation.extensions.persistedQuery?.sha256Hash;
   const { http } = operation.getContext() as LinkContext;
   if (typeof hash === 'string' && http?.includeQuery === false) return { documentId: hash };
-  // Apollo adds `__typename` to the document and leaves its source as it was: the text has to be printed anew.
-  const { kind, definitions } = operation.query;
-  return { kind, definitions };
+  return operation.query;
 }

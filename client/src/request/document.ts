@@ -11,7 +11,7 @@ export function requestedDocument<Data, Variables>(
 ): RequestedDocument {
   if (typeof operation === 'string') return { query: operation };
   if ('documentId' in operation) return { documentId: operation.documentId };
-  return { query: operation.loc?.source.body ?? print(operation) };
+  return { query: print(operation) };
 }
 
 /** Whether the document can be a mutation; that of an id cannot be known. */

@@ -9,8 +9,8 @@ import type {
 } from 'graphql';
 
 /**
- * The text of a document that was made without its source. graphql's own `print` would bring much of that package
- * into each app.
+ * The text of a document by its definitions, because its source may be a whole file's, or lack fragments that were added.
+ * graphql's own `print` would bring much of that package into each app.
  */
 export function print(document: DocumentNode): string {
   return document.definitions.map(definition).join('\n');

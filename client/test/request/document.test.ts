@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { isHarmless, mayMutate } from '../../src/request/document.ts';
+import { isHarmless, mayMutate, requestedDocument } from '../../src/request/document.ts';
 import { print } from '../../src/request/print.ts';
 
 test.each([
@@ -31,6 +31,15 @@ test.each([
 ])('%j does no harm when it is repeated: %j', (query, expected) => {
   expect(mayMutate({ query })).toBe(true);
   expect(isHarmless({ query })).toBe(expected);
+});
+
+test('an operation of a file of several is sent without the others, and with fragments that were added to it', () => {
+  const file = parse('query A { a { ...F } } query B { b }');
+  const { definitions } = parse('fragment F on T { f }');
+  const document = { ...file, definitions: [...file.definitions.slice(0, 1), ...definitions] };
+  expect(requestedDocument(document)).toEqual({
+    query: 'query A{a{...F}}\nfragment F on T{f}',
+  });
 });
 
 describe('the printer', () => {
