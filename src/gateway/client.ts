@@ -26,8 +26,8 @@ import {
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
-import { isRow, type Reading, readingIn, type TimeUnit } from './wire/scalars.ts';
-import { groupOf, isSnapshotOf, toSession } from './wire/session.ts';
+import { isRow, type Reading, readingIn, type TimeUnit, text } from './wire/scalars.ts';
+import { isSnapshotOf, toSession } from './wire/session.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
   readonly send: Send;
@@ -189,7 +189,8 @@ export function createGatewayClient(options: GatewayClientOptions) {
       const read = (exchange: Exchange) => {
         const answer = bodyOf(operation, exchange);
         const body = jsonOf(answer);
-        if (isSnapshotOf(login, body)) onOwned(groupOf(body));
+        // An empty group is none, as in a token.
+        if (isSnapshotOf(login, body)) onOwned(text(body.group) || null);
         const reading = readingIn(options.gatewayTimeUnit);
         const snapshot = toSession(body, login, reading);
         const session = whole(operation, 'snapshot of this login', snapshot, reading);

@@ -13,11 +13,6 @@ export function isSnapshotOf(login: string, body: unknown): body is Row {
   return (read.text(named) ?? read.digits(named)) === login;
 }
 
-/** An empty group is none, as in a token. */
-export function groupOf(snapshot: Row): string | null {
-  return read.text(snapshot.group) || null;
-}
-
 /**
  * Null where the answer is no snapshot of this login, or a list in it breaks the interface. The
  * interface does not say which fields are required, so a missing one is null.
@@ -30,7 +25,7 @@ export function toSession(body: unknown, login: string, reading: Reading) {
   if (orders === null && body.orders != null) return null;
   return {
     login,
-    group: groupOf(body),
+    group: read.text(body.group),
     server: read.text(body.server),
     currency: read.text(body.currency),
     balance: read.figure(body.balance, reading),

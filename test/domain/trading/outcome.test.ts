@@ -79,7 +79,14 @@ test('an outcome has the number and the words of its answer', () => {
   );
   expect(accepted).toEqual({ kind: 'accepted', orderId: 'o-1', message: 'done' });
   expect(rejected).toEqual({ kind: 'rejected', error: 'NO_MONEY', message: 'too little' });
-  for (const reason of ['timeout', 'connection', 'oversize', 'aborted', 'encoding', 'cached'] as const) {
+  for (const reason of [
+    'timeout',
+    'connection',
+    'oversize',
+    'aborted',
+    'encoding',
+    'cached',
+  ] as const) {
     const unknown = judgeOrder('openPosition', silence(reason));
     expect(unknown, reason).toEqual({ kind: 'unknown', sentAtMs, message: null });
   }

@@ -128,7 +128,3 @@ test.each([[null], [[]], ['x'], [7], [undefined], [{}], [{ message: 'maintenance
     expect(toSession(body, '700001', readingIn('auto'))).toBeNull();
   },
 );
-
-test('an empty group is none', () => {
-  expect(session({ group: '' })).toMatchObject({ group: null });
-});
