@@ -11,7 +11,7 @@ export interface StoreOptions
   readonly redisUrl: string | null;
   /** A file, or the word `memory`, where there is no Redis. */
   readonly orderStore: string;
-  /** When true, they are tried and take no order: a file that is a copy stays known as one. */
+  /** When true, they are tried and take no order: a file that is a copy stays known as one, and Redis learns of no replica. */
   readonly isInspection?: boolean;
 }
 

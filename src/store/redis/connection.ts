@@ -1,3 +1,4 @@
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { asHost } from '../../../lib/guest-code.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
@@ -71,15 +72,22 @@ export async function connectRedis({
   };
 }
 
-/** Names the settings of Redis that make it forget orders, as far as INFO shows them. */
-export async function warnOfSettings(
+/** Names the settings that make Redis forget orders, as far as INFO shows them, at once and of each Redis that comes later. */
+export async function watchSettings(
   redis: RedisConnection,
   onWarn: (message: string) => void,
 ): Promise<void> {
-  const memory = await redis.info('memory');
-  const policy = memory && /maxmemory_policy:(\S+)/.exec(memory)?.[1];
-  const limited = memory && !/maxmemory:0\r?\n/.test(memory);
-  if (limited && policy && policy !== 'noeviction') {
-    onWarn(`Redis has maxmemory-policy ${policy}: it may drop order records; set noeviction`);
-  }
+  let told = '';
+  const look = async () => {
+    const memory = await redis.info('memory');
+    const policy = memory && /maxmemory_policy:(\S+)/.exec(memory)?.[1];
+    const limited = memory && !/maxmemory:0\r?\n/.test(memory);
+    const evicting = limited && policy && policy !== 'noeviction' ? policy : '';
+    if (evicting !== '' && evicting !== told) {
+      onWarn(`Redis has maxmemory-policy ${policy}: it may drop order records; set noeviction`);
+    }
+    told = evicting;
+  };
+  redis.onReady(() => fireAndForget('redis', look()));
+  await look();
 }

@@ -32,6 +32,8 @@ export interface RedisEpochOptions {
   readonly remembers: boolean;
   /** Writes this replica's records back, as far as the epoch lasts. */
   readonly restore: (epoch: string) => Promise<void>;
+  /** How many records this replica has to write back. */
+  readonly records: () => number;
   readonly onBeat: (held: number | null) => void;
   /** Called with how durable Redis is, by each heartbeat. */
   readonly onDurable: (told: unknown) => void;
@@ -177,12 +179,15 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     });
   }
 
-  options.redis.onReady(() => fireAndForget('redis', joinOrLater()));
-  beatLater();
   return {
     member,
     join,
-    joinOrLater,
+    /** Makes this replica one of those that are waited for, until it is closed. */
+    enter(): Promise<void> {
+      options.redis.onReady(() => fireAndForget('redis', joinOrLater()));
+      beatLater();
+      return joinOrLater();
+    },
     observe,
     get current(): string | null {
       return current;
@@ -214,7 +219,7 @@ export function createRedisEpoch(options: RedisEpochOptions) {
       isClosed = true;
       cancelBeat();
       await joining?.catch(() => {});
-      await scripts.run(LEAVE, [member]).catch(() => {});
+      await scripts.run(LEAVE, [member, options.records()]).catch(() => {});
     },
   };
 }

@@ -29,7 +29,7 @@ import {
   REDIS_PREFIX,
   type RedisConnectionOptions,
   RedisSilentError,
-  warnOfSettings,
+  watchSettings,
 } from './connection.ts';
 import { assertDurable, type Durability, watchDurability } from './durability.ts';
 import { createRedisEpoch, REDIS_TIMING, type RedisTiming } from './epoch.ts';
@@ -43,6 +43,8 @@ export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConne
   readonly clock: Clock;
   readonly timing?: RedisTiming;
   readonly durability?: Durability;
+  /** When true, Redis is tried and learns of no replica. */
+  readonly isInspection?: boolean;
 }
 
 /** How one of the two scripts that make a record is asked for it. */
@@ -78,6 +80,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   const versions = createRedisAccountVersions(redis, clock, scripts, options.redisTimeoutMs);
   const epochs = createRedisEpoch({
     ...{ redis, scripts, clock, uptimeMs, timing, onWarn, restore, onBeat },
+    records: ownTable.size,
     remembers: durability === 'required',
     onDurable: watchedDurability.told,
   });
@@ -271,8 +274,8 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       redis.close();
     },
   };
+  await watchSettings(redis, onWarn);
   // Before the first order, so that the replicas there are know of this one.
-  await epochs.joinOrLater();
-  await warnOfSettings(redis, onWarn);
+  if (!options.isInspection) await epochs.enter();
   return { ...records, versions, redisIsUp: redis.isReady };
 }

@@ -158,12 +158,13 @@ return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, numb
   unpack(redis.call('ZRANGE', members, 0, 999))}
 `;
 
-/** ARGV: member. */
+/** ARGV: member, how many records it has. */
 export const LEAVE = `${COMMON}
--- What it has not written back is lost with it.
+-- What it has not written back is lost with it; without a record it takes nothing along.
+local isLoss = mark[1] and ARGV[2] ~= '0'
 local isBehind = current == '' or redis.call('ZSCORE', expected, ARGV[1]) == '1'
-if isBehind and mark[1] then redis.call('HSET', marker, 'gap', 1) end
-if redis.call('ZREM', members, ARGV[1]) > 0 and mark[1] then departed() end
+if isBehind and isLoss then redis.call('HSET', marker, 'gap', 1) end
+if redis.call('ZREM', members, ARGV[1]) > 0 and isLoss then departed() end
 redis.call('ZREM', expected, ARGV[1])
 return {'left'}
 `;

@@ -115,7 +115,7 @@ test('the limits of the process itself are read, and are a warning that --strict
 });
 
 describeWithRedis('a Redis that may drop records', (path) => {
-  test('is warned of', async () => {
+  test('is warned of, and nothing is written there', async () => {
     const args = [
       '--appendonly',
       'yes',
@@ -129,6 +129,8 @@ describeWithRedis('a Redis that may drop records', (path) => {
     expect(code).toBe(0);
     expect(text).toContain('warning: Redis has maxmemory-policy allkeys-lru: it may drop order');
     expect((await check({ REDIS_URL: redis.url }, ['--strict'])).code).toBe(1);
+    // A replica that joined and is gone would be missed when Redis loses its data.
+    expect(await redis.command('DBSIZE')).toBe(0);
   });
 });
 

@@ -257,6 +257,11 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await expect(a.records.reserve(request('1', 'new'))).rejects.toThrow('OOM');
     await redis.command('CONFIG', 'SET', 'maxmemory', '0');
     await reserved(a.records, '1', 'new');
+    // Another Redis may answer by now, with other settings.
+    const evicting = ['maxmemory', '100mb', 'maxmemory-policy', 'volatile-ttl'];
+    await redis.command('CONFIG', 'SET', ...evicting);
+    await redis.command('CLIENT', 'KILL', 'TYPE', 'normal');
+    await expect.poll(() => a.warnings.join('\n')).toContain('maxmemory-policy volatile-ttl:');
   });
 
   test('a reservation that is given back after its time stays unknown, as other replicas have answered, even when Redis loses it', async () => {
