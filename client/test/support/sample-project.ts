@@ -75,11 +75,11 @@ export async function createSampleProject(
       return (await import(`${pathToFileURL(path).href}?${loads}`)) as Module;
     },
     /** Builds a module of the app for a browser, as a script. */
-    async bundle(entry: string) {
+    async bundle(entry: string, format: 'iife' | 'es' = 'iife') {
       const outDir = join(folder, 'page');
       const lib = {
         entry: join(folder, entry),
-        formats: ['iife' as const],
+        formats: [format],
         name: 'app',
         fileName: 'app',
       };

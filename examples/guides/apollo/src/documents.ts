@@ -8,14 +8,3 @@ export const LIVE = graphql(`
     }
   }
 `);
-export const PLACE = graphql(`
-  mutation Place($input: PlaceOrderInput!) {
-    placeOrder(input: $input) {
-      __typename
-      ... on OrderOutcome { idempotencyKey message replayed }
-      ... on OrderAccepted { orderId positions { id symbol units profit } }
-      ... on OrderRejected { error sent }
-      ... on OrderOutcomeUnknown { sentAt }
-    }
-  }
-`);

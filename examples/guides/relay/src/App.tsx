@@ -1,9 +1,10 @@
 import { Suspense, useState } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
+import { TradingGraphProvider } from 'trading-graph-client/react';
 import { OrderForm } from './OrderForm';
 import { Positions } from './Positions';
 import { environment } from './relay';
-import { signIn } from './trading-graph';
+import { signIn, tradingGraph } from './trading-graph';
 
 export default function App() {
   const [isSignedIn, setSignedIn] = useState(false);
@@ -18,8 +19,10 @@ export default function App() {
     <RelayEnvironmentProvider environment={environment}>
       <Suspense fallback="Loading">
         <Positions />
-        <OrderForm symbol="AAPL" />
       </Suspense>
+      <TradingGraphProvider client={tradingGraph}>
+        <OrderForm symbol="AAPL" />
+      </TradingGraphProvider>
     </RelayEnvironmentProvider>
   );
 }

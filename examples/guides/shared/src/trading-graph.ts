@@ -1,4 +1,5 @@
 import { createClient, type TypedText } from 'trading-graph-client';
+import { indexedDb } from 'trading-graph-client/indexed-db';
 import { freshToken, keepToken, signedOut } from './session';
 
 // In a browser the client itself asks `navigator.onLine` before an order leaves, and opens a new line at `online` and `visibilitychange`.
@@ -7,6 +8,8 @@ export const tradingGraph = createClient({
   url: import.meta.env.VITE_GRAPHQL_URL,
   token: freshToken,
   onSignedOut: signedOut,
+  // The keys of orders outlive the page.
+  storage: indexedDb({ name: 'my-app' }),
 });
 
 export async function signIn(email: string, password: string): Promise<boolean> {

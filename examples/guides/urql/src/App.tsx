@@ -1,8 +1,9 @@
 import { useState } from 'react';
+import { TradingGraphProvider } from 'trading-graph-client/react';
 import { Provider } from 'urql';
 import { OrderForm } from './OrderForm';
 import { Positions } from './Positions';
-import { signIn } from './trading-graph';
+import { signIn, tradingGraph } from './trading-graph';
 import { client } from './urql';
 
 export default function App() {
@@ -17,7 +18,9 @@ export default function App() {
   return (
     <Provider value={client}>
       <Positions />
-      <OrderForm symbol="AAPL" />
+      <TradingGraphProvider client={tradingGraph}>
+        <OrderForm symbol="AAPL" />
+      </TradingGraphProvider>
     </Provider>
   );
 }
