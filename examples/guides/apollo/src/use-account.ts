@@ -1,4 +1,5 @@
 import { useQuery, useSubscription } from '@apollo/client/react';
+import { useState } from 'react';
 import { writeAccountChanges } from 'trading-graph-client/apollo';
 import { apollo as client } from './api';
 import { graphql } from './gql';
@@ -18,10 +19,18 @@ const CHANGES = graphql(`
 `);
 
 export function useAccount() {
+  const [isLive, setLive] = useState(false);
   const { data: live } = useSubscription(CHANGES, {
     client,
-    onData: ({ data: { data } }) => data && writeAccountChanges(client.cache, data.accountChanges),
+    errorPolicy: 'ignore',
+    context: { disconnected: () => setLive(false) },
+    onData({ data: { data } }) {
+      setLive(true);
+      if (data) writeAccountChanges(client.cache, data.accountChanges);
+    },
+    onComplete: () => setLive(false),
   });
   const { data } = useQuery(ACCOUNT, { client, fetchPolicy: 'cache-only' });
-  return { ...data, status: live?.accountChanges.status, asOf: live?.accountChanges.asOf };
+  const { status, asOf } = live?.accountChanges ?? {};
+  return { ...data, status: isLive ? status : 'OFFLINE', asOf };
 }

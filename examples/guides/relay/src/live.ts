@@ -14,8 +14,10 @@ export const foldPositions: SelectorStoreUpdater<liveSubscription['response']> =
   const { snapshot, ticks, closed } = data.positionChanges;
   const root = store.getRoot();
   const rows = new Map<string, RecordProxy>();
-  const before = snapshot ? [] : (root.getLinkedRecords('positions') ?? []);
+  const before = snapshot ? [] : root.getLinkedRecords('positions');
   const changed = store.getRootField('positionChanges').getLinkedRecords('upserted') ?? [];
+  // Changes alone are no list.
+  if (!before) return;
   for (const row of before) rows.set(row.getDataID(), row);
   for (const id of closed) rows.delete(`Position:${id}`);
   for (const row of changed) rows.set(row.getDataID(), row);

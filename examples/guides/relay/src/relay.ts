@@ -12,6 +12,7 @@ import type { Operation, Result } from 'trading-graph-client';
 import { tradingGraph } from './trading-graph';
 
 type Answer = { positionChanges?: { cursor: string } };
+const OFFLINE = { status: 'OFFLINE', snapshot: false, upserted: [], ticks: [], closed: [] };
 
 // With persisted queries Relay has an id in place of the text.
 function operation({ id, text }: RequestParameters): Operation<Answer, Variables> {
@@ -34,14 +35,22 @@ const network = Network.create(
   },
   (request, variables) =>
     Observable.create((sink) => {
-      let after: string | null = null;
-      return tradingGraph.subscribe(operation(request), () => ({ ...variables, after }), {
-        next(result) {
-          after = result.data?.positionChanges?.cursor ?? after;
-          if (result.data) sink.next(response(result));
+      let last: Answer['positionChanges'];
+      return tradingGraph.subscribe(
+        operation(request),
+        () => ({ ...variables, after: last?.cursor }),
+        {
+          next(result) {
+            last = result.data?.positionChanges ?? last;
+            if (result.data) sink.next(response(result));
+          },
+          // An event of this app's own: nothing has changed, and nothing is live until the next.
+          disconnected() {
+            if (last) sink.next({ data: { positionChanges: { ...last, ...OFFLINE } } });
+          },
+          ended: (error) => (error ? sink.error(error) : sink.complete()),
         },
-        ended: (error) => (error ? sink.error(error) : sink.complete()),
-      });
+      );
     }),
 );
 

@@ -11,14 +11,18 @@ const network = subscriptionExchange({
   forwardSubscription: ({ query = '', variables }, { kind }) => ({
     subscribe({ next, error, complete }) {
       if (kind === 'subscription') {
-        let after: string | null = null;
+        let last: Live['positionChanges'];
         const unsubscribe = tradingGraph.subscribe<Live, unknown>(
           query,
-          () => ({ ...variables, after }),
+          () => ({ ...variables, after: last?.cursor }),
           {
             next(result) {
-              after = result.data?.positionChanges?.cursor ?? after;
+              last = result.data?.positionChanges ?? last;
               next(answer(result));
+            },
+            // An event of this app's own: nothing has changed, and nothing is live until the next.
+            disconnected() {
+              if (last) next({ data: { positionChanges: { ...last, ...OFFLINE } } });
             },
             ended: (reason) => (reason ? error(reason) : complete()),
           },
@@ -41,6 +45,7 @@ const network = subscriptionExchange({
 interface Live {
   positionChanges?: { cursor: string };
 }
+const OFFLINE = { status: 'OFFLINE', snapshot: false, upserted: [], ticks: [], closed: [] };
 
 // urql takes an empty list for a failure.
 function answer<Data>({ data, errors }: Result<Data>) {
