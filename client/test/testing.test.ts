@@ -1,4 +1,11 @@
+import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
 import { expect, test } from 'vitest';
+import {
+  possibleTypes,
+  tradingGraphLink,
+  typePolicies,
+  writeAccountChanges,
+} from '../src/apollo.ts';
 import type { OrderProgress } from '../src/orders/ticket.ts';
 import { type FakeOptions, fakeClient } from '../src/testing.ts';
 
@@ -100,4 +107,53 @@ test('the app’s own questions have the data that the test gives, at once or la
   expect((await later).data).toEqual({ news: 'none' });
   await client.catalog.load();
   expect(client.catalog.search('apple')).toMatchObject([{ symbol: 'AAPL', digits: null }]);
+});
+
+test('Apollo’s cache takes what the market does', async () => {
+  const { client, market } = fakeClient({ positions: [AAPL], orders: [{ id: '7' }], session: {} });
+  const cache = new InMemoryCache({ possibleTypes, typePolicies });
+  const apollo = new ApolloClient({ link: tradingGraphLink(client), cache });
+  const followed = gql`
+    subscription { changes: accountChanges { ...Changes } }
+    fragment Changes on AccountChanges {
+      snapshot
+      positions { upserted { id ... on Position { profit } } closed }
+      orders { upserted { id symbol } closed }
+      session { id }
+    }
+  `;
+  apollo
+    .subscribe<{ changes: Parameters<typeof writeAccountChanges>[1] }>({ query: followed })
+    .subscribe(({ data }) => data && writeAccountChanges(cache, data.changes));
+  await market.pass(0);
+  await market.move('AAPL', 103);
+  const query = gql`{ positions { id profit } orders { id symbol } session { id } }`;
+  expect(cache.readQuery({ query })).toMatchObject({
+    positions: [{ id: '1', profit: 6 }],
+    orders: [{ id: '7', symbol: null }],
+    session: { id: '1' },
+  });
+});
+
+test('rows have the chosen fields alone, and other lists have none of the account', async () => {
+  const { market, state, client } = await followed({
+    positions: [AAPL],
+    client: { positionFields: ['symbol'] },
+  });
+  expect(state().positions).toEqual([{ id: '1', symbol: 'AAPL' }]);
+  const alerts = client.live<{ id: string }>('priceAlertsChanges', { fields: ['id'] });
+  alerts(() => {});
+  await market.move('AAPL', 103);
+  expect(alerts.state()).toMatchObject({ rows: [], status: 'OFFLINE' });
+});
+
+test('a trusted document is answered by its id', async () => {
+  const data = (query: string, variables: object) => (query === 'known' ? variables : undefined);
+  const { client, market } = fakeClient({ data });
+  const options = { repeats: true };
+  const known = client.query({ documentId: 'known' }, { first: 2 }, options);
+  expect((await known).data).toEqual({ first: 2 });
+  const later = client.query({ documentId: 'other' }, undefined, options);
+  await market.answer({ session: null });
+  expect((await later).data).toEqual({ session: null });
 });

@@ -11,6 +11,7 @@ import { PING } from '../orders/operations.ts';
 import type { TokenSource } from '../request/tokens.ts';
 import type { FakeNetwork, FakeRequest, FakeServer, FakeSubscription } from './fake-network.ts';
 import { settled } from './fake-time.ts';
+import { selectedFields, selectedOf } from './selected-fields.ts';
 
 /** The market's state at the start. A property that is left out is not known: nothing comes of it until the test says it. */
 export interface FakeMarketOptions {
@@ -220,7 +221,8 @@ export class FakeMarket implements FakeServer {
 
   /** Sends an event as it is to what follows positions, or the account. */
   send(event: object): void {
-    for (const subscription of this.subscriptions) this.#send(subscription, event);
+    for (const subscription of this.subscriptions)
+      this.#send(subscription, event, (changes) => changes);
   }
 
   #newToken(): string {
@@ -267,10 +269,12 @@ export class FakeMarket implements FakeServer {
 
   #event() {
     return {
+      __typename: 'PositionChanges',
       cursor: `v${this.#version}`,
       ...{ snapshot: false, upserted: [], closed: [], ticks: [], status: 'LIVE' },
       asOf: new Date(this.network.serverMs).toISOString(),
       totals: {
+        __typename: 'PositionTotals',
         count: this.#positions.length,
         invested: sumOf(this.#positions.map(({ invested }) => invested)),
         profit: sumOf(this.#positions.map(({ profit }) => profit)),
@@ -282,10 +286,14 @@ export class FakeMarket implements FakeServer {
     return { ...this.#event(), snapshot: true, upserted: this.#positions };
   }
 
-  #send(subscription: FakeSubscription, event: object): void {
-    if (subscription.query.includes('accountChanges'))
-      subscription.next({ data: { accountChanges: this.#accountEvent(event) } });
-    else subscription.next({ data: { positionChanges: event } });
+  /** Other lists than the account's are the test's own. */
+  #send(subscription: FakeSubscription, event: object, answerOf = selectedOf): void {
+    for (const { name, key, fields } of selectedFields(subscription.query)) {
+      const isAccount = name === 'accountChanges';
+      if (!isAccount && name !== 'positionChanges') continue;
+      const changes = isAccount ? this.#accountEvent(event) : event;
+      subscription.next({ data: { [key]: answerOf(changes, fields) } });
+    }
   }
 
   /** An event that has no lists of an account's is one of positions. */
@@ -297,9 +305,13 @@ export class FakeMarket implements FakeServer {
     const isWhole = common.snapshot === true;
     return {
       ...common,
-      positions: { upserted, closed, ticks },
-      orders: isWhole && orders ? { upserted: orders, closed: [], fetchedAt } : null,
-      session: isWhole && session ? { id: '1', login: this.login, fetchedAt, ...session } : null,
+      __typename: 'AccountChanges',
+      positions: { __typename: 'ChangedPositions', upserted, closed, ticks },
+      orders: isWhole && orders ? ordersOf(orders, fetchedAt) : null,
+      session:
+        isWhole && session
+          ? { __typename: 'Session', id: '1', login: this.login, fetchedAt, ...session }
+          : null,
     };
   }
 
@@ -322,9 +334,14 @@ export class FakeMarket implements FakeServer {
   }
 }
 
+function ordersOf(rows: readonly object[], fetchedAt: string): object {
+  const upserted = rows.map((row) => ({ __typename: 'Order', ...row }));
+  return { __typename: 'ChangedOrders', upserted, closed: [], fetchedAt };
+}
+
 function positionOf(row: Partial<Position>): Position {
   const none = Object.fromEntries(POSITION_FIELDS.split(' ').map((field) => [field, null]));
-  return { ...none, ...row } as unknown as Position;
+  return { __typename: 'Position', ...none, ...row } as unknown as Position;
 }
 
 function sumOf(amounts: readonly (number | null)[]): number | null {

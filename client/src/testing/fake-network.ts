@@ -210,7 +210,8 @@ export class FakeNetwork {
         if (type !== 'subscribe') return;
         network.server.subscribed({
           ...{ over: 'socket', token: this.#token },
-          ...{ query: payload.query, variables: payload.variables ?? {} },
+          query: payload.query ?? payload.documentId,
+          variables: payload.variables ?? {},
           next: (result) => this.#say({ type: 'next', id, payload: result }),
           end: (errors) =>
             this.#say(errors ? { type: 'error', id, payload: errors } : { type: 'complete', id }),
@@ -261,6 +262,7 @@ export class FakeNetwork {
 export class FakeRequest {
   readonly #network: FakeNetwork;
   readonly url: string;
+  /** The text, or the id of a trusted document. */
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   /** Empty where none was sent. */
@@ -279,9 +281,11 @@ export class FakeRequest {
     this.#network = network;
     this.url = url;
     this.sentMs = network.serverMs;
-    const { query = '', variables = {} } = Object(parseJson(String(body)));
-    this.query = query;
-    this.variables = variables;
+    const inUrl = Object.fromEntries(new URLSearchParams(url.split('?')[1]));
+    const sent = body === undefined ? inUrl : Object(parseJson(body));
+    const { query, documentId = '', variables = {} } = sent;
+    this.query = query ?? documentId;
+    this.variables = typeof variables === 'string' ? Object(parseJson(variables)) : variables;
     this.token = headers.authorization?.replace('Bearer ', '') ?? '';
     this.answered = new Promise((resolve, reject) => {
       this.#resolve = resolve;
