@@ -84,7 +84,7 @@ async function roomOf(
   for (;;) {
     const bytes = await freeBytes(folder);
     if (bytes !== null || folder === dirname(folder)) return bytes;
-    // The service makes the folders that are missing.
+    // A start makes the folder of the default.
     folder = dirname(folder);
   }
 }

@@ -11,6 +11,9 @@ import type { Setting } from './config/setting.ts';
 import { camelCase, SETTINGS, type SettingName, type Values } from './config/settings.ts';
 import { warnOfUnknownNames } from './config/unknown-names.ts';
 
+/** Its folder is made where it is missing. */
+export const DEFAULT_ORDER_FILE = 'data/orders.db';
+
 const SETTING_ENTRIES = Object.entries(SETTINGS) as [SettingName, Setting<unknown>][];
 const KNOWN_NAMES: ReadonlySet<string> = new Set(
   SETTING_ENTRIES.flatMap(([name, setting]) =>
@@ -93,7 +96,7 @@ function settle(
   environment: Environment,
 ) {
   const sandbox = values.gatewayUrl === null;
-  const orderStore = values.orderStore ?? (sandbox ? 'memory' : 'data/orders.db');
+  const orderStore = values.orderStore ?? (sandbox ? 'memory' : DEFAULT_ORDER_FILE);
   const isInMemory = orderStore === 'memory' && values.redisUrl === null;
   const isWished = redisDurability === 'required' && nodeEnv !== 'production';
   return {

@@ -1,8 +1,5 @@
-import { access, constants, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { findUnusable, settingProblem } from '../../src/app/resources.ts';
-import { shown } from '../../src/config/setting.ts';
 import type { SettingName } from '../../src/config/settings.ts';
 import { type Config, type Environment, parseEnvironment } from '../../src/config.ts';
 import { KEY_SET_TIMEOUT_MS } from '../../src/domain/auth/verifier.ts';
@@ -19,13 +16,10 @@ const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
 /** All that would stop a start with this environment, or leave it useless; nothing is made or changed. */
 export async function checkConfiguration(environment: Environment): Promise<ConfigurationReport> {
   const { config, problems, faulty, warnings } = parseEnvironment(environment);
-  const isStoreMade = config.orderStore === 'memory' || (await exists(config.orderStore));
-  // Opening a store makes its file, and then it would belong to whoever ran the check.
-  const opened: Config = isStoreMade ? config : { ...config, orderStore: 'memory' };
   let isRedisDown = false;
   const ofStores: string[] = [];
   const [unusable, keySetFault] = await Promise.all([
-    findUnusable(opened, faulty, {
+    findUnusable(config, faulty, {
       onOpen({ redisIsUp }) {
         isRedisDown = redisIsUp !== null && !redisIsUp();
       },
@@ -35,8 +29,6 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
       ? null
       : faultOfKeySet(config.jwtJwksUrl),
   ]);
-  const unmade =
-    isStoreMade || config.redisUrl !== null ? null : await whyNotMade(config.orderStore);
   return {
     config,
     faulty,
@@ -44,7 +36,6 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
       ...problems,
       // The service that is to be checked may well run beside the check.
       ...unusable.filter((line) => !IN_USE.test(line)),
-      ...(unmade === null ? [] : [unmade]),
       ...unreachable(config, isRedisDown, keySetFault),
     ],
     warnings: [...warnings, ...ofStores, ...unusable.filter((line) => IN_USE.test(line))],
@@ -62,25 +53,6 @@ function* unreachable(
   }
   if (jwtJwksUrl !== null && keySetFault !== null) {
     yield settingProblem('JWT_JWKS_URL', jwtJwksUrl, keySetFault);
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    // Any other problem with the file shows when it is opened.
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
-  );
-}
-
-async function whyNotMade(path: string): Promise<string | null> {
-  let folder = dirname(resolve(path));
-  while (!(await exists(folder))) folder = dirname(folder);
-  try {
-    await access(folder, constants.W_OK | constants.X_OK);
-    return null;
-  } catch (error) {
-    return `ORDER_STORE=${shown(path)}: must be a file that this process can make (${reasonOf(error)})`;
   }
 }
 

@@ -15,7 +15,7 @@ import { asGuest, guestName, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
-import { type Config, ConfigError } from '../config.ts';
+import { type Config, ConfigError, DEFAULT_ORDER_FILE } from '../config.ts';
 import { defaultOf, takeModulesAnywhere } from '../extensions/es-modules.ts';
 import { ExtensionError, type Extensions, loadExtensions } from '../extensions/load-extensions.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
@@ -62,6 +62,7 @@ export function openConfiguredStores(
   return openStores({
     ...observer,
     ...{ redisUrl, orderStore, clock: systemClock },
+    makesFolder: orderStore === DEFAULT_ORDER_FILE,
     ...{ prefix: config.redisPrefix, durability: config.redisDurability },
     ...{ max: config.orderRecordsMax, maxPerAccount: config.orderRecordsPerAccount },
   }).catch(

@@ -99,7 +99,7 @@ export const SETTINGS = {
   ORDER_STORE: setting(
     plainText('a file, or the word `memory`'),
     null,
-    'SQLite file of the order records, where there is no Redis; processes of one machine may share it; `memory` forgets them at the end',
+    'SQLite file of the order records, where there is no Redis; processes of one machine may share it; its folder has to be there, but for the default; `memory` forgets them at the end',
     { fallbackText: '`data/orders.db`; with the sandbox gateway `memory`' },
   ),
   ORDER_RECORDS_MAX: setting(count, null, 'most order records held; a warning comes at 80 %', {

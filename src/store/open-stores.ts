@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
@@ -11,6 +12,8 @@ export interface StoreOptions
   readonly redisUrl: string | null;
   /** A file, or the word `memory`, where there is no Redis. */
   readonly orderStore: string;
+  /** When true, the file's folder is made where it is missing. */
+  readonly makesFolder?: boolean;
   /** When true, they are tried and take no order: a file that is a copy stays known as one, and Redis learns of no replica. */
   readonly isInspection?: boolean;
 }
@@ -23,13 +26,21 @@ export type Stores = Awaited<ReturnType<typeof openStores>>;
  * Throws a StoreError where a named store cannot be used.
  */
 export async function openStores({ redisUrl: url, orderStore: path, ...given }: StoreOptions) {
+  const { isInspection = false, makesFolder = false, onWarn } = given;
   const options = { ...given, uptimeMs: () => performance.now() };
   try {
     if (url === null) {
-      if (path !== 'memory') await checkFilePath(path);
-      const records = await (path === 'memory'
-        ? createMemoryOrderRecords(options)
-        : openSqliteOrderRecords({ ...options, path }));
+      const isFile = path !== 'memory';
+      const isNew = isFile && !existsSync(path);
+      const made = isInspection ? 'later' : 'now';
+      if (isFile) await checkFilePath(path, makesFolder ? made : undefined);
+      // An inspection makes no file, which would belong to whoever ran it.
+      const records = await (isFile && !(isNew && isInspection)
+        ? openSqliteOrderRecords({ ...options, path })
+        : createMemoryOrderRecords(options));
+      if (isNew && !isInspection) {
+        onWarn(`${path} is new: it knows of no earlier order, and would send one again`);
+      }
       const none = { limits: null, versions: null, accountVersions: null, redisIsUp: null };
       return { records, ...none, close: () => records.close() };
     }

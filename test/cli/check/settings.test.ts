@@ -146,12 +146,14 @@ test('without a gateway it says so', async () => {
 });
 
 test('no file of order records is made, and one that cannot be made is a problem', async () => {
-  expect((await check({ ORDER_STORE: join(folder.path, 'data', 'orders.db') })).code).toBe(0);
+  expect((await check({ ORDER_STORE: join(folder.path, 'orders.db') })).code).toBe(0);
   expect(readdirSync(folder.path)).toEqual([]);
   writeFileSync(join(folder.path, 'file'), '');
-  const { code, text } = await check({ ORDER_STORE: join(folder.path, 'file', 'orders.db') });
-  expect(code).toBe(1);
-  expect(text).toContain('must be a file that this process can use');
+  for (const path of ['file/orders.db', 'missing/orders.db']) {
+    const { code, text } = await check({ ORDER_STORE: join(folder.path, path) });
+    expect(code).toBe(1);
+    expect(text).toContain('must be a file that this process can use');
+  }
 });
 
 test('a Redis and a key set that cannot be reached are named', async () => {

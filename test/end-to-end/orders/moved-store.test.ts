@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, linkSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import { cpSync, linkSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,6 +49,7 @@ async function sendAround(act: (folder: string) => void) {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-'));
   await using sandbox = await startSandbox({ seed: 'moved', instruments: 5, tickMs: 0 });
   const environment = { ORDER_STORE: join(folder.path, 'data/orders.db') };
+  mkdirSync(join(folder.path, 'data'));
   const made = new Date().toISOString();
   const withTime = (key: string, keyMade: string | undefined) => {
     const order = buying(key);

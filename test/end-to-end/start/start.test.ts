@@ -29,7 +29,8 @@ async function problemsOf(environment: Environment): Promise<readonly string[]> 
 test.each([
   ['a folder', () => folder.path, '(it is a folder)'],
   ['in a file', () => join(folder.path, 'file', 'orders'), 'file is not a folder)'],
-  ['below a file', () => join(folder.path, 'file', 'deeper', 'orders'), 'not a folder'],
+  ['below a file', () => join(folder.path, 'file', 'deeper', 'orders'), 'there is no folder'],
+  ['in a folder that is missing', () => join(folder.path, 'none', 'orders'), 'mount its volume'],
   ['a file of something else', () => join(folder.path, 'file'), 'ORDER_STORE'],
   ['a pipe', () => join(folder.path, 'pipe'), '(it is not a file)'],
   ['a device', () => '/dev/null', '(it is not a file)'],
@@ -114,8 +115,7 @@ test('a start that fails leaves nothing open behind it', async () => {
 
 test('the process says when it serves what it is and what it relies on, shares its file of records, and keeps what Node has compiled', async () => {
   await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-  // Made with its folders.
-  const path = join(folder.path, 'a', 'b', 'orders');
+  const path = join(folder.path, 'orders');
   await using facade = await startFacadeProcess({
     GATEWAY_URL: gateway.url,
     ORDER_STORE: path,
@@ -139,9 +139,12 @@ test('the process says when it serves what it is and what it relies on, shares i
   expect(await (await fetch(`${record.adminUrl}/metrics`)).text()).toContain(
     `trading_graph_build_info{version="${version}",revision="build-of-monday",`,
   );
-  const warning = 'RATE_LIMIT_PER_MIN is not a setting: is RATE_LIMIT_PER_MINUTE meant?';
+  const warned = () => records().flatMap(({ level, msg }) => (level === 'warn' ? [msg] : []));
   await eventually(() =>
-    expect(records()).toContainEqual(expect.objectContaining({ level: 'warn', msg: warning })),
+    expect(warned()).toEqual([
+      `${path} is new: it knows of no earlier order, and would send one again`,
+      'RATE_LIMIT_PER_MIN is not a setting: is RATE_LIMIT_PER_MINUTE meant?',
+    ]),
   );
   expect(facade.logged.join('\n')).not.toContain('31337');
   await using _other = await startTestApp({ ORDER_STORE: path });

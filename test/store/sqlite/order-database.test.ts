@@ -138,7 +138,7 @@ describe('the file', () => {
   test('is for its owner alone, whatever it was', async () => {
     using folder = createFolder();
     const path = join(folder.folder, 'deep', 'orders.db');
-    await checkFilePath(path);
+    await checkFilePath(path, 'now');
     fill(path, ['key']);
     chmodSync(path, 0o644);
     {
