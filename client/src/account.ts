@@ -39,6 +39,8 @@ export class Accounts {
   /** The login that the listeners know of; undefined while none is known. */
   #login: string | null | undefined = undefined;
   #signIn: { login: string | null } = { login: null };
+  /** Whether an order or a mutation belongs to the sign-in. */
+  #isUsed = false;
   /** The first token that was asked about before any login was known. */
   #firstToken: string | null = null;
 
@@ -88,11 +90,13 @@ export class Accounts {
   /** Begins another sign-in: the app announces that another account may be signed in. */
   changed(): void {
     this.#known = null;
-    this.#signIn = { login: null };
+    // The account of the next token is announced, because what belongs to this sign-in is not for it.
+    if (this.#isUsed && this.#listeners.size > 0) this.#firstToken ??= '';
+    this.#begin();
   }
 
   signedOut(): void {
-    this.#signIn = { login: null };
+    this.#begin();
     this.#known = null;
     this.#firstToken = null;
     if (this.#login === null) return;
@@ -106,6 +110,7 @@ export class Accounts {
   }
 
   get signIn(): SignIn {
+    this.#isUsed = true;
     return this.#signIn;
   }
 
@@ -116,6 +121,11 @@ export class Accounts {
   dispose(): void {
     this.#disposed.abort();
     this.#listeners.clear();
+  }
+
+  #begin(): void {
+    this.#signIn = { login: null };
+    this.#isUsed = false;
   }
 
   async #ask(token: string, exchange?: Exchanger): Promise<string> {

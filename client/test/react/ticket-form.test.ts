@@ -44,8 +44,8 @@ async function shownForm({ isKnown = true } = {}) {
     await market.pass(0);
   };
   /** An order that is not sent, because the server cannot be reached, or the device is offline. */
-  const placeUnsent = async (input: OrderInput = ORDER) => {
-    if (isKnown) market.network.isOnline = false;
+  const placeUnsent = async (input: OrderInput = ORDER, isOffline = isKnown) => {
+    if (isOffline) market.network.isOnline = false;
     else market.network.reach = 'gone';
     const placing = form().place(input);
     await market.pass(60);
@@ -67,11 +67,15 @@ async function shownForm({ isKnown = true } = {}) {
   return { client, market, store, form, signIn, placeUnsent, holdAccounts, retry, thrown };
 }
 
-test.each([true, false])(
-  'an order that was not sent is not left to the next account, whether the first one was known: %s',
-  async (isKnown) => {
+test.each([
+  [true, true],
+  [false, true],
+  [false, false],
+])(
+  'an order that was not sent is not left to the next account, whether the first one was known: %s, and whether the device was offline: %s',
+  async (isKnown, isOffline) => {
     const { form, signIn, placeUnsent, retry } = await shownForm({ isKnown });
-    await placeUnsent();
+    await placeUnsent(ORDER, isOffline);
     expect(form().status).toBe('unsent');
     await signIn('700002');
     expect([form().status, await retry()]).toEqual(['ready', null]);
