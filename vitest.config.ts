@@ -10,12 +10,14 @@ import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 const suites = leftOut();
 if (suites.length > 0) {
-  process.stderr.write(`Left out here, and run by npm test -- --all: ${suites.join(', ')}\n`);
+  process.stderr.write(
+    `Left out here, and run by npm test -- --long or --all: ${suites.join(', ')}\n`,
+  );
 }
 const exclude = [...configDefaults.exclude, ...suites];
 const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];
 
-// A run takes six minutes on two quiet cores, CI’s sixteen; on busy ones twice that. One in full has no such bound.
+// A run takes five minutes on two quiet cores, a long one sixteen; on busy ones twice that. One in full has no such bound.
 const RUN_MS = (process.env.FULL ? 180 : 40) * 60_000;
 setTimeout(() => {
   process.stderr.write('The run is past its deadline\n');

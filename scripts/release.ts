@@ -42,7 +42,7 @@ console.log(`${version} is in ${changed.length} files:\n  ${changed.join('\n  ')
 
 Look at them (git diff), then:
 
-  npm test && git commit -am "Release ${version}" && git tag v${version}
+  .ci/run --long && git commit -am "Release ${version}" && git tag v${version}
   npm run bundle -- package    # the server's npm package
   npm run pack:client          # the client's
   docker build --build-arg REVISION="$(git rev-parse HEAD)" -t trading-graph:${version} .

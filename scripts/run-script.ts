@@ -6,6 +6,7 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly string[])[]>>>> = {
   test: {
     suites: [['scripts/test-tools.ts'], VITEST],
+    '--long': [['scripts/test-tools.ts'], VITEST],
     '--all': [['scripts/test-tools.ts'], VITEST],
     '--changed': [['scripts/changed-tests.ts']],
   },
@@ -36,6 +37,7 @@ const kinds = KINDS[script] ?? {};
 const isNamed = Object.hasOwn(kinds, kind);
 const [programs = []] = isNamed ? [kinds[kind]] : Object.values(kinds);
 const args = isNamed || kind === '' ? rest : [kind, ...rest];
+if (kind === '--long') Object.assign(process.env, { CI: 'true', LONG: 'true' });
 if (kind === '--all') Object.assign(process.env, { CI: 'true', FULL: 'true' });
 for (const program of programs.slice(0, -1)) {
   const command = program[0] === 'npm' ? program : [process.execPath, ...program];

@@ -5,7 +5,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /**
  * Suites that take minutes: pages and guides in a browser beside those that the other suites load, and rehearsals that repeat with
- * random faults or for long what other suites show once. `npm test` leaves them out, CI and `npm test -- --all` run them.
+ * random faults or for long what other suites show once. `npm test` leaves them out; `npm test -- --long` and `-- --all` run them.
  */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
@@ -14,24 +14,26 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/packaging/**/*.test.ts',
   'client/test/react/hooks.test.ts',
   'client/test/storage/indexed-db.test.ts',
-  'test/deploy/{alerts,compose,night,one-machine,restarts}.test.ts',
+  'test/deploy/{alerts,night,one-machine,restarts}.test.ts',
   'test/domain/trading/interleavings.test.ts',
-  'test/end-to-end/chaos/**/*.test.ts',
-  'test/end-to-end/extensions/mutants.test.ts',
+  'test/end-to-end/chaos/{fuzz,soak,sockets,strangers}.test.ts',
+  'test/end-to-end/extensions/{mutants,starts}.test.ts',
   'test/end-to-end/limits/{attacks,memory,rate,send-buffers,senders}.test.ts',
-  'test/end-to-end/orders/{ledger,spoilt-redis}.test.ts',
+  'test/end-to-end/operations/stuck-log.test.ts',
+  'test/end-to-end/orders/{ledger,shutdown,spoilt-redis}.test.ts',
   'test/end-to-end/sandbox/{demo-hero,demo-lanes,demo-panels,demo-taps,firefox,graphiql-code,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
-  'test/end-to-end/scale/**/*.test.ts',
+  'test/end-to-end/scale/{cursors,routing}.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',
-  'test/end-to-end/transports/two-paths.test.ts',
+  'test/end-to-end/transports/{broken-frames,two-paths}.test.ts',
   'test/engine/execution/{differential*,deferred}.test.ts',
   'test/packaging/npm-package.test.ts',
-  'test/store/redis/{closed-keys,deployments,epoch,gone-back}.test.ts',
+  'test/store/redis/deployments.test.ts',
   'test/store/sqlite/order-file-damage.test.ts',
+  'test/testing/start-graph.test.ts',
   'test/toolchain/packages.test.ts',
 ];
 
-/** Suites that need more than CI brings in, or that install for minutes: `npm test -- --all` alone runs them, and whoever names them. */
+/** Suites that need more tools, or that install for minutes: `npm test -- --all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = [
   'client/test/guides/empty-folder.test.ts',
   'client/test/packaging/bundlers.test.ts',
@@ -92,13 +94,13 @@ export const SUITES_ALONE: readonly string[] = [
 /** Of Vitest; there are files with it in their names. */
 const COMMAND = 'run';
 
-/** The suites that this run leaves out: hardly any in CI, and none whose file is named; a folder that is named loses the long ones, but not all it has. */
+/** The suites that this run leaves out: none whose file is named; a folder that is named loses the long ones, but not all it has. */
 export function leftOut(): readonly string[] {
   const named = process.argv
     .slice(2)
     .filter((each) => each !== COMMAND && !each.startsWith('-') && filesOf(each).length > 0);
   if (process.env.FULL) return [];
-  if (process.env.CI) {
+  if (process.env.LONG) {
     const full = globSync(SUITES_IN_FULL, { cwd: ROOT });
     return full.filter((file) => !named.some((name) => file.includes(name)));
   }
