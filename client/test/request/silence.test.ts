@@ -4,20 +4,16 @@ import { expect, test } from 'vitest';
 import { listenLocally } from '../../../test/support/local-server.ts';
 import { browserEnvironment } from '../../src/browser-environment.ts';
 import { exchange } from '../../src/request/exchange.ts';
-import { fetch as expoFetch } from '../examples/expo-page/phone/expo-fetch.ts';
 
 const ANSWER = '{"data":{"name":"Müller"}}';
 const SILENCE_MS = 400;
 
 /** Asks a server that answers as it is told. */
-async function ask(
-  answer: (response: ServerResponse) => Promise<void>,
-  environment = browserEnvironment(),
-) {
+async function ask(answer: (response: ServerResponse) => Promise<void>) {
   await using server = await listenLocally(
     createServer((_request, response) => void answer(response)),
   );
-  return await exchange(environment, {
+  return await exchange(browserEnvironment(), {
     url: server.url,
     document: { query: '{ name }' },
     variables: undefined,
@@ -28,24 +24,18 @@ async function ask(
   });
 }
 
-test.each([
-  ['the browser’s', browserEnvironment()],
-  ['Expo’s', { ...browserEnvironment(), fetch: expoFetch }],
-])(
-  'an answer that flows through %s fetch is not cut, however long it takes',
-  async (_whose, environment) => {
-    const result = await ask(async (response) => {
-      response.setHeader('content-type', 'application/json');
-      // Byte by byte, so that a letter of two comes in two pieces.
-      for (const byte of Buffer.from(ANSWER)) {
-        response.write(Buffer.of(byte));
-        await delay(SILENCE_MS / 8);
-      }
-      response.end();
-    }, environment);
-    expect(result).toEqual({ data: { name: 'Müller' }, errors: [] });
-  },
-);
+test('an answer that flows is not cut, however long it takes', async () => {
+  const result = await ask(async (response) => {
+    response.setHeader('content-type', 'application/json');
+    // Byte by byte, so that a letter of two comes in two pieces.
+    for (const byte of Buffer.from(ANSWER)) {
+      response.write(Buffer.of(byte));
+      await delay(SILENCE_MS / 8);
+    }
+    response.end();
+  });
+  expect(result).toEqual({ data: { name: 'Müller' }, errors: [] });
+});
 
 test.each([
   ['before it begins', 0],
