@@ -4,6 +4,7 @@ import { overflowsSideways, violations } from '../../../test/support/browser-pag
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { exampleApp } from '../support/example-app.ts';
+import { holdRenewal } from '../support/hold-renewal.ts';
 
 const DEMO = 700_001;
 
@@ -76,6 +77,16 @@ describeWithChromium('examples/react', (executablePath) => {
     await tap(page, 'Sign in');
     await isLive(page);
     await moves(page);
+  });
+
+  test('a renewal that is answered late signs in nobody who has signed out', async () => {
+    const page = await signIn();
+    const renewal = await holdRenewal(page, sandbox());
+    await tap(page, 'Sign out');
+    await renewal.answer();
+    await page.getByLabel('E-mail').fill('fresh@example.com');
+    await tap(page, 'Sign in');
+    await page.getByText('No open positions').waitFor();
   });
 
   test('a double click is one order, which opens a position; one without an outcome is found again after a reload, and not seen by another user', async () => {

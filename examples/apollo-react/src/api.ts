@@ -13,3 +13,8 @@ export const apollo = new ApolloClient({
   link: tradingGraphLink(tradingGraph),
   cache: new InMemoryCache({ possibleTypes, typePolicies }),
 });
+
+// The cache is one account's.
+tradingGraph.onAccountChange((login) => {
+  if (login === null) void apollo.clearStore();
+});

@@ -29,7 +29,7 @@ function Home() {
         </section>
         <section aria-label="Order">
           <Search onChoose={setSymbol} />
-          <OrderForm key={symbol} symbol={symbol} />
+          <OrderForm symbol={symbol} />
         </section>
       </main>
     </>

@@ -1,51 +1,26 @@
-import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
-import type { PlaceOrderMutation, Side } from './gql/graphql.ts';
-import { graphql } from './gql/index.ts';
+import type { Side } from 'trading-graph-client';
+import { type TicketForm, useTicket } from 'trading-graph-client/react';
 
-const PLACE_ORDER = graphql(`
-  mutation PlaceOrder($input: PlaceOrderInput!) {
-    placeOrder(input: $input) {
-      __typename
-      ... on OrderOutcome { idempotencyKey message }
-      ... on OrderAccepted { orderId }
-      ... on OrderRejected { error }
-      ... on OrderOutcomeUnknown { sentAt }
-    }
-  }
-`);
-
-type Outcome = NonNullable<PlaceOrderMutation['placeOrder']>;
-
-/** One key names one order, however often it is sent: a new one only where the former order is settled. */
-export function OrderForm({ symbol }: { symbol: string }) {
-  const [key, setKey] = useState(() => crypto.randomUUID());
+/** The client takes each order to its end. Choosing another instrument begins none while one has no end. */
+export function OrderForm(chosen: { symbol: string }) {
+  const ticket = useTicket();
   const [side, setSide] = useState<Side>('BUY');
   const [units, setUnits] = useState('1');
-  const [place, { data, error, loading, reset }] = useMutation(PLACE_ORDER, { errorPolicy: 'all' });
-  const outcome = data?.placeOrder ?? null;
+  const [placed, setPlaced] = useState('');
+  const isOpen = ticket.status === 'ready' || ticket.status === 'unsent';
+  const symbol = isOpen ? chosen.symbol : placed;
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    const input = {
-      symbol,
-      side,
-      kind: 'MARKET' as const,
-      size: { units: Number(units) },
-      idempotencyKey: key,
-    };
-    void place({ variables: { input } });
-  }
-  function another() {
-    setKey(crypto.randomUUID());
-    reset();
+    setPlaced(symbol);
+    void ticket.place({ symbol, side, kind: 'MARKET', size: { units: Number(units) } });
   }
 
   return (
     <form className="order card" onSubmit={submit}>
       <h2>{symbol}</h2>
-      {/* An order that is sent again under its key has to be the same, so it can no longer be edited. */}
-      <fieldset disabled={loading || outcome !== null || error !== undefined}>
+      <fieldset disabled={!isOpen}>
         <div className="sides">
           {(['BUY', 'SELL'] as const).map((each) => (
             <label key={each}>
@@ -72,22 +47,17 @@ export function OrderForm({ symbol }: { symbol: string }) {
         </label>
       </fieldset>
       <div role="status">
-        {outcome !== null && <OutcomeText outcome={outcome} />}
-        {outcome === null && error && <p className="down">No outcome yet: {error.message}</p>}
+        <OutcomeText {...ticket} />
       </div>
       <div className="actions">
-        {outcome === null && (
-          <button type="submit" disabled={loading}>
-            {loading ? 'Sending…' : error ? 'Try again' : 'Place order'}
+        {isOpen && <button type="submit">Place order</button>}
+        {ticket.status === 'unknown' && (
+          <button type="button" onClick={() => ticket.retry()}>
+            Ask again
           </button>
         )}
-        {outcome?.__typename === 'OrderOutcomeUnknown' && (
-          <button type="submit" disabled={loading}>
-            {loading ? 'Asking…' : 'Ask again'}
-          </button>
-        )}
-        {(outcome !== null || error) && (
-          <button type="button" className="quiet" disabled={loading} onClick={another}>
+        {!isOpen && ticket.status !== 'placing' && (
+          <button type="button" className="quiet" onClick={ticket.reset}>
             Another order
           </button>
         )}
@@ -96,17 +66,29 @@ export function OrderForm({ symbol }: { symbol: string }) {
   );
 }
 
-function OutcomeText({ outcome }: { outcome: Outcome }) {
-  switch (outcome.__typename) {
-    case 'OrderAccepted':
-      return <p className="up">Accepted{outcome.orderId && `: order ${outcome.orderId}`}.</p>;
-    case 'OrderRejected':
-      return <p className="down">Refused: {outcome.message ?? outcome.error}</p>;
-    case 'OrderOutcomeUnknown':
+const STEPS = {
+  sending: 'Sending your order …',
+  asking: 'No answer yet. Asking what became of your order …',
+  closing: 'Checking whether your order was placed …',
+};
+
+function OutcomeText(ticket: TicketForm) {
+  switch (ticket.status) {
+    case 'ready':
+      return null;
+    case 'placing':
+      return <p>{STEPS[ticket.progress]}</p>;
+    case 'accepted':
+      return <p className="up">Accepted: order {ticket.outcome.orderId}.</p>;
+    case 'rejected':
+      return <p className="down">Refused: {ticket.outcome.message ?? ticket.outcome.error}</p>;
+    case 'unsent':
+      return <p className="down">Not placed: {ticket.outcome.error.message}</p>;
+    case 'unknown':
       return (
         <p className="unknown">
-          Your order was sent, and nobody has confirmed it. It may have been carried out: look at
-          your positions before you place another one.
+          Nobody has confirmed your order. It may have been carried out: look at your positions
+          before you place another one.
         </p>
       );
   }

@@ -40,8 +40,7 @@ function Figure(props: { name: string; className?: string; children: React.React
   );
 }
 
-export function Positions({ positions, error, status }: LivePositions) {
-  if (error && status === 'OFFLINE') return <p role="alert">{error.message}</p>;
+export function Positions({ positions, status }: LivePositions) {
   if (positions === null) return <p className="hint">Waiting for the first list…</p>;
   if (positions.length === 0) return <p className="hint">No open positions.</p>;
   return (

@@ -24,14 +24,20 @@ let session: Session = { token: null, notice: null };
 let credentials: LoginInput | null = null;
 const listeners = new Set<() => void>();
 
-function change(changed: Session): void {
+function change(changed: Session, by: LoginInput | null = null): void {
   session = changed;
+  credentials = changed.token === null ? null : by;
   for (const listener of listeners) listener();
 }
 
-/** Asked before each request. With `force` the last token was refused; null gives up. */
+/** Asked before each request. With `force` the last token was refused; null gives up. An error is tried again later. */
 export async function token({ force }: { force: boolean }): Promise<string | null> {
-  if (force && credentials !== null) await signIn(credentials);
+  const asked = credentials;
+  if (force && asked !== null) {
+    const renewed = await login(asked);
+    // Somebody else may have signed in meanwhile, or nobody.
+    if (asked === credentials) change(renewed, asked);
+  }
   return session.token;
 }
 
@@ -40,28 +46,28 @@ export function sessionEnded(): void {
 }
 
 export async function signIn(input: LoginInput): Promise<void> {
+  const failed = ({ message }: Error) => ({ token: null, notice: message });
+  change(await login(input).catch(failed), input);
+}
+
+/** Throws where nobody could be asked. */
+async function login(input: LoginInput): Promise<Session> {
   const { data, error } = await apollo.mutate({
     mutation: SIGN_IN,
     variables: { input },
     context: { anonymous: true },
     errorPolicy: 'all',
   });
-  const login = data?.login;
-  if (login?.__typename === 'LoginSuccess') {
-    credentials = input;
-    change({ token: login.accessToken, notice: null });
-  } else {
-    credentials = null;
-    change({ token: null, notice: login?.message ?? error?.message ?? 'Try again.' });
-  }
+  const answer = data?.login;
+  if (answer == null) throw error ?? new Error('Try again.');
+  return answer.__typename === 'LoginSuccess'
+    ? { token: answer.accessToken, notice: null }
+    : { token: null, notice: answer.message ?? 'The sign-in was refused.' };
 }
 
 export async function signOut(): Promise<void> {
-  credentials = null;
   change({ token: null, notice: null });
   await tradingGraph.tokenChanged();
-  // The cache is one account's.
-  await apollo.clearStore();
 }
 
 export function useSession(): Session {

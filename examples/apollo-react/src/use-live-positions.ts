@@ -1,5 +1,5 @@
 import { useQuery, useSubscription } from '@apollo/client/react';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { writePositionChanges } from 'trading-graph-client/apollo';
 import type { PositionsQuery } from './gql/graphql.ts';
 import { graphql } from './gql/index.ts';
@@ -25,16 +25,16 @@ export type PositionRow = NonNullable<PositionsQuery['positions']>[number];
 
 /** The events keep the cache's list up to date, and what is shown comes from there. */
 export function useLivePositions() {
-  const [isConnected, setConnected] = useState(false);
-  const context = useMemo(
-    () => ({ connected: () => setConnected(true), disconnected: () => setConnected(false) }),
-    [],
-  );
-  const { data, error } = useSubscription(CHANGES, {
-    context,
-    onData: ({ client, data: { data: event } }) => {
+  const [line, setLine] = useState<'first' | 'live' | 'lost'>('first');
+  const { data } = useSubscription(CHANGES, {
+    // `useSubscription` gives `onData` no event that has an error, though it holds all but the field that failed.
+    errorPolicy: 'ignore',
+    context: { disconnected: () => setLine('lost') },
+    onData({ client, data: { data: event } }) {
+      setLine('live');
       if (event) writePositionChanges(client.cache, event.positionChanges);
     },
+    onComplete: () => setLine('lost'),
   });
   const list = useQuery(POSITIONS, { fetchPolicy: 'cache-only' });
   const last = data?.positionChanges;
@@ -42,8 +42,7 @@ export function useLivePositions() {
     positions: list.data?.positions ?? null,
     totals: last?.totals ?? null,
     asOf: last ? new Date(last.asOf) : null,
-    status: isConnected ? (last?.status ?? null) : ('OFFLINE' as const),
-    error,
+    status: line === 'lost' ? ('OFFLINE' as const) : (last?.status ?? null),
   };
 }
 

@@ -28,18 +28,19 @@ export const client = createClient({
   storage: indexedDb({ name: 'trading-graph-example' }),
   catalogFields: ['leverage'],
   token: ({ force }) => (force ? renewed() : token),
-  onSignedOut: () => setToken(null),
+  onSignedOut: () => keep(null),
 });
 
 export async function signIn(given: Credentials): Promise<string | null> {
-  const refusal = await fetchToken(given);
-  if (refusal === null) await client.tokenChanged();
-  return refusal;
+  const { accessToken, message } = await login(given);
+  if (accessToken === undefined) return message ?? 'The sign-in was refused.';
+  keep(accessToken, given);
+  await client.tokenChanged();
+  return null;
 }
 
 export async function signOut(): Promise<void> {
-  credentials = null;
-  setToken(null);
+  keep(null);
   await client.tokenChanged();
 }
 
@@ -52,24 +53,24 @@ export function useIsSignedIn(): boolean {
  * as without a network, is tried again later.
  */
 async function renewed(): Promise<string | null> {
-  if (credentials !== null && (await fetchToken(credentials)) === null) return token;
-  credentials = null;
-  return null;
+  const asked = credentials;
+  const { accessToken = null } = asked === null ? {} : await login(asked);
+  // Somebody else may have signed in meanwhile, or nobody.
+  if (asked === credentials) keep(accessToken, asked);
+  return token;
 }
 
-/** Null where that has worked, else why it was refused. Throws where nobody could be asked. */
-async function fetchToken(input: Credentials): Promise<string | null> {
+/** Throws where nobody could be asked. */
+async function login(input: Credentials): Promise<NonNullable<SignIn['login']>> {
   const { data, errors } = await client.mutate(SIGN_IN, { input }, { anonymous: true });
   const answer = data?.login;
   if (answer == null) throw errors[0] ?? new Error('The server gave no answer.');
-  if (answer.accessToken === undefined) return answer.message ?? 'The sign-in was refused.';
-  credentials = input;
-  setToken(answer.accessToken);
-  return null;
+  return answer;
 }
 
-function setToken(next: string | null): void {
+function keep(next: string | null, by: Credentials | null = null): void {
   token = next;
+  credentials = next === null ? null : by;
   for (const listener of listeners) listener();
 }
 

@@ -14,14 +14,12 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
-    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderOutcome { idempotencyKey message }\n      ... on OrderAccepted { orderId }\n      ... on OrderRejected { error }\n      ... on OrderOutcomeUnknown { sentAt }\n    }\n  }\n": typeof types.PlaceOrderDocument,
     "\n  query Search($text: String!) {\n    instruments(first: 6, filter: { search: $text }) {\n      nodes { id symbol name }\n    }\n  }\n": typeof types.SearchDocument,
     "\n  mutation SignIn($input: LoginInput!) {\n    login(input: $input) {\n      __typename\n      ... on LoginSuccess { accessToken }\n      ... on LoginRejected { message }\n    }\n  }\n": typeof types.SignInDocument,
     "\n  query Positions {\n    positions { id symbol name side units priceCurrent digits profit }\n  }\n": typeof types.PositionsDocument,
     "\n  subscription PositionChanges($after: String) {\n    positionChanges(after: $after, intervalMs: 500) {\n      cursor snapshot closed status asOf\n      upserted { id symbol name side units priceCurrent digits profit }\n      ticks { id priceCurrent profit }\n      totals { count invested profit }\n    }\n  }\n": typeof types.PositionChangesDocument,
 };
 const documents: Documents = {
-    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderOutcome { idempotencyKey message }\n      ... on OrderAccepted { orderId }\n      ... on OrderRejected { error }\n      ... on OrderOutcomeUnknown { sentAt }\n    }\n  }\n": types.PlaceOrderDocument,
     "\n  query Search($text: String!) {\n    instruments(first: 6, filter: { search: $text }) {\n      nodes { id symbol name }\n    }\n  }\n": types.SearchDocument,
     "\n  mutation SignIn($input: LoginInput!) {\n    login(input: $input) {\n      __typename\n      ... on LoginSuccess { accessToken }\n      ... on LoginRejected { message }\n    }\n  }\n": types.SignInDocument,
     "\n  query Positions {\n    positions { id symbol name side units priceCurrent digits profit }\n  }\n": types.PositionsDocument,
@@ -42,10 +40,6 @@ const documents: Documents = {
  */
 export function graphql(source: string): unknown;
 
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
-export function graphql(source: "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderOutcome { idempotencyKey message }\n      ... on OrderAccepted { orderId }\n      ... on OrderRejected { error }\n      ... on OrderOutcomeUnknown { sentAt }\n    }\n  }\n"): (typeof documents)["\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderOutcome { idempotencyKey message }\n      ... on OrderAccepted { orderId }\n      ... on OrderRejected { error }\n      ... on OrderOutcomeUnknown { sentAt }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
