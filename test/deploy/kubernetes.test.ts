@@ -96,7 +96,6 @@ test('ports and probes are those of the service, and a probe has as long as a ch
   const portOf = (name: string) =>
     service.ports.find((port: Port) => port.name === name)?.containerPort;
   expect([portOf('http'), portOf('admin')]).toEqual([config.port, config.adminPort]);
-  expect(template.metadata.annotations['prometheus.io/port']).toBe(String(config.adminPort));
   const { startupProbe, livenessProbe, readinessProbe } = service;
   expect(startupProbe.httpGet).toEqual({ path: '/health/live', port: 'admin' });
   expect(livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'admin' });

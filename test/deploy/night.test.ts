@@ -60,11 +60,22 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
     labels: { alertname: `TradingGraph${alertname}`, severity: 'page', ...(job && { job }) },
   });
   const ours = (alertname: string) => page(alertname, 'trading-graph');
+  const lately = { labels: { ...ours('StoreLately').labels, severity: 'none' } };
 
   test.each([
     [[ours('BudgetBurn'), ours('Orders'), ours('GatewayUnreachable')], ['GatewayUnreachable']],
     [[ours('BudgetBurn'), ours('Orders')], ['Orders']],
     [[ours('BudgetBurn')], ['BudgetBurn']],
+    // One replica is no cause of what many see, nor is a store that will be full; one that refuses orders is.
+    [
+      [ours('MemoryShort'), ours('LiveDelayed')],
+      ['LiveDelayed', 'MemoryShort'],
+    ],
+    [
+      [ours('StoreAway'), ours('Orders')],
+      ['Orders', 'StoreAway'],
+    ],
+    [[ours('StoreAway'), ours('Orders'), lately], ['StoreAway']],
     // A door that is shut has no job, and hides whatever else is a page.
     [[ours('GatewayUnreachable'), page('FrontDoor')], ['FrontDoor']],
     // What another installation has hides nothing here.
