@@ -32,7 +32,9 @@ COPY *.md schema.graphql ./
 RUN node ../build/image/bundle.ts . dist
 # Portable, for else a cache is of use to the user alone who wrote it.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=compile-cache NODE_COMPILE_CACHE_PORTABLE=1
-RUN mkdir data && node ../build/image/warm.ts dist/main.js && chmod -R a+rX compile-cache
+RUN mkdir data && node ../build/image/warm.ts dist/main.js
+# A checkout may be its owner's alone, and the image's user is another.
+RUN chmod -R a+rX package.json dist graphiql compile-cache
 
 FROM ${NODE_IMAGE}
 ARG NODE_IMAGE
@@ -51,7 +53,7 @@ ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     ADMIN_HOST=0.0.0.0 \
     SHUTDOWN_DELAY_MS=5000
-COPY package.json ./
+COPY --from=bundle /app/package.json ./
 COPY --from=bundle /app/dist ./dist
 # For plugins, which get the program's own copy of graphql by it.
 COPY --from=bundle /app/dist/node_modules ./node_modules

@@ -1,8 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { CONNECTIONS } from '../engine/create-engine.ts';
 import { oldHeapLimit } from '../lib/heap-limit.ts';
-import { maxConnections, openFilesLimit } from '../src/app/max-connections.ts';
+import { connectionFaults, openFilesLimit } from '../src/app/max-connections.ts';
 import { shown } from '../src/config/setting.ts';
 import type { Config } from '../src/config.ts';
 import type { Section } from './section.ts';
@@ -23,8 +22,6 @@ const MB = 1_048_576;
 const BESIDE_HEAP_BYTES = 96 * MB;
 /** A smaller container refuses sockets before it has many. */
 const MIN_MEMORY_BYTES = 256 * MB;
-/** With fewer, connections run out before a core's CPU does. */
-const MIN_CONNECTIONS = 4_000;
 /** The records of an order, its indexes and the journal take half a kilobyte: this is room for two million. */
 const ROOM_BYTES = 1_024 * MB;
 const MIN_ROOM_BYTES = 64 * MB;
@@ -60,12 +57,9 @@ export async function checkDeployment(config: Config, machine = thisMachine()): 
       `Memory: the container has ${inMb(memoryBytes)}: give it at least ${inMb(MIN_MEMORY_BYTES)}`,
     );
   }
-  const connections = maxConnections(config, openFiles);
-  if (connections < MIN_CONNECTIONS) {
-    warnings.push(
-      `Open files: the limit of ${openFiles} (ulimit -n) leaves room for ${connections} of ${CONNECTIONS.most} connections`,
-    );
-  }
+  const connections = connectionFaults(config, openFiles);
+  problems.push(...connections.problems);
+  warnings.push(...connections.warnings);
   const room = await roomOf(config, machine);
   if (room !== null && room < ROOM_BYTES) {
     const text = `Disk: ORDER_STORE=${shown(config.orderStore)} has ${inMb(room)} of room, and orders are refused once there is none`;

@@ -1,4 +1,5 @@
 import { createLog, openLogOutput } from '../lib/log.ts';
+import { connectionFaults } from './app/max-connections.ts';
 import { findUnusable } from './app/resources.ts';
 import { LAST_LINES_MS, runApp } from './app/run-app.ts';
 import { ConfigError, parseEnvironment } from './config.ts';
@@ -9,7 +10,10 @@ let exitCode = 1;
 
 /** The process: reads the configuration and runs the service. */
 async function main(): Promise<void> {
-  const { config, problems, faulty, warnings } = parseEnvironment(process.env);
+  const { config, faulty, ...told } = parseEnvironment(process.env);
+  const ofFiles = connectionFaults(config);
+  const problems = [...told.problems, ...ofFiles.problems];
+  const warnings = [...told.warnings, ...ofFiles.warnings];
   if (problems.length > 0) {
     exitCode = EXIT_CONFIG;
     const others = await findUnusable(config, faulty);

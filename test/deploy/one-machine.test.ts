@@ -51,11 +51,12 @@ test('the unit gives every process a configuration that the service accepts, and
   }
 });
 
-test('the unit starts a process again at once, writes to its state alone and gains no privileges', () => {
+test('the unit starts a process again at once, writes to its state alone takes no memory of others and gains no privileges', () => {
   const [unit] = units;
   const has = (...keys: string[]) => keys.map((key) => unit?.value(key));
   expect(has('Restart', 'RestartSec')).toEqual(['on-failure', '100ms']);
   expect(text).toContain('\nStartLimitIntervalSec=0\n');
+  expect(has('MemoryMax')).toEqual(['2G']);
   expect(has('User', 'ProtectSystem')).toEqual(['trading-graph', 'strict']);
   expect(has('NoNewPrivileges', 'CapabilityBoundingSet')).toEqual(['yes', '']);
   expect(text).toContain(`\nEnvironment=NODE_COMPILE_CACHE=/var/cache/${has('CacheDirectory')}\n`);

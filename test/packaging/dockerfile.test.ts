@@ -41,6 +41,16 @@ test('the build has each page of the documentation and what it links to, and the
   expect(copied[2]).toEqual(expect.arrayContaining(['/app/dist', '/app/graphiql/docs']));
 });
 
+test('all that the image has can be read by its user, whatever the modes in the checkout', () => {
+  const [, bundle, image] = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
+  const last = bundle?.instructions.at(-1);
+  const [, readable = ''] = /^chmod -R a\+rX (.*)$/.exec(last?.rest ?? '') ?? [];
+  const sources = image?.instructions.flatMap(({ name, rest }) =>
+    name === 'COPY' ? [/^--from=bundle \/app\/([\w.-]+)/.exec(rest)?.[1]] : [],
+  );
+  expect(new Set(sources)).toEqual(new Set(readable.split(' ')));
+});
+
 test('all stages are built from one official Node, exactly the one that is developed on', () => {
   const source = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -43,6 +43,10 @@ test('a heap that may outgrow its container is a problem, with the flag that men
 });
 
 test('few open files are told with the connections that they leave', async () => {
+  const { problems } = await judged({ openFiles: 1_024 }, { GATEWAY_CONNECTIONS: '900' });
+  expect(problems).toEqual([
+    expect.stringMatching(/limit of 1024 \(ulimit -n\) .* 64 .* beside GATEWAY_CONNECTIONS=900$/),
+  ]);
   const { warnings } = await judged({ openFiles: 1_024 }, { GATEWAY_CONNECTIONS: '100' });
   expect(warnings).toEqual([
     expect.stringMatching(
@@ -90,28 +94,22 @@ describe.skipIf(!mayMount)(`a small disk${mayMount ? '' : ' (needs root)'}`, () 
 });
 
 test('the limits of the process itself are read, and are a warning that --strict fails for', () => {
-  const run = (...flags: string[]) =>
-    spawnSync(
-      'sh',
-      [
-        '-c',
-        'ulimit -n 512; exec "$@"',
-        'sh',
-        process.execPath,
-        'src/cli/main.ts',
-        'check',
-        ...flags,
-      ],
-      {
-        cwd: ROOT,
-        env: { ...process.env, ORDER_STORE: 'memory', PORT: '0', ADMIN_PORT: '0' },
-        encoding: 'utf8',
-      },
-    );
-  const { status, stdout } = run();
+  const run = (files: number, ...command: string[]) =>
+    spawnSync('sh', ['-c', `ulimit -n ${files}; exec "$@"`, 'sh', process.execPath, ...command], {
+      cwd: ROOT,
+      env: { ...process.env, ORDER_STORE: 'memory', PORT: '0', ADMIN_PORT: '0' },
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+  const check = ['src/cli/main.ts', 'check'];
+  const { status, stdout } = run(512, ...check);
   expect(stdout).toContain('Open files: the limit of 512 (ulimit -n)');
   expect(stdout).toMatch(/\nNo problem, 1 warning\.\n$/);
-  expect([status, run('--strict').status]).toEqual([0, 1]);
+  expect([status, run(512, ...check, '--strict').status]).toEqual([0, 1]);
+  // Nobody is served by less, and nothing but another environment helps.
+  const start = run(400, 'src/main.ts');
+  expect(start.status).toBe(78);
+  expect(start.stderr).toContain('no room for 64 connections beside GATEWAY_CONNECTIONS=128');
 });
 
 describeWithRedis('a Redis that may drop records', (path) => {
