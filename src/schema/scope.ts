@@ -69,6 +69,7 @@ export class Scope implements OwnReads {
   readonly #after: number;
   #viewer: MaybePromise<Viewer> | undefined;
   #session: Promise<SessionAnswer> | undefined;
+  #shown: SessionAnswer | undefined;
   #list: Promise<PositionsAnswer> | undefined;
   #positions: Promise<readonly Position[]> | undefined;
   /** Its list is null where positions are neither selected nor newer. */
@@ -124,7 +125,7 @@ export class Scope implements OwnReads {
   }
 
   plannedSession(): Promise<SessionAnswer> | null {
-    return this.#plan.has('session') || this.#plan.has('orders') ? this.session() : null;
+    return this.#plan.has('session') || this.#plan.has('orders') ? this.#readSession() : null;
   }
 
   plannedProofs(): readonly Promise<unknown>[] {
@@ -133,13 +134,21 @@ export class Scope implements OwnReads {
     return this.#plan.has('positions') ? [this.#readList(), ...proofs] : proofs;
   }
 
+  /** The snapshot that is shown: where orders are shown beside it, the one that they are from. */
+  async session(): Promise<SessionAnswer> {
+    const pairing = this.#plan.has('orders') ? this.#readPair().catch(() => null) : null;
+    const first = await this.#readSession();
+    this.#shown = (await pairing)?.answer ?? first;
+    return this.#shown;
+  }
+
   /** It is as young as the strictest of the scope's fields asks for. */
-  session(): Promise<SessionAnswer> {
-    this.#session ??= this.#readSession();
+  #readSession(): Promise<SessionAnswer> {
+    this.#session ??= this.#fetchSession();
     return this.#session;
   }
 
-  #readSession(): Promise<SessionAnswer> {
+  #fetchSession(): Promise<SessionAnswer> {
     const { sessions, openPositions, logicalClock } = this.#services;
     const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
     const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
@@ -179,6 +188,12 @@ export class Scope implements OwnReads {
   }
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
+    // A client's cache has one object for the rows of both lists.
+    const isBesideList = answer === this.#shown && this.#plan.has('positions');
+    if (isBesideList && answer.session.positions !== null) {
+      const list = await this.positions().catch(() => null);
+      if (list !== null) return list;
+    }
     const positions = this.#services.openPositions.newest(await this.viewer(), answer);
     // The list that was in memory when the snapshot was read has been evicted since.
     return positions === undefined ? this.positions() : positions;
@@ -197,7 +212,7 @@ export class Scope implements OwnReads {
   async #settlePair(): Promise<ListPair | SnapshotAlone> {
     const { openPositions, settlePair } = this.#services;
     // The snapshot is asked for first: then the list, which is the newer of the two, tells whether it agrees.
-    const reading = this.session();
+    const reading = this.#readSession();
     const planned = this.#plan.has('positions') ? this.#readList().catch(() => null) : null;
     const answer = await reading;
     const viewer = await this.viewer();

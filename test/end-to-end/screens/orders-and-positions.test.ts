@@ -44,12 +44,15 @@ describe('orders beside positions', () => {
     screen.app.sandbox.reset();
   });
 
-  test('are read once more where both were read concurrently and differ', async () => {
+  test('are read once more where both were read concurrently and differ, and the session with them', async () => {
     screen.fake('getOpenPositions', { positions: rows('p', 'filled') });
     screen.fake('getSession', snapshot(['filled', 'o'], ['p']), { times: 1 });
     screen.fake('getSession', snapshot(['o'], ['filled', 'p']));
-    const data = await screen.read('{ orders { id } positions { id } session { login } }');
-    expect(ids(data.orders)).toEqual(['o']);
+    const lists = 'orders { id } positions { id }';
+    const { session, ...beside } = await screen.read(`{ ${lists} session { ${lists} } }`);
+    expect(ids(session.orders)).toEqual(['o']);
+    // In the same order too: the snapshot has another.
+    expect(session).toEqual(beside);
     expect(screen.calls('getSession')).toBe(2);
   });
 
@@ -66,9 +69,12 @@ describe('orders beside positions', () => {
 
   test('are answered where the positions cannot be read, or are missing from the snapshot', async () => {
     screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
-    const { data, errors } = await screen.ask('{ orders { id } positions { id } }');
+    const { data, errors } = await screen.ask(
+      '{ orders { id } positions { id } session { positions { id } } }',
+    );
     expect(data.positions).toBeNull();
     expect(data.orders).toHaveLength(3);
+    expect(data.session.positions).toHaveLength(6);
     expect(errors).toHaveLength(1);
     screen.app.sandbox.clearFaults();
     const { positions: _, ...without } = snapshot(['o'], []);
@@ -82,8 +88,8 @@ describe('orders beside positions', () => {
     screen.fake('getOpenPositions', { positions: rows('p') });
     screen.fake('getSession', snapshot(['o'], []), { times: 1 });
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage' });
-    const { data, errors } = await screen.ask('{ orders { id } positions { id } }');
-    expect(data).toEqual({ orders: null, positions: [{ id: 'p' }] });
+    const { data, errors } = await screen.ask('{ orders { id } positions { id } session { id } }');
+    expect(data).toEqual({ orders: null, positions: [{ id: 'p' }], session: { id: '700001' } });
     expect(errors).toMatchObject([
       { path: ['orders'], extensions: { code: 'GATEWAY_CONTRACT', operation: 'getSession' } },
     ]);
