@@ -97,7 +97,7 @@ export function createDomain(parts: DomainParts) {
     onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
-  const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics);
+  const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log);
   metrics.watch({ catalogs, feeds, orders, lists, tokenRefusals });
   return {
     ...reads,

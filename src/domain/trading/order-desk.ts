@@ -1,3 +1,4 @@
+import type { Log } from '../../../lib/log.ts';
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../../store/order-records.ts';
 import type { Prover } from '../account/prover.ts';
@@ -17,6 +18,7 @@ export function createOrderDesk(
   prover: Pick<Prover, 'account'>,
   limits: Pick<WriteLimits, 'order'>,
   metrics: Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>,
+  log: Pick<Log, 'warn'>,
 ) {
   /** The error always says that this request did nothing, whatever the reason for the missing proof. */
   async function proofBefore(viewer: Viewer, operation?: Ticket['operation']) {
@@ -40,6 +42,11 @@ export function createOrderDesk(
         const { outcome } = placed;
         if (placed.replayed) metrics.replays.add();
         else metrics.orders.add(isUnsent(outcome) ? 'expired' : outcome.kind);
+        if (!placed.replayed && outcome.kind === 'unknown') {
+          const sentAt = new Date(outcome.sentAtMs).toISOString();
+          // The request's own line may be written already: its client may have left.
+          log.warn({ requestId: viewer.requestId, sentAt }, 'an order ended unknown');
+        }
         return placed;
       } catch (error) {
         // This request was not sent.

@@ -13,7 +13,16 @@ import {
   AccountRecordsFullError,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
-import { acceptedAs, demo, demoProof, last, stage, ticketOf } from './order-stage.ts';
+import {
+  acceptedAs,
+  answered,
+  demo,
+  demoProof,
+  last,
+  stage,
+  ticketOf,
+  unanswered,
+} from './order-stage.ts';
 
 const refusal = (kind: GatewayErrorKind) =>
   new GatewayError(kind, 'getSession', 'scripted', { status: 503, retryAfterSeconds: 7 });
@@ -23,7 +32,7 @@ const full = new AccountRecordsFullError({ max: 1 }, '1', 'account', 1_000);
 function open(failing: { prover?: Error; limits?: Error; records?: Error } = {}) {
   const counted: string[] = [];
   const fail = (error: Error | undefined) => error && Promise.reject(error);
-  const { orders, calls, clock } = stage((shared) => ({
+  const { orders, calls, clock, log } = stage((shared) => ({
     reserve: (request) => fail(failing.records) ?? shared.reserve(request),
     voidKey: (request) => fail(failing.records) ?? shared.voidKey(request),
   }));
@@ -36,8 +45,9 @@ function open(failing: { prover?: Error; limits?: Error; records?: Error } = {})
       replays: { add: () => void counted.push('replay') },
       voids: { add: () => void counted.push('void') },
     },
+    log,
   );
-  return { desk, calls, clock, counted };
+  return { desk, calls, clock, counted, lines: log.lines };
 }
 
 test('an order is counted by its outcome, and its repeat and its question as no order', async () => {
@@ -51,6 +61,21 @@ test('an order is counted by its outcome, and its repeat and its question as no 
   await desk.place(demo, ticketOf('k'));
   await desk.place(demo, ticketOf('late', 'AAPL', clock.date() - 1));
   expect(counted).toEqual(['accepted', 'replay', 'expired']);
+});
+
+test.each([
+  ['none', unanswered],
+  ['a success without words', answered(200)],
+  ['a conflict', answered(409)],
+])('an order that ends unknown is logged once, whatever its answer: %s', async (_, exchange) => {
+  const { desk, calls, clock, counted, lines } = open();
+  const placed = desk.place(demo, ticketOf('k'));
+  await clock.advance(0);
+  last(calls).end(exchange);
+  await placed;
+  await desk.place(demo, ticketOf('k'));
+  expect(counted).toEqual(['unknown', 'replay']);
+  expect(lines).toEqual(['an order ended unknown']);
 });
 
 describe('an order that is not sent', () => {

@@ -214,6 +214,9 @@ test('LOG_SAMPLE leaves out healthy queries, and keeps each one that failed or w
     outcome: 'ok',
     type: 'mutation',
   });
+  expect(await lineOf(app, 'an order ended unknown', 'order')).toMatchObject({
+    ...{ level: 'warn', sentAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+  });
   using socket = await initializedSocket(app, token);
   await socket.watch('1', LIVE);
   expect(linesOf(app, 'subscription started')).toEqual([]);
