@@ -8,7 +8,7 @@ For developers who handle what goes wrong. A refused order, a wrong password or 
 \`... on Refusal { error message }\` selects the gateway’s words in any result. All else is an error.
 
 Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`; the other fields have their data. An error of the whole request
-comes without \`data\`. HTTP says 200 with the errors of fields, 400 for a wrong request (200 with \`Accept: application/json\`, if it is well-formed), 405, 406, 413 and 415 for a wrong
+comes without \`data\`. HTTP says 200 with the errors of fields, 400 for a wrong request (200 where it is well-formed and \`Accept\` does not name \`application/graphql-response+json\`), 405, 406, 413 and 415 for a wrong
 method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code below says so.
 
 ## What an error carries
@@ -21,7 +21,7 @@ method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code 
 | \`retryAfter\` | \`RATE_LIMITED\`, \`IDEMPOTENCY_UNAVAILABLE\`; where the gateway said it with a 503, \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` | seconds to wait first |
 | \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503 | the gateway’s own \`error\` and \`message\`, personal data redacted; may be shown to the user |
 | \`argument\` | \`BAD_USER_INPUT\` | path of the argument, where the error is about one |
-| \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\`, \`PAYLOAD_TOO_LARGE\`; \`limit\` alone \`IDEMPOTENCY_UNAVAILABLE\` | which limit is exceeded, the value found, and the limit itself |
+| \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\`; \`limit\` alone \`IDEMPOTENCY_UNAVAILABLE\` | which limit is exceeded, the value found, and the limit itself |
 | \`gap\` | \`IDEMPOTENCY_UNAVAILABLE\` | \`until\` when order records may be missing |
 | \`earlierUnknown\` | \`IDEMPOTENCY_UNAVAILABLE\` and \`GATEWAY_UNAVAILABLE\` of an order | true where an earlier request with its key may have been sent |
 | \`requestId\` | \`INTERNAL\` | the log has the cause under this id; it is also the response header \`x-request-id\` |
