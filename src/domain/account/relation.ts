@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position } from '../../gateway/model.ts';
-import type { SnapshotPositions } from '../../gateway/wire/session.ts';
+import { type SnapshotPositions, sizeOf } from '../../gateway/wire/session.ts';
 
 /** How a list of an account's positions (op 12) and a snapshot of the account (op 10) stand to each other. */
 export type Relation =
@@ -83,26 +83,37 @@ export function ordersLeft(
   return left.size > 0 ? left : NO_AWAITED_ORDERS;
 }
 
-/**
- * Whether a snapshot was taken while the account had these positions, of these sizes: a position that is closed in part keeps
- * its id, and changes the account's figures. The interface promises no order; no list has an id twice.
- */
+/** Whether a snapshot was taken while the account had these positions, of these sizes. The interface promises no order; no list has an id twice. */
 function sameMembers(snapshot: SnapshotPositions | null, list: readonly Position[]): boolean {
   if (snapshot === null || snapshot.ids.length !== list.length) return false;
-  const { ids, units } = snapshot;
+  const { ids, sizes } = snapshot;
   const byId = new Map(list.map((position) => [position.id, position]));
   return ids.every((id, at) => {
     const position = byId.get(id);
-    const size = units[at] ?? null;
+    if (position === undefined) return false;
+    const [told, listed] = [sizes[at] ?? null, sizeOf(position)];
     // A size that either of them lacks says nothing.
-    return position && (size === null || position.units === null || position.units === size);
+    return told === null || listed === null || told === listed;
   });
 }
 
-/**
- * A number of 52 bits that is the same for the same ids in any order. It stands for a list that is forgotten: the ids themselves
- * would be most of what is kept of an account.
- */
-export function digestOf(ids: readonly string[]): number {
-  return Number.parseInt(hash('sha1', JSON.stringify(ids.toSorted())).slice(0, 13), 16);
+/** Stands for a list that is forgotten: the ids themselves would be most of what is kept of an account. */
+export interface Members {
+  readonly ids: number;
+  /** Digest of the ids with their sizes; null where one lacks its size. */
+  readonly sizes: number | null;
+}
+
+export function membersOf({ ids, sizes }: Pick<SnapshotPositions, 'ids' | 'sizes'>): Members {
+  const sized = () => digestOf(ids.map((id, at) => `${id} ${sizes[at]}`));
+  return { ids: digestOf(ids), sizes: sizes.includes(null) ? null : sized() };
+}
+
+export function isSame(a: Members, b: Members): boolean {
+  return a.ids === b.ids && (a.sizes === null || b.sizes === null || a.sizes === b.sizes);
+}
+
+/** A number of 52 bits that is the same for the same texts in any order. */
+function digestOf(texts: readonly string[]): number {
+  return Number.parseInt(hash('sha1', JSON.stringify(texts.toSorted())).slice(0, 13), 16);
 }

@@ -8,7 +8,13 @@ import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountFreshness } from './account-freshness.ts';
-import { type AwaitedOrders, digestOf, NO_AWAITED_ORDERS, ordersLeft } from './relation.ts';
+import {
+  type AwaitedOrders,
+  type Members,
+  membersOf,
+  NO_AWAITED_ORDERS,
+  ordersLeft,
+} from './relation.ts';
 import { bytesOfSnapshot, withoutRows } from './snapshot-size.ts';
 
 export interface SessionsOptions {
@@ -40,8 +46,8 @@ interface InFlightRead {
 
 interface CachedSnapshot {
   readonly answer: SessionAnswer;
-  /** The digest of its positions' ids; null where it has no list. */
-  readonly members: number | null;
+  /** Null where it has no list of positions. */
+  readonly members: Members | null;
   /** Orders of the snapshots before it that it lacks. */
   readonly left: AwaitedOrders;
   usedAtMs: number;
@@ -180,7 +186,7 @@ export class Sessions {
     const usedAtMs = clock.now();
     const entry = {
       ...{ answer, usedAtMs },
-      members: positions && digestOf(positions.ids),
+      members: positions && membersOf(positions),
       left: ordersLeft(left, before?.session.orders ?? [], answer, maxAgeMs),
     };
     const isFull = this.#cache.calculatedSize + bytesOfSnapshot(answer) > this.#cache.maxSize;

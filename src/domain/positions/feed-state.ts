@@ -10,6 +10,7 @@ import { ChangesReader } from '../../../lib/live/readers.ts';
 import { type Delta, Timeline } from '../../../lib/live/timeline.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position, Session } from '../../gateway/model.ts';
+import { sizeOf } from '../../gateway/wire/session.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
 
 /** One event of the positions. */
@@ -60,8 +61,7 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
       keyOf: ({ id }) => id,
       isSame: samePosition,
       isSameBesides: sameBesidesPrices,
-      // A partial close keeps the id, and changes the account's figures.
-      isResized: (a, b) => a.units !== b.units,
+      isResized: (a, b) => sizeOf(a) !== sizeOf(b),
       rowsOf: ({ positions }) => positions,
       totalsOf,
     });

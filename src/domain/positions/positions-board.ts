@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
-import { digestOf } from '../account/relation.ts';
+import { sizeOf } from '../../gateway/wire/session.ts';
+import { isSame, type Members, membersOf } from '../account/relation.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 
-/** A list that was served: when it was asked for, and the digest of its ids. */
-interface Served {
+/** A list that was served: when it was asked for, and its members. */
+interface Served extends Members {
   readonly at: number;
-  readonly members: number;
 }
 
 // Measured. The texts of a position take as much of the heap as of the body, the rest of it half as much again.
@@ -32,7 +32,7 @@ export class PositionsBoard {
   /** `maxBytes` is the estimated heap of all lists. */
   constructor(ledger: Pick<ProofLedger, 'account'>, maxBytes: number) {
     this.#ledger = ledger;
-    const options = { maxSize: Math.ceil(maxBytes / 2), sizeCalculation: sizeOf };
+    const options = { maxSize: Math.ceil(maxBytes / 2), sizeCalculation: bytesOf };
     this.#byToken = new LRUCache(options);
     this.#byAccount = new LRUCache(options);
   }
@@ -56,13 +56,15 @@ export class PositionsBoard {
   }
 
   /**
-   * Whether a list was served to the viewer that was asked for after a snapshot, and has other ids than the snapshot: then it was
-   * taken before a position opened or closed, and its balance and orders are outdated too. A list that is forgotten may have others.
+   * Whether a list was served to the viewer that was asked for after a snapshot, and has other ids or sizes than the snapshot: then it
+   * was taken before a position changed, and its balance and orders are outdated too. A list that is forgotten may have others.
    */
-  contradicts(viewer: Viewer, logicalTime: number, members: number): boolean {
+  contradicts(viewer: Viewer, logicalTime: number, members: Members): boolean {
     const proof = this.#ledger.account(viewer);
-    const differs = (newest: Watermarks<Served>, key: string) =>
-      logicalTime < newest.at(key) && newest.get(key)?.members !== members;
+    const differs = (newest: Watermarks<Served>, key: string) => {
+      const served = newest.get(key);
+      return logicalTime < newest.at(key) && !(served && isSame(served, members));
+    };
     if (differs(this.#newestByToken, viewer.tokenHash)) return true;
     return proof !== null && differs(this.#newestByAccount, proof.account);
   }
@@ -88,13 +90,15 @@ export class PositionsBoard {
     // Equal bytes are mapped to the same array.
     const isUnchanged = this.#byToken.get(tokenHash)?.positions === positions;
     const before = isUnchanged ? this.#newestByToken.get(tokenHash) : undefined;
-    const members = before?.members ?? digestOf(positions.map(({ id }) => id));
+    const ids = () => positions.map(({ id }) => id);
+    const members = before ?? membersOf({ ids: ids(), sizes: positions.map(sizeOf) });
+    const served = { ...members, at };
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
     this.#byToken.set(tokenHash, list);
-    this.#newestByToken.set(tokenHash, { at, members });
+    this.#newestByToken.set(tokenHash, served);
     if (proof === null) return list;
     this.#byAccount.set(proof.account, list);
-    this.#newestByAccount.set(proof.account, { at, members });
+    this.#newestByAccount.set(proof.account, served);
     return list;
   }
 }
@@ -107,6 +111,6 @@ export function newer<T extends PositionsAnswer | null>(
   return b === null || a.logicalTime > b.logicalTime ? a : b;
 }
 
-function sizeOf({ positions, bytes }: PositionsAnswer): number {
+function bytesOf({ positions, bytes }: PositionsAnswer): number {
   return BYTES_OF_A_LIST + positions.length * BYTES_BESIDE_THE_BODY + 2 * bytes.length;
 }

@@ -51,13 +51,18 @@ export function toSession(body: unknown, login: string, reading: Reading) {
 export interface SnapshotPositions {
   readonly ids: readonly string[];
   /** In the order of the ids. */
-  readonly units: readonly (number | null)[];
+  readonly sizes: readonly (number | null)[];
   /** Null in a snapshot that is cached: they are most of it, and seldom read. */
   readonly rows: ReturnType<typeof toPositions>;
 }
 
 function inSnapshot(rows: NonNullable<SnapshotPositions['rows']>): SnapshotPositions {
-  return { ids: rows.map(({ id }) => id), units: rows.map(({ units }) => units), rows };
+  return { ids: rows.map(({ id }) => id), sizes: rows.map(sizeOf), rows };
+}
+
+/** A position's units, with the other sign where it is sold: a partial close and a reversal keep the id, and change the account's figures. */
+export function sizeOf({ side, units }: NonNullable<SnapshotPositions['rows']>[number]) {
+  return side === 'SELL' && units !== null ? -units : units;
 }
 
 export function toAccess(value: unknown) {

@@ -83,7 +83,7 @@ test('all that remembers an account hears of its change, and its feed is polled;
 test('a snapshot with other positions has the feed polled, and counts in the agreement of the two lists', async () => {
   const { accounts, known, services } = await open();
   const times = { logicalTime: 1_000, sentAtMs: Date.now(), receivedAtMs: Date.now() };
-  const positions = { ids: ['b'], units: [1], rows: [{ id: 'b' }] };
+  const positions = { ids: ['b'], sizes: [1], rows: [{ id: 'b' }] };
   accounts.emit('positionsAnswered', demo, { ...times, positions: [], bytes: Buffer.of() });
   expect(services.lists.counts()).toEqual({ agree: 0, differ: 0 });
   accounts.emit('snapshotAnswered', demo, {

@@ -15,19 +15,22 @@ const SINCE_MS = 10_000;
 const IN_TIME_MS = SINCE_MS + BELIEVED_AFTER_MS - 1;
 const TOO_LATE_MS = SINCE_MS + BELIEVED_AFTER_MS;
 
-/** `a:2` is a position of two units, `a` one whose size is not told. */
+/** `a:2` is a position of two units, `a:-2` one that is sold, `a` one whose size is not told. */
 function membersOf(text: string) {
   const members = text
     .split(' ')
     .filter(Boolean)
     .map((member) => member.split(':'));
   const ids = members.map(([id = '']) => id);
-  return { ids, units: members.map(([, units]) => (units ? Number(units) : null)) };
+  return { ids, sizes: members.map(([, size]) => (size ? Number(size) : null)) };
 }
 
 function list(at: number, members: string, more: Partial<KnownList> = {}): KnownList {
-  const { ids, units } = membersOf(members);
-  const positions = ids.map((id, index) => ({ id, units: units[index] }) as Position);
+  const { ids, sizes } = membersOf(members);
+  const positions = ids.map((id, index) => {
+    const [size = null, side] = [sizes[index], (sizes[index] ?? 0) < 0 ? 'SELL' : 'BUY'];
+    return { id, side, units: size && Math.abs(size) } as Position;
+  });
   return { positions, logicalTime: at, sentAtMs: IN_TIME_MS, ...more };
 }
 
@@ -53,6 +56,7 @@ describe('whoever is older, a list and a snapshot', () => {
   test.each<[string, string, string | null, boolean]>([
     ['the same in another order', 'a:1 b:2', 'b:2 a:1', true],
     ['the same of another size', 'a:1 b:2', 'a:1 b:3', false],
+    ['the same of the other side', 'a:1 b:2', 'a:1 b:-2', false],
     ['the same, whose sizes the list lacks', 'a b', 'a:1 b:3', true],
     ['the same, whose sizes the snapshot lacks', 'a:1 b:2', 'a b', true],
     ['one that the snapshot lacks', 'a b', 'a', false],

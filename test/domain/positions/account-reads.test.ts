@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Position } from '../../../src/gateway/model.ts';
 import { type AccountEvent, createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, inSnapshot, order, position } from './scripted-gateway.ts';
 
@@ -132,21 +133,24 @@ test('a change of the members is shown after one interval at the latest; a slowe
   expect(gateway.sessions).toHaveLength(2);
 });
 
-test('a position that is closed in part has the account read; one that is closed leaves with the figures without it', async () => {
-  const { clock, gateway, hub, phone } = await followed();
-  gateway.set(LOGIN, [position('a', { units: 0.5 })]);
-  gateway.setAccount(LOGIN, { orders: [order('o')], balance: 90 });
-  await clock.advance(3_000);
-  expect(phone.last).toMatchObject({ session: { session: { balance: 90 } } });
-  gateway.latencyMs = 500;
-  gateway.set(LOGIN, []);
-  gateway.setAccount(LOGIN, { orders: [order('o')], balance: 80 });
-  hub.accountChanged(LOGIN);
-  await clock.advance(5_000);
-  const left = phone.events.findIndex(({ positions }) => positions.closed.includes('a'));
-  const told = phone.events.findIndex(({ session }) => session?.session.balance === 80);
-  expect([left, told]).toEqual([left, left]);
-});
+test.each<Partial<Position>>([{ units: 0.5 }, { side: 'SELL' }])(
+  'a position that becomes %o has the account read; one that is closed leaves with the figures without it',
+  async (change) => {
+    const { clock, gateway, hub, phone } = await followed();
+    gateway.set(LOGIN, [position('a', change)]);
+    gateway.setAccount(LOGIN, { orders: [order('o')], balance: 90 });
+    await clock.advance(3_000);
+    expect(phone.last).toMatchObject({ session: { session: { balance: 90 } } });
+    gateway.latencyMs = 500;
+    gateway.set(LOGIN, []);
+    gateway.setAccount(LOGIN, { orders: [order('o')], balance: 80 });
+    hub.accountChanged(LOGIN);
+    await clock.advance(5_000);
+    const left = phone.events.findIndex(({ positions }) => positions.closed.includes('a'));
+    const told = phone.events.findIndex(({ session }) => session?.session.balance === 80);
+    expect([left, told]).toEqual([left, left]);
+  },
+);
 
 describe('op 10 that', () => {
   test('disagrees with op 12 is asked less and less often, and is believed about what it says alone', async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { digestOf } from '../../../src/domain/account/relation.ts';
+import { membersOf } from '../../../src/domain/account/relation.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createOpenPositions } from '../../../src/domain/positions/open-positions.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
@@ -109,11 +109,18 @@ test('a list is asked for three times at most while newer ones come and are forg
   expect(asked).toBe(3);
 });
 
-const contradicts = (viewer: Viewer, at: number, ...ids: string[]) =>
-  board.contradicts(viewer, at, digestOf(ids));
+/** `a:1` is a position of one unit, `a` one whose size is not told. */
+function contradicts(viewer: Viewer, at: number, ...told: string[]): boolean {
+  const rows = told.map((each) => each.split(':'));
+  const sizes = rows.map(([, size]) => (size ? Number(size) : null));
+  return board.contradicts(viewer, at, membersOf({ ids: rows.map(([id = '']) => id), sizes }));
+}
 
 test.each([
   ['the same in another order', ['b', 'a'], false],
+  ['the same of the same sizes', ['b:1', 'a:1'], false],
+  ['one that was larger', ['a:2', 'b:1'], true],
+  ['one of the other side', ['a:-1', 'b:1'], true],
   ['another one', ['a', 'c'], true],
   ['both as one', ['a,b'], true],
   ['none', [], true],

@@ -6,7 +6,7 @@ import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors
 import type { Order, Position, Session } from '../../../src/gateway/model.ts';
 import { toPositions } from '../../../src/gateway/wire/holding.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
-import type { SnapshotPositions } from '../../../src/gateway/wire/session.ts';
+import { type SnapshotPositions, sizeOf } from '../../../src/gateway/wire/session.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
 
 export interface Poll {
@@ -133,7 +133,7 @@ export function answerOf(
 }
 
 export function inSnapshot(rows: readonly Position[]): SnapshotPositions {
-  return { ids: rows.map(({ id }) => id), units: rows.map(({ units }) => units), rows };
+  return { ids: rows.map(({ id }) => id), sizes: rows.map(sizeOf), rows };
 }
 
 export function gatewayError(kind: GatewayErrorKind, retryAfterSeconds?: number): GatewayError {

@@ -144,6 +144,19 @@ describe('an order that was shown and is in neither list', () => {
   });
 });
 
+test.each([
+  ['closed in part', { units: 0.5 }],
+  ['reversed', { isBuy: false }],
+])('the session is read again once a position was seen %s', async (_, change) => {
+  const held = { ...rows('p')[0], units: 1, isBuy: true };
+  const now = { positions: [{ ...held, ...change }] };
+  screen.fake('getSession', { ...snapshot([], []), positions: [held], balance: 1 }, { times: 1 });
+  screen.fake('getSession', { ...snapshot([], []), ...now, balance: 2 });
+  screen.fake('getOpenPositions', now);
+  await screen.read('{ session { balance } positions { id } }');
+  expect(await screen.read('{ session { balance } }')).toEqual({ session: { balance: 2 } });
+});
+
 describe('orders alone', () => {
   test('are read again where the account’s positions changed while they were read', async () => {
     screen.fake('getSession', snapshot(['filled'], []), { times: 1 });

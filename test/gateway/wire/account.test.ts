@@ -42,9 +42,11 @@ describe('each field of the interface has the name that the schema gives it', ()
     expect(session()).toStrictEqual({
       ...{ ...same, login: '700001', invested: 2_900, profits: 100.5, kycStatus: 'APPROVED' },
       createdAt: NEW_YEAR,
-      positions: { ids: [id], units: [units], rows: positions(positionRow) },
+      positions: { ids: [id], sizes: [units], rows: positions(positionRow) },
       orders: orders(orderRow),
     });
+    const sold = { ...positionRow, isBuy: false };
+    expect(session({ positions: [sold] })).toMatchObject({ positions: { sizes: [-units] } });
   });
 });
 
@@ -103,7 +105,7 @@ describe.each([
     for (const nothing of [undefined, null]) {
       expect(session({ [list]: nothing })).toMatchObject({ login: '700001', [list]: null });
     }
-    const none = list === 'orders' ? [] : { ids: [], units: [], rows: [] };
+    const none = list === 'orders' ? [] : { ids: [], sizes: [], rows: [] };
     expect(session({ [list]: [] })).toMatchObject({ login: '700001', [list]: none });
   });
 });
