@@ -104,7 +104,7 @@ describe.skipIf(!hasFormer)('a replica of this version beside one of the last', 
           redisTimeoutMs: 10_000,
           durability: 'required',
           uptimeMs: () => performance.now(),
-          timing: { beatMs: 50, graceMs: 200, leaseMs: 1_500, patienceMs: 20_000 },
+          timing: { beatMs: 50, graceMs: 200, leaseMs: 10_000, patienceMs: 20_000 },
         });
       const [lose, stays] = [await open(loser), await open(finder)];
       expect(await lose.reserve(made('lost', -59_000))).toMatchObject({ reserved: true });

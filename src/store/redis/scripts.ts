@@ -164,7 +164,9 @@ export const LEAVE = `${COMMON}
 local isLoss = mark[1] and ARGV[2] ~= '0'
 local isBehind = current == '' or redis.call('ZSCORE', expected, ARGV[1]) == '1'
 if isBehind and isLoss then redis.call('HSET', marker, 'gap', 1) end
-if redis.call('ZREM', members, ARGV[1]) > 0 and isLoss then departed() end
+redis.call('ZREM', members, ARGV[1])
+-- Also where it was taken for dead before its last write.
+if isLoss then departed() end
 redis.call('ZREM', expected, ARGV[1])
 return {'left'}
 `;

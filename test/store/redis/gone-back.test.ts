@@ -16,6 +16,7 @@ import {
   KEYS,
   MARKER,
   MEMBERS,
+  membersOf,
   openReplica,
   PREFIX,
   twoBeats,
@@ -204,8 +205,18 @@ function made(key: string, agoMs: number) {
 }
 
 describeWithRedis('an older state of Redis', (serverPath) => {
-  test.each<[string, (redis: TestRedis, leave: () => Promise<void>) => Promise<void>]>([
+  type Leave = (beforeIt?: () => Promise<unknown>) => Promise<void>;
+  test.each<[string, (redis: TestRedis, leave: Leave) => Promise<void>]>([
     ['from its files, after a replica has left', setBack],
+    [
+      'that is empty, after a replica that was taken for dead has left',
+      async (redis, leave) => {
+        await leave(() => redis.command('DEL', MEMBERS));
+        await eventually(async () => expect(await membersOf(redis)).toHaveLength(2));
+        await twoBeats(redis);
+        await redis.command('FLUSHALL');
+      },
+    ],
     [
       'that is empty, after a replica has left',
       async (redis, leave) => {
@@ -228,8 +239,9 @@ describeWithRedis('an older state of Redis', (serverPath) => {
     await using old = await open(redis.url, 'required');
     await using next = await open(redis.url, 'required');
     await using other = await open(redis.url, 'required');
-    await lose(redis, async () => {
+    await lose(redis, async (beforeIt = async () => {}) => {
       expect(await old.records.reserve(made('lost', -59_000))).toMatchObject({ reserved: true });
+      await beforeIt();
       await old.records.close();
     });
     const replicas = [next, other];
