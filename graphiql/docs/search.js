@@ -36,13 +36,28 @@ const SYNONYMS = [
   ['rest api', 'own backend', 'microservice', 'http service', 'extension'],
   ['withdraw', 'withdrawal', 'payout', 'money out'],
   ['trade', 'position', 'holding'],
-  ['cancel', 'cancelling', 'what it does not do'],
   ['down', 'outage', 'unavailable', 'out of reach', 'failure'],
-  ['probe', 'liveness', 'readiness', 'health check'],
+  ['probe', 'liveness', 'readiness', 'health check', 'healthcheck'],
   ['precision', 'decimal', 'rounding', 'digits'],
   ['sticky', 'affinity', 'route'],
   ['whole screen', 'whole dashboard', 'one request', 'round trip', 'home screen'],
 ];
+
+/** Words that people type in search of a section, by its title: the text has others. */
+const WORDS = new Map([
+  ['What it does not do', 'cancel close amend pending order position refresh file upload'],
+  ['What a client has to do', 'flutter dart python golang another language client'],
+  ['Staying signed in', '401 after a while, session expired, get refresh renew token'],
+  ['What gets out', 'gdpr privacy personal data'],
+  ['Which requests are cross-site', 'cors error blocked'],
+  ['All variables', 'disable enable introspection'],
+  ['A load balancer of your own', 'behind cloudflare cdn proxy websocket disconnects idle minute'],
+  ['Who is charged', 'x-forwarded-for client ip too many connections'],
+  ['Signing in', 'brute force password lockout'],
+  ['Using it, and taking updates', 'install npm package registry'],
+  ['Memory', 'memory limit oom kubernetes'],
+  ['The container', 'graphql playground'],
+]);
 
 const STOP_WORDS = new Set(
   'a an and are as at be by can do does for from how i if in into is it its me my not of on or our so that the their there this to was we what when where which who why will with you your'.split(
@@ -107,18 +122,23 @@ function synonymsOf(words) {
  * @type {typeof import('./search.js').createSearch}
  */
 export function createSearch(MiniSearch, sections) {
-  const options = { tokenize, processTerm, fields: ['page', 'title', 'text'] };
+  const options = { tokenize, processTerm, fields: ['page', 'title', 'words', 'text'] };
   const index = new MiniSearch(options);
   // The first section of a page has the page's title, which counts once.
   const titleOf = (/** @type {import('./search.js').Section} */ { title, page }) =>
     title === page ? '' : title;
-  index.addAll(sections.map((section, id) => ({ ...section, id, title: titleOf(section) })));
+  index.addAll(
+    sections.map((section, id) => {
+      const words = WORDS.get(section.title) ?? '';
+      return { ...section, id, title: titleOf(section), words };
+    }),
+  );
 
   return (query) => {
     const asked = new Set(tokenize(query).flatMap((word) => processTerm(word) ?? []));
     const added = synonymsOf(asked);
     const found = index.search([query, ...added].join(' '), {
-      boost: { page: 3, title: 2 },
+      boost: { page: 3, title: 2, words: 2 },
       prefix: (term) => term.length > 2,
       weights: { prefix: 0.375, fuzzy: 0.3 },
       fuzzy: (term) => (term.length > 4 && asked.has(term) ? 0.2 : false),

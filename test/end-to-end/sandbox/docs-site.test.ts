@@ -132,10 +132,32 @@ test.each([
   ['cors', '/docs/security#which-requests-are-cross-site'],
   ['pagination', '/docs/catalog#filtering-sorting-paging'],
   ['csp', '/docs/security#pages-of-other-sites'],
+  ['healthcheck', '/docs/operations#health-checks'],
+  ['flutter', '/docs/clients/protocol#what-a-client-has-to-do'],
+  ['python client', '/docs/clients/protocol#what-a-client-has-to-do'],
+  ['gdpr', '/docs/security#what-gets-out'],
+  ['cancel an order', '/docs/limits-of-use#what-it-does-not-do'],
+  ['cancel a pending order', '/docs/limits-of-use#what-it-does-not-do'],
+  ['close a position', '/docs/limits-of-use#what-it-does-not-do'],
+  ['file upload', '/docs/limits-of-use#what-it-does-not-do'],
+  ['401 after a while', '/docs/clients#staying-signed-in'],
+  ['session expired', '/docs/clients#staying-signed-in'],
+  ['refresh token', '/docs/clients#staying-signed-in'],
+  ['how do I get a token', '/docs/clients#staying-signed-in'],
+  ['disable introspection', '/docs/configuration#all-variables'],
+  ['CORS error', '/docs/security#which-requests-are-cross-site'],
+  ['behind cloudflare', '/docs/operations#a-load-balancer-of-your-own'],
+  ['websocket disconnects every minute', '/docs/operations#a-load-balancer-of-your-own'],
+  ['x-forwarded-for', '/docs/limits#who-is-charged'],
+  ['too many connections', '/docs/limits#who-is-charged'],
+  ['brute force password', '/docs/limits#signing-in'],
+  ['install from npm', '/docs/consuming#using-it-and-taking-updates'],
+  ['memory limit kubernetes', '/docs/operations#memory'],
+  ['graphql playground', '/docs/operations#the-container'],
 ])(
   'a search for %s finds it among the first two, however it is written there',
   async (query, wanted) => {
-    const { text } = await get(`/docs?q=${query}`);
+    const { text } = await get(`/docs?q=${encodeURIComponent(query)}`);
     const found = hrefs(text.slice(text.indexOf('<ol class="found">')));
     expect(found.slice(0, 2)).toContain(wanted);
   },
