@@ -102,7 +102,7 @@ export const GATEWAY_SETTINGS = {
   GATEWAY_URL: setting(
     baseUrl,
     null,
-    'base address of the trading gateway, path prefix included; unset: the embedded sandbox gateway',
+    'base address of the trading gateway, path prefix included, reached without `HTTPS_PROXY`; unset: the embedded sandbox gateway',
   ),
   GATEWAY_DIRECTION_FIELD: setting(
     bodyField,
