@@ -138,10 +138,11 @@ const ROWS_AT_A_TIME = 200;
 /** One row that breaks the interface must not cost the catalog; of rows with one id the first counts. */
 export async function toInstruments(rows: Iterable<unknown>) {
   const byId = new Map<string, Instrument>();
-  let [total, inexactFigures] = [0, 0];
+  let [total, skipped, inexactFigures] = [0, 0, 0];
   for (const row of rows) {
     const instrument = toInstrument(row);
-    if (instrument !== null && !byId.has(instrument.id)) {
+    if (instrument === null) skipped += 1;
+    else if (!byId.has(instrument.id)) {
       byId.set(instrument.id, instrument);
       inexactFigures += inexactIn(instrument);
     }
@@ -153,7 +154,7 @@ export async function toInstruments(rows: Iterable<unknown>) {
   return {
     instruments,
     /** Rows that broke the interface's table and were left out. */
-    skipped: total - byId.size,
+    skipped,
     /** Values of enums that are not known here. */
     unknownValues,
     /** Figures that are the nearest double, because null would cost the row. */

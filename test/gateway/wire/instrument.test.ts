@@ -83,12 +83,13 @@ describe('an instrument', () => {
 });
 
 describe('a catalog', () => {
-  test('leaves out the rows that break the interface, and counts them', async () => {
-    const rows = [instrumentRow, { ...instrumentRow, _id: 'MSFT', digits: '2' }, null, 7];
+  test('leaves out the rows that break the interface, and counts them, not one that comes twice', async () => {
+    const broken = { ...instrumentRow, _id: 'MSFT', digits: '2' };
+    const rows = [instrumentRow, broken, null, 7, { ...instrumentRow, friendlyName: 'Other' }];
     expect(await toInstruments(rows)).toMatchObject({
-      instruments: [{ id: 'AAPL' }],
+      instruments: [{ id: 'AAPL', name: toInstrument(instrumentRow)?.name }],
       skipped: 3,
-      total: 4,
+      total: 5,
     });
   });
 
