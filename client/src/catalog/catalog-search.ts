@@ -1,5 +1,5 @@
 import { currencyPairOf, joined } from './currency-pair.ts';
-import { bare, chunks, fold, wordsOf } from './fold.ts';
+import { bare, chunks, fold, laterParts, symbolForms, wordsOf } from './fold.ts';
 import type { KeyFields } from './instrument.ts';
 import { lettersOf, typoTest } from './typos.ts';
 
@@ -73,9 +73,7 @@ export class CatalogSearch<Row extends KeyFields> {
 
   #add(row: Row, ordinal: number): void {
     const folded = fold(row.symbol);
-    this.#symbols.add(folded, ordinal);
-    // A symbol is found without the mark before it as well, as `DJI` finds `.DJI`.
-    this.#symbols.add(bare(folded), ordinal);
+    for (const form of symbolForms(folded)) this.#symbols.add(form, ordinal);
     const pair = currencyPairOf(row);
     if (pair !== null) {
       const word = pair.base + pair.quote;
@@ -85,6 +83,7 @@ export class CatalogSearch<Row extends KeyFields> {
       this.#currencies.add(pair.quote, ordinal);
     }
     for (const word of wordsOf(fold(row.name))) this.#names.add(word, ordinal);
+    for (const part of laterParts(folded)) this.#names.add(part, ordinal);
     for (const word of wordsOf(fold(row.description ?? ''))) this.#descriptions.add(word, ordinal);
   }
 

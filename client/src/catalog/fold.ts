@@ -1,6 +1,6 @@
 import { HERE } from './character-classes.ts';
 
-const { mark, punctuation } = HERE;
+const { letter, mark, punctuation } = HERE;
 const MARKS = new RegExp(`[${mark}]+`, 'gu');
 // Unicode normalization does not decompose these letters into a base letter and a mark.
 const UNDIVIDED: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const UNDIVIDED_LETTERS = /[ßæœøłđðþı]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII, controls included
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Text as it is searched: without case and diacritics, in any locale. */
+/** Text as it is searched: without case, diacritics and the invisible characters of pasted text, in any locale. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text
@@ -31,6 +31,7 @@ export function fold(text: string): string {
 // Punctuation is part of a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
 const OUTER_PUNCTUATION = new RegExp(`^[${punctuation}]+|[${punctuation}]+$`, 'gu');
 const INNER_PUNCTUATION = new RegExp(`[${punctuation}]+`, 'u');
+const LEADING_MARKS = new RegExp(`^[^${letter}\\d]+`, 'u');
 
 /** The parts of a folded text between spaces. */
 export function chunks(folded: string): string[] {
@@ -42,11 +43,23 @@ export function bare(chunk: string): string {
   return chunk.replace(OUTER_PUNCTUATION, '') || chunk;
 }
 
-/** The words by which a text is found: each whole, and the parts that punctuation joins, as `cola` of `coca-cola`. */
+/** The words by which a text is found: each whole, without its punctuation, as `us` of `U.S.`, and its parts, as `cola` of `coca-cola`. */
 export function wordsOf(folded: string): string[] {
   return chunks(folded).flatMap((chunk) => {
     const word = bare(chunk);
-    const parts = word.split(INNER_PUNCTUATION).filter((part) => part !== '');
-    return parts.length > 1 || parts[0] !== word ? [word, ...parts] : [word];
+    const parts = word.split(INNER_PUNCTUATION);
+    const words = parts.length > 1 ? [word, parts.join(''), ...parts] : [word];
+    return words.filter((each) => each !== '');
   });
+}
+
+/** The spellings of a folded symbol: as it is, and without the mark before it (`.DJI`, `^DJI`). */
+export function symbolForms(folded: string): string[] {
+  return [folded, bare(folded), folded.replace(LEADING_MARKS, '') || folded];
+}
+
+/** The parts of a folded symbol but the first, which is a beginning of it: `cash` of `us500.cash`. */
+export function laterParts(folded: string): string[] {
+  const [, ...parts] = folded.split(INNER_PUNCTUATION);
+  return parts.filter((part) => part !== '');
 }

@@ -4,7 +4,7 @@ import { compareText, sortInSlices } from '../sorting.ts';
 import { currencyPairOf, joined } from './currency-pair.ts';
 import { createSearchIndex } from './search-index.ts';
 import { WordIndexBuilder } from './word-index.ts';
-import { fold, splitWords, symbolForms } from './words.ts';
+import { fold, laterParts, splitWords, symbolForms } from './words.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 
@@ -24,7 +24,8 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     const { symbol, name, description } = instrument;
     const nameKey = fold(name);
     nameKeys.push(nameKey);
-    const forms = symbolForms(fold(symbol));
+    const key = fold(symbol);
+    const forms = symbolForms(key);
     for (const form of forms) symbols.add(form, ordinal);
     const pair = currencyPairOf(instrument);
     if (pair !== null) {
@@ -36,6 +37,7 @@ export async function buildIndex(instruments: readonly Instrument[]) {
       currencies.add(pair.quote, ordinal);
     }
     for (const word of splitWords(nameKey)) names.add(word, ordinal);
+    for (const part of laterParts(key)) names.add(part, ordinal);
     for (const word of splitWords(fold(description))) descriptions.add(word, ordinal);
   }
   const at = (ordinal: number) => instruments[ordinal] as Instrument;

@@ -14,12 +14,12 @@ const UNDIVIDED_LETTERS = /[ßæœøłđðþı]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII, controls included
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Text as search and the order by name compare it: without case and diacritics, in any locale. */
+/** Text as search and the order by name compare it: without case, diacritics and the invisible characters of pasted text, in any locale. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text
     .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
+    .replace(/[\p{M}\p{Cf}]+/gu, '')
     .toLowerCase()
     .replace(UNDIVIDED_LETTERS, (letter) => UNDIVIDED[letter] ?? letter);
 }
@@ -27,6 +27,7 @@ export function fold(text: string): string {
 // Punctuation is part of a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
 const OUTER_PUNCTUATION = /^\p{P}+|\p{P}+$/gu;
 const INNER_PUNCTUATION = /\p{P}+/u;
+const LEADING_MARKS = /^[^\p{L}\d]+/u;
 const SPACE = /\s+/;
 
 /** The whitespace-separated parts of a folded text, unchanged. */
@@ -39,18 +40,25 @@ export function bare(chunk: string): string {
   return chunk.replace(OUTER_PUNCTUATION, '') || chunk;
 }
 
-/** The words a text is indexed under: each whole, and the parts that punctuation joins, as `cola` of `coca-cola`. */
+/** The words a text is indexed under: each whole, without its punctuation, as `us` of `U.S.`, and its parts, as `cola` of `coca-cola`. */
 export function splitWords(folded: string): string[] {
   return chunks(folded).flatMap((chunk) => {
     const word = bare(chunk);
     const parts = word.split(INNER_PUNCTUATION);
-    return parts.length > 1 ? [word, ...parts.filter((part) => part !== '')] : [word];
+    const words = parts.length > 1 ? [word, parts.join(''), ...parts] : [word];
+    return words.filter((each) => each !== '');
   });
 }
 
-/** The spellings of a folded symbol: as it is, and without the mark before it (`.DJI`, `#AAPL`). */
+/** The spellings of a folded symbol: as it is, and without the mark before it (`.DJI`, `^DJI`). */
 export function symbolForms(folded: string): string[] {
-  return [...new Set([folded, bare(folded)])];
+  return [...new Set([folded, bare(folded), folded.replace(LEADING_MARKS, '') || folded])];
+}
+
+/** The parts of a folded symbol but the first, which is a beginning of it: `cash` of `us500.cash`. */
+export function laterParts(folded: string): string[] {
+  const [, ...parts] = folded.split(INNER_PUNCTUATION);
+  return parts.filter((part) => part !== '');
 }
 
 // A search that a person types is short; a longer one would only cost time.

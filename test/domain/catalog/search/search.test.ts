@@ -21,6 +21,11 @@ const ROWS = [
   instrument('ORSTED', { name: 'Ørsted A/S' }),
   instrument('.DJI', { name: 'Dow Jones' }),
   instrument('EUR/USD', { name: 'Euro / US Dollar' }),
+  instrument('$SPX', { name: 'Large companies' }),
+  instrument('X', { name: 'U.S. Steel' }),
+  instrument('GER40.cash', { name: 'Germany' }),
+  instrument('0700.HK', { name: 'Tencent' }),
+  instrument('VOD_UK', { name: 'Vodafone' }),
   instrument('ROCKET', { name: 'To the moon 🚀' }),
 ];
 
@@ -93,6 +98,16 @@ const SEARCHES: readonly [search: string, ids: string[]][] = [
   // Its neighbour is one typo away, and comes after it.
   ['brk.b', ['BRK.B', 'BRK.A']],
   ['dji', ['.DJI']],
+  ['spx', ['$SPX']],
+  ['us steel', ['X']],
+  ['att', ['T']],
+  ['cash', ['GER40.cash']],
+  ['ger40 cash', ['GER40.cash']],
+  ['hk', ['0700.HK']],
+  ['vod uk', ['VOD_UK']],
+  // As they are pasted from other apps.
+  ['\u2066appl\u00ade\u2069', ['AAPL']],
+  ['VOD\u200b', ['VOD_UK']],
   ['Coca Cola', ['KO']],
   ['NESTLE', ['NESN']],
   ['orsted', ['ORSTED']],
