@@ -53,7 +53,10 @@ for (const [ref, what] of [
           what === 'position'
             ? 'The price at which it was opened.'
             : 'The price at which it is to be carried out.',
-        priceCurrent: 'The price now.',
+        priceCurrent:
+          what === 'position'
+            ? 'The price now.'
+            : 'The price when the orders were read, up to a minute ago.',
         leverage: 'Its leverage.',
         rateMargin: 'The rate that converts its margin into the account’s currency.',
         stopLoss: 'The price at which it closes to stop a loss; 0 is the gateway’s own value.',

@@ -39,7 +39,7 @@ const InstrumentOrderBy = builder.enumType('InstrumentOrderBy', {
   values: {
     RELEVANCE: {
       description:
-        'How well they match the search: the symbol itself, its beginning, a currency of the pair, a word of the name, the description, a typo. Without a search it is `SYMBOL`.',
+        'How well they match the search, with `ASC` the best first: the symbol itself, its beginning, a currency of the pair, a word of the name, the description, a typo. Without a search it is `SYMBOL`.',
     },
     SYMBOL: { description: 'The symbol.' },
     NAME: { description: 'The name.' },

@@ -6,7 +6,7 @@ const OrderSize = builder.inputType('OrderSize', {
   isOneOf: true,
   fields: (t) => ({
     units: t.float({ description: 'Units of the instrument.' }),
-    amount: t.float({ description: 'Money, in the account’s currency.' }),
+    amount: t.float({ description: 'Money; in which currency the gateway does not say.' }),
   }),
 });
 

@@ -6,6 +6,8 @@ import { exposed, exposedOf } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { nonNull, nullable, perAccount } from './sharing.ts';
 
+const UNDOCUMENTED = 'Passed through; the gateway does not document it.';
+
 const AccountAccessRef = builder.objectRef<AccountAccess>('AccountAccess').implement({
   description: 'What kind of account this is and what it may do.',
   fields: (t) =>
@@ -15,7 +17,7 @@ const AccountAccessRef = builder.objectRef<AccountAccess>('AccountAccess').imple
       Int: { currencyDigits: 'Decimals of its currency.' },
       Boolean: {
         isHedged: 'Whether it may hold both directions of one instrument.',
-        noPl: 'Passed through; the gateway does not document it.',
+        noPl: UNDOCUMENTED,
       },
     }),
 });
@@ -41,12 +43,12 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
         credit: 'Credit given to the account.',
         equity: 'What the account would be worth with all positions closed.',
         storage: 'What holding positions overnight has cost or brought.',
-        assets: 'Passed through; the gateway does not document it.',
-        prevEquity: 'Equity at the end of the period before.',
-        prevBalance: 'Balance at the end of the period before.',
+        assets: UNDOCUMENTED,
+        prevEquity: UNDOCUMENTED,
+        prevBalance: UNDOCUMENTED,
         leverage: 'The account’s leverage.',
-        invested: 'Capital that is invested.',
-        profits: 'Capital that is profit.',
+        invested: UNDOCUMENTED,
+        profits: UNDOCUMENTED,
       },
       DateTime: { createdAt: 'When the account was opened.' },
     }),

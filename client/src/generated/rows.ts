@@ -78,7 +78,7 @@ export interface PendingOrder {
   readonly logo: string | null;
   /** The instrument’s name to show. */
   readonly name: string | null;
-  /** The price now. */
+  /** The price when the orders were read, up to a minute ago. */
   readonly priceCurrent: number | null;
   /** The price at which it is to be carried out. */
   readonly priceOpen: number | null;

@@ -1,4 +1,4 @@
-/** How much to trade: in units of the instrument, or in money of the account's currency. */
+/** How much to trade: in units of the instrument, or in money, whose currency the gateway does not say. */
 export type OrderSize =
   | { readonly units: number; readonly amount?: undefined }
   | { readonly amount: number; readonly units?: undefined };
