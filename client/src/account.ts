@@ -139,8 +139,9 @@ export class Accounts {
   #found(token: string, login: string): void {
     // The app gives another account's token without having announced it.
     if (this.#signIn.login !== login) this.#signIn = { login };
-    const isFirst = this.#login === undefined && token === this.#firstToken;
-    const former = isFirst ? (this.#options.expected?.login ?? login) : this.#login;
+    const assumed = token === this.#firstToken ? login : undefined;
+    const expected = this.#options.expected?.login ?? assumed;
+    const former = this.#login === undefined ? expected : this.#login;
     this.#login = login;
     this.#options.onLogin(login);
     if (former === login) return;

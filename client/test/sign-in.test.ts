@@ -1,7 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { Accounts } from '../src/account.ts';
 import { ACCOUNT_OPERATION } from '../src/account-operation.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
+import { requestEnvironment } from '../src/request-environment.ts';
 import { createRequests } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
 
@@ -349,4 +351,24 @@ test('a client that nobody listens to asks once', async () => {
   await client.tokenChanged();
   await market.pass(10);
   expect(network.pending).toBe(0);
+});
+
+test('after an order of nobody yet the account that the app expects is no other one', async () => {
+  const told: (string | null)[] = [];
+  const accounts = new Accounts({
+    environment: requestEnvironment(),
+    expected: { login: 'a' },
+    ask: async (token) => ({ data: { session: { login: token[0] ?? '' } }, errors: [] }),
+    onChange() {},
+    onLogin() {},
+    onDoubt() {},
+  });
+  accounts.onChange((login) => void told.push(login));
+  for (const token of ['a2', 'b1']) {
+    expect(accounts.signIn.login).not.toBe('b');
+    accounts.changed();
+    accounts.tokenTaken(token);
+    await accounts.of(token);
+  }
+  expect(told).toEqual(['b']);
 });

@@ -38,10 +38,11 @@ export class GraphContext extends SharedContext implements OperationContext {
   }
 
   override planOf(field = ''): Plan {
-    const { prepared, inputs } = this.operation;
+    const { prepared, inputs, transport } = this.operation;
     const plan = prepared.plans.get(field);
     return {
       maxAgeSeconds: evaluate(prepared.ageLimit, inputs),
+      isInParts: prepared.deferral !== null && transport.partsFormat !== null,
       has: (read) => evaluate(plan?.get(read) ?? 0, inputs) > 0,
     };
   }

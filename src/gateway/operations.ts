@@ -42,7 +42,7 @@ export interface GatewayOperation {
   readonly area: Area;
   readonly bounds: Bounds;
   readonly proves: Proves;
-  /** Whether a cache in front may answer it. One that answers any other may give it what it has from another user. */
+  /** Whether a cache in front may answer it. One that answers another read may give it what it has from another user. */
   readonly isCacheable: boolean;
   /** The call goes out without a token, whatever token the request came with. */
   readonly isAnonymous: boolean;

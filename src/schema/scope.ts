@@ -47,10 +47,12 @@ export type AccountRead =
 export interface Plan {
   /** How old a snapshot may be for the strictest of the fields. */
   readonly maxAgeSeconds: number;
+  /** Whether some of the fields are answered in later parts, for whose reads the first one does not wait. */
+  readonly isInParts: boolean;
   has(read: AccountRead): boolean;
 }
 
-export const NO_PLAN: Plan = { maxAgeSeconds: Infinity, has: () => false };
+export const NO_PLAN: Plan = { maxAgeSeconds: Infinity, isInParts: false, has: () => false };
 
 const PROVING_READS: readonly Read<unknown>[] = Object.values(READS).filter(
   ({ operation }) => (OPERATIONS[operation].proves as Proves) !== 'nothing',
@@ -71,7 +73,7 @@ export class Scope implements OwnReads {
   #session: Promise<SessionAnswer> | undefined;
   #shown: SessionAnswer | undefined;
   #list: Promise<PositionsAnswer> | undefined;
-  #positions: Promise<readonly Position[]> | undefined;
+  #shownList: Promise<PositionsAnswer> | undefined;
   /** Its list is null where positions are neither selected nor newer. */
   #pair: Promise<ListPair | SnapshotAlone> | undefined;
   #catalog: MaybePromise<CatalogView> | undefined;
@@ -136,7 +138,8 @@ export class Scope implements OwnReads {
 
   /** The snapshot that is shown: where orders are shown beside it, the one that they are from. */
   async session(): Promise<SessionAnswer> {
-    const pairing = this.#plan.has('orders') ? this.#readPair().catch(() => null) : null;
+    const isPaired = this.#plan.has('orders') && !this.#plan.isInParts;
+    const pairing = isPaired ? this.#readPair().catch(() => null) : null;
     const first = await this.#readSession();
     this.#shown = (await pairing)?.answer ?? first;
     return this.#shown;
@@ -160,19 +163,21 @@ export class Scope implements OwnReads {
     });
   }
 
-  positions(): Promise<readonly Position[]> {
-    this.#positions ??= this.#readPositions();
-    return this.#positions;
+  async positions(): Promise<readonly Position[]> {
+    return (await this.#readShownList()).positions;
   }
 
-  #readPositions(): Promise<readonly Position[]> {
+  #readShownList(): Promise<PositionsAnswer> {
+    this.#shownList ??= this.#settleList();
+    return this.#shownList;
+  }
+
+  #settleList(): Promise<PositionsAnswer> {
     if (this.#plan.has('orders')) this.#readPair().catch(() => {});
     return this.#readList().then((list) => {
       // One that others have asked for meanwhile counts as well.
       const pairing = this.#pair?.catch(() => null);
-      return pairing === undefined
-        ? list.positions
-        : pairing.then((pair) => (pair?.list ?? list).positions);
+      return pairing === undefined ? list : pairing.then((pair) => pair?.list ?? list);
     });
   }
 
@@ -188,11 +193,11 @@ export class Scope implements OwnReads {
   }
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
-    // A client's cache has one object for the rows of both lists.
-    const isBesideList = answer === this.#shown && this.#plan.has('positions');
-    if (isBesideList && answer.session.positions !== null) {
-      const list = await this.positions().catch(() => null);
-      if (list !== null) return list;
+    // A client's cache has one object for the rows of both lists. A feed's may be older than the snapshot.
+    const isBesideList = this.#plan.has('positions') && !this.#plan.isInParts;
+    if (isBesideList && answer === this.#shown && answer.session.positions !== null) {
+      const list = await this.#readShownList().catch(() => null);
+      if (list !== null && list.logicalTime > answer.logicalTime) return list.positions;
     }
     const positions = this.#services.openPositions.newest(await this.viewer(), answer);
     // The list that was in memory when the snapshot was read has been evicted since.

@@ -51,7 +51,7 @@ test('the unit gives every process a configuration that the service accepts, and
   }
 });
 
-test('the unit starts a process again at once, writes to its state alone takes no memory of others and gains no privileges', () => {
+test('the unit starts a process again at once, writes to its state alone, takes no memory of others and gains no privileges', () => {
   const [unit] = units;
   const has = (...keys: string[]) => keys.map((key) => unit?.value(key));
   expect(has('Restart', 'RestartSec')).toEqual(['on-failure', '100ms']);

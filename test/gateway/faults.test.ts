@@ -90,7 +90,6 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
     {
       'early hints without end': (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'),
       'half a JSON, complete by its length': raw(answer(200, whole.slice(0, -5))),
-      'an answer out of a cache': raw(answer(200, GOOD, { age: '12' })),
       'no content': raw('HTTP/1.1 204 No Content\r\n\r\n'),
       'a page of HTML': raw(answer(200, '<h1>Hello</h1>', { 'content-type': 'text/html' })),
       garbage: raw(answer(200, Buffer.from([0, 255, 123, 34, 200]))),
@@ -109,6 +108,12 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
       'no gzip where gzip is said to be': raw(packed(Buffer.from(whole))),
       'a packing that is not known': raw(answer(200, GOOD, { 'content-encoding': 'zstd' })),
       'a packing within a packing': raw(packed(gzipSync(gzipSync(whole)), 'gzip, gzip')),
+    },
+  ],
+  [
+    ['contract', 'acknowledged', 'accepted'],
+    {
+      'an answer of some age': raw(answer(200, GOOD, { age: '12' })),
     },
   ],
   [

@@ -14,7 +14,9 @@ export const apollo = new ApolloClient({
   cache: new InMemoryCache({ possibleTypes, typePolicies }),
 });
 
-// The cache is one account's.
+// The cache is one account's. After a sign-out it is cleared, and the next account's first rows may be there by then.
+let former: string | null = null;
 tradingGraph.onAccountChange((login) => {
-  if (login === null) void apollo.clearStore();
+  if (login === null || former !== null) void apollo.clearStore();
+  former = login;
 });

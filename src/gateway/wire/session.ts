@@ -62,7 +62,8 @@ function inSnapshot(rows: NonNullable<SnapshotPositions['rows']>): SnapshotPosit
 
 /** A position's units, with the other sign where it is sold: a partial close and a reversal keep the id, and change the account's figures. */
 export function sizeOf({ side, units }: NonNullable<SnapshotPositions['rows']>[number]) {
-  return side === 'SELL' && units !== null ? -units : units;
+  if (side === null || units === null) return null;
+  return side === 'SELL' ? -units : units;
 }
 
 export function toAccess(value: unknown) {

@@ -177,7 +177,9 @@ test.each<[string, number, Environment, RegExp[]]>([
       level: 'fatal',
       problem: expect.stringMatching(words),
     }));
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject(expected);
+    // A machine of few open files is warned of, too.
+    const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'warn');
+    expect(fatal).toMatchObject(expected);
     expect(stdout).not.toContain('canary');
     expect(stdout).not.toContain('    at ');
   },

@@ -97,6 +97,20 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect(JSON.parse(line ?? '{}').partsMs).toHaveLength(4);
   });
 
+  test.each(['session { id positions { id } }', 'session { id }'])(
+    'is begun by %s without the lists that follow',
+    async (now) => {
+      gateway.hold(/trading\/positions/);
+      const parts = partsOf(
+        await ask(accept, `{ ${now} ... @defer { orders { id } positions { id } } }`),
+      );
+      expect(await next(parts)).toMatchObject({ data: { session: { id: '700001' } } });
+      gateway.release();
+      // Null where the first part has waited until the call timed out.
+      expect((await next(parts)).incremental[0].data.positions).not.toBeNull();
+    },
+  );
+
   test('has the errors of a fragment in its part', async () => {
     sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 9 });
     const query = '{ session { id } ... @defer { customerId } }';
