@@ -144,6 +144,18 @@ test('a list that is served again has the members that it has, whatever came for
   board.offer(phone, list(5, 'b'));
   expect(contradicts(phone, 4, 'a')).toBe(true);
   expect(contradicts(phone, 4, 'b')).toBe(false);
+  for (const [at, ...ids] of [
+    [7, 'b', 'c'],
+    [9, 'b'],
+  ] as const) {
+    board.offer(phone, list(at, ...ids));
+    expect(contradicts(phone, at - 1, ...ids)).toBe(false);
+    expect(contradicts(phone, at - 1, 'b', 'c')).toBe(ids.length === 1);
+    expect(contradicts(phone, at - 1, 'b')).toBe(ids.length === 2);
+  }
+  board.offer(phone, answerOf([position('b', { units: 3 })], { logicalTime: 11, atMs: 11 }));
+  expect(contradicts(phone, 10, 'b:3')).toBe(false);
+  expect(contradicts(phone, 10, 'b:1')).toBe(true);
 });
 
 test('a list that is forgotten makes all older snapshots doubtful, and no newer one', () => {

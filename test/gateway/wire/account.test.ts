@@ -130,3 +130,24 @@ test.each([[null], [[]], ['x'], [7], [undefined], [{}], [{ message: 'maintenance
     expect(toSession(body, '700001', readingIn('auto'))).toBeNull();
   },
 );
+
+test.each([[{ balance: 1 }], [{ equity: 1 }], [{ group: 'g' }]])(
+  '%j is one of whose it is',
+  (body) => {
+    expect(toSession(body, '700001', readingIn('auto'))?.login).toBe('700001');
+  },
+);
+
+test('a position has a size where it has a side and units', () => {
+  const sides = [true, false, undefined].map((isBuy, at) => ({
+    ...positionRow,
+    id: `${at}`,
+    isBuy,
+  }));
+  const without = { ...positionRow, id: 'x', units: undefined };
+  const { units } = positionRow;
+  expect(session({ positions: [...sides, without] })?.positions?.sizes).toEqual([
+    ...[units, -units],
+    ...[null, null],
+  ]);
+});
