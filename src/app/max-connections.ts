@@ -18,7 +18,7 @@ export function maxConnections(
   return Math.max(1, Math.min(CONNECTIONS.most, left));
 }
 
-/** What is wrong with the limit of open files: it leaves too few connections to serve anybody, or fewer than a core can. */
+/** Faults of a limit of open files that leaves too few connections to serve anybody, or fewer than a core can. */
 export function connectionFaults(config: Config, openFiles = openFilesLimit()) {
   const left = maxConnections(config, openFiles);
   const limit = `Open files: the limit of ${openFiles} (ulimit -n)`;

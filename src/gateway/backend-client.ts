@@ -71,7 +71,7 @@ function operationsOf({ name, forwardToken, reads, writes }: BackendSettings) {
     area: name,
     bounds: 'usual',
     proves: 'nothing',
-    isCacheable: true,
+    mayHaveAged: true,
     errors: 'plain',
   };
   const row = (of: Pick<GatewayOperation, 'verb' | 'path' | 'effect'>) =>

@@ -42,8 +42,11 @@ export interface GatewayOperation {
   readonly area: Area;
   readonly bounds: Bounds;
   readonly proves: Proves;
-  /** Whether a cache in front may answer it. One that answers another read may give it what it has from another user. */
-  readonly isCacheable: boolean;
+  /**
+   * Whether an answer with an `Age` counts. A cache may have it from another user; a write's may have aged on its way, and what it says
+   * of an order must not be lost.
+   */
+  readonly mayHaveAged: boolean;
   /** The call goes out without a token, whatever token the request came with. */
   readonly isAnonymous: boolean;
   readonly errors: ErrorShape;
@@ -55,7 +58,7 @@ const READ = {
   effect: 'read',
   isIdempotent: true,
   bounds: 'usual',
-  isCacheable: false,
+  mayHaveAged: false,
   isAnonymous: false,
   errors: 'details',
 } as const;
@@ -67,7 +70,7 @@ const WRITE = {
   area: 'rest',
   bounds: 'usual',
   proves: 'nothing',
-  isCacheable: false,
+  mayHaveAged: true,
   isAnonymous: false,
   errors: 'details',
 } as const;
@@ -95,7 +98,7 @@ export const OPERATIONS = {
     path: '/trading/tickers/{group}',
     bounds: 'catalog',
     proves: 'group',
-    isCacheable: true,
+    mayHaveAged: true,
   },
   login: { ...SIGN_IN, number: 2, path: '/auth/login' },
   forgotPassword: { ...SIGN_IN, number: 3, path: '/auth/forgot-password' },

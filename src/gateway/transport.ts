@@ -146,10 +146,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     }
     this.#status = status;
     this.#headers = flatten(headers);
-    const { effect, isCacheable } = this.#call.row;
-    // A write's answer may have aged on its way: what it says of an order must not be lost.
-    const isOfUser = effect === 'read' && !isCacheable;
-    if (isOfUser && Number.parseInt(this.#headers.age ?? '', 10) > 0) {
+    if (!this.#call.row.mayHaveAged && Number.parseInt(this.#headers.age ?? '', 10) > 0) {
       this.fail('cached', new Error('a cache answered, which may have it from another user'));
     }
     const announced = Number(this.#headers['content-length'] ?? 0);

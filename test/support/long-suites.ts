@@ -33,7 +33,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/toolchain/packages.test.ts',
 ];
 
-/** Those of them for which CI has the time: what users see, install and lose first. */
+/** The long suites for which CI has the time: what users see, install and lose first. */
 const SUITES_OF_CI: readonly string[] = [
   'client/test/packaging/package.test.ts',
   'client/test/react/hooks.test.ts',

@@ -20,7 +20,7 @@ export function selectedFields(document: string): readonly SelectedField[] {
       .replace(/\([^()]*\)|@\w+/g, ' ')
       .match(/[{}]|\.{3}\s*(?:on\b\s*)?\w*|(?:\w+\s*:\s*)?\w+/g) ?? [],
   );
-  // Of `fragment F on T { … }` the braces belong to the fourth word.
+  // The braces of `fragment F on T { … }` belong to its fourth word.
   const isFragment = (at: number) => definitions[at - 3]?.word === 'fragment';
   const spread = (name: string) =>
     definitions.find((_node, at) => isFragment(at) && definitions[at - 2]?.word === name);

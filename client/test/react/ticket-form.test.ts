@@ -7,7 +7,7 @@ import { fakeClient } from '../../src/testing.ts';
 
 const ORDER = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
 
-/** Shows a form to a user whom the server has named or not. */
+/** Opens a form for a user, whom the server has named where `isKnown`. */
 async function shownForm({ isKnown = true } = {}) {
   const thrown: unknown[] = [];
   let answering = Promise.resolve();
