@@ -16,13 +16,13 @@ const HELP = `npm run soak -- fault-scenarios [--seed 7] [--faults 10] [--real] 
 
 Draws faults from test/support/night/scenes.ts in the order that the seed decides, acts one after the other, and prints a
 table: when the first line came, the reason, the alerts with their real times, and the page, of which there may be one. What
-is missing fails the night, and with --real a second page. Fifteen requests a second of 60 accounts, three of them orders, and six
+is missing fails the night, a page after the fault's end, and with --real a second page. Fifteen requests a second of 60 accounts, three of them orders, and six
 live lists go on meanwhile.
 
 Every \`for\`, every window of the rules, Alertmanager's waits and the scrape are a thirtieth of what the files say, so that a fault takes three
 quarters of a minute; expressions and thresholds are the files'. What the service itself does takes the time that it takes
-in reality, and rules that count events need thirty times as many. \`--real\` scrapes every 15 s and judges in real time, with two minutes for each fault to be told; all of
-them take two hours.
+in reality, and rules that count events need thirty times as many. \`--real\` scrapes every 15 s and judges in real time, with two minutes for each fault to be told and
+five without a page after it; all of them take seven hours, which words of their titles share out among several shells.
 
 A drill, \`--drill folder\`, names no fault. Each has a folder with what somebody on call has: alerts.txt, readiness.txt, the
 logs since the fault, and the metrics before and then; answers.md is the table.

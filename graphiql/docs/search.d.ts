@@ -20,6 +20,9 @@ export interface Found {
   readonly terms: readonly string[];
 }
 
+/** Words that people type in search of a section, by its title: the text has others. */
+export const WORDS: ReadonlyMap<string, string>;
+
 export function createSearch(
   library: typeof MiniSearch,
   sections: readonly Section[],

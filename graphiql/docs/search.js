@@ -43,8 +43,8 @@ const SYNONYMS = [
   ['whole screen', 'whole dashboard', 'one request', 'round trip', 'home screen'],
 ];
 
-/** Words that people type in search of a section, by its title: the text has others. */
-const WORDS = new Map([
+/** @type {typeof import('./search.js').WORDS} */
+export const WORDS = new Map([
   ['What it does not do', 'cancel close amend pending order position refresh file upload'],
   ['What a client has to do', 'flutter dart python golang another language client'],
   ['Staying signed in', '401 after a while, session expired, get refresh renew token'],

@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { WORDS } from '../../../graphiql/docs/search.js';
 import { schemaPage } from '../../../graphiql/schema-page.ts';
 import { buildDocs } from '../../../graphiql/server/build-docs.ts';
 import { sitePath } from '../../../graphiql/server/docs-pages.ts';
@@ -114,6 +115,13 @@ test('of forty questions 36 are answered among the first five pages, 26 by the f
   expect(ranks.length).toBeGreaterThanOrEqual(40);
   expect(missed.length, missed.map(([query]) => query).join('; ')).toBeLessThanOrEqual(4);
   expect(ranks.filter((rank) => rank === 0).length).toBeGreaterThanOrEqual(26);
+});
+
+test('the words that lead to a section lead to one that is there', async () => {
+  const [, assets] = /src="([^"]*)\/site\.js"/.exec((await get('/docs')).text) ?? [];
+  const { text } = await get(`${assets}/sections.json`);
+  const titles = new Set((JSON.parse(text) as { title: string }[]).map(({ title }) => title));
+  expect([...WORDS.keys()].filter((title) => !titles.has(title))).toEqual([]);
 });
 
 test('a page is found by its file, as alerts name it; a search finds pages by some of its words, marks them, and shows them as text', async () => {

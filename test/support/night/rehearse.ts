@@ -7,7 +7,7 @@ import type { Scene } from './scenes.ts';
 import { openStage, type StageOptions } from './stage.ts';
 
 export interface RehearsalOptions extends StageOptions {
-  /** The time for which all is well, before the scene begins. */
+  /** The time for which all is well before the scene begins, and for which nobody is woken after it. */
   readonly calmMs: number;
   /** The longest time until all is seen, and until the alerts are over. */
   readonly withinMs: number;
@@ -133,13 +133,18 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     const healths = await readHealths();
     return healths.every(isWell) && !scene.alerts.some((name) => firing.has(name));
   });
+  const overAfter = isOver ? (performance.now() - endedAtMs) / 1_000 : null;
+  const late = [...alertmanager.pages].filter((name) => !woken.includes(name));
+  alertmanager.pages.clear();
+  await delay(calmMs);
+  for (const name of [...late, ...alertmanager.pages]) problems.push(`${name} paged after it`);
   problems.push(...missing().map((what) => `not among its ${what}`));
   if (!isOver) problems.push('it was not over when the fault was');
   return {
     scene,
     ...seen,
     pages: woken,
-    resolvedAfter: isOver ? (performance.now() - endedAtMs) / 1_000 : null,
+    resolvedAfter: overAfter,
     problems,
     evidence,
   };
