@@ -12,7 +12,7 @@ import {
   relate,
 } from '../account/relation.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { EventHold } from './event-hold.ts';
+import { createEventHold } from './event-hold.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { AccountReader, type State } from './feed-state.ts';
 
@@ -25,7 +25,7 @@ export class AccountReads {
   readonly #feed: LiveList<Viewer, PositionsAnswer, State>;
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
-  readonly #hold: EventHold;
+  readonly #hold: ReturnType<typeof createEventHold>;
   #followers = 0;
   #isReading = false;
   /** Set while a read is wanted: the snapshot must have been requested after this logical time. */
@@ -43,7 +43,7 @@ export class AccountReads {
     this.#feed = feed;
     this.#turn = options.scheduler.join(() => this.#start());
     this.#retry = new RetryPause(options);
-    this.#hold = new EventHold(options, feed.state, () => this.#wake());
+    this.#hold = createEventHold(options, feed.state, () => this.#wake());
   }
 
   /** `isLate` where a client resumes from before the snapshot that is shown. */
@@ -55,7 +55,7 @@ export class AccountReads {
     if (cached !== null) this.#received(cached);
     // Where all that is known is too old, the first event waits for the one read.
     const isFresh = this.#isYoung && this.#after === null && !this.#isReading;
-    if (!isFresh && !this.#retry.hasFailed && !this.#hold.isOn) {
+    if (!isFresh && !this.#retry.hasFailed && !this.#feed.state.isWithheld) {
       this.#hold.withhold(isFirst ? firstListMs : pollMs);
     }
     // Many clients that reconnect together share one read.
@@ -82,7 +82,8 @@ export class AccountReads {
     if (this.#followers === 0) return;
     if (this.#candidate !== null) this.#judge(this.#candidate);
     const isUnsettled = this.#isUnsettled();
-    if (isUnsettled && this.#retry.isOver && !this.#hold.isOn) this.#hold.withholdMembers();
+    if (isUnsettled && this.#retry.isOver && !this.#feed.state.isWithheld)
+      this.#hold.withholdMembers();
     const isDue =
       isUnsettled || !this.#isYoung || this.#options.clock.now() >= this.#dispute.retryAtMs;
     if (isDue && !this.#isReading && this.#candidate === null) this.#want();
@@ -130,7 +131,7 @@ export class AccountReads {
     this.#left = ordersLeft(this.#left, this.#feed.state.orders, answer, sessionMaxAgeMs);
     this.#judge(answer);
     // The read was answered in time; what it shows beyond the list has an interval of its own.
-    if (this.#candidate !== null && this.#hold.isOn) this.#hold.withholdMembers();
+    if (this.#candidate !== null && this.#feed.state.isWithheld) this.#hold.withholdMembers();
   }
 
   /** Shows a snapshot unless a list still to come decides on it, and drops one that a change has made outdated. */
@@ -146,7 +147,8 @@ export class AccountReads {
       return;
     }
     // Once the first event has waited long enough, any snapshot is better than none.
-    const isDropped = relation === 'snapshot-outdated' && (session !== null || this.#hold.isOn);
+    const isDropped =
+      relation === 'snapshot-outdated' && (session !== null || this.#feed.state.isWithheld);
     if (!isDropped) this.#show(answer, relation === 'differ' && answer.session.positions !== null);
   }
 
