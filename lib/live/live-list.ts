@@ -71,7 +71,7 @@ export abstract class LiveList<
 
   /** The list has surely changed. A backend that asked for a pause is not polled before its end. */
   pollNow(): void {
-    if (this.tokens.isEmpty || this.#retry.hasFailed) return;
+    if (this.tokens.isEmpty || this.#retry.failures > 0) return;
     if (this.#isInFlight) this.#isOutdated = true;
     else this.#turn.soon();
   }

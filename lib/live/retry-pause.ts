@@ -4,8 +4,8 @@ import type { LiveOptions } from './live-options.ts';
 /** The pause in calls of one kind that grows with each failure: what the backend asks for too, up to the ceiling. */
 export class RetryPause {
   readonly #options: LiveOptions<never>;
-  #failures = 0;
-  /** Its own methods alone change it. */
+  /** The calls that have failed since one succeeded. Its own methods alone change these. */
+  failures = 0;
   untilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LiveOptions<never>) {
@@ -16,21 +16,16 @@ export class RetryPause {
     return this.#options.clock.now() >= this.untilMs;
   }
 
-  /** Whether the last call failed. */
-  get hasFailed(): boolean {
-    return this.#failures > 0;
-  }
-
   failed(error: unknown): void {
     const { clock, random, pollMs, pollMaxMs, retryAfterSeconds } = this.#options;
-    this.#failures += 1;
+    this.failures += 1;
     const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
-    const pauseMs = backoffMs(this.#failures, options, retryAfterSeconds?.(error));
+    const pauseMs = backoffMs(this.failures, options, retryAfterSeconds?.(error));
     this.untilMs = clock.now() + Math.min(pollMaxMs, pauseMs);
   }
 
   succeeded(): void {
-    this.#failures = 0;
+    this.failures = 0;
     this.untilMs = Number.NEGATIVE_INFINITY;
   }
 }

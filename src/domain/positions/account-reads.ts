@@ -55,7 +55,7 @@ export class AccountReads {
     if (cached !== null) this.#received(cached);
     // Where all that is known is too old, the first event waits for the one read.
     const isFresh = this.#isYoung && this.#after === null && !this.#isReading;
-    if (!isFresh && !this.#retry.hasFailed && !this.#feed.state.isWithheld) {
+    if (!isFresh && this.#retry.failures === 0 && !this.#feed.state.isWithheld) {
       this.#hold.withhold(isFirst ? firstListMs : pollMs);
     }
     // Many clients that reconnect together share one read.
