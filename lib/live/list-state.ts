@@ -1,6 +1,6 @@
 import { EventView, SNAPSHOT } from './event-view.ts';
 import type { LiveStatus } from './live-options.ts';
-import { type Delta, type RowRules, Timeline } from './timeline.ts';
+import { type Delta, isEmpty, type RowRules, Timeline } from './timeline.ts';
 
 /** A list as a call has brought it, each call with its place in the order of all. */
 export interface ListAnswer {
@@ -92,8 +92,4 @@ export class ListState<Row, Answer extends ListAnswer, Totals = null> {
   protected changed(): void {
     this.changes.changed(this.version);
   }
-}
-
-export function isEmpty({ upserted, ticks, closed }: Delta<unknown>): boolean {
-  return upserted.length === 0 && ticks.length === 0 && closed.length === 0;
 }

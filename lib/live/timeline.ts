@@ -8,8 +8,13 @@ export interface Delta<T> {
   readonly closed: readonly string[];
 }
 
+export function isEmpty({ upserted, ticks, closed }: Delta<unknown>): boolean {
+  return upserted.length === 0 && ticks.length === 0 && closed.length === 0;
+}
+
 /** How the rows of a list are told apart and compared. */
 export interface RowRules<T> {
+  /** No list has a key twice. */
   readonly keyOf: (row: T) => string;
   readonly isSame: Compare<T>;
   /** Compares all fields but the moving ones; left out, none is moving. */
@@ -28,13 +33,6 @@ interface Kept<T> {
   changedBesidesAt: number;
 }
 
-/** A row that was in the list from one version until another. */
-interface Closing {
-  readonly id: string;
-  readonly openedAt: number;
-  readonly closedAt: number;
-}
-
 const CLOSINGS_KEPT = 256;
 const NOTHING: Delta<never> = { upserted: [], ticks: [], opened: [], closed: [] };
 
@@ -45,21 +43,20 @@ const NOTHING: Delta<never> = { upserted: [], ticks: [], opened: [], closed: [] 
 export class Timeline<T> {
   readonly #rules: RowRules<T>;
   readonly #kept = new Map<string, Kept<T>>();
-  /** The latest closings, for the delta of a reader that was disconnected. */
-  readonly #closings: Closing[] = [];
+  /** The rows that left last, for the delta of a reader that was disconnected. */
+  readonly #closings: [id: string, openedAt: number, closedAt: number][] = [];
   /** No delta is known from a version before, which is that of the first list, or of the last closing that is forgotten. */
   #knownSince = 1;
-  #rows: readonly T[] = [];
   /** The version of the last change of the list's content; 0 before the first list. */
   #version = 0;
+  /**
+   * The rows in the backend's order; the same array as long as nothing has changed, not even the order. Its own methods alone
+   * change it.
+   */
+  rows: readonly T[] = [];
 
   constructor(rules: RowRules<T>) {
     this.#rules = rules;
-  }
-
-  /** The rows in the backend's order; the same array as long as nothing has changed, not even the order. */
-  get rows(): readonly T[] {
-    return this.#rows;
   }
 
   /** Takes the next list, which has this version if its content has changed. `isMembers`: rows came, left or have another size. */
@@ -93,7 +90,7 @@ export class Timeline<T> {
     isContent ||= isMembers;
     if (isFirst) this.#knownSince = version;
     if (isContent) this.#version = version;
-    if (isContent || !sameOrder(list, this.#rows)) this.#rows = list;
+    if (isContent || list.some((row, index) => row !== this.rows[index])) this.rows = list;
     return { isContent, isMembers };
   }
 
@@ -102,12 +99,12 @@ export class Timeline<T> {
    * many rows closed since. `ticks`: whether rows of which only moving fields have changed are told apart.
    */
   changes(version: number, ticks: boolean): Delta<T> | null {
-    if (version === 0) return { ...NOTHING, upserted: this.#rows };
+    if (version === 0) return { ...NOTHING, upserted: this.rows };
     if (version < this.#knownSince) return null;
     if (version >= this.#version) return NOTHING;
     // Rows that were in the list at that version; some may be open again.
     const closed = new Set<string>();
-    for (const { id, openedAt, closedAt } of this.#closings) {
+    for (const [id, openedAt, closedAt] of this.#closings) {
       if (openedAt <= version && closedAt > version) closed.add(id);
     }
     const opened: string[] = [];
@@ -116,7 +113,7 @@ export class Timeline<T> {
       if (openedAt > version && !closed.delete(id)) opened.push(id);
     }
     const delta = { upserted: [] as T[], ticks: [] as T[], opened, closed: [...closed] };
-    for (const row of this.#rows) {
+    for (const row of this.rows) {
       const kept = this.#kept.get(this.#rules.keyOf(row));
       if (kept?.row !== row || kept.changedAt <= version) continue;
       (ticks && kept.changedBesidesAt <= version ? delta.ticks : delta.upserted).push(row);
@@ -129,14 +126,11 @@ export class Timeline<T> {
     for (const [id, { openedAt }] of this.#kept) {
       if (ids.has(id)) continue;
       this.#kept.delete(id);
-      this.#closings.push({ id, openedAt, closedAt: version });
+      this.#closings.push([id, openedAt, version]);
       if (this.#closings.length > CLOSINGS_KEPT) {
-        this.#knownSince = this.#closings.shift()?.closedAt ?? this.#knownSince;
+        const [, , closedAt] = this.#closings.shift() ?? [];
+        this.#knownSince = closedAt ?? this.#knownSince;
       }
     }
   }
-}
-
-function sameOrder(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((row, index) => row === b[index]);
 }

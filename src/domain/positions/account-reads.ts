@@ -128,7 +128,7 @@ export class AccountReads {
 
   #received(answer: SessionAnswer): void {
     const { sessionMaxAgeMs } = this.#options;
-    this.#left = ordersLeft(this.#left, this.#feed.state.orders, answer, sessionMaxAgeMs);
+    this.#left = ordersLeft(this.#left, this.#feed.state.orders.rows, answer, sessionMaxAgeMs);
     this.#judge(answer);
     // The read was answered in time; what it shows beyond the list has an interval of its own.
     if (this.#candidate !== null && this.#feed.state.isWithheld) this.#hold.withholdMembers();

@@ -1,13 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EventView } from '../../../lib/live/event-view.ts';
-import {
-  isEmpty,
-  type ListChanges,
-  ListState,
-  type LiveEvent,
-} from '../../../lib/live/list-state.ts';
+import { type ListChanges, ListState, type LiveEvent } from '../../../lib/live/list-state.ts';
 import { ChangesReader } from '../../../lib/live/readers.ts';
-import { type Delta, Timeline } from '../../../lib/live/timeline.ts';
+import { type Delta, isEmpty, Timeline } from '../../../lib/live/timeline.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position, Session } from '../../gateway/model.ts';
 import { sizeOf } from '../../gateway/wire/session.ts';
@@ -40,13 +35,14 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
   readVersion = 0;
   /** While true the account is not to be shown: what belongs together has not arrived whole. */
   isWithheld = false;
-  readonly #orders = new Timeline<Order>({ keyOf: ({ id }) => id, isSame: isDeepStrictEqual });
+  /** The orders as far as they are shown. */
+  readonly orders = new Timeline<Order>({ keyOf: ({ id }) => id, isSame: isDeepStrictEqual });
   #sessionVersion = 0;
   #ordersFetchedAt: Date | null = null;
   readonly accountChanges = new EventView<AccountChanges>({
     compute: (version, cursor, ticks) => {
       const positions = this.timeline.changes(version, ticks);
-      const changed = this.#orders.changes(version, false);
+      const changed = this.orders.changes(version, false);
       if (positions === null || changed === null) return null;
       const fetchedAt = this.#ordersFetchedAt;
       const orders = fetchedAt && { ...changed, fetchedAt };
@@ -67,11 +63,6 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
     });
   }
 
-  /** As far as they are shown. */
-  get orders(): readonly Order[] {
-    return this.#orders.rows;
-  }
-
   /** Takes a snapshot of the account; returns whether an order or a figure has changed. */
   takeSession(answer: SessionAnswer): boolean {
     const { session, sentAtMs } = answer;
@@ -79,7 +70,7 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
     let isContent = false;
     // The orders known before stand where there is no list, as of when they were known.
     if (session.orders !== null) {
-      isContent = this.#orders.advance(session.orders, version).isContent;
+      isContent = this.orders.advance(session.orders, version).isContent;
       this.#ordersFetchedAt = new Date(sentAtMs);
     }
     if (this.session === null || !sameFigures(this.session.session, session)) {
