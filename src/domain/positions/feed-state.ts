@@ -73,7 +73,7 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
       isContent = this.orders.advance(session.orders, version).isContent;
       this.#ordersFetchedAt = new Date(sentAtMs);
     }
-    if (this.session === null || !sameFigures(this.session.session, session)) {
+    if (!isDeepStrictEqual(figuresOf(this.session?.session), figuresOf(session))) {
       isContent = true;
       this.#sessionVersion = version;
     }
@@ -98,10 +98,8 @@ export class AccountReader extends ChangesReader<FeedState, AccountChanges> {
 }
 
 /** Each list has a timeline of its own; a snapshot is compared without them. */
-const NO_LISTS = { positions: null, orders: null } satisfies Partial<Session>;
-
-function sameFigures(a: Session, b: Session): boolean {
-  return isDeepStrictEqual({ ...a, ...NO_LISTS }, { ...b, ...NO_LISTS });
+function figuresOf(session: Session | undefined): Partial<Session> {
+  return { ...session, positions: null, orders: null };
 }
 
 /**
