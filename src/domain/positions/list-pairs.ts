@@ -25,14 +25,11 @@ export function createSettlePair(
    * again at once, and then the older list while an order that was shown is in neither; after the last time it is believed to be
    * cancelled. An order in both is left there: its position is right, and the next snapshot lacks it.
    */
-  return async function settlePair(
-    viewer: Viewer,
-    { answer: first, list: positions }: ListPair,
-  ): Promise<ListPair> {
+  return async function settlePair(viewer: Viewer, pair: ListPair): Promise<ListPair> {
+    let { answer, list } = pair;
     const readAgain = () => sessions.read(viewer, { after: logicalClock.next() });
-    const relation = relate(positions, first, NO_AWAITED_ORDERS, clock.now());
-    const isOutdated = relation === 'snapshot-outdated';
-    let [answer, list] = [isOutdated ? await readAgain() : first, positions];
+    const relation = relate(list, answer, NO_AWAITED_ORDERS, clock.now());
+    if (relation === 'snapshot-outdated') answer = await readAgain();
     const left = new Map<string, number>();
     for (const waitMs of REREAD_AFTER_MS) {
       for (const [id, sinceMs] of sessions.leftOrders(viewer)) left.set(id, sinceMs);

@@ -1,18 +1,14 @@
-import type { Clock } from '../../../lib/clock.ts';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import type { FeedOptions } from './feed-options.ts';
 import type { PositionsHub } from './hub.ts';
-import { newer, type PositionsBoard } from './positions-board.ts';
+import { newer } from './positions-board.ts';
 
-interface OpenPositionsOptions {
-  readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
-  readonly board: PositionsBoard;
-  readonly clock: Clock;
+interface OpenPositionsOptions extends Pick<FeedOptions, 'gateway' | 'board' | 'clock'> {
   readonly hub: Pick<PositionsHub, 'current' | 'shown' | 'served'>;
   readonly freshness: Pick<AccountFreshness, 'catchUp'>;
 }
