@@ -90,7 +90,6 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
       if (viewer !== null) await tokens.prove(viewer);
       return parts.read(viewer, args, shown);
     },
-    noList: () => new GatewayError('timeout', operation, 'no first list within the deadline'),
   };
   const lists = new PolledLists(options);
   const publicLists = new PublicLists(lists);

@@ -59,11 +59,12 @@ export function createAccountServices(
         'live lists are polled less often than they ask for: their ceiling is reached',
       ),
     );
-  /** The options of all lists, with their name for operators. */
-  function optionsOf(list: string) {
+  /** The options of all lists, with their name for operators, and the operation that errors name. */
+  function optionsOf(list: string, operation: string) {
     return {
       tokens,
       retryAfterSeconds,
+      noList: () => new GatewayError('timeout', operation, 'no first list within the deadline'),
       clock,
       random: Math.random,
       pollMaxMs: settings.positionsPollMaxMs,
@@ -84,7 +85,7 @@ export function createAccountServices(
   }
   const scheduler = createScheduler(settings.gatewayPollsPerSecond, 'GATEWAY_POLLS_PER_SECOND');
   const hub = createPositionsHub({
-    ...optionsOf('positions'),
+    ...optionsOf('positions', 'getOpenPositions'),
     scheduler,
     gateway,
     sessions,
@@ -114,17 +115,14 @@ export function createAccountServices(
     ],
     /** Opens a kind of list that is read from another backend, whose lists have one ceiling of polls together. */
     openList(kind: OpenedKind, read: LiveRowsParts['read']): void {
-      const { backend, pollsPerSecond } = kind;
+      const { name, operation, backend, pollsPerSecond } = kind;
       const scheduler =
         schedulers.get(backend) ??
-        createScheduler(pollsPerSecond, `pollsPerSecond of ${backend ?? kind.name}`);
+        createScheduler(pollsPerSecond, `pollsPerSecond of ${backend ?? name}`);
       schedulers.set(backend, scheduler);
-      metrics.listPolls(kind.name);
-      const firstListMs = settings.extensionTimeoutMs;
-      live.set(
-        kind.name,
-        createLiveRows(kind, { ...optionsOf(kind.name), scheduler, firstListMs, read }),
-      );
+      metrics.listPolls(name);
+      const options = { ...optionsOf(name, operation), firstListMs: settings.extensionTimeoutMs };
+      live.set(name, createLiveRows(kind, { ...options, scheduler, read }));
     },
     openPositions,
     settlePair,

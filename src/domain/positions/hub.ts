@@ -3,7 +3,6 @@ import type { WatchOptions } from '../../../lib/live/live-options.ts';
 import { ChangesReader, ListReader, type LiveReader } from '../../../lib/live/readers.ts';
 import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
@@ -18,10 +17,7 @@ export type PositionsHub = ReturnType<typeof createPositionsHub>;
  * All live feeds of this process: one per account, whose polls serve every device and socket that subscribes. Subscribing
  * requires proof; a token that only claims the account learns nothing, not even whether a feed exists.
  */
-export function createPositionsHub(parts: FeedOptions) {
-  const noList = () =>
-    new GatewayError('timeout', 'getOpenPositions', 'no first list within the deadline');
-  const options: FeedOptions = { ...parts, noList };
+export function createPositionsHub(options: FeedOptions) {
   const feeds = new LiveLists<Viewer, Feed>(options);
 
   function watch<Event>(
