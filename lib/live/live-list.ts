@@ -10,21 +10,20 @@ import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 const LINGER_MS = 10_000;
 
 /** A state that a live list shows. */
-export type PolledState<Answer extends ListAnswer> = Pick<
-  ListState<unknown, Answer, unknown>,
+export type PolledState = Pick<
+  ListState<unknown, ListAnswer, unknown>,
   'list' | 'status' | 'rows' | 'take'
 >;
 
-/** One live list, polled with its subscriptions' tokens in turn, one call at a time; what is polled is its subclass's to say. */
-export abstract class LiveList<
-  Viewer extends LiveViewer,
-  Answer extends ListAnswer,
-  State extends PolledState<Answer>,
-> {
+type AnswerOf<State extends PolledState> = NonNullable<State['list']>;
+
+/** One live list, polled with its subscriptions' tokens in turn, one call at a time. */
+export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
   readonly state: State;
   readonly tokens: TokenRotation<Viewer>;
   readonly #options: LiveOptions<Viewer>;
   readonly #onClosed: () => void;
+  readonly #read: (viewer: Viewer) => Promise<AnswerOf<State> | null>;
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
   /** When the last call was sent. */
@@ -37,20 +36,24 @@ export abstract class LiveList<
   #lastFailure: Error | null = null;
   #cancelLinger = () => {};
 
-  constructor(state: State, options: LiveOptions<Viewer>, onClosed: () => void) {
+  /** `read` makes one call with the viewer's token. It returns null where that has brought nothing that may be shown. */
+  constructor(
+    state: State,
+    options: LiveOptions<Viewer>,
+    onClosed: () => void,
+    read: (viewer: Viewer) => Promise<AnswerOf<State> | null>,
+  ) {
     this.state = state;
     this.#options = options;
     this.#onClosed = onClosed;
+    this.#read = read;
     this.tokens = new TokenRotation(options, () => this.#linger());
     this.#turn = options.scheduler.join(() => this.#start());
     this.#retry = new RetryPause(options);
   }
 
-  /** Makes one call with the viewer's token. Null where it has brought nothing that may be shown. */
-  protected abstract read(viewer: Viewer): Promise<Answer | null>;
-
   /** A list that need not be read, because another call has just brought it. */
-  protected known(_viewer: Viewer): Answer | null {
+  protected known(_viewer: Viewer): AnswerOf<State> | null {
     return null;
   }
 
@@ -77,7 +80,7 @@ export abstract class LiveList<
   }
 
   /** Shows a list that another call than a poll has brought. */
-  served(list: Answer): void {
+  served(list: AnswerOf<State>): void {
     this.#publish(this.state.status, list);
   }
 
@@ -124,9 +127,9 @@ export abstract class LiveList<
 
   /** One poll, from its call to the subscriptions that its answer wakes. */
   async #poll(token: RotatedToken<Viewer>): Promise<PollOutcome> {
-    let answer: Answer | null;
+    let answer: AnswerOf<State> | null;
     try {
-      answer = await this.read(token.viewer);
+      answer = await this.#read(token.viewer);
     } catch (error) {
       if (this.tokens.isRefused(token, error)) return { kind: 'refused' };
       this.#lastFailure = error instanceof Error ? error : new Error(String(error));
@@ -162,7 +165,7 @@ export abstract class LiveList<
   }
 
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
-  #publish(status: LiveStatus, list: Answer | null): void {
+  #publish(status: LiveStatus, list: AnswerOf<State> | null): void {
     const isChanged = this.state.take(status, list);
     this.taken();
     if (!isChanged) return;

@@ -1,31 +1,25 @@
-import type { PullStream } from '../pull-stream.ts';
-import type { ListAnswer } from './list-state.ts';
 import type { LiveList, PolledState } from './live-list.ts';
 import type { LiveOptions, LiveViewer } from './live-options.ts';
 import { Subscription, type Watching } from './subscription.ts';
 
 /** All live lists of one kind in this process, by their keys: each is polled once however many follow it. */
-export class LiveLists<
-  Viewer extends LiveViewer,
-  List extends LiveList<Viewer, ListAnswer, PolledState<ListAnswer>>,
-> {
+export class LiveLists<Viewer extends LiveViewer, List extends LiveList<Viewer, PolledState>, Of> {
   readonly #options: LiveOptions<Viewer>;
+  readonly #create: (of: Of, onClosed: () => void) => List;
   readonly #lists = new Map<string, List>();
   #isClosed = false;
 
-  constructor(options: LiveOptions<Viewer>) {
+  /** `create` makes a list that nobody follows yet. */
+  constructor(options: LiveOptions<Viewer>, create: (of: Of, onClosed: () => void) => List) {
     this.#options = options;
+    this.#create = create;
   }
 
-  /** Polling starts with the first pull. `create` makes the list, where nobody follows it yet. */
-  watch<Event>(
-    key: string,
-    watching: Watching<Viewer, List['state'], Event>,
-    create: (onClosed: () => void) => List,
-  ): PullStream<Event> {
+  /** Polling starts with the first pull. */
+  watch<Event>(key: string, of: Of, watching: Watching<Viewer, List['state'], Event>) {
     const join = (subscription: Subscription<Viewer>) => {
       if (this.#isClosed) return null;
-      const list = this.#lists.get(key) ?? create(() => this.#lists.delete(key));
+      const list = this.#lists.get(key) ?? this.#create(of, () => this.#lists.delete(key));
       this.#lists.set(key, list);
       list.join(subscription);
       return list;

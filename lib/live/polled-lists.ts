@@ -27,12 +27,19 @@ export class PolledLists<
   Row,
   Read extends Rows<Row> = Rows<Row>,
   Of = null,
-> extends LiveLists<Viewer, PolledList<Viewer, Row, Read, Of>> {
-  readonly #options: PolledListsOptions<Viewer, Row, Read, Of>;
-
+> extends LiveLists<Viewer, LiveList<Viewer, State<Row, Read>>, Of> {
   constructor(options: PolledListsOptions<Viewer, Row, Read, Of>) {
-    super(options);
-    this.#options = options;
+    const { clock, logicalClock } = options;
+    const rowsOf = ({ rows }: ListAnswer & Read) => rows;
+    super(options, (of, onClosed) => {
+      const state: State<Row, Read> = new ListState({ ...options, rowsOf, totalsOf: () => null });
+      const read = async (viewer: Viewer) => {
+        const sent = { logicalTime: logicalClock.next(), sentAtMs: clock.now() };
+        // A read that has found nothing new returns what is shown, with its times.
+        return { ...(await options.read(viewer, of, state.list)), ...sent };
+      };
+      return new LiveList(state, options, onClosed, read);
+    });
   }
 
   /** Emits a snapshot, or resumes at `after`, then deltas. */
@@ -41,32 +48,6 @@ export class PolledLists<
     how: WatchOptions,
   ): PullStream<ListChanges<Row, null>> {
     const reader = new ChangesReader(({ changes }: State<Row, Read>) => changes, how);
-    const create = (onClosed: () => void) => new PolledList(of, this.#options, onClosed);
-    return this.watch(key, { ...how, viewer, reader }, create);
-  }
-}
-
-class PolledList<Viewer extends LiveViewer, Row, Read extends Rows<Row>, Of> extends LiveList<
-  Viewer,
-  ListAnswer & Read,
-  State<Row, Read>
-> {
-  readonly #of: Of;
-  readonly #options: PolledListsOptions<Viewer, Row, Read, Of>;
-
-  constructor(of: Of, options: PolledListsOptions<Viewer, Row, Read, Of>, onClosed: () => void) {
-    const { keyOf, isSame, isSameBesides } = options;
-    const rowsOf = ({ rows }: ListAnswer & Read) => rows;
-    const rules = { keyOf, isSame, isSameBesides, rowsOf, totalsOf: () => null };
-    super(new ListState(rules), options, onClosed);
-    this.#of = of;
-    this.#options = options;
-  }
-
-  protected override async read(viewer: Viewer): Promise<ListAnswer & Read> {
-    const { clock, logicalClock } = this.#options;
-    const sent = { logicalTime: logicalClock.next(), sentAtMs: clock.now() };
-    // A read that has found nothing new returns what is shown, with its times.
-    return { ...(await this.#options.read(viewer, this.#of, this.state.list)), ...sent };
+    return this.watch(key, of, { ...how, viewer, reader });
   }
 }

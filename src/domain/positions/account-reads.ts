@@ -3,7 +3,7 @@ import type { LiveList } from '../../../lib/live/live-list.ts';
 import type { PollTurn } from '../../../lib/live/poll-scheduler.ts';
 import { RetryPause } from '../../../lib/live/retry-pause.ts';
 import type { RotatedToken } from '../../../lib/live/token-rotation.ts';
-import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { SessionAnswer } from '../../gateway/answers.ts';
 import {
   type AwaitedOrders,
   NO_AWAITED_ORDERS,
@@ -22,7 +22,7 @@ import { AccountReader, type State } from './feed-state.ts';
  */
 export class AccountReads {
   readonly #options: FeedOptions;
-  readonly #feed: LiveList<Viewer, PositionsAnswer, State>;
+  readonly #feed: LiveList<Viewer, State>;
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
   readonly #hold: ReturnType<typeof createEventHold>;
@@ -38,7 +38,7 @@ export class AccountReads {
   /** How often op 10 has differed from a list although nothing had changed in between, and when it is asked again. */
   #dispute = UNDISPUTED;
 
-  constructor(options: FeedOptions, feed: LiveList<Viewer, PositionsAnswer, State>) {
+  constructor(options: FeedOptions, feed: LiveList<Viewer, State>) {
     this.#options = options;
     this.#feed = feed;
     this.#turn = options.scheduler.join(() => this.#start());

@@ -10,13 +10,13 @@ import type { FeedOptions } from './feed-options.ts';
 import { AccountReader, State, samePosition } from './feed-state.ts';
 
 /** One account's live positions, and its snapshot for those who follow the whole account. */
-export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
+export class Feed extends LiveList<Viewer, State> {
   readonly #options: FeedOptions;
   readonly #proof: AccountProof;
   readonly #account: AccountReads;
 
   constructor(proof: AccountProof, options: FeedOptions, onClosed: () => void) {
-    super(new State(), options, onClosed);
+    super(new State(), options, onClosed, (viewer) => this.#read(viewer));
     this.#options = options;
     this.#proof = proof;
     this.#account = new AccountReads(options, this);
@@ -61,7 +61,7 @@ export class Feed extends LiveList<Viewer, PositionsAnswer, State> {
     return this.#isCurrent(viewer, cached) ? cached : null;
   }
 
-  protected override async read(viewer: Viewer): Promise<PositionsAnswer | null> {
+  async #read(viewer: Viewer): Promise<PositionsAnswer | null> {
     const { gateway, board, freshness } = this.#options;
     // Not awaited: where another replica's order has changed the account, it is polled once more.
     fireAndForget('other replicas', freshness.catchUp(viewer.account));

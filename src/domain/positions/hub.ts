@@ -18,7 +18,8 @@ export type PositionsHub = ReturnType<typeof createPositionsHub>;
  * requires proof; a token that only claims the account learns nothing, not even whether a feed exists.
  */
 export function createPositionsHub(options: FeedOptions) {
-  const feeds = new LiveLists<Viewer, Feed>(options);
+  const create = (proof: AccountProof, onClosed: () => void) => new Feed(proof, options, onClosed);
+  const feeds = new LiveLists(options, create);
 
   function watch<Event>(
     proof: AccountProof,
@@ -29,8 +30,7 @@ export function createPositionsHub(options: FeedOptions) {
     const { account } = proof;
     if (account !== viewer.account) throw new Error('the proof is of another account');
     checkTimes(how);
-    const create = (onClosed: () => void) => new Feed(proof, options, onClosed);
-    return feeds.watch(account, { ...how, viewer: lasting(viewer), reader }, create);
+    return feeds.watch(account, proof, { ...how, viewer: lasting(viewer), reader });
   }
 
   /** Nothing without proof. */
