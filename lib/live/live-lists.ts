@@ -4,14 +4,14 @@ import { Subscription, type Watching } from './subscription.ts';
 
 /** All live lists of one kind in this process, by their keys: each is polled once however many follow it. */
 export class LiveLists<Viewer extends LiveViewer, List extends LiveList<Viewer, PolledState>, Of> {
-  readonly #options: LiveOptions<Viewer>;
+  readonly options: LiveOptions<Viewer>;
   readonly #create: (of: Of, onClosed: () => void) => List;
   readonly #lists = new Map<string, List>();
   #isClosed = false;
 
   /** `create` makes a list that nobody follows yet. */
   constructor(options: LiveOptions<Viewer>, create: (of: Of, onClosed: () => void) => List) {
-    this.#options = options;
+    this.options = options;
     this.#create = create;
   }
 
@@ -24,7 +24,7 @@ export class LiveLists<Viewer extends LiveViewer, List extends LiveList<Viewer, 
       list.join(subscription);
       return list;
     };
-    return new Subscription(this.#options, watching, join).events;
+    return new Subscription(this.options, watching, join).events;
   }
 
   get(key: string): List | undefined {
@@ -67,19 +67,9 @@ export class LiveLists<Viewer extends LiveViewer, List extends LiveList<Viewer, 
 
   /** Since the backend confirmed the oldest list that is polled; 0 without lists. */
   get oldestSeconds(): number {
-    const nowMs = this.#options.clock.now();
+    const nowMs = this.options.clock.now();
     const ages = this.#running.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
     return ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0);
-  }
-
-  /** Polls that are due and wait for the ceiling. */
-  get pollsWaiting(): number {
-    return this.#options.scheduler.waiting;
-  }
-
-  /** The factor by which the ceiling lengthens every interval. */
-  get pollStretch(): number {
-    return this.#options.scheduler.stretch;
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */

@@ -1,4 +1,5 @@
 import type { PollOutcome } from '../../lib/live/live-options.ts';
+import type { PollScheduler } from '../../lib/live/poll-scheduler.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { ListAgreement } from './account/list-agreement.ts';
@@ -11,7 +12,7 @@ export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
 /** The services that are read at each scrape. */
 interface Watched {
   readonly catalogs: Catalogs;
-  readonly feeds: () => readonly (readonly [list: string, feeds: ListFigures])[];
+  readonly feeds: () => readonly (readonly [list: string, feeds: MeasuredLists])[];
   readonly orders: Orders;
   readonly lists: ListAgreement;
   readonly tokenRefusals: TokenRefusals;
@@ -60,27 +61,34 @@ const POLL_OUTCOMES = [
   'refused',
 ] as const satisfies PollOutcome['kind'][];
 
-/** The figures of all live lists of one kind. */
-interface ListFigures {
+/** All live lists of one kind. */
+interface MeasuredLists {
   readonly polled: number;
   readonly delayed: number;
   readonly oldestSeconds: number;
   readonly subscriptions: number;
-  readonly pollsWaiting: number;
-  readonly pollStretch: number;
+  readonly options: { readonly scheduler: Pick<PollScheduler, 'waiting' | 'stretch'> };
 }
 
-const GAUGES_OF_LISTS: Readonly<Record<string, readonly [keyof ListFigures, help: string]>> = {
-  feeds: ['polled', 'Lists that are polled: one for each account, by the kind of list.'],
-  feeds_delayed: ['delayed', 'Feeds whose last poll failed.'],
+type MeasureOfLists = (lists: MeasuredLists) => number;
+
+const GAUGES_OF_LISTS: Readonly<Record<string, readonly [MeasureOfLists, help: string]>> = {
+  feeds: [
+    ({ polled }) => polled,
+    'Lists that are polled: one for each account, by the kind of list.',
+  ],
+  feeds_delayed: [({ delayed }) => delayed, 'Feeds whose last poll failed.'],
   feed_oldest_seconds: [
-    'oldestSeconds',
+    ({ oldestSeconds }) => oldestSeconds,
     'Time since the gateway, or an extension’s backend, confirmed the oldest list that subscribers see; 0: there is none.',
   ],
-  subscriptions: ['subscriptions', 'Live subscriptions.'],
-  feed_polls_waiting: ['pollsWaiting', 'Polls that are due and wait for the ceiling.'],
+  subscriptions: [({ subscriptions }) => subscriptions, 'Live subscriptions.'],
+  feed_polls_waiting: [
+    ({ options }) => options.scheduler.waiting,
+    'Polls that are due and wait for the ceiling.',
+  ],
   feed_poll_stretch: [
-    'pollStretch',
+    ({ options }) => options.scheduler.stretch,
     'Factor by which GATEWAY_POLLS_PER_SECOND, or `pollsPerSecond` of an extension’s backend, lengthens the intervals of all feeds.',
   ],
 };
@@ -168,11 +176,11 @@ export function createDomainMetrics(registry: Registry) {
   for (const [name, [help, measure]] of Object.entries(GAUGES)) {
     registry.gauge(name, help).from(() => watched && measure(watched));
   }
-  for (const [name, [figure, help]] of Object.entries(GAUGES_OF_LISTS)) {
+  for (const [name, [measure, help]] of Object.entries(GAUGES_OF_LISTS)) {
     registry
       .gauge(name, help, 'list')
       .fromEach(() =>
-        (watched?.feeds() ?? []).map(([list, feeds]) => [feeds[figure], list] as const),
+        (watched?.feeds() ?? []).map(([list, feeds]) => [measure(feeds), list] as const),
       );
   }
   for (const figure of Object.keys(GAUGES_OF_GROUPS) as (keyof typeof GAUGES_OF_GROUPS)[]) {
