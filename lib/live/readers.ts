@@ -15,9 +15,7 @@ export interface LiveReader<State, Event> {
 }
 
 /** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the list. */
-export class ChangesReader<State extends Pick<Shown, 'status'>, Event extends Shown>
-  implements LiveReader<State, Event>
-{
+export class ChangesReader<State extends Pick<Shown, 'status'>, Event extends Shown> {
   readonly #viewOf: (state: State) => EventView<Event>;
   readonly after: string | null;
   readonly #ticks: boolean;
@@ -51,19 +49,15 @@ export class ChangesReader<State extends Pick<Shown, 'status'>, Event extends Sh
   }
 }
 
-/** Emits the whole list, in the backend's order, whenever it has changed. */
-export class ListReader<Row>
-  implements LiveReader<{ readonly rows: readonly Row[] }, readonly Row[]>
-{
-  #lastSent: readonly Row[] | undefined;
-
-  next({ rows }: { readonly rows: readonly Row[] }, isBeat: boolean): readonly Row[] | undefined {
-    if (!isBeat && this.#lastSent === rows) return undefined;
-    this.#lastSent = rows;
-    return rows;
-  }
-
-  stale(_state: unknown, isBeat: boolean): readonly Row[] | undefined {
-    return isBeat ? this.#lastSent : undefined;
-  }
+/** Makes a reader that emits the whole list, in the backend's order, whenever it has changed. */
+export function createListReader<Row>() {
+  let lastSent: readonly Row[] | undefined;
+  return {
+    next({ rows }: { readonly rows: readonly Row[] }, isBeat: boolean) {
+      if (!isBeat && lastSent === rows) return undefined;
+      lastSent = rows;
+      return rows;
+    },
+    stale: (_state: unknown, isBeat: boolean) => (isBeat ? lastSent : undefined),
+  };
 }

@@ -1,7 +1,6 @@
 import { LiveLists } from '../../../lib/live/live-lists.ts';
 import type { WatchOptions } from '../../../lib/live/live-options.ts';
-import { ChangesReader, ListReader, type LiveReader } from '../../../lib/live/readers.ts';
-import type { PullStream } from '../../../lib/pull-stream.ts';
+import { ChangesReader, createListReader, type LiveReader } from '../../../lib/live/readers.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
@@ -9,7 +8,7 @@ import { lasting, type Viewer } from '../auth/viewer.ts';
 import { checkTimes } from '../live-arguments.ts';
 import { Feed } from './feed.ts';
 import type { FeedOptions } from './feed-options.ts';
-import { AccountReader, type FeedState, type PositionChanges } from './feed-state.ts';
+import { AccountReader, type FeedState } from './feed-state.ts';
 
 export type PositionsHub = ReturnType<typeof createPositionsHub>;
 
@@ -26,7 +25,7 @@ export function createPositionsHub(options: FeedOptions) {
     viewer: Viewer,
     how: WatchOptions,
     reader: LiveReader<FeedState, Event>,
-  ): PullStream<Event> {
+  ) {
     const { account } = proof;
     if (account !== viewer.account) throw new Error('the proof is of another account');
     checkTimes(how);
@@ -42,16 +41,13 @@ export function createPositionsHub(options: FeedOptions) {
   return {
     /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
     watchPositions: (proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) =>
-      watch(proof, viewer, how, new ListReader<Position>()),
+      watch(proof, viewer, how, createListReader<Position>()),
     /** Emits a snapshot, or resumes at `after`, then deltas. Polling starts with the first pull. */
-    watchChanges(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) {
-      const reader = new ChangesReader<FeedState, PositionChanges>((state) => state.changes, how);
-      return watch(proof, viewer, how, reader);
-    },
+    watchChanges: (proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) =>
+      watch(proof, viewer, how, new ChangesReader(({ changes }: FeedState) => changes, how)),
     /** The same with the orders and the figures of the account, for which op 10 is read now and then. */
-    watchAccount(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) {
-      return watch(proof, viewer, how, new AccountReader((state) => state.accountChanges, how));
-    },
+    watchAccount: (proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) =>
+      watch(proof, viewer, how, new AccountReader(({ accountChanges }) => accountChanges, how)),
     /** The live list, where a feed runs and a query need not read it. */
     current: (viewer: Viewer) => feedOf(viewer)?.current(viewer) ?? null,
     /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
