@@ -4,13 +4,7 @@ import type { PollTurn } from '../../../lib/live/poll-scheduler.ts';
 import { RetryPause } from '../../../lib/live/retry-pause.ts';
 import type { RotatedToken } from '../../../lib/live/token-rotation.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
-import {
-  type AwaitedOrders,
-  NO_AWAITED_ORDERS,
-  ordersLeft,
-  type Relation,
-  relate,
-} from '../account/relation.ts';
+import { type AwaitedOrders, NO_AWAITED_ORDERS, ordersLeft, relate } from '../account/relation.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { createEventHold } from './event-hold.ts';
 import type { FeedOptions } from './feed-options.ts';
@@ -169,7 +163,7 @@ export class AccountReads {
   }
 
   /** Null before the first list. */
-  #relate(answer: SessionAnswer, awaited: AwaitedOrders): Relation | null {
+  #relate(answer: SessionAnswer, awaited: AwaitedOrders) {
     const { list, membersTime } = this.#feed.state;
     return list && relate({ ...list, membersTime }, answer, awaited, this.#options.clock.now());
   }

@@ -37,8 +37,7 @@ export class Feed extends LiveList<Viewer, State> {
 
   /** The live list, where it is as new as a poll would be. */
   current(viewer: Viewer): PositionsAnswer | null {
-    const { list, status } = this.state;
-    return status === 'LIVE' && this.#isCurrent(viewer, list) ? list : null;
+    return this.state.status === 'LIVE' ? this.#ifCurrent(viewer, this.state.list) : null;
   }
 
   /** The account has surely changed, as after an order. */
@@ -57,8 +56,7 @@ export class Feed extends LiveList<Viewer, State> {
 
   /** A first list need not be read where a query has just been served one. */
   protected override known(viewer: Viewer): PositionsAnswer | null {
-    const cached = this.#options.board.newest(viewer, this.#proof);
-    return this.#isCurrent(viewer, cached) ? cached : null;
+    return this.#ifCurrent(viewer, this.#options.board.newest(viewer, this.#proof));
   }
 
   async #read(viewer: Viewer): Promise<PositionsAnswer | null> {
@@ -75,12 +73,12 @@ export class Feed extends LiveList<Viewer, State> {
     this.#account.changed();
   }
 
-  /** Whether a list was received within the poll interval, and since the account's last order. */
-  #isCurrent({ account }: Viewer, list: PositionsAnswer | null): boolean {
+  /** The list, where it was received within the poll interval, and since the account's last order. */
+  #ifCurrent({ account }: Viewer, list: PositionsAnswer | null): PositionsAnswer | null {
     const { freshness, clock, pollMs } = this.#options;
-    if (list === null || list.logicalTime <= freshness.changedAt(account)) return false;
+    if (list === null || list.logicalTime <= freshness.changedAt(account)) return null;
     // Its receipt counts: a gateway that takes longer than an interval would be asked by each query besides.
-    return clock.now() - list.receivedAtMs < pollMs;
+    return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
 }
 
