@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
-import { sizeOf } from '../../gateway/wire/session.ts';
+import { inSnapshot, sizeOf } from '../../gateway/wire/session.ts';
 import { isSame, type Members, membersOf } from '../account/relation.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
@@ -90,9 +90,7 @@ export class PositionsBoard {
     const former = this.#byToken.get(tokenHash)?.positions;
     // From one list to the next mostly prices change: a digest for each would be a twentieth of a request.
     const before = sameSizes(former, positions) ? this.#newestByToken.get(tokenHash) : undefined;
-    const ids = () => positions.map(({ id }) => id);
-    const members = before ?? membersOf({ ids: ids(), sizes: positions.map(sizeOf) });
-    const served = { ...members, at };
+    const served = { ...(before ?? membersOf(inSnapshot(positions))), at };
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
     this.#byToken.set(tokenHash, list);
     this.#newestByToken.set(tokenHash, served);

@@ -56,7 +56,7 @@ export interface SnapshotPositions {
   readonly rows: ReturnType<typeof toPositions>;
 }
 
-function inSnapshot(rows: NonNullable<SnapshotPositions['rows']>): SnapshotPositions {
+export function inSnapshot(rows: NonNullable<SnapshotPositions['rows']>): SnapshotPositions {
   return { ids: rows.map(({ id }) => id), sizes: rows.map(sizeOf), rows };
 }
 
