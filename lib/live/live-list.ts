@@ -22,7 +22,6 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
   readonly state: State;
   readonly tokens: TokenRotation<Viewer>;
   readonly #options: LiveOptions<Viewer>;
-  readonly #onClosed: () => void;
   readonly #read: (viewer: Viewer) => Promise<AnswerOf<State> | null>;
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
@@ -45,9 +44,12 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
   ) {
     this.state = state;
     this.#options = options;
-    this.#onClosed = onClosed;
     this.#read = read;
-    this.tokens = new TokenRotation(options, () => this.#linger());
+    // No token polls without a subscription; the list is kept for a while for clients that reconnect.
+    this.tokens = new TokenRotation(options, () => {
+      this.#turn.leave();
+      this.#cancelLinger = options.clock.after(LINGER_MS, onClosed);
+    });
     this.#turn = options.scheduler.join(() => this.#start());
     this.#retry = new RetryPause(options);
   }
@@ -170,11 +172,5 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     this.taken();
     if (!isChanged) return;
     for (const subscription of this.tokens.subscriptions) subscription.wake();
-  }
-
-  /** No token polls without a subscription; the list is kept for a while for clients that reconnect. */
-  #linger(): void {
-    this.#turn.leave();
-    this.#cancelLinger = this.#options.clock.after(LINGER_MS, this.#onClosed);
   }
 }
