@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock, LogicalClock } from '../clock.ts';
 import type { PollScheduler } from './poll-scheduler.ts';
 
 export type LiveStatus = 'LIVE' | 'DELAYED';
@@ -47,6 +47,7 @@ export interface LiveOptions<Viewer> {
   readonly tokens?: TokenRules<Viewer>;
   readonly scheduler: PollScheduler;
   readonly clock: Clock;
+  readonly logicalClock: LogicalClock;
   readonly random: () => number;
   /** The interval of polls, and the pause after the first failure. */
   readonly pollMs: number;

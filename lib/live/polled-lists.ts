@@ -1,4 +1,3 @@
-import type { LogicalClock } from '../clock.ts';
 import type { PullStream } from '../pull-stream.ts';
 import { type ListAnswer, type ListChanges, ListState } from './list-state.ts';
 import { LiveList } from './live-list.ts';
@@ -14,7 +13,6 @@ interface Rows<Row> {
 export interface PolledListsOptions<Viewer, Row, Read extends Rows<Row>, Of>
   extends LiveOptions<Viewer>,
     RowRules<Row> {
-  readonly logicalClock: LogicalClock;
   /** Reads the whole list of `of`. `shown`: what its last read brought; the same `rows` again are known to be equal. */
   read(viewer: Viewer, of: Of, shown: Read | null): Promise<Read>;
 }

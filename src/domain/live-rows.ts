@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LogicalClock } from '../../lib/clock.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { ListChanges } from '../../lib/live/list-state.ts';
 import type { LiveOptions, TokenRules, WatchOptions } from '../../lib/live/live-options.ts';
@@ -41,7 +40,6 @@ export interface RowsKind {
 
 export interface LiveRowsParts extends Omit<LiveOptions<Viewer>, 'pollMs'> {
   readonly tokens: TokenRules<Viewer>;
-  readonly logicalClock: LogicalClock;
   /** `viewer` is a proved one; null for a list that is everybody's. `shown`: what the last read brought. */
   read(viewer: Viewer | null, args: object, shown: ReadRows | null): Promise<ReadRows>;
 }

@@ -1,4 +1,3 @@
-import type { LogicalClock } from '../../../lib/clock.ts';
 import type { LiveOptions } from '../../../lib/live/live-options.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { Sessions } from '../account/sessions.ts';
@@ -14,6 +13,5 @@ export interface FeedOptions extends LiveOptions<Viewer> {
   readonly board: PositionsBoard;
   readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
   readonly ledger: Pick<ProofLedger, 'account'>;
-  readonly logicalClock: LogicalClock;
   readonly sessionMaxAgeMs: number;
 }
