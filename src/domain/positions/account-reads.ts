@@ -2,7 +2,6 @@ import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { LiveList } from '../../../lib/live/live-list.ts';
 import type { PollTurn } from '../../../lib/live/poll-scheduler.ts';
 import { RetryPause } from '../../../lib/live/retry-pause.ts';
-import type { RotatedToken } from '../../../lib/live/token-rotation.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import { type AwaitedOrders, NO_AWAITED_ORDERS, ordersLeft, relate } from '../account/relation.ts';
 import type { Viewer } from '../auth/viewer.ts';
@@ -105,19 +104,17 @@ export class AccountReads {
           this.#received(answer);
           this.#feed.tokens.accepted(token);
         },
-        (error: unknown) => this.#failed(token, error, after),
+        (error: unknown) => {
+          this.#isReading = false;
+          this.#after ??= after;
+          // A refusal is about the token alone: the next token reads immediately.
+          if (this.#feed.tokens.isRefused(token, error)) return;
+          this.#retry.failed(error);
+          this.#hold.release();
+        },
       )
       .finally(() => this.changed());
     fireAndForget('live feed', reading);
-  }
-
-  /** A refusal is about the token alone: the next token reads immediately. */
-  #failed(token: RotatedToken<Viewer>, error: unknown, after: number): void {
-    this.#isReading = false;
-    this.#after ??= after;
-    if (this.#feed.tokens.isRefused(token, error)) return;
-    this.#retry.failed(error);
-    this.#hold.release();
   }
 
   #received(answer: SessionAnswer): void {
