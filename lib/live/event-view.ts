@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** The functions by which one kind of event differs from another. */
 interface EventViewOptions<Event> {
   /** The changes since a version, where wanted with ticks apart; null where the version is too old. */
   readonly compute: (version: number, cursor: string, ticks: boolean) => Event | null;

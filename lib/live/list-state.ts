@@ -8,7 +8,6 @@ export interface ListAnswer {
   readonly sentAtMs: number;
 }
 
-/** The fields of every event of changes. */
 export interface LiveEvent<Totals> {
   readonly cursor: string;
   /** Whether it has everything, else what has changed since the last event. */

@@ -145,7 +145,6 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     return { kind: this.state.rows === rows ? 'unchanged' : 'changed' };
   }
 
-  /** Plans the next poll. */
   #polled(outcome: PollOutcome): void {
     const { clock, pollMs, random, onPoll } = this.#options;
     const { kind, error } = outcome;

@@ -51,12 +51,10 @@ export class LiveLists<Viewer extends LiveViewer, List extends LiveList<Viewer, 
     return this.all.filter(({ tokens }) => !tokens.isEmpty);
   }
 
-  /** The lists that are polled. */
   get polled(): number {
     return this.#running.length;
   }
 
-  /** The lists whose last poll failed. */
   get delayed(): number {
     return this.#running.filter(({ state }) => state.status === 'DELAYED').length;
   }

@@ -8,10 +8,8 @@ import type { Order, Position, Session } from '../../gateway/model.ts';
 import { sizeOf } from '../../gateway/wire/session.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
 
-/** One event of the positions. */
 export type PositionChanges = ListChanges<Position, PositionTotals>;
 
-/** One event of the whole account. */
 export interface AccountChanges extends LiveEvent<PositionTotals> {
   readonly positions: Delta<Position>;
   /** Null until a snapshot has had a list of orders. */
