@@ -70,7 +70,7 @@ export interface Executable {
 export interface Deferral {
   /** Null where all of it is deferred. */
   readonly rest: Executable | null;
-  readonly fragments: readonly (Executable & DeferredFragment)[];
+  readonly fragments: readonly (Executable & DeferredFragment & Pick<OperationFacts, 'plans'>)[];
 }
 
 /** A document that passed every check that does not depend on variables. */
@@ -217,7 +217,10 @@ export class Documents {
         ...executable(node),
         deferral: split && {
           rest: split.rest && executable(split.rest),
-          fragments: split.fragments.map((each) => ({ ...each, ...executable(each.node) })),
+          fragments: split.fragments.map((each) => {
+            const { plans } = factsOf(selections, each.node, this.#sizes);
+            return { ...each, ...executable(each.node), plans };
+          }),
         },
         sharedUse: sharedUseOf(facts.marks, document, node),
         ...facts,

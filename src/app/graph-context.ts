@@ -6,13 +6,15 @@ import type {
   Validity,
 } from '../../engine/admission/operation-context.ts';
 import { evaluate } from '../../engine/documents/amount.ts';
+import { deferredNow } from '../../engine/documents/deferred-parts.ts';
+import type { PreparedOperation } from '../../engine/documents/documents.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Trace } from '../../lib/tracing/tracing.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { Context } from '../schema/context.ts';
 import { EventScope } from '../schema/event-scope.ts';
-import type { Plan } from '../schema/scope.ts';
+import type { AccountRead, Plan } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
 
 /** A context that other plugins may see and extend. */
@@ -38,12 +40,15 @@ export class GraphContext extends SharedContext implements OperationContext {
   }
 
   override planOf(field = ''): Plan {
-    const { prepared, inputs, transport } = this.operation;
-    const plan = prepared.plans.get(field);
+    const { prepared, inputs, transport, values } = this.operation;
+    const deferrable = (transport.partsFormat && prepared.deferral?.fragments) ?? [];
+    const deferred = deferredNow(deferrable, values);
+    const has = ({ plans }: Pick<PreparedOperation, 'plans'>, read: AccountRead) =>
+      evaluate(plans.get(field)?.get(read) ?? 0, inputs) > 0;
     return {
       maxAgeSeconds: evaluate(prepared.ageLimit, inputs),
-      isInParts: prepared.deferral !== null && transport.partsFormat !== null,
-      has: (read) => evaluate(plan?.get(read) ?? 0, inputs) > 0,
+      has: (read) => has(prepared, read),
+      isDeferred: (read) => deferred.some((fragment) => has(fragment, read)),
     };
   }
 

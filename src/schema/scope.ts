@@ -47,12 +47,16 @@ export type AccountRead =
 export interface Plan {
   /** How old a snapshot may be for the strictest of the fields. */
   readonly maxAgeSeconds: number;
-  /** Whether some of the fields are answered in later parts, for whose reads the first one does not wait. */
-  readonly isInParts: boolean;
   has(read: AccountRead): boolean;
+  /** Whether fields of a later part make the read, for which the first part does not wait. */
+  isDeferred(read: AccountRead): boolean;
 }
 
-export const NO_PLAN: Plan = { maxAgeSeconds: Infinity, isInParts: false, has: () => false };
+export const NO_PLAN: Plan = {
+  maxAgeSeconds: Infinity,
+  has: () => false,
+  isDeferred: () => false,
+};
 
 const PROVING_READS: readonly Read<unknown>[] = Object.values(READS).filter(
   ({ operation }) => (OPERATIONS[operation].proves as Proves) !== 'nothing',
@@ -138,10 +142,10 @@ export class Scope implements OwnReads {
 
   /** The snapshot that is shown: where orders are shown beside it, the one that they are from. */
   async session(): Promise<SessionAnswer> {
-    const isPaired = this.#plan.has('orders') && !this.#plan.isInParts;
-    const pairing = isPaired ? this.#readPair().catch(() => null) : null;
+    const isPaired = this.#plan.has('orders') && !this.#plan.isDeferred('orders');
+    const pairing = isPaired ? this.#readOrders().catch(() => null) : null;
     const first = await this.#readSession();
-    this.#shown = (await pairing)?.answer ?? first;
+    this.#shown = (await pairing) ?? first;
     return this.#shown;
   }
 
@@ -194,7 +198,7 @@ export class Scope implements OwnReads {
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
     // A client's cache has one object for the rows of both lists. A feed's may be older than the snapshot.
-    const isBesideList = this.#plan.has('positions') && !this.#plan.isInParts;
+    const isBesideList = this.#plan.has('positions') && !this.#plan.isDeferred('positions');
     if (isBesideList && answer === this.#shown && answer.session.positions !== null) {
       const list = await this.#readShownList().catch(() => null);
       if (list !== null && list.logicalTime > answer.logicalTime) return list.positions;
@@ -205,8 +209,13 @@ export class Scope implements OwnReads {
   }
 
   async orders(): Promise<readonly Order[] | null> {
-    const { answer } = await this.#readPair();
-    return answer.session.orders;
+    return (await this.#readOrders()).session.orders;
+  }
+
+  /** The snapshot that agrees with the list, unless the list comes in a later part than the orders. */
+  #readOrders(): Promise<SessionAnswer> {
+    const isAlone = this.#plan.isDeferred('positions') && !this.#plan.isDeferred('orders');
+    return isAlone ? this.#readSession() : this.#readPair().then(({ answer }) => answer);
   }
 
   #readPair(): Promise<ListPair | SnapshotAlone> {

@@ -97,17 +97,41 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect(JSON.parse(line ?? '{}').partsMs).toHaveLength(4);
   });
 
-  test.each(['session { id positions { id } }', 'session { id }'])(
-    'is begun by %s without the lists that follow',
-    async (now) => {
-      gateway.hold(/trading\/positions/);
-      const parts = partsOf(
-        await ask(accept, `{ ${now} ... @defer { orders { id } positions { id } } }`),
-      );
-      expect(await next(parts)).toMatchObject({ data: { session: { id: '700001' } } });
-      gateway.release();
-      // Null where the first part has waited until the call timed out.
-      expect((await next(parts)).incremental[0].data.positions).not.toBeNull();
+  test.each([
+    ['session { id positions { id } }', 'orders { id } positions { id }'],
+    ['session { id }', 'orders { id } positions { id }'],
+    ['session { id orders { id } } orders { id }', 'positions { id }'],
+  ])('is begun by %s without the lists that follow', async (now, later) => {
+    gateway.hold(/trading\/positions/);
+    const query = `{ ${now} ... @defer { ${later} } }`;
+    const parts = partsOf(await ask(accept, query));
+    expect(await next(parts)).toMatchObject({ data: { session: { id: '700001' } } });
+    gateway.release();
+    // Null where the first part has waited until the call timed out.
+    expect((await next(parts)).incremental[0].data.positions).not.toBeNull();
+  });
+
+  test.each([true, false])(
+    'agrees in itself, whether another part follows or not: %s',
+    async (later) => {
+      const fake = (operation: 'getSession' | 'getOpenPositions', body: object, times?: number) =>
+        sandbox.fail({ operation, kind: 'status', status: 200, body, times });
+      const rows = (...ids: string[]) => ids.map((id) => ({ id, symbol: 'AAPL' }));
+      const account = { login: 700001, group: 'standard-usd' };
+      fake('getOpenPositions', { positions: rows('p', 'filled') });
+      fake('getSession', { ...account, orders: rows('filled', 'o'), positions: rows('p') }, 1);
+      fake('getSession', { ...account, orders: rows('o'), positions: rows('p', 'filled') });
+      const lists = 'orders { id } positions { id }';
+      const query = `query ($later: Boolean) {
+        session { ${lists} } ${lists} ... @defer(if: $later) { customerId }
+      }`;
+      const response = await ask(accept, query, { later });
+      const { data } = later ? await next(partsOf(response)) : await response.json();
+      sandbox.clearFaults();
+      const sorted = (list: { id: string }[]) => list.map(({ id }) => id).toSorted();
+      for (const side of [data, data.session]) {
+        expect([side.orders, side.positions].map(sorted)).toEqual([['o'], ['filled', 'p']]);
+      }
     },
   );
 
