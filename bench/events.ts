@@ -2,14 +2,14 @@
  * The bytes of one event of `account`, as they come to a phone: with whole rows, and with five fields. `npm run bench -- events`
  * prints Markdown.
  */
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
 import { createClient } from '../client/src/create-client.ts';
 import type { TypedText } from '../client/src/operation.ts';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
 import { table } from './support/markdown.ts';
-import { socketOf } from './support/packed-socket.ts';
-import { startRadio } from './support/radio.ts';
 
 /** Holds 25 positions. */
 const EMAIL = 'pro@example.com';
@@ -64,13 +64,13 @@ async function measureEvents(service: string, sandbox: Sandbox) {
 
 /** An event in which one position has moved, and one in which all have. */
 async function measureCase(service: string, sandbox: Sandbox, name: Case, isPacked: boolean) {
-  await using radio = await startRadio(service);
+  const phone = phoneSocket(isPacked);
   const token = sandbox.token({ email: EMAIL });
   const client = createClient({
-    url: `${radio.url}/graphql`,
+    url: `${service}/graphql`,
     token: () => token,
     ...CASES[name],
-    environment: { WebSocket: socketOf(isPacked) },
+    environment: { WebSocket: phone.WebSocket },
   });
   const { state } = client[CASES[name].list];
   client[CASES[name].list](() => {});
@@ -82,18 +82,35 @@ async function measureCase(service: string, sandbox: Sandbox, name: Case, isPack
     const tries: { moved: number; bytes: number }[] = [];
     for (const points of MOVES) {
       const { positions } = state();
-      radio.reset();
+      const before = phone.bytesRead();
       for (const { id, priceCurrent, digits } of positions.slice(0, count)) {
         const price = (priceCurrent ?? 1) + points / 10 ** (digits ?? 0);
         sandbox.putPrice(symbols.get(id) ?? '', Number(price.toFixed(digits ?? 0)));
       }
       await eventually(() => state().positions !== positions);
       const moved = state().positions.filter((row) => !positions.includes(row)).length;
-      tries.push({ moved, bytes: radio.figures().bytes });
+      tries.push({ moved, bytes: phone.bytesRead() - before });
     }
     // A heartbeat or new figures may come beside one.
     found.push(tries.reduce((a, b) => (b.bytes < a.bytes ? b : a)));
   }
   client.dispose();
   return found;
+}
+
+/** A platform's WebSocket that packs messages, or does not, and all bytes that have come to it, frames included. */
+function phoneSocket(isPacked: boolean) {
+  let stream: Socket | null = null;
+  class Counted extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols, { perMessageDeflate: isPacked });
+      this.once('upgrade', ({ socket }) => {
+        stream = socket;
+      });
+    }
+  }
+  return {
+    WebSocket: Counted as unknown as typeof globalThis.WebSocket,
+    bytesRead: () => stream?.bytesRead ?? 0,
+  };
 }
