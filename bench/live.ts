@@ -86,5 +86,5 @@ function comparisonTable(
 }
 
 async function holdMore({ buy }: LiveGateway, token: string): Promise<void> {
-  for (const symbol of SYMBOLS) await buy(token, { symbol, type: 'amount', amount: DOLLARS });
+  for (const symbol of SYMBOLS) await buy(token, symbol, DOLLARS);
 }

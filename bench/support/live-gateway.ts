@@ -5,50 +5,38 @@ import { findUserByEmail } from '../../sandbox/users.ts';
 import { GATEWAY_CORE } from './cores.ts';
 import { ProbedProcess } from './probed-process.ts';
 
-export interface Order {
-  readonly symbol: string;
-  readonly type: 'unit' | 'amount';
-  readonly amount: number;
-  readonly price?: number;
-}
-
 export type LiveGateway = Awaited<ReturnType<typeof startLiveGateway>>;
 
 const SECRET = 'bench';
 
-/** The sandbox gateway in a process of its own. Its market moves on demand, or at an interval too. */
-export async function startLiveGateway({ instruments = 500, tickMs = 0 } = {}) {
+/** The sandbox gateway in a process of its own. Its market moves on demand. */
+export async function startLiveGateway() {
   const child = await ProbedProcess.listening({
     script: fileURLToPath(new URL('sandbox-process.ts', import.meta.url)),
     core: GATEWAY_CORE,
-    environment: { INSTRUMENTS: String(instruments), TICK_MS: String(tickMs), SECRET },
+    environment: { SECRET },
   });
   const url = `http://127.0.0.1:${child.port}`;
 
-  async function ask(path: string, body?: object, headers = {}): Promise<unknown> {
-    const sent = body && { method: 'POST', body: JSON.stringify(body), headers };
-    const answer = await fetch(url + path, sent);
+  async function post(path: string, body: object, headers = {}): Promise<unknown> {
+    const answer = await fetch(url + path, { method: 'POST', body: JSON.stringify(body), headers });
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
     return answer.json();
   }
 
   return {
     url,
-    token,
     /** As many tokens for each of so many accounts, the accounts in turn. */
     tokens: (accounts: number, each: number) =>
       Array.from({ length: accounts * each }, (_, at) => token(1 + (at % accounts))),
-    /** Buys, past any subject. */
-    async buy(token: string, order: Order) {
+    /** Buys for so many dollars, past any subject. */
+    async buy(token: string, symbol: string, amount: number) {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const reply = await ask('/trading/positions', { ...order, direction: 'buy' }, headers);
+      const order = { symbol, direction: 'buy', type: 'amount', amount };
+      const reply = await post('/trading/positions', order, headers);
       if (!Object(reply).success) throw new Error(`refused: ${JSON.stringify(reply)}`);
     },
-    /** How often each operation was called so far. */
-    async calls(): Promise<Readonly<Record<string, number>>> {
-      return Object(await ask('/sandbox/calls')).operations;
-    },
-    tick: async () => void (await ask('/sandbox/tick', {})),
+    tick: async () => void (await post('/sandbox/tick', {})),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
