@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { inParallel } from '../../test/support/in-parallel.ts';
 import { HOME } from './documents.ts';
 import { post } from './post.ts';
 
@@ -12,14 +13,11 @@ export async function firstScreens(
   to: number,
 ): Promise<void> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS });
-  const waiting = [...tokens.entries()].slice(from, to).values();
-  const askInTurn = async () => {
-    for (const [at, token] of waiting) {
-      const address = { 'x-forwarded-for': `10.0.${at >> 8}.${at & 255}` };
-      const { status, text } = await post(pool, token, { query: HOME }, address);
-      if (status !== 200 || !text.startsWith('{"data"')) throw new Error(text);
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, askInTurn));
+  await inParallel(to - from, CONNECTIONS, async (index) => {
+    const at = from + index;
+    const address = { 'x-forwarded-for': `10.0.${at >> 8}.${at & 255}` };
+    const { status, text } = await post(pool, tokens[at] ?? '', { query: HOME }, address);
+    if (status !== 200 || !text.startsWith('{"data"')) throw new Error(text);
+  });
   await pool.close();
 }

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '../../test/support/eventually.ts';
 import { freePort } from '../../test/support/free-ports.ts';
 import { onCore, SUBJECT_CORE } from './cores.ts';
 import type { ProbeAnswers, ProbeQuestion } from './probe.ts';
@@ -67,14 +67,11 @@ export class ProbedProcess implements AsyncDisposable {
     const port = await freePort();
     const environment = { NODE_ENV: 'production', PORT: String(port), ...options.environment };
     const child = new ProbedProcess({ ...options, environment }, port);
-    const deadlineMs = Date.now() + STARTS_WITHIN_MS;
-    while (!(await accepts(port))) {
-      if (child.hasEnded || Date.now() > deadlineMs) {
-        await child[Symbol.asyncDispose]();
-        throw new Error(`a process did not come up: ${child.#output}`);
-      }
-      await delay(50);
-    }
+    const waiting = { withinMs: STARTS_WITHIN_MS, ended: () => child.hasEnded };
+    await eventually(() => accepts(port), waiting).catch(async () => {
+      await child[Symbol.asyncDispose]();
+      throw new Error(`a process did not come up: ${child.#output}`);
+    });
     return child;
   }
 

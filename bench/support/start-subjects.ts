@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,20 +40,16 @@ export async function startWire(
   model: Subject,
   workloads: readonly Workload[],
 ): Promise<Subject> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-  try {
-    const file = join(folder, 'answers.json');
-    await writeFile(file, JSON.stringify(await answersOf(model, workloads)));
-    return await start(gateway, {
-      name: 'wire',
-      endpoint: null,
-      replaysRecording: true,
-      script: pathOf('../subjects/wire.ts'),
-      environment: { ANSWERS: file },
-    });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-'));
+  const file = join(folder.path, 'answers.json');
+  await writeFile(file, JSON.stringify(await answersOf(model, workloads)));
+  return await start(gateway, {
+    name: 'wire',
+    endpoint: null,
+    replaysRecording: true,
+    script: pathOf('../subjects/wire.ts'),
+    environment: { ANSWERS: file },
+  });
 }
 
 async function answersOf(model: Subject, workloads: readonly Workload[]): Promise<PreparedAnswers> {

@@ -3,14 +3,9 @@
  * sender some microseconds, and the slower of two subjects would find it asleep more often.
  */
 export function stayAwake(): Disposable {
-  let isAwake = true;
-  const look = () => {
-    if (isAwake) setImmediate(look);
-  };
-  look();
-  return {
-    [Symbol.dispose]() {
-      isAwake = false;
-    },
-  };
+  let next = setImmediate(look);
+  function look() {
+    next = setImmediate(look);
+  }
+  return { [Symbol.dispose]: () => clearImmediate(next) };
 }
