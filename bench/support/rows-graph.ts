@@ -1,13 +1,5 @@
+import type { WirePosition } from '../../sandbox/wire-types.ts';
 import type { Extension } from '../../src/extensions/kit.ts';
-
-interface Row {
-  readonly id: string;
-  readonly symbol: string;
-  readonly units: number;
-  readonly priceOpen: number;
-  readonly priceCurrent: number;
-  readonly profit: number;
-}
 
 const EVERYTHING = 100_000;
 
@@ -21,7 +13,7 @@ const extension: Extension = ({ builder, backend, live }) => {
     pollsPerSecond: EVERYTHING,
     reads: { list: '/trading/positions' },
   });
-  const RowRef = builder.objectRef<Row>('BenchRow').implement({
+  const RowRef = builder.objectRef<WirePosition>('BenchRow').implement({
     description: 'A position.',
     fields: (t) => ({
       id: t.exposeID('id'),
@@ -38,7 +30,7 @@ const extension: Extension = ({ builder, backend, live }) => {
     key: ({ id }) => id,
     everyMs: 1_000,
     read: async (context) =>
-      (await positions.read<{ positions: readonly Row[] }>(context, 'list')).positions,
+      (await positions.read<{ positions: readonly WirePosition[] }>(context, 'list')).positions,
   });
 };
 
