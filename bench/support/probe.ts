@@ -7,22 +7,14 @@ import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { HoldWatch } from './hold-watch.ts';
 
+export type ProbeAnswers = {
+  [A in keyof typeof ANSWERS]: Awaited<ReturnType<(typeof ANSWERS)[A]>>;
+};
+
 export interface ProbeQuestion<A extends keyof ProbeAnswers = keyof ProbeAnswers> {
   readonly ask: A;
   /** Where the profile is written. */
   readonly file?: string;
-}
-
-export interface ProbeAnswers {
-  /** Microseconds, of user and system together. */
-  readonly cpu: number;
-  readonly 'watch-holds': null;
-  /** Milliseconds of the longest turn of the event loop since it is watched. */
-  readonly 'longest-hold': number;
-  readonly 'start-profile': null;
-  readonly 'stop-profile': null;
-  readonly 'start-allocations': null;
-  readonly 'stop-allocations': null;
 }
 
 const SAMPLING_MICROSECONDS = 250;
@@ -38,54 +30,53 @@ const counting = createHook({
   },
 });
 
-process.on('message', (question: ProbeQuestion) => {
+const ANSWERS = {
+  /** Microseconds, of user and system together. */
+  cpu() {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  },
+  'watch-holds'() {
+    holds = new HoldWatch();
+  },
+  /** Milliseconds of the longest turn of the event loop since it is watched. */
+  'longest-hold': () => holds?.end() ?? 0,
+  async 'start-profile'() {
+    session.connect();
+    await session.post('Profiler.enable');
+    await session.post('Profiler.setSamplingInterval', { interval: SAMPLING_MICROSECONDS });
+    await session.post('Profiler.start');
+  },
+  async 'stop-profile'(file: string) {
+    write(file, (await session.post('Profiler.stop')).profile);
+  },
+  async 'start-allocations'() {
+    session.connect();
+    await session.post('HeapProfiler.enable');
+    await session.post('HeapProfiler.startSampling', {
+      samplingInterval: SAMPLING_BYTES,
+      includeObjectsCollectedByMajorGC: true,
+      includeObjectsCollectedByMinorGC: true,
+    });
+    for (const type of Object.keys(waits)) waits[type] = 0;
+    counting.enable();
+  },
+  async 'stop-allocations'(file: string) {
+    counting.disable();
+    write(file, { waits, ...(await session.post('HeapProfiler.stopSampling')) });
+  },
+};
+
+process.on('message', async ({ ask, file = '' }: ProbeQuestion) => {
   // Messages without a question for the probe are for the program.
-  if (question.ask === undefined) return;
-  void answer(question).then((value) => process.send?.({ answer: value }));
+  if (ask !== undefined) process.send?.({ answer: await ANSWERS[ask](file) });
 });
 // A subject ends on its signal, not when its probe does.
 process.channel?.unref();
 // A bench that was interrupted must not leave its processes behind.
 process.on('disconnect', () => process.exit());
 
-async function answer({ ask, file = '' }: ProbeQuestion): Promise<number | null> {
-  switch (ask) {
-    case 'cpu': {
-      const { user, system } = process.cpuUsage();
-      return user + system;
-    }
-    case 'watch-holds':
-      holds = new HoldWatch();
-      return null;
-    case 'longest-hold':
-      return holds?.end() ?? null;
-    case 'start-profile':
-      session.connect();
-      await session.post('Profiler.enable');
-      await session.post('Profiler.setSamplingInterval', { interval: SAMPLING_MICROSECONDS });
-      await session.post('Profiler.start');
-      return null;
-    case 'stop-profile':
-      return write(file, (await session.post('Profiler.stop')).profile);
-    case 'start-allocations':
-      session.connect();
-      await session.post('HeapProfiler.enable');
-      await session.post('HeapProfiler.startSampling', {
-        samplingInterval: SAMPLING_BYTES,
-        includeObjectsCollectedByMajorGC: true,
-        includeObjectsCollectedByMinorGC: true,
-      });
-      for (const type of Object.keys(waits)) waits[type] = 0;
-      counting.enable();
-      return null;
-    case 'stop-allocations':
-      counting.disable();
-      return write(file, { waits, ...(await session.post('HeapProfiler.stopSampling')) });
-  }
-}
-
-function write(file: string, profile: object): null {
+function write(file: string, profile: object): void {
   writeFileSync(file, JSON.stringify(profile));
   session.disconnect();
-  return null;
 }
