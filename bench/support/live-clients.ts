@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import type { WebSocket } from 'ws';
-import { openSocket } from './open-socket.ts';
+import { WebSocket } from 'ws';
 
 interface Watcher {
   readonly socket: WebSocket;
@@ -81,10 +80,19 @@ export class LiveClients {
 
   async #connect(token: string, at: number): Promise<void> {
     const home = Math.floor(at / SOCKETS_PER_ADDRESS);
-    const { socket, stream } = await openSocket(this.#port, token, {
+    const url = `ws://127.0.0.1:${this.#port}/graphql`;
+    const socket = new WebSocket(url, 'graphql-transport-ws', {
       localAddress: `127.1.${home >> 8}.${home & 255 || 1}`,
       perMessageDeflate: this.#isPacked,
     });
+    const [[{ socket: stream }]] = await Promise.all([
+      once(socket, 'upgrade'),
+      once(socket, 'open'),
+    ]);
+    const acknowledged = once(socket, 'message');
+    const payload = { authorization: `Bearer ${token}` };
+    socket.send(JSON.stringify({ type: 'connection_init', payload }));
+    await acknowledged;
     socket.on('close', (code, reason) => {
       if (code !== 1006) throw new Error(`a socket was closed: ${code} ${reason}`);
     });
