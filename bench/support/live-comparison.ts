@@ -4,7 +4,7 @@ import { type ClientFigures, LiveClients } from './live-clients.ts';
 import type { LiveGateway } from './live-gateway.ts';
 import { ACCOUNT_QUERY, LIST_QUERY, QUERY, ROWS_QUERY, startLive } from './live-subjects.ts';
 import type { ProbedProcess } from './probed-process.ts';
-import { geometricMean, median } from './statistics.ts';
+import { median } from './statistics.ts';
 import { stayAwake } from './stay-awake.ts';
 
 export interface LivePace {
@@ -76,8 +76,8 @@ export async function openComparison(
   const processes: ProbedProcess[] = [];
   let message = '';
   for (const { isBare, query, environment = {} } of opponents) {
-    const given = { ...pace, environment };
-    const process = opened.use(await startLive(gateway, given, isBare ? message : null));
+    const sent = isBare ? message : null;
+    const process = opened.use(await startLive(gateway, pace.intervalMs, environment, sent));
     processes.push(process);
     message ||= await sampleOf(process, query);
   }
@@ -102,7 +102,8 @@ export async function openComparison(
       for (const pair of taken) pair.forEach((window, at) => void windows[at]?.push(window));
     }
     // The median of each window's ratio, as the geometric mean over both orders.
-    return { eventBytes: message.length, windows, ratio: geometricMean(ratios) };
+    const ratio = Math.sqrt(ratios.reduce((one, other) => one * other));
+    return { eventBytes: message.length, windows, ratio };
   }
 
   async function windowsOf(groups: readonly LiveClients[]) {

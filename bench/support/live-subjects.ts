@@ -25,11 +25,9 @@ export const ROWS_QUERY = `subscription { rowsChanges ${LIST} }`;
 /** This project, or a loop that sends the same message to everybody, whatever it received. */
 export function startLive(
   gateway: LiveGateway,
-  {
-    intervalMs,
-    environment,
-  }: { readonly intervalMs: number; readonly environment?: Readonly<Record<string, string>> },
-  loopMessage: string | null = null,
+  intervalMs: number,
+  environment: Readonly<Record<string, string>>,
+  loopMessage: string | null,
 ): Promise<ProbedProcess> {
   const loop = fileURLToPath(new URL('../subjects/bare-live.ts', import.meta.url));
   return ProbedProcess.listening({

@@ -1,16 +1,13 @@
 import type { Dispatcher } from 'undici';
 
-export function headersOf(token: string | null): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    ...(token !== null && { authorization: `Bearer ${token}` }),
-  };
+export function headersOf(token: string): Record<string, string> {
+  return { 'content-type': 'application/json', authorization: `Bearer ${token}` };
 }
 
 /** Posts a GraphQL request; resolves with the whole answer. */
 export async function post(
   to: Dispatcher,
-  token: string | null,
+  token: string,
   request: { readonly query: string; readonly variables?: object },
   headers: Readonly<Record<string, string>> = {},
 ) {

@@ -36,7 +36,7 @@ export function createSubject({
   const bodyOf = ({ document, variables }: Question) =>
     JSON.stringify(endpoint === null ? variables : { query: document, variables });
   const headersFor = (client: number, accept: string) => ({
-    ...headersOf(tokens[client % tokens.length] ?? null),
+    ...headersOf(tokens[client % tokens.length] ?? ''),
     accept,
     'user-agent': 'bench',
   });
