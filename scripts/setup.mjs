@@ -4,12 +4,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { homedir } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const [LOCK, STAMP, NODE] = ['.setup.lock', 'node_modules/.setup-stamp', 'node_modules/.bin/node'];
+const NPM_WITH_CACHE = `cache=\${npm_config_cache:-\${HOME:-.npm-cache}/.npm}
+mkdir -p "$cache/_cacache" 2>/dev/null && test -w "$cache" && test -w "$cache/_cacache" || cache=.npm-cache
+npm_config_cache=$cache exec npm "$@" --include=dev --include=optional --engine-strict=false --ignore-scripts --loglevel=error`;
 const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => (fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : '');
 const parts = [read('package-lock.json'), read('.npmrc'), process.platform, process.arch];
@@ -19,7 +20,7 @@ const isLink = fs.lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbol
 if (isLink && read(STAMP) !== wanted) {
   say('node_modules is a link to packages of another lock file, which stay as they are.');
 } else if (read(STAMP) !== wanted) {
-  while (!lock()) await sleep(2_000);
+  while (!lock()) spawnSync('sleep', ['2']);
   if (read(STAMP) !== wanted) process.exitCode = await install(read(STAMP));
   fs.rmSync(LOCK);
 }
@@ -33,12 +34,7 @@ async function install(former) {
   fs.rmSync(STAMP, { force: true });
   // An update that fails leaves the former packages, as `npm ci` does not; a start that was killed left no stamp.
   const args = former === '' ? ['ci'] : ['install', '--no-save'];
-  args.push('--include=dev', '--include=optional', '--engine-strict=false', '--ignore-scripts');
-  const cache = process.env.npm_config_cache ?? `${homedir()}/.npm`;
-  const canWrite = 'mkdir -p "$0/_cacache" && test -w "$0" && test -w "$0/_cacache"';
-  const hasCache = spawnSync('sh', ['-c', canWrite, cache]).status === 0;
-  const env = { ...process.env, npm_config_cache: hasCache ? cache : '.npm-cache' };
-  const npm = spawn('npm', [...args, '--loglevel=error'], { stdio: ['ignore', 2, 2], env });
+  const npm = spawn('sh', ['-c', NPM_WITH_CACHE, 'npm', ...args], { stdio: ['ignore', 2, 2] });
   // A start that is killed may leave npm behind, which the next one waits for.
   fs.writeFileSync(LOCK, `${process.pid} ${npm.pid ?? ''}`);
   const timer = setInterval(() => say(`  ${Math.round(process.uptime())} s …`), 5_000);

@@ -18,6 +18,7 @@ const folder = ownFolder();
 /** Notes how it was called, and fails where a file asks for that. */
 const NPM = `#!/bin/sh
 echo "$1" >> "$NOTES"
+echo "$npm_config_cache" > cache
 test ! -e fails || exit 7
 mkdir -p node_modules/.bin && ln -sf "$(command -v true)" node_modules/.bin/node`;
 
@@ -53,6 +54,19 @@ test('npm is called once for each lock file, past the lock of a start that died'
   writeFileSync(path('package-lock.json'), '{ }');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['install'] });
   expect(existsSync(path('.setup.lock'))).toBe(false);
+});
+
+test('npm has the cache of the user, or one of the project where that cannot be written', async () => {
+  const { path, setUp } = project();
+  const cache = join(folder.path, '.npm');
+  await setUp();
+  expect(readFileSync(path('cache'), 'utf8')).toBe(`${cache}\n`);
+  // Not even root can make a folder in a file.
+  rmSync(cache, { recursive: true });
+  writeFileSync(cache, '');
+  writeFileSync(path('package-lock.json'), '{ }');
+  expect(await setUp()).toMatchObject({ code: 0, calls: ['install'] });
+  expect(readFileSync(path('cache'), 'utf8')).toBe('.npm-cache\n');
 });
 
 test('the command leaves packages alone that an operator has installed', async () => {
