@@ -1,24 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-
-/** What Vitest writes with `--reporter=json`. */
-interface TestReport {
-  readonly success: boolean;
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly message: string;
-    readonly assertionResults: readonly {
-      readonly fullName: string;
-      readonly status: string;
-      readonly failureMessages: readonly string[];
-    }[];
-  }[];
-}
+import type { JsonTestResults } from 'vitest/node';
 
 const root = join(import.meta.dirname, '..');
 
-export function readReport(path: string): TestReport {
+/** What Vitest writes with `--reporter=json`. */
+export function readReport(path: string): JsonTestResults {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
@@ -30,7 +17,7 @@ export function failuresIn(path: string): [name: string, message: string][] {
     if (status === 'failed' && failed.length === 0) return [[file, message]];
     return failed.map(({ fullName, failureMessages }): [string, string] => [
       `${file}: ${fullName}`,
-      failureMessages.join('\n'),
+      failureMessages?.join('\n') ?? '',
     ]);
   });
 }
