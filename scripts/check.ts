@@ -6,34 +6,26 @@ import { text } from 'node:stream/consumers';
 
 const tsc = 'node_modules/typescript/bin/tsc';
 /** Those that take longest come first. */
-const CHECKS = [
-  {
-    name: 'lint and format',
-    script: 'node_modules/@biomejs/biome/bin/biome',
-    args: ['check', '.'],
-  },
-  { name: 'types', script: tsc, args: [] },
-  {
-    name: "the server's types, without a browser's globals",
-    script: tsc,
-    args: ['-p', 'tsconfig.server.json'],
-  },
-  { name: "the types of the client's tests", script: tsc, args: ['-p', 'client/test'] },
-  { name: 'the types of the examples', script: tsc, args: ['-p', 'examples'] },
-  { name: 'the types of the example with Expo', script: tsc, args: ['-p', 'examples/expo/types'] },
-  { name: "the client's types", script: tsc, args: ['--noEmit', '-p', 'client'] },
-  { name: "the types of GraphiQL's page", script: tsc, args: ['-p', 'graphiql/page'] },
-  { name: "the page's types", script: tsc, args: ['-p', 'page'] },
-  { name: 'what is made from the code', script: 'scripts/docs.ts', args: ['--check'] },
-  { name: 'the licences of packages', script: 'scripts/check-licenses.ts', args: [] },
-];
+const CHECKS = {
+  'lint and format': ['node_modules/@biomejs/biome/bin/biome', 'check', '.'],
+  types: [tsc],
+  "the server's types, without a browser's globals": [tsc, '-p', 'tsconfig.server.json'],
+  "the types of the client's tests": [tsc, '-p', 'client/test'],
+  'the types of the examples': [tsc, '-p', 'examples'],
+  'the types of the example with Expo': [tsc, '-p', 'examples/expo/types'],
+  "the client's types": [tsc, '--noEmit', '-p', 'client'],
+  "the types of GraphiQL's page": [tsc, '-p', 'graphiql/page'],
+  "the page's types": [tsc, '-p', 'page'],
+  'what is made from the code': ['scripts/docs.ts', '--check'],
+  'the licences of packages': ['scripts/check-licenses.ts'],
+};
 
-const waiting = CHECKS.values();
+const waiting = Object.entries(CHECKS).values();
 await Promise.all(Array.from({ length: availableParallelism() }, checkInTurn));
 
 async function checkInTurn(): Promise<void> {
-  for (const { name, script, args } of waiting) {
-    const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const [name, args] of waiting) {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const [out, err, [status]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
