@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { locate } from '../test/support/machine.ts';
 
 /** Installs a package of Debian or Ubuntu, where this machine lets it; else answers why not. `note` is printed with its name. */
 export function bringIn(name: string, note: string, deadlineMs: number): string | null {
-  if (process.platform !== 'linux' || !isThere('apt-get')) {
+  if (process.platform !== 'linux' || locate('', ['apt-get']) === null) {
     return 'it can be installed on its own only on Debian and Ubuntu';
   }
   if (process.getuid?.() !== 0) return `"sudo apt-get install ${name}" brings it`;
@@ -29,8 +30,4 @@ function aptGet(deadlineMs: number, ...args: string[]): string | null {
   if (status === 0) return null;
   const lastLine = stderr?.trim().split('\n').at(-1);
   return `apt-get ${args[0]}: ${error?.message ?? lastLine ?? `exit code ${status}`}`;
-}
-
-function isThere(command: string): boolean {
-  return spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
 }

@@ -1,7 +1,7 @@
-import { chromium } from 'playwright-core';
 import { createLog } from '../lib/log.ts';
 import { startApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
+import { launchChromium } from '../test/support/launch-chromium.ts';
 import { chromiumPath } from '../test/support/machine.ts';
 
 /** Opens the service with its sandbox, and a browser beside it, for scripts that show its page. */
@@ -11,13 +11,7 @@ export async function openDemo() {
   const log = createLog({ level: 'error', format: 'compact', destination: process.stdout });
   const app = await startApp(readConfig({ PORT: '0', ADMIN_PORT: '0' }), { log });
   opened.defer(() => app.close());
-  const browser = opened.use(
-    await chromium.launch({
-      executablePath: chromiumPath,
-      // Chromium's own sandbox does not work as root, as in a container.
-      args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-    }),
-  );
+  const browser = opened.use(await launchChromium(chromiumPath));
   const parts = opened.move();
   return { url: app.url, browser, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

@@ -1,40 +1,29 @@
 // Installs what the tests need from outside npm, where this machine lets it: as root, with
 // apt-get. Elsewhere the suites that need it are skipped, and this says why.
 import { basename } from 'node:path';
-import {
-  alertmanagerPath,
-  chromiumPath,
-  dockerComposePath,
-  firefoxPath,
-  HEADLESS_SHELL,
-  haproxyPath,
-  javacPath,
-  nginxPath,
-  prometheusPath,
-  promtoolPath,
-  redisServerPath,
-} from '../test/support/machine.ts';
+import * as machine from '../test/support/machine.ts';
 import { bringIn, isOffered } from './apt-get.ts';
 
+const { chromiumPath, HEADLESS_SHELL } = machine;
 const deadlineMs = Date.now() + 300_000;
 
 /** The packages that have each tool; the first that can be installed is. */
 const TOOLS: readonly (readonly [path: string | null, variable: string, ...packages: string[]])[] =
   [
-    [redisServerPath, 'REDIS_SERVER_PATH', 'redis-server'],
-    [haproxyPath, 'HAPROXY_PATH', 'haproxy'],
-    [nginxPath, 'NGINX_PATH', 'nginx'],
-    [dockerComposePath, 'DOCKER_COMPOSE_PATH', 'docker-compose'],
-    [chromiumPath, 'CHROMIUM_PATH', HEADLESS_SHELL, 'chromium'],
+    [machine.redisServerPath, 'REDIS_SERVER_PATH', 'redis-server'],
+    [machine.haproxyPath, 'HAPROXY_PATH', 'haproxy'],
+    [machine.nginxPath, 'NGINX_PATH', 'nginx'],
+    [machine.dockerComposePath, 'DOCKER_COMPOSE_PATH', 'docker-compose'],
+    [machine.chromiumPath, 'CHROMIUM_PATH', HEADLESS_SHELL, 'chromium'],
     // Debian and Ubuntu have promtool in the package of the server.
-    [promtoolPath, 'PROMTOOL_PATH', 'prometheus'],
-    [prometheusPath, 'PROMETHEUS_PATH', 'prometheus'],
-    [alertmanagerPath, 'ALERTMANAGER_PATH', 'prometheus-alertmanager'],
+    [machine.promtoolPath, 'PROMTOOL_PATH', 'prometheus'],
+    [machine.prometheusPath, 'PROMETHEUS_PATH', 'prometheus'],
+    [machine.alertmanagerPath, 'ALERTMANAGER_PATH', 'prometheus-alertmanager'],
   ];
 // Each has 300 MB for one suite, which only a full run brings in.
 const OF_FULL: typeof TOOLS = [
-  [javacPath, 'JAVAC_PATH', 'default-jdk-headless'],
-  [firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox'],
+  [machine.javacPath, 'JAVAC_PATH', 'default-jdk-headless'],
+  [machine.firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox'],
 ];
 
 const wanted = process.env.FULL ? [...TOOLS, ...OF_FULL] : TOOLS;
