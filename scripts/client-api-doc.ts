@@ -15,13 +15,7 @@ const PACKAGE = 'trading-graph-client';
 // A longer example is a link.
 const MAX_EXAMPLE_LINES = 14;
 
-interface Declared {
-  readonly name: string;
-  readonly comment: string;
-  /** The text of its declarations. */
-  readonly signature: string;
-  readonly isType: boolean;
-}
+type Declared = ReturnType<typeof exportsOf>[number];
 
 /** docs/client-api.md: each export of each entry of the client, from its declaration files. Throws where one has no comment. */
 export function clientApiPage(): string {
@@ -79,7 +73,7 @@ function declarations(folder: string): readonly (readonly [string, readonly Decl
   }
 }
 
-function exportsOf({ program, checker }: Project, file: string): readonly Declared[] {
+function exportsOf({ program, checker }: Project, file: string) {
   const source = program.getSourceFile(file);
   const module = source && checker.getSymbolAtLocation(source);
   if (module === undefined) throw new Error(`${file} is no module`);

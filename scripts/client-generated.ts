@@ -106,8 +106,10 @@ function typePolicies(schema: GraphQLSchema): string {
     .filter((type) => isObjectType(type))
     .filter((type) => type !== schema.getMutationType())
     .flatMap((type) => {
-      const lists = listsOf(type).join(' ');
-      const fields = lists && `...lists('${lists}')`;
+      const lists = Object.values(type.getFields())
+        .filter((field) => isListType(getNullableType(field.type)))
+        .map(({ name }) => name);
+      const fields = lists.length > 0 && `...lists('${lists.join(' ')}')`;
       const parts = [isPartOfOther(schema, type) ? '...PART' : '', fields].filter(Boolean);
       return parts.length > 0 ? [`  ${type.name}: { ${parts.join(', ')} },`] : [];
     });
@@ -142,13 +144,6 @@ function isTick({ name }: GraphQLNamedType): boolean {
   return name.endsWith('Tick');
 }
 
-/** The names of its fields that are lists. */
-function listsOf(type: GraphQLObjectType): readonly string[] {
-  return Object.values(type.getFields())
-    .filter((field) => isListType(getNullableType(field.type)))
-    .map(({ name }) => name);
-}
-
 /** A manifest of what the client itself sends: the texts that modules named `…-operation.ts`, `…operations.ts` or `…documents.ts` export. */
 async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
   const paths = globSync('src/**/*{-operation,operations,documents}.ts', {
@@ -177,10 +172,8 @@ async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
 function textsOf(exported: unknown): readonly string[] {
   const value: unknown =
     typeof exported === 'function' && exported.length === 0 ? exported() : exported;
-  const values = typeof value === 'object' && value !== null ? Object.values(value) : [value];
-  return values.filter(isText);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && /^\s*(query|mutation|subscription)\b/.test(value);
+  const texts = typeof value === 'object' && value !== null ? Object.values(value) : [value];
+  return texts.filter(
+    (text) => typeof text === 'string' && /^\s*(query|mutation|subscription)\b/.test(text),
+  );
 }

@@ -51,7 +51,8 @@ const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
 
 function section(code: string, error: ErrorCode): string {
   const { cause, retryable, advice, show, showInstead = {}, write } = error;
-  const retry = code === 'OUTCOME_UNKNOWN' ? 'only where `retryable` is true' : yesOrNo(retryable);
+  const usual = retryable ? 'yes' : 'no';
+  const retry = code === 'OUTCOME_UNKNOWN' ? 'only where `retryable` is true' : usual;
   const others = Object.entries(showInstead).map(([when, other]) => `${when} “${other}”`);
   const shown = [`“${show}”`, ...others];
   return `### ${code}
@@ -62,8 +63,4 @@ ${cause}
 - Show: ${shown.join('; ')}
 - A write: ${WRITE[write]}
 `;
-}
-
-function yesOrNo(is: boolean): string {
-  return is ? 'yes' : 'no';
 }
