@@ -2,14 +2,14 @@
 // waits for a clock fails here sooner or later. `npm run soak -- tests [--times 3] [--busy 4] [--all] [file or folder …]`
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { failuresIn } from './test-report.ts';
 
 const MAX_MESSAGE_LENGTH = 300;
-/** It ends by itself where this process is killed. */
+/** It ends by itself once this process has ended, however it ends. */
 const BUSY_LOOP =
   'const parent = process.ppid; for (;;) { const end = Date.now() + 1_000; while (Date.now() < end); if (process.ppid !== parent) process.exit(); }';
 
@@ -26,22 +26,17 @@ const { values, positionals } = parseArgs({
 const { times, busy, all } = values;
 
 const counts = new Map<string, { count: number; message: string }>();
-const folder = mkdtempSync(join(tmpdir(), 'repeat-tests-'));
-const loops = Array.from({ length: Number(busy) }, () =>
-  spawn(process.execPath, ['-e', BUSY_LOOP], { stdio: 'ignore' }),
-);
+using folder = mkdtempDisposableSync(join(tmpdir(), 'repeat-tests-'));
+for (let loop = 0; loop < Number(busy); loop += 1) {
+  spawn(process.execPath, ['-e', BUSY_LOOP], { stdio: 'ignore' }).unref();
+}
 let green = 0;
-try {
-  for (let run = 1; run <= Number(times); run += 1) {
-    const startedAtMs = Date.now();
-    const isGreen = await runOnce(join(folder, `${run}.json`));
-    if (isGreen) green += 1;
-    const seconds = Math.round((Date.now() - startedAtMs) / 1_000);
-    console.log(`run ${run} of ${times}: ${isGreen ? 'green' : 'RED'}, ${seconds} s`);
-  }
-} finally {
-  for (const loop of loops) loop.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
+for (let run = 1; run <= Number(times); run += 1) {
+  const startedAtMs = Date.now();
+  const isGreen = await runOnce(join(folder.path, `${run}.json`));
+  if (isGreen) green += 1;
+  const seconds = Math.round((Date.now() - startedAtMs) / 1_000);
+  console.log(`run ${run} of ${times}: ${isGreen ? 'green' : 'RED'}, ${seconds} s`);
 }
 console.log(`${green} of ${times} runs were green, beside ${busy} busy loops.`);
 for (const [name, { count, message }] of [...counts].sort(([, a], [, b]) => b.count - a.count)) {
