@@ -72,9 +72,7 @@ function billOf(folder: string): Bill {
     .filter(({ ref }) => kept.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) }));
   // npm names the project after its folder, which may be called anything.
-  const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    name: string;
-  };
+  const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   bill.metadata.component.name = name;
   return bill;
 }

@@ -56,7 +56,13 @@ function revisionOf(folder: string): string {
 
 /** This machine's way to the registry, mounted for the build's steps alone: no layer has it. */
 function registryAccess(folder: string): string[] {
-  const { cache, ...settings } = npmSettings();
+  const all = JSON.parse(run('npm', ['config', 'list', '--json'], { cwd: root }));
+  const { cache, registry, 'https-proxy': proxy, 'strict-ssl': strict } = all;
+  const settings: Record<string, unknown> = {
+    registry,
+    'https-proxy': proxy,
+    'strict-ssl': strict,
+  };
   const volumes: string[] = [];
   const authorities = process.env.NODE_EXTRA_CA_CERTS;
   if (authorities) {
@@ -68,10 +74,4 @@ function registryAccess(folder: string): string[] {
   writeFileSync(path, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
   mkdirSync(cache, { recursive: true });
   return [...volumes, '--volume', `${path}:/root/.npmrc:ro`, '--volume', `${cache}:/root/.npm`];
-}
-
-function npmSettings(): { readonly cache: string; [name: string]: unknown } {
-  const all = JSON.parse(run('npm', ['config', 'list', '--json'], { cwd: root }));
-  const { cache, registry, 'https-proxy': proxy, 'strict-ssl': strict } = all;
-  return { cache, registry, 'https-proxy': proxy, 'strict-ssl': strict };
 }

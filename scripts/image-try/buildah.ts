@@ -16,6 +16,9 @@ export interface ImageConfig {
 /** Buildah with a storage of its own, so that nothing of it stays on the machine. */
 export class Buildah implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'image-try-'));
+  readonly #policy = join(this.folder, 'policy.json');
+  /** The label that buildah adds by itself is no part of an image. */
+  readonly #images = ['--identity-label=false', '--signature-policy', this.#policy];
   readonly #path: string;
   readonly #storage: readonly string[];
 
@@ -30,15 +33,6 @@ export class Buildah implements Disposable {
     writeFileSync(this.#policy, '{"default":[{"type":"insecureAcceptAnything"}]}');
   }
 
-  /** The label that buildah adds by itself is no part of an image. */
-  get #images(): string[] {
-    return ['--identity-label=false', '--signature-policy', this.#policy];
-  }
-
-  get #policy(): string {
-    return join(this.folder, 'policy.json');
-  }
-
   /** Builds by a Dockerfile; steps run in a chroot, since a container engine's namespaces may be forbidden. */
   build(tag: string, context: string, ...args: readonly string[]): void {
     const how = ['--isolation=chroot', '--layers=false', '--format=docker', '--pull-never'];
@@ -46,10 +40,7 @@ export class Buildah implements Disposable {
   }
 
   config(image: string): ImageConfig {
-    const { Docker } = JSON.parse(this.run('inspect', '--type=image', image)) as {
-      readonly Docker: { readonly config: ImageConfig };
-    };
-    return Docker.config;
+    return JSON.parse(this.run('inspect', '--type=image', image)).Docker.config;
   }
 
   /** A new container, and the folder that is its root. */
