@@ -1,7 +1,8 @@
-// The ledger rehearsal for as long as you like: random orders, faults, kills and restarts, then the
-// clients' ledger against the gateway's. `npm run soak -- ledger [--minutes 10] [--seed 1]`
+// The ledger rehearsal for as long as you like: random orders, faults, kills and restarts, a Redis that fails in every way of
+// docs/order-records.md, then the clients' ledger against the gateway's. `npm run soak -- ledger [--minutes 10] [--seed 1]`
 import { parseArgs } from 'node:util';
 import {
+  rehearseWithFailingRedis,
   rehearseWithForgetfulRedis,
   rehearseWithRedis,
   rehearseWithSqlite,
@@ -19,7 +20,10 @@ await runSeeds(values, async (seed) => {
   if (redisServerPath) {
     const redis = await rehearseWithRedis(redisServerPath, rehearsal);
     const forgetful = await rehearseWithForgetfulRedis(redisServerPath, rehearsal);
-    Object.assign(reports, { redis, 'forgetful redis': forgetful });
+    // An account's session grows with its orders, and the rehearsal's facades take answers of 100 kB.
+    const shorter = { ...rehearsal, steps: 3_800 };
+    const failing = await rehearseWithFailingRedis(redisServerPath, shorter);
+    Object.assign(reports, { redis, 'forgetful redis': forgetful, 'failing redis': failing });
   }
   return Object.entries(reports).flatMap(([store, { contradictions, stories, replies }]) => {
     const counts = [...replies].map(([name, count]) => `${name} ${count}`).join(', ');
