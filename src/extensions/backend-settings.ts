@@ -11,6 +11,7 @@ import {
   LIST_OF_TEXTS,
   MILLISECONDS,
   type Rules,
+  required,
 } from './option-rules.ts';
 
 type Options = BackendOptions<Paths, Writes>;
@@ -22,12 +23,14 @@ const WRITTEN_HERE =
   /^(?:connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 const MAX_BYTES = 8_388_608;
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
-const REQUIRED = ['name', 'url', 'reads'];
 export const POLLS_PER_SECOND = 100;
 
 const RULES: Rules<keyof Options> = {
-  name: [(value) => typeof value === 'string' && NAME.test(value), 'a name of a-z, 0-9, - and _'],
-  url: [(value) => typeof value === 'string' && readBaseUrl(value) !== null, BASE_URL],
+  name: required([
+    (value) => typeof value === 'string' && NAME.test(value),
+    'a name of a-z, 0-9, - and _',
+  ]),
+  url: required([(value) => typeof value === 'string' && readBaseUrl(value) !== null, BASE_URL]),
   timeoutMs: MILLISECONDS,
   connections: COUNT,
   maxBytes: COUNT,
@@ -43,14 +46,14 @@ const RULES: Rules<keyof Options> = {
     (value) => Array.isArray(value) && value.every(isHeaderName),
     'a list of headers that no call has of itself',
   ],
-  reads: [isObject, 'an object of paths by their names'],
+  reads: required([isObject, 'an object of paths by their names']),
   writes: [isObject, 'an object of paths, or of methods and paths, by their names'],
   judge: FUNCTION,
 };
 
 /** Checks what an extension says of a backend, and adds the defaults. */
 export function backendSettings(options: Options): BackendSettings {
-  const of = checkOptions('backend', 'the backend', RULES, REQUIRED, options);
+  const of = checkOptions('backend', 'the backend', RULES, options);
   const { name, url, reads, writes = {}, headers = {} } = options;
   const pathOf = (given: unknown, what: string) => {
     if (typeof given === 'string' && /^\/[^?#]*$/.test(given)) return given;

@@ -33,6 +33,7 @@ import {
   MILLISECONDS,
   NAME,
   type Rules,
+  required,
 } from './option-rules.ts';
 import { readOnly } from './read-only.ts';
 import { ResolverContext } from './resolver-context.ts';
@@ -54,18 +55,17 @@ export interface DeclaredList extends OpenedKind {
 const MAX_ROWS = 10_000;
 const USUAL_SIZE = 50;
 
-const REQUIRED = ['name', 'type', 'key', 'read', 'everyMs'];
 const RULES: Rules<keyof Options> = {
-  name: NAME,
+  name: required(NAME),
   changes: NAME,
   description: [(value) => typeof value === 'string', 'a text'],
-  type: [(value) => typeof value === 'object' && value !== null, 'a type of the builder'],
-  key: FUNCTION,
-  read: FUNCTION,
-  everyMs: [
+  type: required([(value) => typeof value === 'object' && value !== null, 'a type of the builder']),
+  key: required(FUNCTION),
+  read: required(FUNCTION),
+  everyMs: required([
     (value) => MILLISECONDS[0](value) && Number(value) >= 100,
     'a whole number from 100 on',
-  ],
+  ]),
   backend: [isObject, 'what backend(…) has returned'],
   of: [(value) => value === 'account' || value === 'everybody', 'account or everybody'],
   args: [isObject, 'arguments of the builder'],
@@ -83,7 +83,7 @@ export function declareLive(
   backend: BackendSettings | null,
   added: (element: string) => void,
 ): DeclaredList {
-  checkOptions('live', 'the live list', RULES, REQUIRED, options);
+  checkOptions('live', 'the live list', RULES, options);
   const { name, changes = `${name}Changes`, everyMs, moving = [], args = {} } = options;
   const RowRef = options.type as ReturnType<typeof builder.objectRef<Row>>;
   const isPublic = options.of === 'everybody';

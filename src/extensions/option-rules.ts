@@ -2,10 +2,10 @@ import { MAX_TIMER_MS } from '../../lib/clock.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { fault, shown } from './faults.ts';
 
-export type Rule = readonly [isValid: (value: unknown) => boolean, must: string];
+type Rule = readonly [isValid: (value: unknown) => boolean, must: string, isRequired?: boolean];
 
 /** The rule of each option, where it is given; types alone do not hold for a file of JavaScript. */
-export type Rules<Name extends string> = Readonly<Record<Name, Rule>>;
+export type Rules<Name extends string = string> = Readonly<Record<Name, Rule>>;
 
 export const COUNT: Rule = [
   (value) => Number.isInteger(value) && (value as number) > 0,
@@ -26,28 +26,22 @@ export const LIST_OF_TEXTS: Rule = [
   'a list of texts',
 ];
 
+/** The rule of an option that may not be left out. */
+export const required = ([isValid, must]: Rule): Rule => [isValid, must, true];
+
 /** Checks the options that an extension gives to a function of the kit, for `what`. Returns the words for whose they are. */
-export function checkOptions<Name extends string>(
-  maker: string,
-  what: string,
-  rules: Rules<Name>,
-  required: readonly string[],
-  options: object,
-): string {
+export function checkOptions(maker: string, what: string, rules: Rules, options: object): string {
   if (!isObject(options))
     throw fault(`${maker}(…) takes an object of options, not ${shown(options)}`);
   const { name } = options;
   const of = `of ${what} ${typeof name === 'string' ? name : '(without a name)'}`;
-  for (const option of new Set([...required, ...Object.keys(options)])) {
-    const rule = Object.hasOwn(rules, option) ? rules[option as Name] : undefined;
-    if (rule === undefined) {
-      throw fault(`${option} ${of} is no option: these are ${Object.keys(rules).join(', ')}`);
-    }
+  const unknown = Object.keys(options).find((option) => !Object.hasOwn(rules, option));
+  if (unknown !== undefined)
+    throw fault(`${unknown} ${of} is no option: these are ${Object.keys(rules).join(', ')}`);
+  for (const [option, [isValid, must, isRequired = false]] of Object.entries(rules)) {
     const value = options[option];
-    const isLeftOut = value === undefined && !required.includes(option);
-    if (!isLeftOut && !rule[0](value)) {
-      throw fault(`${option} ${of} must be ${rule[1]} (it is ${shown(value)})`);
-    }
+    if ((isRequired || value !== undefined) && !isValid(value))
+      throw fault(`${option} ${of} must be ${must} (it is ${shown(value)})`);
   }
   return of;
 }
