@@ -3,16 +3,9 @@ import { traits } from '../../engine/operation/field-traits.ts';
 import { clientOf } from '../../lib/caller.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
-import type { OpenedKind } from '../domain/account/account-services.ts';
-import {
-  type LiveRowsParts,
-  type ReadRows,
-  ROW_KEY,
-  type Row,
-  type RowChanges,
-} from '../domain/live-rows.ts';
+import type { Viewer } from '../domain/auth/viewer.ts';
+import { type ReadRows, ROW_KEY, type Row, type RowChanges } from '../domain/live-rows.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
-import type { Caller } from '../gateway/caller.ts';
 import { reads } from '../schema/account-read.ts';
 import { builder } from '../schema/builder.ts';
 import { Context } from '../schema/context.ts';
@@ -47,10 +40,7 @@ export interface Options
 }
 
 /** A live list as an extension has declared it. */
-export interface DeclaredList extends OpenedKind {
-  /** Makes the function that polls: the extension's own read, within its deadline. */
-  reader(services: Services, ms: number): LiveRowsParts['read'];
-}
+export type DeclaredList = ReturnType<typeof declareLive>;
 
 const MAX_ROWS = 10_000;
 const USUAL_SIZE = 50;
@@ -73,16 +63,13 @@ const RULES: Rules<keyof Options> = {
   listSize: COUNT,
 };
 
-/** The reader of what is everybody's. */
-const NOBODY: Caller = { token: null, priority: 'poll' };
-
 /** Adds the fields of a live list to the schema. `added` is told of the elements that are not the extension's own code. */
 export function declareLive(
   guest: string,
   options: Options,
   backend: BackendSettings | null,
   added: (element: string) => void,
-): DeclaredList {
+) {
   checkOptions('live', 'the live list', RULES, options);
   const { name, changes = `${name}Changes`, everyMs, moving = [], args = {} } = options;
   const RowRef = options.type as ReturnType<typeof builder.objectRef<Row>>;
@@ -162,8 +149,7 @@ export function declareLive(
       args: { ...args, ...changesArgs } as typeof changesArgs,
       subscribe: async (_root, given, context): Promise<PullStream<RowChanges>> => {
         const { after, intervalMs, heartbeatSeconds, ...own } = given;
-        const ticks = context.planOf().has('ticks');
-        const how = { after, intervalMs, heartbeatSeconds, ticks };
+        const how = { after, intervalMs, heartbeatSeconds, ticks: context.planOf().has('ticks') };
         const rows = context.services.live.get(name);
         if (rows === undefined) throw new Error(`the live list ${name} is not open`);
         if (isPublic) return rows.watch({ client: clientOf(context.scope.caller) }, own, how);
@@ -182,13 +168,16 @@ export function declareLive(
     everyMs,
     isPublic,
     moving,
-    reader: (services, ms) => (viewer, given, before) => {
-      const own = new Context(services, viewer ?? NOBODY);
-      const context = new ResolverContext(own, guest, isPublic);
-      const deadline = { guest, operation, ms, isWrite: false };
-      const run = () => readRows(context, given, before);
-      return withinDeadline(deadline, context, run) as Promise<ReadRows>;
-    },
+    /** Makes the function that polls: the extension's own read, within its deadline. */
+    reader:
+      (services: Services, ms: number) =>
+      (viewer: Viewer | null, given: object, before: ReadRows | null) => {
+        const own = new Context(services, viewer ?? { token: null, priority: 'poll' });
+        const context = new ResolverContext(own, guest, isPublic);
+        const deadline = { guest, operation, ms, isWrite: false };
+        const run = () => readRows(context, given, before);
+        return withinDeadline(deadline, context, run) as Promise<ReadRows>;
+      },
   };
 }
 
