@@ -5,7 +5,7 @@ import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
-import { AccountReads } from './account-reads.ts';
+import { type AccountReads, createAccountReads } from './account-reads.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { AccountReader, State, samePosition } from './feed-state.ts';
 
@@ -13,13 +13,13 @@ import { AccountReader, State, samePosition } from './feed-state.ts';
 export class Feed extends LiveList<Viewer, State> {
   readonly #options: FeedOptions;
   readonly #proof: AccountProof;
-  readonly #account: AccountReads;
+  /** Null until somebody follows the account as a whole, or an order has changed it. */
+  #account: AccountReads | null = null;
 
   constructor(proof: AccountProof, options: FeedOptions, onClosed: () => void) {
     super(new State(), options, onClosed, (viewer) => this.#read(viewer));
     this.#options = options;
     this.#proof = proof;
-    this.#account = new AccountReads(options, this);
   }
 
   override join(subscription: Subscription<Viewer>): void {
@@ -27,11 +27,11 @@ export class Feed extends LiveList<Viewer, State> {
     const { viewer, reader } = subscription.watching;
     if (!(reader instanceof AccountReader)) return;
     const version = this.state.accountChanges.versionOf(reader.after) ?? Number.POSITIVE_INFINITY;
-    this.#account.join(viewer, version < this.state.readVersion);
+    this.#reads.join(viewer, version < this.state.readVersion);
   }
 
   override leave(subscription: Subscription<Viewer>): void {
-    if (subscription.watching.reader instanceof AccountReader) this.#account.leave();
+    if (subscription.watching.reader instanceof AccountReader) this.#reads.leave();
     super.leave(subscription);
   }
 
@@ -40,10 +40,15 @@ export class Feed extends LiveList<Viewer, State> {
     return this.state.status === 'LIVE' ? this.#ifCurrent(viewer, this.state.list) : null;
   }
 
+  get #reads(): AccountReads {
+    this.#account ??= createAccountReads(this.#options, this);
+    return this.#account;
+  }
+
   /** The account has surely changed, as after an order. */
   accountChanged(): void {
     this.pollNow();
-    this.#account.accountChanged();
+    this.#reads.accountChanged();
   }
 
   /** Op 10 may be behind op 12, so a snapshot is only a hint: op 12 is asked what has changed. */
@@ -70,7 +75,7 @@ export class Feed extends LiveList<Viewer, State> {
 
   /** A read that has not been made may withhold the account's events. */
   protected override taken(): void {
-    this.#account.changed();
+    this.#account?.changed();
   }
 
   /** The list, where it was received within the poll interval, and since the account's last order. */
