@@ -74,13 +74,9 @@ export function createPollScheduler(
 
   return {
     /** The factor by which every interval is longer than requested. */
-    get stretch(): number {
-      return stretch();
-    },
+    stretch,
     /** Polls that are due and wait for the ceiling. */
-    get waiting(): number {
-      return steady.size + urgent.size;
-    },
+    waiting: () => steady.size + urgent.size,
     /** `poll` is a function of this list alone. */
     join(poll: Poll) {
       let own = 0;

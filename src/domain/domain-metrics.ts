@@ -84,11 +84,11 @@ const GAUGES_OF_LISTS: Readonly<Record<string, readonly [MeasureOfLists, help: s
   ],
   subscriptions: [({ subscriptions }) => subscriptions, 'Live subscriptions.'],
   feed_polls_waiting: [
-    ({ options }) => options.scheduler.waiting,
+    ({ options }) => options.scheduler.waiting(),
     'Polls that are due and wait for the ceiling.',
   ],
   feed_poll_stretch: [
-    ({ options }) => options.scheduler.stretch,
+    ({ options }) => options.scheduler.stretch(),
     'Factor by which GATEWAY_POLLS_PER_SECOND, or `pollsPerSecond` of an extension’s backend, lengthens the intervals of all feeds.',
   ],
 };
