@@ -70,10 +70,6 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     this.#expectList();
   }
 
-  leave(subscription: Subscription<Viewer>): void {
-    this.tokens.leave(subscription);
-  }
-
   /** The list has surely changed. A backend that asked for a pause is not polled before its end. */
   pollNow(): void {
     if (this.tokens.isEmpty || this.#retry.failures > 0) return;

@@ -11,8 +11,10 @@ const EARLY_MS = 500;
 /** A list as one of its subscriptions uses it. */
 interface SubscribedList<Viewer, State> {
   readonly state: State & { readonly list: unknown };
-  readonly tokens: { maySend(viewer: Viewer): boolean };
-  leave(subscription: Subscription<Viewer>): void;
+  readonly tokens: {
+    maySend(viewer: Viewer): boolean;
+    leave(subscription: Subscription<Viewer>): void;
+  };
 }
 
 /** The events that are sent, to whom and how often. */
@@ -107,7 +109,7 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
   #close(): void {
     this.#cancelDeadline?.();
     this.#timer?.cancel();
-    this.#list?.leave(this);
+    this.#list?.tokens.leave(this);
     this.#list = null;
   }
 }

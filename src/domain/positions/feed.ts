@@ -28,11 +28,7 @@ export class Feed extends LiveList<Viewer, State> {
     if (!(reader instanceof AccountReader)) return;
     const version = this.state.accountChanges.versionOf(reader.after) ?? Number.POSITIVE_INFINITY;
     this.#reads.join(viewer, version < this.state.readVersion);
-  }
-
-  override leave(subscription: Subscription<Viewer>): void {
-    if (subscription.watching.reader instanceof AccountReader) this.#reads.leave();
-    super.leave(subscription);
+    subscription.events.ending.addEventListener('abort', this.#reads.leave);
   }
 
   /** The live list, where it is as new as a poll would be. */
