@@ -1,9 +1,11 @@
 import { expect, test, vi } from 'vitest';
+import type { OperationContext } from '../../engine/admission/operation-context.ts';
 import { serveExample } from '../../engine/example/serve.ts';
 import { createLog } from '../../lib/log.ts';
 import { initializedSocket } from '../end-to-end/live/raw-socket.ts';
 import { eventually } from '../support/eventually.ts';
 import { send, TRANSPORTS } from '../support/four-transports.ts';
+import { collectGarbage } from '../support/heap.ts';
 import { startedOnce } from '../support/started.ts';
 
 const ROOM = '{ room { text } }';
@@ -37,6 +39,30 @@ test.each(TRANSPORTS)('answers by %s', async (transport) => {
   expect(said.data.say).toContainEqual({ text });
   const read = await send(example, transport, ROOM);
   expect(read.data).toEqual({ room: said.data.say });
+});
+
+test('holds nothing of what a socket has asked for, though a resolver listens for its client to leave', async () => {
+  const { room } = example.engine.graph.schema.getQueryType()?.getFields() ?? {};
+  const { resolve } = room ?? {};
+  const HELD = '{ held: room { text } }';
+  const contexts: WeakRef<OperationContext>[] = [];
+  const listens = (_root: unknown, _args: unknown, context: OperationContext) => {
+    contexts.push(new WeakRef(context));
+    context.operation.signal?.addEventListener('abort', () => context.receipt);
+    return [];
+  };
+  Object.assign(room ?? {}, { resolve: listens });
+  using socket = await initializedSocket(example);
+  for (const id of ['1', '2', '3']) {
+    socket.subscribe(id, HELD);
+    await socket.until(id, 'complete');
+  }
+  Object.assign(room ?? {}, { resolve });
+  await eventually(() => {
+    collectGarbage();
+    expect(contexts.filter((each) => each.deref() !== undefined)).toEqual([]);
+  });
+  expect(contexts).toHaveLength(3);
 });
 
 test('refuses what could be too large an answer, and documents that are none of the schema or of no language', async () => {

@@ -55,7 +55,6 @@ export class Connection implements Recipient, PingTarget {
   lastPingAtMs = Number.NEGATIVE_INFINITY;
   /** The operations that wait until their client has read enough. */
   #waiting = 0;
-  readonly #disconnecting = new AbortController();
   readonly #forwarding: HeaderForwarding;
   readonly #standingOf: ServerSettings['standingOf'];
   /** The headers of the upgrade that are forwarded: a proxy sets them there, as it does in any request. */
@@ -76,7 +75,7 @@ export class Connection implements Recipient, PingTarget {
     this.traceHeaders = tracing === null ? {} : { traceparent, tracestate, baggage };
     this.forwardedTrace = tracing === null ? forwardedFrom(request, addresses) : undefined;
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
-    this.caller = { token: null, signal: this.#disconnecting.signal, client };
+    this.caller = { token: null, client };
     this.#forwarding = forwarding;
     this.#standingOf = settings.standingOf;
     this.#upgraded = forwarding.in(headers);
@@ -90,12 +89,12 @@ export class Connection implements Recipient, PingTarget {
 
   /** The token is judged by the operations that use it. */
   initialize(authorization: string, given: Readonly<Record<string, string>>): void {
-    const { signal, client } = this.caller;
+    const { client } = this.caller;
     const headers = { ...given, ...this.#upgraded };
     const forwarded = this.#forwarding.of(headers);
     const text = authorization === '' ? this.#cookieText : bearerText(authorization);
     const token = text ? toToken(text, forwarded?.digest) : null;
-    this.caller = { token, standing: this.#standingOf(token), signal, client, forwarded };
+    this.caller = { token, standing: this.#standingOf(token), client, forwarded };
     this.headers = headers;
   }
 
@@ -145,9 +144,8 @@ export class Connection implements Recipient, PingTarget {
     if (mayRead && this.socket.isPaused) this.socket.resume();
   }
 
-  /** Aborts what is read for the client, and frees what it left unread. */
+  /** Frees what the client has left unread. */
   closed(): void {
-    this.#disconnecting.abort();
     this.unread.release();
   }
 }

@@ -205,7 +205,7 @@ export class GraphQLSocket implements FrameWatcher {
     // The id is retained as long as its operation lasts.
     if (id.length > MAX_ID_LENGTH)
       return tooComplex('characters of an id', id.length, MAX_ID_LENGTH);
-    const open = this.#operations.size + 1;
+    const open = this.#unfinished.size + 1;
     if (open > MAX_OPERATIONS) return tooComplex('operations of a socket', open, MAX_OPERATIONS);
     return this.#connection.claim() ? null : new OverLimitError('sockets', TOO_MANY_RETRY_SECONDS);
   }
@@ -213,6 +213,8 @@ export class GraphQLSocket implements FrameWatcher {
   #leave(operation: SocketOperation | undefined): void {
     if (operation === undefined) return;
     this.#operations.delete(operation.id);
+    // Its client may begin another in the same flight.
+    if (operation.summary.type === 'subscription') this.#unfinished.delete(operation);
     operation.leave().catch((error: unknown) => this.#failed(error));
   }
 

@@ -30,8 +30,8 @@ export class SocketOperation implements ResultSink {
   readonly takesPacked: boolean;
   readonly #connection: Connection;
   readonly #settings: OperationSettings;
-  /** Whether its client has unsubscribed, or has left. */
-  #isLeft = false;
+  /** Aborted once its client has unsubscribed, or has left. */
+  readonly #leaving = new AbortController();
   #results: Results | null = null;
   /** The error with which its token has ended, where its client wants to be sent that instead of a closed socket. */
   #tokenEnd: unknown = null;
@@ -57,6 +57,10 @@ export class SocketOperation implements ResultSink {
     this.#settings = settings;
   }
 
+  get #isLeft(): boolean {
+    return this.#leaving.signal.aborted;
+  }
+
   /** Whether a shutdown waits for its answer. Nobody waits for the end of a subscription. */
   get isAwaited(): boolean {
     return this.summary.type !== 'subscription' && !this.summary.hasEnded;
@@ -77,6 +81,10 @@ export class SocketOperation implements ResultSink {
     const opened = await this.#open(payload);
     if ('errors' in opened) {
       this.#fail(opened.errors);
+      return null;
+    }
+    if (this.#isLeft && this.summary.type === 'query') {
+      this.#end();
       return null;
     }
     const outcome = await opened.start();
@@ -117,9 +125,11 @@ export class SocketOperation implements ResultSink {
     this.#fail([error]);
   }
 
-  /** Ends a subscription, and has nothing more sent. */
+  /** Ends a subscription, stops what is read, and has nothing more sent; a write is made to its end. */
   async leave(): Promise<void> {
-    this.#isLeft = true;
+    this.#leaving.abort();
+    // The errors of what stops are nobody's fault.
+    if (this.summary.type === 'query') this.#end();
     await this.#results?.return?.();
   }
 
@@ -135,7 +145,7 @@ export class SocketOperation implements ResultSink {
 
   send(result: EventText, taken: () => void): void {
     const connection = this.#connection;
-    if (!connection.isOpen) {
+    if (this.#isLeft || !connection.isOpen) {
       taken();
       return;
     }
@@ -158,9 +168,11 @@ export class SocketOperation implements ResultSink {
     const { caller } = connection;
     // The trace of the upgrade is linked: continued, it would grow for as long as the socket lives.
     const { traceHeaders: headers, forwardedTrace: trace } = connection;
+    const { requestId } = summary;
+    const { signal } = this.#leaving;
     summary.trace = tracing?.receive({ headers, isContinued: false, span: null }) ?? null;
     return graph.open(
-      { ...caller, standing: standingOf(caller.token), requestId: summary.requestId, trace },
+      { ...caller, signal, standing: standingOf(caller.token), requestId, trace },
       {
         sent: payload,
         record: summary,
@@ -208,7 +220,8 @@ export class SocketOperation implements ResultSink {
   #end(): void {
     const { summary } = this;
     const { isOpen, caller } = this.#connection;
-    if (!isOpen && summary.type !== 'subscription') summary.worsen('gone');
+    const isGone = this.#isLeft || !isOpen;
+    if (isGone && summary.type !== 'subscription') summary.worsen('gone');
     this.#settings.accessLog.ended(summary, caller, null);
   }
 }

@@ -1,0 +1,84 @@
+import { afterEach, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startHeldGateway } from '../../support/held-gateway.ts';
+import { startedOnce } from '../../support/started.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
+import { buying, placing } from '../orders/order-request.ts';
+
+const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
+const gateway = startedOnce(() => startHeldGateway(sandbox));
+const app = startedOnce(() =>
+  startTestApp({ GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '20000' }, { gateway: sandbox }),
+);
+afterEach(() => gateway.release());
+
+const PAYMENTS = /withdrawal-methods/;
+const METHODS = '{ withdrawalMethods { id } }';
+const INSTRUMENT =
+  'id name description logo digits industry leverage limit mode quotes sector session step calc';
+const token = () => sandbox.token({ email: 'demo@example.com' });
+
+test('a costly order and the reads behind it wait for no costly read that waits for a slow backend', async () => {
+  const own = token();
+  await app.query('{ session { id } positions { id } }', { token: own });
+  gateway.hold(PAYMENTS);
+  // The third waits until one of the others is made.
+  const lists = Array.from({ length: 30 }, (_, at) => `a${at}: instruments(first: 500)`);
+  const costly = `{ withdrawalMethods { id } ${lists.map((list) => `${list} { nodes { ${INSTRUMENT} } }`).join(' ')} }`;
+  const screens = [1, 2, 3].map(() => app.query(costly, { token: own }));
+  await eventually(() => expect(gateway.waiting).toBe(2));
+  const row = `id symbol profit instrument { ${INSTRUMENT} }`;
+  const read = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
+    .map((name) => `${name}: positions { ${row} }`)
+    .join(' ');
+  const order = placing(buying('beside'), `{ __typename ... on OrderAccepted { ${read} } }`);
+  const { data } = await app.query(order.query, { token: own, variables: order.variables });
+  expect(data.answer).toMatchObject({ __typename: 'OrderAccepted', j: expect.any(Array) });
+  gateway.release();
+  for (const { errors } of await Promise.all(screens)) expect(errors).toEqual([]);
+});
+
+test('what is read for an operation stops once its client unsubscribes, and its id is free at once', async () => {
+  using socket = await initializedSocket(app, token());
+  await app.query(METHODS, { token: token() });
+  gateway.hold(PAYMENTS);
+  socket.subscribe('a', METHODS);
+  await eventually(() => expect(gateway.waiting).toBe(1));
+  socket.say({ id: 'a', type: 'complete' });
+  socket.subscribe('a', '{ __typename }');
+  await socket.until('a', 'complete');
+  await eventually(() => expect(gateway.left).toBe(1));
+  gateway.release();
+  await socket.until('a', 'complete');
+  const answers = socket.of('a').filter(({ type }) => type !== 'complete');
+  expect(answers).toMatchObject([{ type: 'next', payload: { data: { __typename: 'Query' } } }]);
+  await eventually(() => app.logged.some((line) => line.includes('"outcome":"gone"')));
+});
+
+test('orders whose client unsubscribes at once are carried out, recorded, and counted until they end', async () => {
+  const own = token();
+  using socket = await initializedSocket(app, own);
+  sandbox.clearCalls();
+  gateway.hold(/trading\/positions$/);
+  const { query, variables } = placing(buying('left'));
+  for (let at = 0; at < 100; at += 1) {
+    socket.subscribe('order', query, { ...variables });
+    socket.say({ id: 'order', type: 'complete' });
+  }
+  socket.subscribe('more', '{ __typename }');
+  const [refusal] = (await socket.until('more', 'error')).payload;
+  expect(refusal.extensions).toMatchObject({ limit: 'operations of a socket', value: 101 });
+  await eventually(() => expect(gateway.waiting).toBe(1));
+  gateway.release();
+  const asked = '{ placedOrder(idempotencyKey: "left") { __typename } }';
+  const { data } = await app.query(asked, { token: own });
+  expect(data.placedOrder).toEqual({ __typename: 'OrderAccepted' });
+  expect(sandbox.calls('openPosition')).toBe(1);
+  expect([socket.of('order'), gateway.left]).toEqual([[], 0]);
+  await eventually(async () => {
+    socket.subscribe('later', '{ __typename }');
+    expect((await socket.until('later', 'next')).payload.data).toEqual({ __typename: 'Query' });
+  });
+});
