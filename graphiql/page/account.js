@@ -3,7 +3,7 @@ import { requestToken } from './request-token.js';
 
 /** An account at a real gateway: signed in by the form, or by a token. Both are kept in memory alone, for all tabs. */
 export class Account {
-  #endpoint;
+  #post;
   /** @type {string | null} */
   #token = null;
   #menu = elementOf('account', HTMLDetailsElement);
@@ -11,9 +11,9 @@ export class Account {
   #message = elementOf('account-message', HTMLElement);
   #signOut = elementOf('sign-out', HTMLButtonElement);
 
-  /** @param {string} endpoint */
-  constructor(endpoint) {
-    this.#endpoint = endpoint;
+  /** @param {import('./types.d.ts').Post} post */
+  constructor(post) {
+    this.#post = post;
     onSubmit('sign-in', (fields) => this.#signIn(fields));
     onSubmit('own-token', async ({ token = '' }) =>
       this.#use(token.trim().replace(/^Bearer\s+/i, '')),
@@ -35,7 +35,7 @@ export class Account {
   async #signIn({ email = '', password = '' }) {
     this.#message.textContent = 'Signing in …';
     try {
-      this.#use(await requestToken(this.#endpoint, { email, password }));
+      this.#use(await requestToken(this.#post, { email, password }));
     } catch (error) {
       this.#message.textContent = error instanceof Error ? error.message : String(error);
     }

@@ -7,6 +7,7 @@ import { isEventStream, resumedEvents } from './resumed-events.js';
  * @typedef {import('./types.d.ts').GraphQLResult} GraphQLResult
  * @typedef {import('./types.d.ts').FetcherOptions} FetcherOptions
  * @typedef {import('./resumed-events.js').Connect} Connect
+ * @typedef {import('./types.d.ts').Post} Post
  * @typedef {import('./types.d.ts').SignIn} SignIn
  * @typedef {import('./answer-bar.js').AnswerBar} AnswerBar
  */
@@ -15,9 +16,9 @@ import { isEventStream, resumedEvents } from './resumed-events.js';
  * Sends GraphiQL's operations. The text goes to the server as it is, and failures come back as
  * GraphQL errors: one that is thrown would be shown with its stack.
  *
- * @param {{ endpoint: string, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerBar, EventStreamReader: import('./resumed-events.js').EventStreamReader }} parts
+ * @param {{ post: Post, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerBar, EventStreamReader: import('./resumed-events.js').EventStreamReader }} parts
  */
-export function createFetcher({ endpoint, confirmedFields, signIn, answers, EventStreamReader }) {
+export function createFetcher({ post, confirmedFields, signIn, answers, EventStreamReader }) {
   /**
    * @param {Operation} operation
    * @param {FetcherOptions} [options]
@@ -26,7 +27,7 @@ export function createFetcher({ endpoint, confirmedFields, signIn, answers, Even
     const isIntrospection = operationName === 'IntrospectionQuery';
     const chosen = chosenOperation(query, operationName);
     const name = chosen ?? 'Operation';
-    const account = () => accountOf(endpoint, signIn, options);
+    const account = () => accountOf(post, signIn, options);
     const asked = { query, operationName: chosen ?? null, ...(variables && { variables }) };
     if (!(await isConfirmed(asked, confirmedFields, account))) return failure('It was not sent.');
     const startedMs = performance.now();
@@ -44,7 +45,7 @@ export function createFetcher({ endpoint, confirmedFields, signIn, answers, Even
       const connect = (signal, cursor) => {
         const given = resumable && cursor ? { ...variables, [resumable]: cursor } : variables;
         const body = JSON.stringify({ query, variables: given, operationName: chosen });
-        return fetch(endpoint, { method: 'POST', headers, body, signal });
+        return post(headers, body, signal);
       };
       const line = new AbortController();
       const response = await connect(line.signal, null);
@@ -109,14 +110,14 @@ async function headersOf(signIn, options) {
 /**
  * Whose account an operation would be sent for. The server says so, since a token's claims are its own words.
  *
- * @param {string} endpoint
+ * @param {Post} post
  * @param {SignIn} signIn
  * @param {FetcherOptions} options
  */
-async function accountOf(endpoint, signIn, options) {
+async function accountOf(post, signIn, options) {
   const headers = await headersOf(signIn, options);
   const body = JSON.stringify({ query: '{ session { login currency } }' });
-  const response = await fetch(endpoint, { method: 'POST', headers, body });
+  const response = await post(headers, body);
   const { data, errors } = await response.json();
   const { login, currency } = data?.session ?? {};
   if (login) return currency ? `${login}, in ${currency}` : String(login);

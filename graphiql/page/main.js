@@ -12,12 +12,15 @@ import { openingTabs } from './tabs.js';
 
 /** @type {import('./types.d.ts').PageConfig} */
 const config = JSON.parse(elementOf('config', HTMLElement).textContent ?? '');
-const { users } = config;
+const { credentials, users } = config;
 const endpoint = new URL(config.endpoint, location.href).href;
+/** @type {import('./types.d.ts').Post} */
+const post = (headers, body, signal) =>
+  fetch(endpoint, { method: 'POST', credentials, headers, body, signal: signal ?? null });
 // The sandbox's money is pretended.
 const confirmedFields = users ? [] : CONFIRMED_FIELDS;
 
-const signIn = users ? new SandboxUsers(endpoint, users, config.token) : new Account(endpoint);
+const signIn = users ? new SandboxUsers(post, users, config.token) : new Account(post);
 const defaultTabs = openingTabs(EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox));
 
 const { applyChanges, EventStreamReader, renderGraphiQL } = await loadGraphiQL(config.graphiql);
@@ -39,7 +42,7 @@ renderGraphiQL(elementOf('root', HTMLElement), {
       open: async (/** @type {ShownOperation} */ shown) => (await dialogs()).showLink(shown),
     },
   ],
-  fetcher: createFetcher({ endpoint, confirmedFields, signIn, answers, EventStreamReader }),
+  fetcher: createFetcher({ post, confirmedFields, signIn, answers, EventStreamReader }),
   defaultTabs,
   groupOf,
   // Null asks for none.

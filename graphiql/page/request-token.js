@@ -9,15 +9,12 @@ const DOCUMENT = `mutation SignIn($input: LoginInput!) {
 /**
  * Signs in, and rejects with the reason where that fails.
  *
- * @param {string} endpoint
+ * @param {import('./types.d.ts').Post} post
  * @param {{ email: string, password: string }} input
  */
-export async function requestToken(endpoint, input) {
-  const response = await fetch(endpoint, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: DOCUMENT, variables: { input } }),
-  });
+export async function requestToken(post, input) {
+  const body = JSON.stringify({ query: DOCUMENT, variables: { input } });
+  const response = await post({ 'content-type': 'application/json' }, body);
   const { data, errors } = await response.json();
   const { accessToken, message, error } = data?.login ?? {};
   if (accessToken) return String(accessToken);

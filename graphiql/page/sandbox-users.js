@@ -3,18 +3,18 @@ import { requestToken } from './request-token.js';
 
 /** The sandbox's user whose token goes with each request. */
 export class SandboxUsers {
-  #endpoint;
+  #post;
   /** @type {Map<string, Promise<string>>} */
   #tokens = new Map();
   #choice = elementOf('user', HTMLSelectElement);
 
   /**
-   * @param {string} endpoint
+   * @param {import('./types.d.ts').Post} post
    * @param {readonly { email: string }[]} users
    * @param {string | null} token
    */
-  constructor(endpoint, [first], token) {
-    this.#endpoint = endpoint;
+  constructor(post, [first], token) {
+    this.#post = post;
     if (first && token !== null) this.#tokens.set(first.email, Promise.resolve(token));
     const asked = new URLSearchParams(location.search).get('user');
     if ([...this.#choice.options].some(({ value }) => value === asked)) this.#choose(asked ?? '');
@@ -56,7 +56,7 @@ export class SandboxUsers {
 
   /** @param {string} email */
   #renew(email) {
-    const token = requestToken(this.#endpoint, { email, password: 'demo' });
+    const token = requestToken(this.#post, { email, password: 'demo' });
     this.#tokens.set(email, token);
     token.catch(() => this.#tokens.delete(email));
     return token;

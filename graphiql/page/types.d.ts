@@ -1,6 +1,8 @@
 /** The settings that the server writes into the page for its scripts. */
 export interface PageConfig {
   readonly endpoint: string;
+  /** Whether cookies go along, as a proxy's sign-in needs them. */
+  readonly credentials: 'omit' | 'same-origin';
   /** The path of GraphiQL's module. */
   readonly graphiql: string;
   readonly introspection: boolean;
@@ -8,6 +10,9 @@ export interface PageConfig {
   readonly users: readonly { readonly email: string }[] | null;
   readonly token: string | null;
 }
+
+/** Sends a request to the endpoint. */
+export type Post = (headers: HeadersInit, body: string, signal?: AbortSignal) => Promise<Response>;
 
 /** The source of the token that goes with the requests. */
 export interface SignIn {

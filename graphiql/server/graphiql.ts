@@ -23,6 +23,8 @@ export interface GraphiQLOptions {
   } | null;
   /** Off: the page says what is missing and why, in place of an error. */
   readonly introspection: boolean;
+  /** Whether a cookie may hold a visitor's token: the page then sends none, or it would act for somebody it does not show. */
+  readonly hasAuthCookie: boolean;
   /** Whether the documentation is at `/docs`. */
   readonly hasDocs: boolean;
   /** Whether the demonstration page is at `/`. */
@@ -100,7 +102,7 @@ const DOCS: readonly Link[] = [
 
 /** The HTML of the page: `graphiql/page/index.html` with what depends on this server. No script is inline. */
 function shell(
-  { sandbox, introspection, hasDocs, hasPage }: GraphiQLOptions,
+  { sandbox, introspection, hasAuthCookie, hasDocs, hasPage }: GraphiQLOptions,
   assets: Assets,
   /** The token of the first user; null where the sign-in failed. */
   token: string | null,
@@ -110,6 +112,7 @@ function shell(
   const url = (name: string) => paths.find((path) => path.endsWith(`/${name}`)) ?? '';
   const config = {
     endpoint: '/graphql',
+    credentials: hasAuthCookie ? 'omit' : 'same-origin',
     graphiql: url('graphiql.js'),
     introspection,
     users,

@@ -106,12 +106,21 @@ function sitesOf(
     ? DemoPage.find((request) => controls?.isOpenTo(request) ?? false)
     : null;
   const docs = config.graphiql ? DocsSite.find(made) : null;
+  const hasAuthCookie = config.authCookie !== null;
   const users = sandbox && graphiqlUsers(gateway.client);
   return [
     ...(page ? [page] : []),
     ...(docs ? [docs] : []),
     ...(config.graphiql
-      ? [new GraphiQL({ sandbox: users, introspection, hasDocs: !!docs, hasPage: !!page })]
+      ? [
+          new GraphiQL({
+            sandbox: users,
+            introspection,
+            hasAuthCookie,
+            hasDocs: !!docs,
+            hasPage: !!page,
+          }),
+        ]
       : []),
     ...(controls ? [controls] : []),
   ];

@@ -26,7 +26,10 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
   const gateway = sharedApp();
   const app = startedOnce(() =>
     startTestApp(
-      { GRAPHIQL: 'on', INTROSPECTION: 'on', LOGIN_LIMIT_PER_MINUTE: '1000' },
+      {
+        ...{ GRAPHIQL: 'on', INTROSPECTION: 'on', AUTH_COOKIE: 'session' },
+        LOGIN_LIMIT_PER_MINUTE: '1000',
+      },
       { gateway: gateway.sandbox },
     ),
   );
@@ -64,6 +67,11 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
         'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
       );
       expect(kept).not.toMatch(/eyJ|demo@example\.com/);
+      await page.locator('#account-state').click();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.locator('#account-state').click();
+      await run();
+      await result.getByText('UNAUTHENTICATED').waitFor();
       await page.reload();
       await isReady(page);
       expect(await page.locator('#account-state').innerText()).toBe('Sign in');
