@@ -154,7 +154,10 @@ export function createGraphQLEndpoint(
     metrics.generalPath.add();
     const { response, outcome, operation } = await (await yoga())(reply.caller, transport);
     if (operation !== null) reply.setAll(operation.headers);
-    for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
+    for (const [name, value] of response.headers) {
+      if (ADDED.has(name)) reply.add(name, value);
+      else if (!OURS.has(name)) reply.set(name, value);
+    }
     if (outcome !== undefined) return sendOutcome(reply, outcome, operation, accepted);
     // A response of a plugin's own has no events in it.
     operation?.events?.leave();
@@ -230,12 +233,12 @@ function setCookie(
   const { request, caller } = reply;
   const issued = operation?.issuedToken ?? null;
   const value = issued === null ? null : cookie.issued(issued, request);
-  if (value !== null) reply.set('set-cookie', value);
+  if (value !== null) reply.add('set-cookie', value);
   else if (clears && caller.token !== null && request.headers.authorization === undefined) {
     const isRefused = outcome.errors?.some(
       ({ extensions }) => extensions.code === cookie.refusedBy,
     );
-    if (isRefused) reply.set('set-cookie', cookie.cleared(request));
+    if (isRefused) reply.add('set-cookie', cookie.cleared(request));
   }
 }
 
@@ -263,6 +266,9 @@ function batchLength(body: Buffer): number | null {
     return null;
   }
 }
+
+// A plugin's go beside those of the service.
+const ADDED = new Set(['set-cookie', 'vary']);
 
 // These are set when the bytes are sent.
 const OURS = new Set([

@@ -102,6 +102,11 @@ export class HttpReply implements Recipient {
     else this.#head[at + 1] = value;
   }
 
+  /** Adds a line, whatever others have its name. */
+  add(name: string, value: string): void {
+    this.#head.push(name, value);
+  }
+
   setAll(headers: Readonly<Record<string, string>>): void {
     for (const name in headers) this.set(name, headers[name] as string);
   }

@@ -80,7 +80,11 @@ test('a hook of HTTP changes requests, results and responses, and its refusal ha
         : setParams({ ...params, query: '{ changed: __typename }' }),
     onExecutionResult: ({ result, setResult }) =>
       setResult({ ...(result as object), extensions: { mine: 1 } }),
-    onResponse: ({ response }) => response.headers.set('x-mine', 'yes'),
+    onResponse({ response: { headers } }) {
+      headers.set('x-mine', 'yes');
+      headers.append('vary', 'x-mine');
+      for (const cookie of ['a=1', 'b=2']) headers.append('set-cookie', cookie);
+    },
   };
   await using app = await startWith([{ plugin, httpOnly: true }]);
   for (const transport of ['POST', 'GET', 'event stream'] as const) {
@@ -88,6 +92,8 @@ test('a hook of HTTP changes requests, results and responses, and its refusal ha
     expect(data).toEqual({ changed: 'Query' });
     expect(text).toContain('"extensions":{"mine":1}');
     expect(headers.get('x-mine')).toBe('yes');
+    expect(headers.get('vary')).toMatch(/^Authorization, .*, x-mine$/);
+    expect(headers.getSetCookie()).toEqual(['a=1', 'b=2']);
   }
   const own = await send(app, 'POST', { query: '{ __typename }', operationName: 'Mine' });
   expect(own).toMatchObject({ status: 200, data: { __typename: 'Mine' } });
