@@ -62,7 +62,10 @@ export function createHttpServer(settings: HttpServerSettings) {
   let inFlight = 0;
   let onIdle: (() => void) | null = null;
 
-  const server = createServer({ ...TIMES, shouldUpgradeCallback: wantsWebSocket }, handle);
+  // Behind requests that are not answered the offer is ignored: the socket's first bytes would go out before their answers.
+  const shouldUpgradeCallback = (request: IncomingMessage) =>
+    received.of(request.socket).underWay === 0 && wantsWebSocket(request);
+  const server = createServer({ ...TIMES, shouldUpgradeCallback }, handle);
   server.maxConnections = maxConnections;
   server.on('drop', dropped);
   server.on('connection', accept);
@@ -90,6 +93,7 @@ export function createHttpServer(settings: HttpServerSettings) {
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
+    toOriginForm(request);
     const forwarded = forwarding.of(request.headers);
     const isForeign = isCrossSite(request, origins, cookie);
     const token = tokens.of(request, forwarded?.digest);
@@ -235,7 +239,13 @@ function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';
 }
 
+/** Leaves the path: a target may be a whole URL, and all that reads it, limits and routes alike, has to see the same. */
+function toOriginForm(request: IncomingMessage): void {
+  request.url = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/');
+}
+
 /** An upgrade to another protocol is an offer that may be ignored; some HTTP/2 clients make it with each request. */
 function wantsWebSocket(request: IncomingMessage): boolean {
+  toOriginForm(request);
   return request.headers.upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql';
 }

@@ -43,6 +43,23 @@ describe('an upgrade to another protocol', () => {
   });
 });
 
+test('an upgrade behind requests that are not answered is ignored, so that no byte overtakes their answers', async () => {
+  const post = `${POST}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
+  expect(await statusesOf(app.url, post + post + UPGRADE)).toEqual(['200', '200', '400']);
+});
+
+test('a target may be a whole URL, for a request and for an upgrade', async () => {
+  const whole = (request: string) => request.replace('/', 'HTTP://a:80/');
+  const get = (path: string) => `GET http://a${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
+  const page = get('').replace('\r\n', '\r\norigin: https://evil.example\r\n');
+  const foreign = page.replace('http://a', 'http://a/graphql?query={__typename}');
+  const requests = `${whole(ALIVE)}${get('/graphql?query={__typename}')}${get('/metrics')}${get('')}${foreign}`;
+  expect(await statusesOf(app.url, requests)).toEqual(['200', '200', '404', '200', '403', '200']);
+  using raw = await openRaw(app.url);
+  raw.socket.write(whole(UPGRADE));
+  await eventually(() => expect(raw.received).toMatch(/^HTTP\/1\.1 101 /));
+});
+
 describe('a request that two servers could parse differently', () => {
   const hidden = `0\r\n\r\n${ALIVE}`;
 
