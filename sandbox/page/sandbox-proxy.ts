@@ -49,7 +49,7 @@ export class SandboxProxy implements Site {
       isLoopback(socket.remoteAddress) &&
       !Object.keys(headers).some((name) => OF_PROXIES.test(name)) &&
       isThisMachine(headers.host) &&
-      isAllowedPage(request, this.#options.origins)
+      isAllowedPage(request, this.#options.origins, null)
     );
   }
 

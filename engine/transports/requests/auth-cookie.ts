@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isLocal } from './local-address.ts';
 
 export interface AuthCookieOptions {
   readonly name: string;
@@ -10,7 +11,6 @@ export interface AuthCookieOptions {
 
 // Browsers drop longer ones, and one with a `;` would have attributes of its own.
 const COOKIE_VALUE = /^[\w.~+/=-]{1,3900}$/;
-const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
 
 /** A cookie that carries the token of a page's visitor, which no script of the page can read. */
 export class AuthCookie {
@@ -42,8 +42,12 @@ export class AuthCookie {
   }
 }
 
-/** A browser takes no secure cookie from an address of its own machine that has no TLS. */
-function attributesFor({ headers: { host = '' } }: IncomingMessage): string {
-  const secure = LOOPBACK.test(host) ? '' : '; Secure';
+/**
+ * A browser takes no secure cookie from an address of its own machine that has no TLS. Its page says so as well: a proxy
+ * may have put an address of its own machine into `Host`.
+ */
+function attributesFor({ headers: { host, origin = '' } }: IncomingMessage): string {
+  const isPlain = origin.startsWith('http:') && isLocal(origin) && isLocal(`http://${host}`);
+  const secure = isPlain ? '' : '; Secure';
   return `; Path=/graphql; HttpOnly${secure}; SameSite=Lax`;
 }

@@ -8,6 +8,11 @@ export function bearerText(authorization: string): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
+/** Whether an `Authorization` value stands in place of a cookie: links send an empty one for nobody, browsers a site's own `Basic`. */
+export function isBearer(authorization: string | undefined): boolean {
+  return authorization !== undefined && /^Bearer(?: |$)/i.test(authorization);
+}
+
 interface LastSent {
   readonly header: string;
   readonly isCookie: boolean;
@@ -15,7 +20,7 @@ interface LastSent {
   readonly token: Token | null;
 }
 
-/** The tokens of requests: a client sends the same one with each request on its connection. `cookie`: where there is no header. */
+/** The tokens of requests: a client sends the same one with each request on its connection. `cookie`: where no header is a Bearer's. */
 export class BearerTokens {
   readonly cookie: AuthCookie | null;
   readonly #lastSent = new WeakMap<Socket, LastSent>();
@@ -25,7 +30,7 @@ export class BearerTokens {
   }
 
   of({ headers, socket }: IncomingMessage, apart = ''): Token | null {
-    const isCookie = headers.authorization === undefined;
+    const isCookie = !isBearer(headers.authorization);
     const header = isCookie ? headers.cookie : headers.authorization;
     if (header === undefined || (isCookie && this.cookie === null)) return null;
     let last = this.#lastSent.get(socket);

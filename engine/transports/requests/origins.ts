@@ -1,24 +1,30 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthCookie } from './auth-cookie.ts';
+import { isLocal } from './local-address.ts';
 
 export interface AllowedOrigins {
   readonly origins: readonly string[];
   readonly anyLocalhost: boolean;
 }
 
-const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /** Whether a page of this origin may read responses. Origins match exactly: suffixes and patterns let others in. */
 export function isAllowedOrigin(origin: string, allowed: AllowedOrigins): boolean {
   if (allowed.origins.includes(origin)) return true;
-  return allowed.anyLocalhost && LOCAL_HOSTS.has(URL.parse(origin)?.hostname ?? '');
+  return allowed.anyLocalhost && isLocal(origin);
 }
 
 /** Whether a page of this server itself, or of an allowed origin, or no page at all sends this request. */
-export function isAllowedPage({ headers }: IncomingMessage, allowed: AllowedOrigins): boolean {
-  const { origin, host } = headers;
-  if (origin === undefined) return true;
-  return URL.parse(origin)?.host === host?.toLowerCase() || isAllowedOrigin(origin, allowed);
+export function isAllowedPage(
+  { headers }: IncomingMessage,
+  allowed: AllowedOrigins,
+  cookie: AuthCookie | null,
+): boolean {
+  const { origin, host = '' } = headers;
+  if (origin === undefined || isAllowedOrigin(origin, allowed)) return true;
+  const page = URL.parse(origin);
+  // Whoever is on the network between writes the pages of plain HTTP, and browsers add a cookie to their sockets.
+  if (page === null || (cookie && page.protocol !== 'https:' && !isLocal(origin))) return false;
+  return URL.parse(`${page.protocol}//${host}`)?.host === page.host;
 }
 
 // A page of another site needs a preflight for them, which it is not allowed; proxies add others to any request.
@@ -39,7 +45,7 @@ export function isCrossSite(
   const isForeign =
     site === 'cross-site'
       ? origin === undefined || !isAllowedOrigin(origin, allowed)
-      : !isAllowedPage(request, allowed);
+      : !isAllowedPage(request, allowed, cookie);
   if (!isForeign || (type && !SIMPLE_TYPE.test(type))) return false;
   const { authorization: _, ...others } = request.headers;
   // A proxy may have made it of the visitor's cookie, which any page can have sent.

@@ -30,7 +30,7 @@ export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 /** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
 export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: () => boolean) {
   const { addresses, clock, countMessage, forwarding, limiter, log, metrics, refused } = shared;
-  const { longestHeartbeatMs, maxBodyBytes, origins, pingMs } = shared;
+  const { longestHeartbeatMs, maxBodyBytes, origins, pingMs, tokens } = shared;
   const keepAlive = createKeepAlive(clock, pingMs, longestHeartbeatMs);
   const settings: SocketSettings = { ...shared, keepAlive };
   const server = new WebSocketServer({
@@ -49,7 +49,7 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
     if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
       return malformed('a header is doubled');
     }
-    if (!isAllowedPage(request, origins)) return foreign(request);
+    if (!isAllowedPage(request, origins, tokens.cookie)) return foreign(request);
     if (isDraining) return UNAVAILABLE;
     // With a body Node 26 hands over something else than the connection, which `ws` cannot read; Node 24 hands over the
     // body as the first frames.

@@ -48,21 +48,30 @@ describe('a cookie', () => {
     const foreign = await post(MINE, { ...cookieOf(token()), origin: 'https://evil.example.com' });
     expect(foreign.headers).not.toHaveProperty('access-control-allow-credentials');
     const other = app.sandbox.token({ email: 'pro@example.com' });
-    const { text } = await post(MINE, { ...cookieOf(token()), authorization: `Bearer ${other}` });
-    expect(JSON.parse(text).data).toEqual({ customerId: 'cus_700002' });
+    for (const [authorization, customerId] of [
+      [`Bearer ${other}`, 'cus_700002'],
+      ['', 'cus_700001'],
+      ['Basic c3RhZ2luZzpzaXRl', 'cus_700001'],
+    ]) {
+      const { text } = await post(MINE, { ...cookieOf(token()), authorization });
+      expect(JSON.parse(text).data).toEqual({ customerId });
+    }
   });
 
   test('is set by a login until its token ends, so that no script reads it', async () => {
-    const { headers, text } = await post(LOGIN, {});
+    const { headers, text } = await post(LOGIN, { origin: app.url });
     const { accessToken, customerId } = JSON.parse(text).data.login;
     expect(customerId).toBe('cus_700001');
     const { exp } = JSON.parse(Buffer.from(accessToken.split('.')[1], 'base64url').toString());
     const until = new Date(exp * 1_000).toUTCString();
     const common = `session=${accessToken}; Expires=${until}; Path=/graphql; HttpOnly`;
     expect(headers['set-cookie']).toEqual([`${common}; SameSite=Lax`]);
-    const elsewhere = await post(LOGIN, { host: 'api.example.com' });
-    expect(elsewhere.headers['set-cookie']?.[0]).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
-    expect(elsewhere.headers['cache-control']).toBe('no-store');
+    // A proxy may have rewritten `Host`.
+    for (const page of [{ host: 'api.example.com', origin: app.url }, { origin: ORIGIN }, {}]) {
+      const elsewhere = await post(LOGIN, page);
+      expect(elsewhere.headers['set-cookie']?.[0]).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
+      expect(elsewhere.headers['cache-control']).toBe('no-store');
+    }
     const refused = await post(LOGIN.replace('"demo"', '"wrong"'), {});
     expect(refused.headers['set-cookie']).toBeUndefined();
   });
@@ -71,7 +80,8 @@ describe('a cookie', () => {
     const cleared = ['session=; Max-Age=0; Path=/graphql; HttpOnly; SameSite=Lax'];
     const forged = withClaims(token(), { login: '700002' });
     for (const value of [forged, 'no-token']) {
-      const { headers, text } = await post(MINE, cookieOf(value));
+      const page = { origin: app.url, authorization: '' };
+      const { headers, text } = await post(MINE, { ...cookieOf(value), ...page });
       expect(JSON.parse(text).errors[0].extensions.code).toBe('UNAUTHENTICATED');
       expect(headers['set-cookie']).toEqual(cleared);
     }
@@ -106,7 +116,7 @@ describe('a page of another site', () => {
     async (foreign) => {
       const value = token();
       const authorization = `Bearer ${value}`;
-      for (const copied of [{}, { authorization }]) {
+      for (const copied of [{}, { authorization }, { authorization: '' }]) {
         const sent = { ...cookieOf(value), ...copied, ...foreign };
         expect(await get(MINE, sent)).toMatchObject({ status: 403 });
       }
@@ -124,9 +134,15 @@ describe('a socket', () => {
   const opening = (headers: object) => openSocket(app, undefined, { headers: { ...headers } });
 
   test('of an allowed page takes the cookie where its client sends no token', async () => {
-    for (const origin of [ORIGIN, app.url]) {
-      using raw = await opening({ ...cookieOf(token()), origin });
-      raw.say({ type: 'connection_init' });
+    const own = { origin: 'https://trade.example.com', host: 'Trade.example.com:443' };
+    const basic = { authorization: 'Basic c3RhZ2luZzpzaXRl' };
+    for (const [page, payload] of [
+      [{ origin: ORIGIN }],
+      [{ origin: app.url }, basic],
+      [own],
+    ] as const) {
+      using raw = await opening({ ...cookieOf(token()), ...page });
+      raw.say({ type: 'connection_init', payload });
       raw.subscribe('a', LIST);
       expect((await raw.until('a', 'next')).payload?.data?.positions).toHaveLength(6);
     }
@@ -142,8 +158,10 @@ describe('a socket', () => {
     raw.subscribe('a', MINE);
     const { payload } = await raw.until('a', 'next');
     expect(payload?.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
-    const foreign = { ...cookieOf(token()), origin: 'https://evil.example.com' };
-    await expect(opening(foreign)).rejects.toThrow('403');
+    const plain = { origin: 'http://trade.example.com', host: 'trade.example.com' };
+    for (const page of [{ origin: 'https://evil.example.com' }, plain]) {
+      await expect(opening({ ...cookieOf(token()), ...page })).rejects.toThrow('403');
+    }
   });
 });
 
