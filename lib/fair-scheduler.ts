@@ -1,16 +1,14 @@
-import type { MaybePromise } from './maybe-promise.ts';
-
 type Task = () => void;
 
 // Short enough that other requests hardly wait, long enough that the switch costs little in comparison.
 const SLICE_MS = 5;
-// Each holds the part of its answer that is made already: a hundred at a time would fill the memory.
-const CONCURRENT_PER_CLIENT = 2;
+// Each holds what is made of it already: a hundred large ones at a time would fill the memory.
+const MAX_HELD_PER_SHARE = 500_000;
 
-/** The long work of one client. */
+/** The long work of one client, by the sizes of what it makes. */
 interface Share {
-  running: number;
-  readonly waiting: Task[];
+  held: number;
+  readonly waiting: { readonly size: number; readonly enter: Task }[];
 }
 
 /**
@@ -54,34 +52,21 @@ export class FairScheduler {
     return new Promise((resolve) => this.later(client, resolve));
   }
 
-  /** Begins long work in a turn of its own, only a few pieces of a client's at a time. */
-  async run<T>(client: string, work: () => MaybePromise<T>): Promise<T> {
-    await this.#enter(client);
-    try {
-      await this.turn(client);
-      return await work();
-    } finally {
-      this.#leave(client);
-    }
+  /** Resolves once the share has room for long work of the size, or has no other. Call `leave` behind it. */
+  enter(name: string, size: number): Promise<void> {
+    const share = this.#shares.get(name) ?? { held: 0, waiting: [] };
+    this.#shares.set(name, share);
+    return new Promise((enter) => {
+      share.waiting.push({ size, enter });
+      admitNext(share);
+    });
   }
 
-  #enter(client: string): Promise<void> | null {
-    const share = this.#shares.get(client) ?? { running: 0, waiting: [] };
-    this.#shares.set(client, share);
-    if (share.running < CONCURRENT_PER_CLIENT) {
-      share.running += 1;
-      return null;
-    }
-    return new Promise((resolve) => share.waiting.push(resolve));
-  }
-
-  /** The next in the queue takes the place over. */
-  #leave(client: string): void {
-    const share = this.#shares.get(client) as Share;
-    const next = share.waiting.shift();
-    if (next) next();
-    else share.running -= 1;
-    if (share.running === 0) this.#shares.delete(client);
+  leave(name: string, size: number): void {
+    const share = this.#shares.get(name) as Share;
+    share.held -= size;
+    admitNext(share);
+    if (share.held === 0) this.#shares.delete(name);
   }
 
   #runNext(): void {
@@ -98,5 +83,14 @@ export class FairScheduler {
 
   #endTurn(): void {
     this.#turnBeganAtMs = null;
+  }
+}
+
+function admitNext(share: Share): void {
+  for (const { size, enter } of [...share.waiting]) {
+    if (share.held > 0 && share.held + size > MAX_HELD_PER_SHARE) return;
+    share.held += size;
+    share.waiting.shift();
+    enter();
   }
 }

@@ -36,6 +36,7 @@ export function priceOperation(
     estimate: cost,
     keepsTree,
     signal: node.operation === 'query' ? caller.signal : undefined,
+    isWrite: node.operation === 'mutation',
   });
   return { inputs, cost, meter };
 }

@@ -1,5 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { TextBlocks } from '../../lib/text-blocks.ts';
 import { requestError } from '../operation/request-error.ts';
 import { tooComplex } from './structure.ts';
@@ -31,6 +32,8 @@ interface MeterOptions {
   readonly keepsTree?: boolean;
   /** Aborted once nobody waits for the answer. Left out for a mutation, whose writes are made whoever waits. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether it is a mutation's: what that writes waits for nothing, what it reads has room of its own. */
+  readonly isWrite?: boolean;
 }
 
 /** Counts the fields of one answer as it is completed, and decides when to yield. */
@@ -42,13 +45,18 @@ export class Meter {
   readonly #estimate: number;
   readonly #keepsTree: boolean;
   readonly #signal: AbortSignal | undefined;
+  readonly #isWrite: boolean;
+  /** Resolves once its client has room for the answer; null before anybody has asked. */
+  #room: Promise<void> | null = null;
   /** The fields counted by finished compiled runs and by the reference executor. */
   fields = 0;
   /** The fields counted by the reference executor since it started. */
   #counted = 0;
   #isOver = false;
 
-  constructor({ maxFields, scheduler, client, estimate, keepsTree = false, signal }: MeterOptions) {
+  constructor(options: MeterOptions) {
+    const { maxFields, scheduler, client, estimate, keepsTree = false, signal } = options;
+    this.#isWrite = options.isWrite ?? false;
     this.maxFields = maxFields;
     this.scheduler = scheduler;
     this.client = client;
@@ -62,6 +70,34 @@ export class Meter {
     const { maxFields, scheduler, client } = this;
     const signal = this.#signal;
     return new Meter({ maxFields, scheduler, client, estimate: this.#estimate, signal });
+  }
+
+  /** Resolves in the first turn of a costly run, once there is room for what it makes. Call `leave` at its end. */
+  async begin(): Promise<void> {
+    if (!this.#isWrite) await this.#enter();
+    await this.scheduler.turn(this.client);
+  }
+
+  /** What a list waits for before it is made: in a costly mutation, whose writes have waited for nothing, room. */
+  get listRoom(): Promise<void> | null {
+    return this.#isWrite && this.#estimate > COSTLY_FIELDS ? this.#enter() : null;
+  }
+
+  #enter(): Promise<void> {
+    this.#room ??= this.scheduler.enter(this.#share, this.#estimate);
+    return this.#room;
+  }
+
+  leave(): void {
+    const room = this.#room;
+    // A list that is left behind by an error elsewhere may begin later, and wait for nobody.
+    this.#room = Promise.resolve();
+    const left = room?.then(() => this.scheduler.leave(this.#share, this.#estimate));
+    fireAndForget('response', left);
+  }
+
+  get #share(): string {
+    return this.#isWrite ? `${this.client} writes` : this.client;
   }
 
   get isOver(): boolean {

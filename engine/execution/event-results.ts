@@ -156,7 +156,7 @@ export function createEventResults(options: EventResultsOptions) {
   }
 
   function make(event: object, live: LiveOperation, meter: Meter): MaybePromise<MadeResult> {
-    const { prepared, args, client } = live;
+    const { prepared, args } = live;
     // Each event has its own context: reads must not be as old as the subscription.
     const context = live.newContext();
     const execute = () => {
@@ -164,7 +164,11 @@ export function createEventResults(options: EventResultsOptions) {
       const result = prepared.executor.execute(own, meter);
       return chain(result, (settled) => madeOf(settled, live, context, meter));
     };
-    return meter.isCostly ? scheduler.run(client.key, execute) : execute();
+    if (!meter.isCostly) return execute();
+    return meter
+      .begin()
+      .then(execute)
+      .finally(() => meter.leave());
   }
 
   function madeOf(

@@ -78,12 +78,15 @@ export function createExecution(parts: ExecutionParts) {
     const refusal = limits.overFields(operation) ?? overCostly(operation, client);
     if (refusal !== null) return ended(context, masked(context, { errors: refusal.errors }));
     let waiting = fragments.length + (rest === null ? 0 : 1);
+    // The parts have one place among the client's costly operations, so that none waits for another.
+    const begun = meter.isCostly ? meter.begin() : null;
     const run = async (part: Executable, span: TraceSpan | null) => {
+      if (begun !== null) await begun;
       const result = await partOf(context, part, client, span);
       transport.record.partMade();
       waiting -= 1;
       if (waiting === 0) {
-        if (meter.isCostly) limiter.giveBack('largeAnswers', client);
+        if (begun !== null) release(operation, client);
         limits.chargeFields(operation);
       }
       return result;
@@ -118,10 +121,10 @@ export function createExecution(parts: ExecutionParts) {
   ): Promise<ExecutionResult> {
     const { meter, values, params } = context.operation;
     const own = meter.part();
-    const execute = () => executor.execute(args.of(context, values, params.variables), own);
     let result: ExecutionResult;
     try {
-      result = await (own.isCostly ? scheduler.run(client.key, execute) : execute());
+      if (own.isCostly) await scheduler.turn(client.key);
+      result = await executor.execute(args.of(context, values, params.variables), own);
       if (!meter.count(own.fields)) result = { data: null, errors: [meter.error()] };
     } catch (error) {
       result = { data: null, errors: [asGraphQLError(error)] };
@@ -176,8 +179,16 @@ export function createExecution(parts: ExecutionParts) {
     const client = limits.currentClient(operation);
     const refusal = overCostly(operation, client);
     if (refusal !== null) return { errors: refusal.errors };
-    const release = () => limiter.giveBack('largeAnswers', client);
-    return scheduler.run(client.key, () => charged(context)).finally(release);
+    const { meter } = operation;
+    return meter
+      .begin()
+      .then(() => charged(context))
+      .finally(() => release(operation, client));
+  }
+
+  function release({ meter }: Operation, client: Client): void {
+    meter.leave();
+    limiter.giveBack('largeAnswers', client);
   }
 
   function charged(context: OperationContext): MaybePromise<ExecutionResult> {

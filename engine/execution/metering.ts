@@ -153,12 +153,15 @@ function extraFor(type: GraphQLOutputType): ((value: unknown) => number) | null 
 
 /** Returns a list as it is, or as an async iterable where completing it takes long. */
 function inSlices(value: unknown, meter: Meter): unknown {
-  if (!Array.isArray(value) || value.length <= MAX_SYNC_LIST_LENGTH) return value;
+  if (!Array.isArray(value)) return value;
+  if (meter.listRoom !== null) return sliced(value, meter);
+  if (value.length <= MAX_SYNC_LIST_LENGTH) return value;
   return meter.isCostly || value.length > LONG_LIST ? sliced(value, meter) : value;
 }
 
 async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<unknown> {
   const { scheduler, client } = meter;
+  await meter.listRoom;
   for (const item of items) {
     // Each further item would only be refused at its first field.
     if (scheduler.isSliceOver()) await scheduler.turn(client);

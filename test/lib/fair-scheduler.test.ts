@@ -27,27 +27,20 @@ test('a slice is over when its time is, and begins anew in the next turn', async
   }
 });
 
-test('a client has a few pieces of long work under way at a time, and others have theirs', async () => {
+test('long work waits for room in its own share, in the order in which it came', async () => {
   const scheduler = new FairScheduler();
-  const begun: string[] = [];
-  const ends = new Map<string, () => void>();
-  const start = (client: string, name: string) =>
-    scheduler.run(client, () => {
-      begun.push(name);
-      return new Promise<void>((resolve) => ends.set(name, resolve));
-    });
-  const all = Array.from({ length: 6 }, (_, at) => start('a', `a${at}`));
-  all.push(start('b', 'b0'));
-  await scheduler.turn('later');
-  await eventually(() => expect(begun.length).toBeGreaterThanOrEqual(3));
-  expect(begun.toSorted()).toEqual(['a0', 'a1', 'b0']);
-  ends.get('a1')?.();
-  await eventually(() => expect(begun).toContain('a2'));
-  expect(begun).not.toContain('a3');
-  ends.get('b0')?.();
-  for (const name of ['a0', 'a2', 'a3', 'a4', 'a5']) {
-    await eventually(() => expect(begun).toContain(name));
-    ends.get(name)?.();
-  }
-  await Promise.all(all);
+  const entered: string[] = [];
+  const enter = (share: string, size: number) =>
+    void scheduler.enter(share, size).then(() => entered.push(`${share} ${size}`));
+  // What is larger than a share has it for itself.
+  for (const size of [600_000, 300_000, 250_000, 200_000]) enter('a', size);
+  enter('b', 1);
+  await setImmediate();
+  expect(entered).toEqual(['a 600000', 'b 1']);
+  scheduler.leave('a', 600_000);
+  await setImmediate();
+  expect(entered.slice(2)).toEqual(['a 300000']);
+  scheduler.leave('a', 300_000);
+  await setImmediate();
+  expect(entered.slice(3)).toEqual(['a 250000', 'a 200000']);
 });

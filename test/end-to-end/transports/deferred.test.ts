@@ -97,6 +97,17 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect(JSON.parse(line ?? '{}').partsMs).toHaveLength(4);
   });
 
+  test('has no fragment of a costly query wait for two that are slow', async () => {
+    gateway.hold(PAYMENTS);
+    const instruments =
+      'nodes { id name description digits industry leverage mode quotes sector step }';
+    const query = `{ instruments(first: 500) { ${instruments} } ... @defer { withdrawalMethods { id } }
+      ... @defer { customerId } ... @defer { positions { id } } }`;
+    const parts = partsOf(await ask(accept, query));
+    expect((await next(parts)).data.instruments.nodes).toHaveLength(500);
+    expect((await next(parts)).incremental[0].data).toHaveProperty('positions');
+  });
+
   test.each([
     ['session { id positions { id } }', 'orders { id } positions { id }'],
     ['session { id }', 'orders { id } positions { id }'],

@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type ExecutionResult, executeRootSelectionSet, GraphQLError } from 'graphql';
-import { describe, expect, test } from 'vitest';
-import { COSTLY_FIELDS } from '../../../engine/documents/meter.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { COSTLY_FIELDS, Meter } from '../../../engine/documents/meter.ts';
 import { jsonBytes, jsonText } from '../../../engine/execution/json-text.ts';
+import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { schemaOf } from '../schema-of.ts';
@@ -186,4 +188,36 @@ describe.each(['compiled code', 'the reference executor'])('in a costly answer %
     // Nor is it begun by whoever left before.
     expect((await begin(executor, text, client.signal)).data).toBeNull();
   });
+});
+
+test('a costly mutation writes at once, and makes the lists that it reads when its client has room', async () => {
+  const writes: number[] = [];
+  const writing = schemaOf(
+    'type Query { n: Int } type Mutation { write(n: Int): Written } type Written { rows: [Row] } type Row { id: ID }',
+    {
+      'Mutation.write': {
+        resolve: (_source: unknown, { n }: { n: number }) => ({ n: writes.push(n) }),
+      },
+      'Written.rows': { resolve: () => rowsOf(3) },
+    },
+  );
+  const scheduler = new FairScheduler();
+  const begin = async (n: number) => {
+    const estimate = 300_000;
+    const options = { maxFields: estimate, scheduler, client: 'one', estimate, isWrite: true };
+    const meter = new Meter(options);
+    await meter.begin();
+    const args = argsOf(writing, `mutation { write(n: ${n}) { rows { id } } }`);
+    return { meter, answer: Promise.resolve(executorOf(args).execute(args, meter)) };
+  };
+  const [first, second] = [await begin(1), await begin(2)];
+  const rows = [{ id: '0' }, { id: '1' }, { id: '2' }];
+  expect(await first.answer).toEqual({ data: { write: { rows } } });
+  expect(writes).toEqual([1, 2]);
+  const later = vi.fn();
+  void second.answer.then(later);
+  await setImmediate();
+  expect(later).not.toHaveBeenCalled();
+  first.meter.leave();
+  expect(await second.answer).toEqual({ data: { write: { rows } } });
 });
