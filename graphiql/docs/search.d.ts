@@ -26,7 +26,7 @@ export const WORDS: ReadonlyMap<string, string>;
 export function createSearch(
   library: typeof MiniSearch,
   sections: readonly Section[],
-): (query: string) => readonly Found[];
+): Promise<(query: string) => readonly Found[]>;
 
 /** A part of an excerpt; a word that was found is marked. */
 export interface Piece {

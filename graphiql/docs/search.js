@@ -117,17 +117,17 @@ function synonymsOf(words) {
 
 /**
  * Searches the sections of pages: the best section of each page, the best page first. The index is built here, by the
- * service and in the browser alike.
+ * service and in the browser alike, in turns with whatever else runs there.
  *
  * @type {typeof import('./search.js').createSearch}
  */
-export function createSearch(MiniSearch, sections) {
+export async function createSearch(MiniSearch, sections) {
   const options = { tokenize, processTerm, fields: ['page', 'title', 'words', 'text'] };
   const index = new MiniSearch(options);
   // The first section of a page has the page's title, which counts once.
   const titleOf = (/** @type {import('./search.js').Section} */ { title, page }) =>
     title === page ? '' : title;
-  index.addAll(
+  await index.addAllAsync(
     sections.map((section, id) => {
       const words = WORDS.get(section.title) ?? '';
       return { ...section, id, title: titleOf(section), words };

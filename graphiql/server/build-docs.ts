@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onFirstUse } from '../../lib/on-first-use.ts';
 import { loadDocs } from './docs-pages.ts';
 import { resultsHtml, searchOf, sectionsOf } from './docs-search.ts';
 import { article, shell } from './docs-shell.ts';
@@ -21,7 +22,7 @@ export interface BuiltDocs {
   readonly paths: readonly string[];
   /** The HTML of the page with this path, if there is one. */
   page(path: string): string | null;
-  search(query: string): string;
+  search(query: string): Promise<string>;
   /** The style, the scripts and what the search in the browser is made of, by their paths. */
   readonly assets: ReadonlyMap<string, Asset>;
   /** Other files that pages link to, by their paths in the site. */
@@ -52,15 +53,17 @@ export async function buildDocs(
   const around = { docs, assets, hasService };
   const front = docs.pages.get('/docs');
   if (front === undefined) throw new Error('docs/README.md is missing');
-  const search = searchOf(sections);
+  const search = onFirstUse(() => searchOf(sections));
   return {
     paths: [...docs.pages.keys()],
     page(path) {
       const page = docs.pages.get(path);
       return page === undefined ? null : shell({ ...around, page, main: article(page, docs) });
     },
-    search: (query) =>
-      shell({ ...around, page: front, query, main: resultsHtml(query, search(query)) }),
+    async search(query) {
+      const found = (await search())(query);
+      return shell({ ...around, page: front, query, main: resultsHtml(query, found) });
+    },
     assets: new Map(sources.map(([name, asset]) => [`${assets}/${name}`, asset])),
     files: docs.files,
   };

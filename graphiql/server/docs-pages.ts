@@ -75,16 +75,12 @@ export async function loadDocs(
     files.set(`/docs/files/${target}`, join(folder, target));
     return { href: `/docs/files/${target}` };
   };
-  const rendered = await Promise.all(
-    [...texts].map(
-      async ([file, text]): Promise<DocsPage> => ({
-        file,
-        path: sitePath(file),
-        ...(await renderMarkdown(text, linkFrom(file))),
-      }),
-    ),
-  );
-  const pages = new Map(rendered.map((page) => [page.path, page]));
+  const pages = new Map<string, DocsPage>();
+  // One after the other: together their turns would be one.
+  for (const [file, text] of texts) {
+    const path = sitePath(file);
+    pages.set(path, { file, path, ...(await renderMarkdown(text, linkFrom(file))) });
+  }
   const readers = Object.entries(READERS).map(([who, listed]) => ({
     who,
     pages: listed.split(' ').flatMap((name) => pages.get(`/docs/${name}`) ?? []),

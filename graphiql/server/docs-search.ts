@@ -28,8 +28,8 @@ export function sectionsOf(pages: Iterable<DocsPage>): readonly Section[] {
   );
 }
 
-export function searchOf(sections: readonly Section[]): Search {
-  const search = createSearch(MiniSearch, sections);
+export async function searchOf(sections: readonly Section[]): Promise<Search> {
+  const search = await createSearch(MiniSearch, sections);
   return (query) => search(query.slice(0, MAX_QUERY)).slice(0, MAX_PAGES);
 }
 

@@ -46,7 +46,7 @@ export class DocsSite implements Site {
       await reply.send(200, await readFile(file));
       return;
     }
-    const html = path === '/docs' && query !== null ? built.search(query) : built.page(path);
+    const html = path === '/docs' && query !== null ? await built.search(query) : built.page(path);
     const place = path.replace(/\/$|(?:\/README)?\.md$/, '');
     if (html === null && built.paths.includes(place)) {
       reply.set('location', place);

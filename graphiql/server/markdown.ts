@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Token, Tokens } from 'marked';
 
 export interface Heading {
@@ -24,7 +25,9 @@ const FILE_NAME = /^[\w./-]+(?:\.md|\/)$/;
 // A code of errors is linked as it is written: /docs/errors#RATE_LIMITED.
 const CODE = /^[A-Z]+(?:_[A-Z]+)*$/;
 
-/** Renders a page of the project. Its own HTML, which is comments, is left out. */
+const TURN_MS = 5;
+
+/** Renders a page of the project, in turns with whatever else the process does. Its own HTML, which is comments, is left out. */
 export async function renderMarkdown(text: string, linkOf: Link): Promise<Rendered> {
   const [{ Marked }, { highlighted }] = await Promise.all([
     import('marked'),
@@ -62,10 +65,16 @@ export async function renderMarkdown(text: string, linkOf: Link): Promise<Render
       },
     },
   });
-  const tokens = marked.lexer(text);
-  const html = marked.parser(tokens);
+  await setImmediate();
+  let beganAtMs = performance.now();
+  let html = '';
   let at = -1;
-  for (const token of tokens) {
+  for (const token of marked.lexer(text)) {
+    if (performance.now() - beganAtMs > TURN_MS) {
+      await setImmediate();
+      beganAtMs = performance.now();
+    }
+    html += marked.parser([token]);
     if (token.type === 'heading') {
       at += 1;
       const heading = headings[at];

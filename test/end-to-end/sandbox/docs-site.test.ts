@@ -1,11 +1,13 @@
 import { globSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import MiniSearch from 'minisearch';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { WORDS } from '../../../graphiql/docs/search.js';
+import { createSearch, WORDS } from '../../../graphiql/docs/search.js';
 import { schemaPage } from '../../../graphiql/schema-page.ts';
 import { buildDocs } from '../../../graphiql/server/build-docs.ts';
 import { sitePath } from '../../../graphiql/server/docs-pages.ts';
+import { renderMarkdown } from '../../../graphiql/server/markdown.ts';
 import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { startTestApp } from '../../support/app.ts';
@@ -180,6 +182,26 @@ test.each([
   '/docs/README',
 ])('no other file is served: %s', async (path) => {
   expect((await get(path)).status).toBe(404);
+});
+
+test('pages and the index of their search are made in many turns, between which requests are answered', async () => {
+  let turns = 0;
+  let counting: NodeJS.Immediate | undefined;
+  const count = () => {
+    turns += 1;
+    counting = setImmediate(count);
+  };
+  const section = { path: '/docs', page: 'Page', id: 'a', title: 'Title', text: 'x', weight: 1 };
+  for (const make of [
+    () => renderMarkdown('```ts\nconst a = [1, "2"];\n```\n\n'.repeat(3_000), () => null),
+    () => createSearch(MiniSearch, Array(200).fill(section)),
+  ]) {
+    turns = 0;
+    count();
+    await make();
+    clearImmediate(counting);
+    expect(turns).toBeGreaterThan(5);
+  }
 });
 
 test('there is none without GraphiQL', async () => {
