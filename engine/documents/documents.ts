@@ -69,8 +69,8 @@ export interface Executable {
 /** A query whose answer may come in parts. */
 export interface Deferral {
   /** Null where all of it is deferred. */
-  readonly rest: Executable | null;
-  readonly fragments: readonly (Executable & DeferredFragment & Pick<OperationFacts, 'plans'>)[];
+  readonly rest: (Executable & Pick<OperationFacts, 'plans'>) | null;
+  readonly fragments: readonly (Executable & DeferredFragment)[];
 }
 
 /** A document that passed every check that does not depend on variables. */
@@ -216,11 +216,11 @@ export class Documents {
         node,
         ...executable(node),
         deferral: split && {
-          rest: split.rest && executable(split.rest),
-          fragments: split.fragments.map((each) => {
-            const { plans } = factsOf(selections, each.node, this.#sizes);
-            return { ...each, ...executable(each.node), plans };
-          }),
+          rest: split.rest && {
+            ...executable(split.rest),
+            plans: factsOf(selections, split.rest, this.#sizes).plans,
+          },
+          fragments: split.fragments.map((each) => ({ ...each, ...executable(each.node) })),
         },
         sharedUse: sharedUseOf(facts.marks, document, node),
         ...facts,

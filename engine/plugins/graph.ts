@@ -48,7 +48,7 @@ export function createGraph(parts: GraphParts) {
       view?: PluginView,
     ): MaybePromise<OpenedOperation | Refusal> {
       return chain(
-        admit(parts.admission, caller, transport),
+        admit(parts.admission, caller, openEnveloped ? inOnePiece(transport) : transport),
         (operation): MaybePromise<OpenedOperation | Refusal> => {
           if ('errors' in operation) {
             codes.refused(operation.errors, transport.record);
@@ -63,4 +63,9 @@ export function createGraph(parts: GraphParts) {
       );
     },
   };
+}
+
+/** The hooks of plugins see one result. */
+function inOnePiece(transport: TransportContext): TransportContext {
+  return { ...transport, partsFormat: null };
 }

@@ -48,7 +48,7 @@ export interface Plan {
   /** How old a snapshot may be for the strictest of the fields. */
   readonly maxAgeSeconds: number;
   has(read: AccountRead): boolean;
-  /** Whether fields of a later part make the read, for which the first part does not wait. */
+  /** Whether fields of later parts alone make the read, for which the first part does not wait. */
   isDeferred(read: AccountRead): boolean;
 }
 
@@ -142,8 +142,9 @@ export class Scope implements OwnReads {
 
   /** The snapshot that is shown: where orders are shown beside it, the one that they are from. */
   async session(): Promise<SessionAnswer> {
-    const isPaired = this.#plan.has('orders') && !this.#plan.isDeferred('orders');
-    const pairing = isPaired ? this.#readOrders().catch(() => null) : null;
+    const pairing = this.#isBeside('orders', 'session')
+      ? this.#readOrders().catch(() => null)
+      : null;
     const first = await this.#readSession();
     this.#shown = (await pairing) ?? first;
     return this.#shown;
@@ -198,7 +199,7 @@ export class Scope implements OwnReads {
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
     // A client's cache has one object for the rows of both lists. A feed's may be older than the snapshot.
-    const isBesideList = this.#plan.has('positions') && !this.#plan.isDeferred('positions');
+    const isBesideList = this.#isBeside('positions', 'session');
     if (isBesideList && answer === this.#shown && answer.session.positions !== null) {
       const list = await this.#readShownList().catch(() => null);
       if (list !== null && list.logicalTime > answer.logicalTime) return list.positions;
@@ -214,8 +215,14 @@ export class Scope implements OwnReads {
 
   /** The snapshot that agrees with the list, unless the list comes in a later part than the orders. */
   #readOrders(): Promise<SessionAnswer> {
-    const isAlone = this.#plan.isDeferred('positions') && !this.#plan.isDeferred('orders');
+    const isAlone = this.#plan.has('positions') && !this.#isBeside('positions', 'orders');
     return isAlone ? this.#readSession() : this.#readPair().then(({ answer }) => answer);
+  }
+
+  /** Whether a read is planned that what `shown` shows may wait for, as it comes no later. */
+  #isBeside(read: AccountRead, shown: AccountRead): boolean {
+    const plan = this.#plan;
+    return plan.has(read) && (!plan.isDeferred(read) || plan.isDeferred(shown));
   }
 
   #readPair(): Promise<ListPair | SnapshotAlone> {

@@ -2,16 +2,20 @@ import { createClient } from 'graphql-ws';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { startTestApp } from '../../support/app.ts';
+import { startTestApp, type TestAppOptions } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startHeldGateway } from '../../support/held-gateway.ts';
 import { startedOnce } from '../../support/started.ts';
 
 const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
 const gateway = startedOnce(() => startHeldGateway(sandbox));
-const app = startedOnce(() =>
-  startTestApp({ GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '20000' }, { gateway: sandbox }),
-);
+const start = (options: TestAppOptions = {}) =>
+  startTestApp(
+    { GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '20000' },
+    { gateway: sandbox, ...options },
+  );
+const app = startedOnce(() => start());
+const withPlugin = startedOnce(() => start({ plugins: [{ onExecute() {} }] }));
 afterEach(() => gateway.release());
 
 const PAYMENTS = /withdrawal|customer/;
@@ -22,6 +26,8 @@ const SCREEN = `query Screen($now: Boolean = false, $later: Boolean = true) {
   ... @defer @skip(if: $now) { customerId }
 }
 fragment Payout on Query { withdrawalMethods { id } session { id balance } }`;
+const LISTS = 'orders { id } positions { id }';
+const SHOWN = `session { ${LISTS} } ${LISTS}`;
 const FORMATS = ['deferSpec=20220824', 'incrementalSpec=v0.2'] as const;
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever its own query asked for
@@ -42,8 +48,8 @@ async function* partsOf(response: Response): AsyncGenerator<Message> {
   }
 }
 
-function ask(accept: string, query = SCREEN, variables = {}, signal?: AbortSignal) {
-  return fetch(`${app.url}/graphql`, {
+function ask(accept: string, query = SCREEN, variables = {}, signal?: AbortSignal, url = app.url) {
+  return fetch(`${url}/graphql`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -122,29 +128,35 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect((await next(parts)).incremental[0].data.positions).not.toBeNull();
   });
 
-  test.each([true, false])(
-    'agrees in itself, whether another part follows or not: %s',
-    async (later) => {
-      const fake = (operation: 'getSession' | 'getOpenPositions', body: object, times?: number) =>
-        sandbox.fail({ operation, kind: 'status', status: 200, body, times });
-      const rows = (...ids: string[]) => ids.map((id) => ({ id, symbol: 'AAPL' }));
-      const account = { login: 700001, group: 'standard-usd' };
-      fake('getOpenPositions', { positions: rows('p', 'filled') });
-      fake('getSession', { ...account, orders: rows('filled', 'o'), positions: rows('p') }, 1);
-      fake('getSession', { ...account, orders: rows('o'), positions: rows('p', 'filled') });
-      const lists = 'orders { id } positions { id }';
-      const query = `query ($later: Boolean) {
-        session { ${lists} } ${lists} ... @defer(if: $later) { customerId }
-      }`;
-      const response = await ask(accept, query, { later });
-      const { data } = later ? await next(partsOf(response)) : await response.json();
-      sandbox.clearFaults();
-      const sorted = (list: { id: string }[]) => list.map(({ id }) => id).toSorted();
-      for (const side of [data, data.session]) {
-        expect([side.orders, side.positions].map(sorted)).toEqual([['o'], ['filled', 'p']]);
-      }
-    },
-  );
+  test.each([
+    [`${SHOWN} ... @defer { customerId }`, app],
+    [`${SHOWN} ... @defer(if: false) { customerId }`, app],
+    [`${SHOWN} ... @defer { positions { symbol } }`, app],
+    [`${SHOWN} ... @defer { session { login } orders { symbol } positions { symbol } }`, app],
+    [`... @defer { ${SHOWN} } customerId`, app],
+    [`... @defer { ${SHOWN} } customerId`, withPlugin],
+    [`... @defer { positions { id } } session { ${LISTS} } orders { id }`, withPlugin],
+  ])('has lists that agree in one part: %s', async (selected, { url }) => {
+    const fake = (operation: 'getSession' | 'getOpenPositions', body: object, times?: number) =>
+      sandbox.fail({ operation, kind: 'status', status: 200, body, times });
+    const rows = (...ids: string[]) => ids.map((id) => ({ id, symbol: 'AAPL' }));
+    const account = { login: 700001, group: 'standard-usd' };
+    fake('getOpenPositions', { positions: rows('p', 'filled') });
+    fake('getSession', { ...account, orders: rows('filled', 'o'), positions: rows('p') }, 1);
+    fake('getSession', { ...account, orders: rows('o'), positions: rows('p', 'filled') });
+    const response = await ask(accept, `{ ${selected} }`, {}, undefined, url);
+    const isWhole = response.headers.get('content-type')?.includes('application/json');
+    let data: Message;
+    for await (const part of isWhole ? [await response.json()] : partsOf(response)) {
+      const shown = part.data ?? part.incremental[0].data;
+      if (shown.session?.orders) data = shown;
+    }
+    sandbox.clearFaults();
+    const sorted = (list: { id: string }[]) => list.map(({ id }) => id).toSorted();
+    for (const side of [data, data.session]) {
+      expect([side.orders, side.positions].map(sorted)).toEqual([['o'], ['filled', 'p']]);
+    }
+  });
 
   test('has the errors of a fragment in its part', async () => {
     sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 9 });
