@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import {
+  DeferStreamDirectiveOnRootFieldRule,
+  DeferStreamDirectiveOnValidOperationsRule,
   type DocumentNode,
   type ExecutionResult,
   type FieldNode,
@@ -28,9 +30,9 @@ import { factsOf, type OperationFacts } from './operation-facts.ts';
 import { freeTokens, parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
-import { Selections } from './selections.ts';
+import { MAX_FOLLOWED, Selections } from './selections.ts';
 import { type SharedUse, sharedUseOf } from './sharing-marks.ts';
-import { type StructureLimits, structureErrors } from './structure.ts';
+import { type StructureLimits, structureErrors, tooComplex } from './structure.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -96,6 +98,11 @@ export interface PreparedOperation extends OperationFacts, Executable {
 type Refused = { readonly errors: readonly GraphQLError[] };
 type DocumentResult = PreparedDocument | (Refused & Pick<PreparedDocument, 'tokens'>);
 
+/** What they refuse, `@defer` where it would not be followed, is answered all the same. */
+const ANSWERED_IN_ONE_PIECE = new Set<ValidationRule>([
+  DeferStreamDirectiveOnRootFieldRule,
+  DeferStreamDirectiveOnValidOperationsRule,
+]);
 const MAX_BYTES = 32 * 1024 * 1024;
 // Measured are 150 to 320 for a token of a prepared document, and nothing for one of a document that is refused.
 const BYTES_PER_TOKEN = 280;
@@ -119,7 +126,7 @@ export class Documents {
     this.executors = options.executors;
     this.#sizes = createListSizes(options.schema);
     this.#rules = [
-      ...specifiedRules,
+      ...specifiedRules.filter((rule) => !ANSWERED_IN_ONE_PIECE.has(rule)),
       ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
     ];
     this.#prepared = new LRUCache({
@@ -174,10 +181,13 @@ export class Documents {
     }
     const inexact = inexactLiteralError(schema, document);
     if (inexact) return { errors: [inexact] };
-    const isIncremental = /@\s*(?:defer|stream)\b/.test(text);
-    const plain = isIncremental ? withoutIncremental(document) : document;
+    const plain = withoutIncremental(document);
     freeTokens(plain);
-    const operations = this.#operationsOf(plain, text, document);
+    const selections = new Selections(schema, plain);
+    const operations = this.#operationsOf(selections, plain, text, document);
+    const { followed } = selections;
+    if (followed > MAX_FOLLOWED)
+      return { errors: [tooComplex('selections', followed, MAX_FOLLOWED)] };
     const misplaced = [...operations.values()].flatMap((each) => [...each.notInSubscriptions]);
     if (misplaced.length > 0) return { errors: misplaced.slice(0, MAX_ERRORS).map(misplacedError) };
     return { document: plain, operations };
@@ -192,6 +202,7 @@ export class Documents {
 
   /** `original` is the document with its `@defer` directives. */
   #operationsOf(
+    selections: Selections,
     document: DocumentNode,
     text: string,
     original: DocumentNode,
@@ -199,7 +210,6 @@ export class Documents {
     const { schema, introspection } = this.#options;
     const digest = hash('sha256', text, 'base64url');
     const ofDocument = documentArguments(schema, document, !introspection);
-    const selections = new Selections(schema, document);
     const operations = new Map<string | null, PreparedOperation>();
     const executable = (node: OperationDefinitionNode): Executable => ({
       args: new OperationArguments(ofDocument, node),

@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  type GraphQLAbstractType,
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLObjectType,
@@ -15,7 +16,7 @@ import { type Sharing, sharingOf, traitOf } from '../operation/field-traits.ts';
 import { type Amount, extreme, product, sum, whereAny } from './amount.ts';
 import { DocumentValues } from './document-values.ts';
 import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
-import type { SelectedField, Selecting, Selections } from './selections.ts';
+import { MAX_FOLLOWED, type SelectedField, type Selecting, type Selections } from './selections.ts';
 
 // A label of a metric each.
 const MAX_DEPRECATED = 20;
@@ -63,6 +64,8 @@ export function factsOf(
   const marks = new Set<Sharing>();
   const deprecated = new Set<string>();
   const notInSubscriptions = new Map<FieldNode, string>();
+  /** Those that depend on no variable: each of several types may lead to the same. */
+  const abstractAmounts = new Map<string, number>();
   let isUnmarked = false;
   let isAlwaysTraced = false;
 
@@ -108,13 +111,33 @@ export function factsOf(
     from: readonly Selecting[],
     place: Place,
   ): Amount {
-    if (!isObjectType(type)) {
-      // An abstract type costs as much as the most expensive of its possible types.
-      const possible = schema.getPossibleTypes(type);
-      return extreme(Math.max, [0, ...possible.map((each) => ofComposite(each, from, place))]);
-    }
+    if (!isObjectType(type)) return ofAbstract(type, from, place);
+    // The document is refused.
+    if (selections.followed > MAX_FOLLOWED) return 0;
     const fields = [...collect(type, from).values()];
     return sum(fields.map((same) => ofField(type, same, place)));
+  }
+
+  /** An abstract type costs as much as the most expensive of its possible types. */
+  function ofAbstract(
+    type: GraphQLAbstractType,
+    from: readonly Selecting[],
+    { page, plan }: Place,
+  ): Amount {
+    const isFixed = typeof page !== 'function' && from.every(({ when }) => when === true);
+    const key = isFixed ? `${type.name} ${page} ${from.map(({ node }) => node.loc?.start)}` : '';
+    const known = abstractAmounts.get(key);
+    if (known !== undefined) return known;
+    const reads = new Map<string, Amount>();
+    const place = { page, plan: plan && reads };
+    const possible = schema.getPossibleTypes(type);
+    const amount = extreme(Math.max, [
+      0,
+      ...possible.map((each) => ofComposite(each, from, place)),
+    ]);
+    for (const [read, count] of reads) plan?.set(read, sum([plan.get(read) ?? 0, count]));
+    if (isFixed && typeof amount === 'number' && reads.size === 0) abstractAmounts.set(key, amount);
+    return amount;
   }
 
   function ofField(

@@ -16,6 +16,9 @@ import {
 } from 'graphql';
 import { both, type Condition, type CostInputs } from './amount.ts';
 
+/** Twice what a document may select, for those of abstract types, which are followed for each type that a value may have. */
+export const MAX_FOLLOWED = 50_000;
+
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** An operation or a field, whose selections count where the condition is true. */
@@ -63,6 +66,8 @@ export class Selections {
   readonly schema: GraphQLSchema;
   /** The variables in `@skip` and `@include`, of all operations. */
   readonly flagNames: ReadonlySet<string>;
+  /** The selections that were followed so far. */
+  followed = 0;
   readonly #fragments: Fragments;
 
   constructor(schema: GraphQLSchema, document: DocumentNode) {
@@ -84,6 +89,7 @@ export class Selections {
     // Selections without a condition are in the answer already, however often they are repeated.
     const visited = new Set<string>();
     const enter = ({ selections }: SelectionSetNode, around: Condition): void => {
+      this.followed += selections.length;
       for (const selection of selections) {
         const when = both(around, conditionOf(selection.directives, read));
         if (when === false) continue;

@@ -206,6 +206,9 @@ test('one who takes JSON alone, or likes it better, gets one piece, as does a mu
     'mutation { ... @defer { setValue(input: { key: "a", value: 1 }) { __typename } } }';
   const response = await ask('multipart/mixed;deferSpec=20220824, application/json', mutation);
   expect(response.headers.get('content-type')).toContain('application/json');
+  expect(await response.json()).toMatchObject({
+    data: { setValue: { __typename: 'Acknowledged' } },
+  });
   const none = await ask('multipart/mixed;deferSpec=20990101');
   expect(none.status).toBe(406);
 });

@@ -1,4 +1,16 @@
-import { type ASTNode, buildSchema, parse, visit } from 'graphql';
+import {
+  type ASTNode,
+  buildSchema,
+  GraphQLDeferDirective,
+  GraphQLInt,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLStreamDirective,
+  parse,
+  print,
+  specifiedDirectives,
+  visit,
+} from 'graphql';
 import { describe, expect, test } from 'vitest';
 import {
   type DocumentOptions,
@@ -27,12 +39,12 @@ const LIMITS = { maxTokens: 4_000, maxDepth: 15, maxAliases: 30, maxDirectives: 
 const repeat = (times: number, make: (at: number) => string) =>
   Array.from({ length: times }, (_, at) => make(at)).join(' ');
 
-function documents(options: Partial<DocumentOptions['limits']> = {}) {
+function documents(options: Partial<DocumentOptions['limits']> = {}, of = schema) {
   return new Documents({
-    schema,
+    schema: of,
     limits: { ...LIMITS, ...options },
     introspection: true,
-    executors: createExecutors(schema),
+    executors: createExecutors(of),
   });
 }
 
@@ -313,4 +325,50 @@ test('what comes to just as many selections, or pairs, as are allowed passes', (
   const repeated = `${repeat(141, () => 'a')} ${repeat(16, () => 'b')} ${repeat(5, () => 'c')}`;
   expect(refusals(`{ ${repeated} }`)).toEqual([]);
   expect(refusals(`{ ${repeated} d d }`)).toEqual([['repeated fields', 10_001]]);
+});
+
+describe('`@defer` and `@stream`', () => {
+  const deferring = new GraphQLSchema({
+    ...schema.toConfig(),
+    subscription: new GraphQLObjectType({
+      name: 'Subscription',
+      fields: { n: { type: GraphQLInt } },
+    }),
+    directives: [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective],
+  });
+  const prepared = (text: string) => {
+    const result = documents({}, deferring).prepare(text);
+    if ('errors' in result) throw new AggregateError(result.errors);
+    const [operation] = result.operations.values();
+    expect(print(result.document)).not.toMatch(/defer|stream/);
+    return operation;
+  };
+
+  test.each(['', ' ', ',', ' # a comment\n', '\ufeff'])('are found behind @%j', (between) => {
+    const text = `{ node { id nodes @${between}stream { id } } ... @${between}defer { nodes { id } } }`;
+    expect(prepared(text)?.deferral?.fragments).toHaveLength(1);
+  });
+
+  test.each([
+    'mutation { ... @defer { write { id } } }',
+    'mutation { write { id ... @defer { node { id } } } }',
+    'subscription { ... @defer(if: true) { n } }',
+  ])('are answered in one piece in %s', (text) => {
+    expect(prepared(text)?.deferral).toBeNull();
+  });
+});
+
+test('a document whose abstract types have to be followed too often is refused', () => {
+  const types = ['A', 'B', 'C', 'D'].map(
+    (name) => `type ${name} implements Node { id: ID node: Node }`,
+  );
+  const nodes = buildSchema(
+    `interface Node { id: ID node: Node } ${types.join(' ')} type Query { node: Node }`,
+  );
+  const nested = (levels: number) =>
+    `query ($v: Boolean!) { ${'node @include(if: $v) { '.repeat(levels)} id ${'} '.repeat(levels)} }`;
+  expect(errorsOf(nested(6), documents({}, nodes))).toEqual([]);
+  expect(errorsOf(nested(13), documents({}, nodes))).toMatchObject([
+    { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'selections', maximum: 50_000 } },
+  ]);
 });

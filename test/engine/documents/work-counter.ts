@@ -13,23 +13,27 @@ const { buildSchema } = await import('../../../src/schema/schema.ts');
 const { Documents } = await import('../../../engine/documents/documents.ts');
 const { createExecutors } = await import('../../../engine/execution/compiling-executor.ts');
 const { evaluate } = await import('../../../engine/documents/amount.ts');
-const schema = buildSchema();
+const { buildSchema: schemaOf } = await import('graphql');
+const ours = buildSchema();
 
-process.on('message', ({ text, limits }: WorkQuestion) => {
+process.on('message', ({ text, limits, sdl }: WorkQuestion) => {
+  const schema = sdl === undefined ? ours : schemaOf(sdl);
   // What is compiled or memoized once for the process is no work of a document.
-  prepare(text, limits);
+  prepare(schema, text, limits);
   takeCounts();
-  prepare(text, limits);
+  prepare(schema, text, limits);
   process.send?.(takeCounts());
 });
 process.send?.('ready');
 
 export interface WorkQuestion {
   readonly text: string;
+  /** Of a schema that is none of ours. */
+  readonly sdl?: string;
   readonly limits: import('../../../engine/documents/structure.ts').StructureLimits;
 }
 
-function prepare(text: string, limits: WorkQuestion['limits']): void {
+function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits']): void {
   const prepared = new Documents({
     schema,
     limits,

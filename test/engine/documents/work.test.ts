@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { Lexer, Source, TokenKind } from 'graphql';
+import { buildASTSchema, type GraphQLSchema, Lexer, parse, Source, TokenKind } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Documents } from '../../../engine/documents/documents.ts';
 import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
@@ -122,6 +122,16 @@ const WRITERS: Readonly<Record<string, Write>> = {
   'text that is no language': (n) => '"'.repeat(n),
 };
 
+const TYPES = ['A', 'B', 'C', 'D', 'E'];
+/** Each level may be of any of these types, whose fields lead to the next. */
+const NESTED = `interface Node { id: ID parent: Node nodes: [Node] }
+  ${TYPES.map((name) => `type ${name} implements Node { id: ID parent: Node nodes: [Node] }`).join(' ')}
+  type Query { node: Node }`;
+const ABSTRACT_WRITERS: Readonly<Record<string, Write>> = {
+  'abstract types, nested': (n) => `{ node { ${nested(n, 'parent {', 'id', '}')} } }`,
+  'abstract types, nested in lists': (n) => `{ node { ${nested(n, 'nodes {', 'id', '}')} } }`,
+};
+
 const ROOM = inFull(
   { maxTokens: 4_000, maxBytes: 262_144 },
   { maxTokens: 1_500, maxBytes: 98_304 },
@@ -149,15 +159,18 @@ afterAll(async () => {
   await once(counter, 'exit');
 });
 
-test.each(Object.entries(WRITERS))(
+test.each(Object.entries({ ...WRITERS, ...ABSTRACT_WRITERS }))(
   'the work of %s grows as a document does',
   { timeout: 60_000 },
-  async (_name, write) => {
+  async (name, write) => {
+    const sdl = name in ABSTRACT_WRITERS ? NESTED : undefined;
+    const of = sdl === undefined ? schema : buildASTSchema(parse(sdl));
+    const isAllowed = (text: string) => isAdmitted(text, of);
     const largest = mostThatFit(write);
-    const ofThose = isAdmitted(write(largest)) ? [] : [mostThatFit(write, isAdmitted)];
+    const ofThose = isAllowed(write(largest)) ? [] : [mostThatFit(write, isAllowed)];
     for (const most of [largest, ...ofThose]) {
       const [whole, half] = [write(most), write(Math.ceil(most / 2))];
-      const [work, halfOfIt] = [await workOf(whole), await workOf(half)];
+      const [work, halfOfIt] = [await workOf(whole, sdl), await workOf(half, sdl)];
       expect(work / halfOfIt).toBeLessThan((whole.length / half.length) * GROWTH);
       const plainWork = plain.token * size(whole) + plain.character * whole.length;
       expect(work / plainWork).toBeLessThan(TIMES_PLAIN);
@@ -175,18 +188,18 @@ test('the count is of work: a plain document has some hundred steps a token', ()
   expect(plain.character).toBeGreaterThan(1);
 });
 
-async function workOf(text: string): Promise<number> {
-  counter.send({ text, limits: LIMITS } satisfies WorkQuestion);
+async function workOf(text: string, sdl?: string): Promise<number> {
+  counter.send({ text, limits: LIMITS, ...(sdl && { sdl }) } satisfies WorkQuestion);
   const [work] = (await once(counter, 'message')) as [number];
   return work;
 }
 
-function isAdmitted(text: string): boolean {
+function isAdmitted(text: string, of: GraphQLSchema): boolean {
   const prepared = new Documents({
-    schema,
+    schema: of,
     limits: LIMITS,
     introspection: true,
-    executors: createExecutors(schema),
+    executors: createExecutors(of),
   }).prepare(text);
   if (!('errors' in prepared)) return true;
   return prepared.errors.every(({ extensions }) => extensions.code !== 'QUERY_TOO_COMPLEX');
