@@ -8,7 +8,7 @@ import { RequestSummary } from '../../operation/request-summary.ts';
 import type { OperationEvents } from '../../operation/result-sink.ts';
 import type { TransportContext } from '../../operation/transport-context.ts';
 import type { AuthCookie } from '../requests/auth-cookie.ts';
-import { isBearer } from '../requests/bearer.ts';
+import { isOfUser } from '../requests/bearer.ts';
 import { endRequestTrace, requestTrace } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
@@ -235,7 +235,7 @@ function setCookie(
   const issued = operation?.issuedToken ?? null;
   const value = issued === null ? null : cookie.issued(issued, request);
   if (value !== null) reply.add('set-cookie', value);
-  else if (clears && caller.token !== null && !isBearer(request.headers.authorization)) {
+  else if (clears && caller.token !== null && !isOfUser(request.headers.authorization)) {
     const isRefused = outcome.errors?.some(
       ({ extensions }) => extensions.code === cookie.refusedBy,
     );

@@ -43,10 +43,10 @@ export class AuthCookie {
 }
 
 /**
- * A browser takes no secure cookie from an address of its own machine that has no TLS. Its page says so as well: a proxy
- * may have put an address of its own machine into `Host`.
+ * A browser takes no secure cookie from an address of its own machine that has no TLS. A page of another address shows that
+ * a proxy has put one of its machine into `Host`.
  */
-function attributesFor({ headers: { host, origin = '' } }: IncomingMessage): string {
+function attributesFor({ headers: { host, origin = `http://${host}` } }: IncomingMessage): string {
   const isPlain = origin.startsWith('http:') && isLocal(origin) && isLocal(`http://${host}`);
   const secure = isPlain ? '' : '; Secure';
   return `; Path=/graphql; HttpOnly${secure}; SameSite=Lax`;

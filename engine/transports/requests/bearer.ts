@@ -9,8 +9,8 @@ export function bearerText(authorization: string): string | undefined {
 }
 
 /** Whether an `Authorization` value stands in place of a cookie: links send an empty one for nobody, browsers a site's own `Basic`. */
-export function isBearer(authorization: string | undefined): boolean {
-  return authorization !== undefined && /^Bearer(?: |$)/i.test(authorization);
+export function isOfUser(authorization = ''): boolean {
+  return authorization !== '' && !/^Basic(?: |$)/i.test(authorization);
 }
 
 interface LastSent {
@@ -20,7 +20,7 @@ interface LastSent {
   readonly token: Token | null;
 }
 
-/** The tokens of requests: a client sends the same one with each request on its connection. `cookie`: where no header is a Bearer's. */
+/** The tokens of requests: a client sends the same one with each request on its connection. `cookie`: where no header is of a user. */
 export class BearerTokens {
   readonly cookie: AuthCookie | null;
   readonly #lastSent = new WeakMap<Socket, LastSent>();
@@ -30,7 +30,7 @@ export class BearerTokens {
   }
 
   of({ headers, socket }: IncomingMessage, apart = ''): Token | null {
-    const isCookie = !isBearer(headers.authorization);
+    const isCookie = !isOfUser(headers.authorization);
     const header = isCookie ? headers.cookie : headers.authorization;
     if (header === undefined || (isCookie && this.cookie === null)) return null;
     let last = this.#lastSent.get(socket);

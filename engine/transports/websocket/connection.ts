@@ -9,7 +9,7 @@ import type { ClientNaming } from '../../operation/request-summary.ts';
 import type { PartsFormat } from '../../operation/transport-context.ts';
 import { CLOSINGS, type Closing } from '../connections/closings.ts';
 import type { Recipient, SendBuffer } from '../connections/send-buffer.ts';
-import { bearerText, isBearer } from '../requests/bearer.ts';
+import { bearerText, isOfUser } from '../requests/bearer.ts';
 import type { HeaderForwarding } from '../requests/forwarded-headers.ts';
 import { forwardedFrom } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
@@ -92,7 +92,7 @@ export class Connection implements Recipient, PingTarget {
     const { client } = this.caller;
     const headers = { ...given, ...this.#upgraded };
     const forwarded = this.#forwarding.of(headers);
-    const text = isBearer(authorization) ? bearerText(authorization) : this.#cookieText;
+    const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookieText;
     const token = text ? toToken(text, forwarded?.digest) : null;
     this.caller = { token, standing: this.#standingOf(token), client, forwarded };
     this.headers = headers;

@@ -52,6 +52,9 @@ describe('a cookie', () => {
       [`Bearer ${other}`, 'cus_700002'],
       ['', 'cus_700001'],
       ['Basic c3RhZ2luZzpzaXRl', 'cus_700001'],
+      // Somebody's token in a wrong form never acts for the cookie's user.
+      [other, null],
+      ['Bearer', null],
     ]) {
       const { text } = await post(MINE, { ...cookieOf(token()), authorization });
       expect(JSON.parse(text).data).toEqual({ customerId });
@@ -66,8 +69,11 @@ describe('a cookie', () => {
     const until = new Date(exp * 1_000).toUTCString();
     const common = `session=${accessToken}; Expires=${until}; Path=/graphql; HttpOnly`;
     expect(headers['set-cookie']).toEqual([`${common}; SameSite=Lax`]);
+    const { headers: ofNoPage } = await post(LOGIN, {});
+    expect(ofNoPage['set-cookie']?.[0]).toMatch(/; HttpOnly; SameSite=Lax$/);
     // A proxy may have rewritten `Host`.
-    for (const page of [{ host: 'api.example.com', origin: app.url }, { origin: ORIGIN }, {}]) {
+    const remote = { host: 'api.example.com' };
+    for (const page of [{ ...remote, origin: app.url }, remote, { origin: ORIGIN }]) {
       const elsewhere = await post(LOGIN, page);
       expect(elsewhere.headers['set-cookie']?.[0]).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
       expect(elsewhere.headers['cache-control']).toBe('no-store');
