@@ -103,7 +103,8 @@ export function pullStreamOf<T>(values: AsyncIterable<T>): PullStream<T> {
       const taken = next;
       next = null;
       if (taken !== null) fireAndForget('live feed', read());
-      return taken?.value;
+      // A value of nothing is an event too.
+      return taken === null ? undefined : (taken.value ?? (null as T));
     },
     close: () => fireAndForget('live feed', Promise.resolve(iterator?.return?.())),
   });

@@ -47,8 +47,8 @@ export async function beginEvents(
   }
   operation.events = results.follow(events, {
     prepared,
-    // Each event has a context of its own; this one must not live as long as the subscription.
-    args: { ...args, contextValue: null },
+    // Each event has a context of its own; this one, and variables that nothing uses, must not live as long as the subscription.
+    args: { ...args, contextValue: null, rawVariableValues: {} },
     cost,
     signal,
     reportsEnd,

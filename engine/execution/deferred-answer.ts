@@ -32,6 +32,8 @@ export function deferredAnswer(options: DeferredAnswerOptions): FollowedEvents {
   const { begin, next } = FORMATS[format];
   let initial: object | null = null;
   let isInitialSent = false;
+  /** The data of the messages so far. */
+  const shown: unknown[] = [];
   let whole: WholePart[] = [];
   let waiting = parts.length;
 
@@ -39,6 +41,7 @@ export function deferredAnswer(options: DeferredAnswerOptions): FollowedEvents {
   const stream = new PullStream<object>({
     open() {
       first.then((result) => {
+        shown.push(result.data);
         initial = { ...begin(result, parts), hasNext: true };
         stream.wake();
       }, fail);
@@ -61,7 +64,7 @@ export function deferredAnswer(options: DeferredAnswerOptions): FollowedEvents {
 
   function nextMessage(): object | undefined {
     if (whole.length === 0) return undefined;
-    const taken = whole;
+    const taken = whole.map(notTakingAway);
     whole = [];
     waiting -= taken.length;
     const hasNext = waiting > 0;
@@ -70,11 +73,33 @@ export function deferredAnswer(options: DeferredAnswerOptions): FollowedEvents {
     return { ...next(taken), ...(hasNext ? {} : ended()), hasNext };
   }
 
+  /** A part fails as a whole where its errors would take away what was shown before. */
+  function notTakingAway(part: WholePart): WholePart {
+    const { data, errors } = part.result;
+    if (errors && shown.some((before) => takesAway(data, before))) {
+      return { ...part, result: { data: null, errors } };
+    }
+    shown.push(data);
+    return part;
+  }
+
   return new FollowedEvents(stream, {
     text: (taken, isPacked) => write(taken as object, isPacked),
     failure: (error) => ({ ...failure(error), hasNext: false }) as ExecutionResult,
     ended() {},
   });
+}
+
+function takesAway(later: unknown, before: unknown): boolean {
+  if (before === null || before === undefined) return false;
+  if (typeof later !== 'object' || typeof before !== 'object') return later === null;
+  return (
+    later === null ||
+    Object.entries(later).some(
+      ([key, value]) =>
+        Object.hasOwn(before, key) && takesAway(value, (before as Record<string, unknown>)[key]),
+    )
+  );
 }
 
 interface WholePart {

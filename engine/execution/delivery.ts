@@ -129,6 +129,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   }
 
   #sent(): void {
+    if (this.#isOver) return;
     this.#isBusy = false;
     if (this.#end) this.#finish(this.#end.error);
     else if (this.#isWoken) this.woken();

@@ -77,6 +77,7 @@ export function createExecution(parts: ExecutionParts) {
     const client = limits.currentClient(operation);
     const refusal = limits.overFields(operation) ?? overCostly(operation, client);
     if (refusal !== null) return ended(context, masked(context, { errors: refusal.errors }));
+    let last: object = {};
     let waiting = fragments.length + (rest === null ? 0 : 1);
     // The parts have one place among the client's costly operations, so that none waits for another.
     const begun = meter.isCostly ? meter.begin() : null;
@@ -88,6 +89,7 @@ export function createExecution(parts: ExecutionParts) {
       if (waiting === 0) {
         if (begun !== null) release(operation, client);
         limits.chargeFields(operation);
+        last = ended(context, {});
       }
       return result;
     };
@@ -105,7 +107,7 @@ export function createExecution(parts: ExecutionParts) {
         chain(jsonText(message, meter), (text) =>
           isPacked ? packResult(text, scheduler, client.key) : text,
         ),
-      ended: () => ended(context, {}),
+      ended: () => last,
       failure: (error) => masked(context, { errors: [asGraphQLError(error)] }),
     });
     operation.events = answer;

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -89,6 +89,23 @@ test('an iterable is read one value ahead of its listener, and closed when the l
   stream.leave();
   await eventually(() => expect(steps).toEqual(['made 1', 'made 2', 'closed']));
   expect([ends, stream.take()]).toEqual([[null], undefined]);
+});
+
+test('an iterable may have values of nothing, which are events like others', async () => {
+  const taken: unknown[] = [];
+  const ended = vi.fn();
+  async function* nothing() {
+    yield undefined;
+    yield null;
+  }
+  const stream = pullStreamOf<unknown>(nothing());
+  const woken = () => {
+    const value = stream.take();
+    if (value !== undefined) taken.push(value);
+  };
+  stream.listen({ woken, ended });
+  await eventually(() => expect(ended).toHaveBeenCalledWith(null));
+  expect(taken).toEqual([null, null]);
 });
 
 test.each<[string, () => AsyncIterable<number>]>([

@@ -542,3 +542,23 @@ test.each([
   await using app = await startTestApp({ GATEWAY_HEADERS, ...environment });
   expect(await sent(app, ALL)).toEqual(fixed);
 });
+
+test('an answer in parts whose client leaves has its operation in its trace', async () => {
+  await using service = await traced();
+  const { app, collector, token } = service;
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20_000, times: 1 });
+  const leaving = new AbortController();
+  const { body } = await fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'multipart/mixed;deferSpec=20220824',
+      authorization: `Bearer ${token}`,
+    },
+    body: JSON.stringify({ query: '{ session { id } ... @defer { customerId } }' }),
+    signal: leaving.signal,
+  });
+  await body?.getReader().read();
+  leaving.abort();
+  await collector.find(({ name }) => name === 'query');
+});

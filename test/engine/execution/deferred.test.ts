@@ -230,6 +230,32 @@ test('parts that are whole when their reader takes the next message share it', a
   ]);
 });
 
+test.each([
+  ['deferSpec', { incremental: [{ data: null, errors: ['failed'], path: [] }] }],
+  ['incrementalSpec', { completed: [{ id: '0', errors: ['failed'] }] }],
+] as const)(
+  'a part of %s whose errors would take away what was shown fails',
+  async (format, last) => {
+    const failed = { errors: ['failed' as unknown as GraphQLError] };
+    const parts = [{ card: { at: [{ risk: null }] } }, { card: { at: [null] } }];
+    const messages = parts.map((data) =>
+      messagesOf(
+        deferredAnswer({
+          format,
+          first: Promise.resolve({ data: { card: { at: [{ name: 'shown' }] } } }),
+          parts: [{ label: null, result: Promise.resolve({ data, ...failed }) }],
+          write: written,
+          ended: () => ({}),
+          failure,
+        }),
+      ),
+    );
+    const [beside, above] = await Promise.all(messages);
+    expect(beside?.at(-1).incremental).toMatchObject([{ data: parts[0], ...failed }]);
+    expect(above?.at(-1)).toEqual({ ...last, hasNext: false });
+  },
+);
+
 test('a mutation is never split, since its writes run one after the other', () => {
   const split = (operation: string) => {
     const document = parse(`${operation} { here ... @defer { there } }`);

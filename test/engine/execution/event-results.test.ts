@@ -331,6 +331,16 @@ test('the reason of the end is the last result, behind the one that is being tak
   expect(ended).toHaveBeenCalled();
 });
 
+test('a client that leaves while it takes an event is not told the reason of the end', async () => {
+  const { results: shown, delivery, events, emit, taken, isOver } = subscribe(prices);
+  emit(priced(1));
+  events.end(new Error('over'));
+  await delivery.return();
+  taken();
+  await isOver;
+  expect(shown()).toEqual([{ data: priced(1) }]);
+});
+
 test.each([fail, async () => fail()])(
   'a result that cannot be made ends the subscription with the reason: %s',
   async (execute) => {
