@@ -80,6 +80,7 @@ export class Scope implements OwnReads {
   #shownList: Promise<PositionsAnswer> | undefined;
   /** Its list is null where positions are neither selected nor newer. */
   #pair: Promise<ListPair | SnapshotAlone> | undefined;
+  #snapshotAhead: Promise<SessionAnswer> | undefined;
   #catalog: MaybePromise<CatalogView> | undefined;
   #reads: Map<Read<unknown>, Promise<unknown>> | undefined;
   /** Created where the catalog is not cached, which is once an hour. */
@@ -213,10 +214,18 @@ export class Scope implements OwnReads {
     return (await this.#readOrders()).session.orders;
   }
 
-  /** The snapshot that agrees with the list, unless the list comes in a later part than the orders. */
+  /** The snapshot that agrees with the list. */
   #readOrders(): Promise<SessionAnswer> {
-    const isAlone = this.#plan.has('positions') && !this.#isBeside('positions', 'orders');
-    return isAlone ? this.#readSession() : this.#readPair().then(({ answer }) => answer);
+    return this.#readSnapshotAhead() ?? this.#readPair().then(({ answer }) => answer);
+  }
+
+  /** Where the list comes in a later part than the orders, the snapshot agrees with what is known of it by then; else null. */
+  #readSnapshotAhead(): Promise<SessionAnswer> | null {
+    if (!this.#plan.has('positions') || this.#isBeside('positions', 'orders')) return null;
+    this.#snapshotAhead ??= this.#settlePair(this.#readSession(), () => null).then(
+      ({ answer }) => answer,
+    );
+    return this.#snapshotAhead;
   }
 
   /** Whether a read is planned that what `shown` shows may wait for, as it comes no later. */
@@ -226,20 +235,24 @@ export class Scope implements OwnReads {
   }
 
   #readPair(): Promise<ListPair | SnapshotAlone> {
-    this.#pair ??= this.#settlePair();
+    if (this.#pair === undefined) {
+      // The snapshot is asked for first: then the list, which is the newer of the two, tells whether it agrees.
+      const reading = this.#readSnapshotAhead() ?? this.#readSession();
+      const planned = this.#plan.has('positions') ? this.#readList().catch(() => null) : null;
+      // Positions below a list of instruments are in no plan, and may have been begun since.
+      this.#pair = this.#settlePair(reading, () => planned ?? this.#list?.catch(() => null));
+    }
     return this.#pair;
   }
 
-  async #settlePair(): Promise<ListPair | SnapshotAlone> {
+  async #settlePair(
+    reading: Promise<SessionAnswer>,
+    listRead: () => Promise<PositionsAnswer | null> | null | undefined,
+  ): Promise<ListPair | SnapshotAlone> {
     const { openPositions, settlePair } = this.#services;
-    // The snapshot is asked for first: then the list, which is the newer of the two, tells whether it agrees.
-    const reading = this.#readSession();
-    const planned = this.#plan.has('positions') ? this.#readList().catch(() => null) : null;
     const answer = await reading;
     const viewer = await this.viewer();
-    // Positions below a list of instruments are in no plan, and may have been begun since.
-    const read = await (planned ?? this.#list?.catch(() => null));
-    const list = read ?? openPositions.newerThan(viewer, answer);
+    const list = (await listRead()) ?? openPositions.newerThan(viewer, answer);
     return list === null ? { answer, list } : settlePair(viewer, { answer, list });
   }
 

@@ -61,6 +61,17 @@ function ask(accept: string, query = SCREEN, variables = {}, signal?: AbortSigna
   });
 }
 
+/** The list of positions shows an order as filled that the first snapshot has among the orders. */
+function fillAnOrder() {
+  const fake = (operation: 'getSession' | 'getOpenPositions', body: object, times?: number) =>
+    sandbox.fail({ operation, kind: 'status', status: 200, body, times });
+  const rows = (...ids: string[]) => ids.map((id) => ({ id, symbol: 'AAPL' }));
+  const account = { login: 700001, group: 'standard-usd' };
+  fake('getOpenPositions', { positions: rows('p', 'filled') });
+  fake('getSession', { ...account, orders: rows('filled', 'o'), positions: rows('p') }, 1);
+  fake('getSession', { ...account, orders: rows('o'), positions: rows('p', 'filled') });
+}
+
 async function next(parts: AsyncGenerator<Message>): Promise<Message> {
   return (await parts.next()).value;
 }
@@ -137,13 +148,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     [`... @defer { ${SHOWN} } customerId`, withPlugin],
     [`... @defer { positions { id } } session { ${LISTS} } orders { id }`, withPlugin],
   ])('has lists that agree in one part: %s', async (selected, { url }) => {
-    const fake = (operation: 'getSession' | 'getOpenPositions', body: object, times?: number) =>
-      sandbox.fail({ operation, kind: 'status', status: 200, body, times });
-    const rows = (...ids: string[]) => ids.map((id) => ({ id, symbol: 'AAPL' }));
-    const account = { login: 700001, group: 'standard-usd' };
-    fake('getOpenPositions', { positions: rows('p', 'filled') });
-    fake('getSession', { ...account, orders: rows('filled', 'o'), positions: rows('p') }, 1);
-    fake('getSession', { ...account, orders: rows('o'), positions: rows('p', 'filled') });
+    fillAnOrder();
     const response = await ask(accept, `{ ${selected} }`, {}, undefined, url);
     const isWhole = response.headers.get('content-type')?.includes('application/json');
     let data: Message;
@@ -156,6 +161,19 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     for (const side of [data, data.session]) {
       expect([side.orders, side.positions].map(sorted)).toEqual([['o'], ['filled', 'p']]);
     }
+  });
+
+  test('is begun by orders that agree with the positions that are known by then', async () => {
+    await (await ask('application/json', '{ session { id } }')).json();
+    fillAnOrder();
+    gateway.hold(/trading\/session/);
+    const query = '{ session(maxAge: 0) { id } orders { id } ... @defer { positions { id } } }';
+    const response = ask(accept, query);
+    await eventually(() => expect(gateway.waiting).toBe(1));
+    await (await ask('application/json', '{ positions { id } }')).json();
+    gateway.release();
+    expect((await next(partsOf(await response))).data.orders).toEqual([{ id: 'o' }]);
+    sandbox.clearFaults();
   });
 
   test('has the errors of a fragment in its part', async () => {
