@@ -71,6 +71,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       resolve: (answer, _args, { scope }) => scope.positionsOf(answer),
     }),
     orders: t.field({
+      ...reads('orders'),
       type: [OrderRef],
       nullable: true,
       description: 'The pending orders, as of `fetchedAt`.',
