@@ -34,7 +34,13 @@ export function createGatewayMetrics(registry: Registry) {
     };
   };
   const ofRequests = new Map<string, ReturnType<typeof register>>();
-  const ofPolls = register('getOpenPositions', 'poll');
+  const ofPolls = new Map([['getOpenPositions', register('getOpenPositions', 'poll')]]);
+  /** A poll of an extension's list may read whatever its `read` asks for. */
+  const ofPoll = (operation: string) => {
+    const series = ofPolls.get(operation) ?? register(operation, 'poll');
+    ofPolls.set(operation, series);
+    return series;
+  };
   const retries = registry.counter(
     'gateway_retries_total',
     'Repeated calls of the gateway, each counted in gateway_calls_total too.',
@@ -83,7 +89,7 @@ export function createGatewayMetrics(registry: Registry) {
   );
 
   const seriesOf = ({ operation, caller }: WireCall) =>
-    caller.priority === 'poll' ? ofPolls : ofRequests.get(operation);
+    caller.priority === 'poll' ? ofPoll(operation) : ofRequests.get(operation);
 
   return {
     ...{ brokenAnswers, inexactFigures, pollsWaiting, clockSkew },

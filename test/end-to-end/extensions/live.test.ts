@@ -73,6 +73,8 @@ test('a list of an account is followed over WebSocket and as an event stream, by
   ]);
   expect(await seriesValue(facade, 'feeds{list="alerts"}')).toBe(1);
   expect(await seriesValue(facade, 'subscriptions{list="alerts"}')).toBe(3);
+  const asPolls = 'gateway_calls_total{operation="alerts.list",origin="poll",outcome="ok"}';
+  expect(await seriesValue(facade, asPolls)).toBeGreaterThan(0);
   for (const { headers } of polls('/alerts')) expect(headers['x-login']).toBe(DEMO);
 });
 
