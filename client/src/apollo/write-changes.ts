@@ -83,10 +83,14 @@ function writeRows(
   const query: TypedDocumentNode<{ rows: readonly Values[] | null }> = gql(
     `query ${__typename}Keys { rows: ${field} { ${key} } }`,
   );
-  const keysOf = (rows: readonly object[]) => rows.map((row) => String((row as Values)[key]));
+  const keyOf = (row: object) => {
+    const name = (row as Values)[key];
+    if (name == null) throw new TypeError(`Select ${key} in each event of ${field}, in ticks too.`);
+    return String(name);
+  };
   const idOf = (name: string) => cache.identify({ __typename, [key]: name });
   for (const tick of ticks) {
-    const id = idOf(String((tick as Values)[key]));
+    const id = idOf(keyOf(tick));
     const { __typename: _, ...moved } = tick as Values;
     const fields = Object.entries(moved).map(([name, value]) => [name, () => value]);
     if (id !== undefined) cache.modify({ id, fields: Object.fromEntries(fields) });
@@ -94,8 +98,8 @@ function writeRows(
   const known = cache.readQuery({ query })?.rows;
   // Changes alone are no list.
   if (!known && !snapshot) return;
-  const before = keysOf(known ?? []);
-  const left = new Set([...(snapshot ? [] : before), ...keysOf(upserted)]);
+  const before = (known ?? []).map(keyOf);
+  const left = new Set([...(snapshot ? [] : before), ...upserted.map(keyOf)]);
   for (const name of closed) left.delete(name);
   cache.writeQuery({
     query,

@@ -3,23 +3,31 @@ import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 
 /** The fields of a live list that are followed, all without a selection of their own. */
 export interface ListFields<Row> {
-  /** The fields that a row is named by are among them. */
+  /** Those that a `key` is made of are among them; without a `key` the row's `id` is added. */
   readonly fields: readonly (keyof Row & string)[];
-  /** The fields of the list's `ticks`, where it has any: what moves, and what a row is named by. */
+  /** The fields of the list's `ticks`, where it has any: what moves, and what a `key` is made of. */
   readonly ticks?: readonly (keyof Row & string)[];
+}
+
+/** How the rows of a live list are told apart. */
+export interface ListOptions<Row> {
+  /** Names a row as the list's `key` does at the server; its `id` without it. */
+  readonly key?: (row: Row) => string;
 }
 
 /** The data of a subscription to a live list, under the name of its field. */
 export type ListData<Row> = Readonly<Record<string, LiveEvent & ListChanges<Row>>>;
 
-/** The text that `live` sends for a list by its name, for a manifest of trusted documents. */
+/** The text that `live` sends for a list by its name and options, for a manifest of trusted documents. */
 export function listDocument<Row>(
   field: string,
-  { fields, ticks = [] }: ListFields<Row>,
+  { fields, ticks = [], key }: ListFields<Row> & ListOptions<Row>,
 ): TypedText<ListData<Row>, LiveVariables> {
+  const withKey = (names: readonly string[]) =>
+    (key ? names : [...new Set([...names, 'id'])]).join(' ');
   const unfit = [field, ...fields, ...ticks].find((name) => !/^\w+$/.test(name));
   if (unfit !== undefined) throw new TypeError(`A field has no name such as ${unfit}.`);
-  return listText(field, fields.join(' '), ticks.join(' '));
+  return listText(field, withKey(fields), ticks.length > 0 ? withKey(ticks) : '');
 }
 
 export function listText(field: string, rows: string, ticks: string, totals = ''): string {

@@ -3,7 +3,12 @@ import type { Operation } from '../operation.ts';
 import { requestedDocument } from '../request/document.ts';
 import { type FoldedList, foldList } from './fold-list.ts';
 import { createFollowed, type Followed } from './followed.ts';
-import { type ListData, type ListFields, listDocument } from './list-operation.ts';
+import {
+  type ListData,
+  type ListFields,
+  type ListOptions,
+  listDocument,
+} from './list-operation.ts';
 import type {
   ListChanges,
   LiveEvent,
@@ -17,12 +22,6 @@ import { idOf, type KeyOf } from './rows.ts';
 export interface ListState<Row> extends LiveState {
   /** In the server's order; a row that has not changed is the same object as before. */
   readonly rows: readonly Row[];
-}
-
-/** How the rows of a live list are told apart. */
-export interface ListOptions<Row> {
-  /** Names a row as the list's `key` does at the server; its `id` without it. */
-  readonly key?: (row: Row) => string;
 }
 
 /** Options of a list that is followed by an operation of the app's own. */
@@ -64,18 +63,20 @@ interface AnyOptions extends Partial<ListFields<Record<string, unknown>>> {
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
+type NamedOptions = ListFields<object> & ListOptions<object>;
+
 export function createLists(core: Core): Lists {
   const lists = new Map<string, Followed<ListState<never>>>();
   return (list: Operation<unknown, never>, options: AnyOptions = {}) => {
-    const { fields, ticks = [], variables = {}, key = idOf } = options;
+    const { fields, variables = {}, key = idOf } = options;
     const operation = (
-      fields ? listDocument<Record<string, unknown>>(String(list), { fields, ticks }) : list
+      fields ? listDocument(String(list), options as NamedOptions) : list
     ) as Operation<ListData<object>, LiveVariables>;
     const name = JSON.stringify([requestedDocument(operation), variables]);
     const known = lists.get(name);
     if (known !== undefined) return known;
     const followed = createFollowed(core, {
-      ...listSource(operation, key as KeyOf<object>),
+      ...listSource(operation, textOf(key as KeyOf<object>)),
       variables,
       nothing: NO_ROWS,
       // The type of the rows follows from what the caller says of them.
@@ -83,6 +84,15 @@ export function createLists(core: Core): Lists {
     });
     lists.set(name, followed);
     return followed;
+  };
+}
+
+/** Without a key all rows would be one, and no tick would find its row. */
+function textOf(keyOf: KeyOf<object>): KeyOf<object> {
+  return (row) => {
+    const key: unknown = keyOf(row);
+    if (typeof key === 'string' || typeof key === 'number') return String(key);
+    throw new TypeError('a row has no key. Select what it is made of, in ticks too.');
   };
 }
 

@@ -170,7 +170,18 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const event = this.#source.eventOf(data);
     const { isFirst } = subscription;
     const mayFold = event.snapshot || !this.#hasGap;
-    const folded = mayFold ? this.#source.fold(this.#folded, event, { isFirst }) : null;
+    let folded: Sum | null;
+    try {
+      folded = mayFold ? this.#source.fold(this.#folded, event, { isFirst }) : null;
+    } catch (cause) {
+      // What the operation or the key of the list lacks, each other event would lack as well.
+      const { message } = cause as Error;
+      const details = { code: 'PROTOCOL', retryable: false, cause };
+      this.#error = new TradingGraphError(`${Object.keys(data as object)}: ${message}`, details);
+      this.#isOver = true;
+      this.#settle();
+      return;
+    }
     this.#hasGap = folded === null;
     if (folded === null) {
       this.#retryLater(null);

@@ -2,14 +2,8 @@ import { useCallback, useSyncExternalStore } from 'react';
 import type { LiveAccount } from '../live/account.ts';
 import type { LiveNames } from '../live/chosen-fields.ts';
 import type { Followed, FollowOptions } from '../live/followed.ts';
-import type { ListFields } from '../live/list-operation.ts';
-import {
-  type ListOptions,
-  type ListState,
-  NO_ROWS,
-  type OwnListOptions,
-  type RowOf,
-} from '../live/lists.ts';
+import type { ListFields, ListOptions } from '../live/list-operation.ts';
+import { type ListState, NO_ROWS, type OwnListOptions, type RowOf } from '../live/lists.ts';
 import type { Positions } from '../live/positions.ts';
 import {
   type AccountState,

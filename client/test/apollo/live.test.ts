@@ -208,6 +208,8 @@ describe('the cache', () => {
     expect(write(false, { closed: ['A', 'C'] })).toEqual([typed('B', 2)]);
     expect(write(true, { rows: [quote('D', 1)] })).toEqual([typed('D', 1)]);
     expect(Object.keys(cache.extract()).filter((key) => key.startsWith('Quote:'))).toHaveLength(1);
+    const nameless = { snapshot: true, upserted: [{ price: 1 }], closed: [] };
+    expect(() => writeListChanges(cache, list, nameless)).toThrow('Select symbol');
   });
 
   test('takes the first orders after a snapshot without any for the whole list', () => {

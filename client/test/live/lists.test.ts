@@ -7,7 +7,7 @@ import type { TypedText } from '../../src/operation.ts';
 import { gatewayList, prints, startLiveWorld } from './live-world.ts';
 
 type Row = Pick<Position, 'id' | 'symbol' | 'profit'>;
-const FIELDS = { fields: ['id', 'symbol', 'profit'], ticks: ['id', 'profit'] } as const;
+const FIELDS = { fields: ['symbol', 'profit'], ticks: ['profit'] } as const;
 
 interface NamedRow {
   readonly symbol: string;
@@ -73,6 +73,16 @@ test('lists with other variables are others, and the client gives cursor and tim
   list(() => {});
   await eventually(() => core.sent.length === 1);
   expect(core.sent).toEqual([{ of: 'AAPL', after: null, intervalMs: null, heartbeatSeconds: 15 }]);
+});
+
+test('a list whose key is no text ends with an error that names it, and is not asked for again', async () => {
+  const { live, core, environment } = world.device();
+  const list = live(NAMED);
+  list(() => {});
+  await eventually(() => list.state().error !== null);
+  const message = expect.stringContaining('changes: a row has no key');
+  expect(list.state().error).toMatchObject({ code: 'PROTOCOL', message });
+  await eventually(() => expect([environment.timers.size, core.begun]).toEqual([0, 1]));
 });
 
 test('a list that the server does not have says so, and is not asked for again; one of a disposed client says that', async () => {
