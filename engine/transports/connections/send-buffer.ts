@@ -23,7 +23,9 @@ export interface BufferSums {
   hasRoom(caller: RequestCaller, connectionBytes: number): boolean;
   room(buffer: SendBuffer): Promise<void>;
   /** Calls back once when there may be room. */
-  wait(buffer: SendBuffer, ready: () => void): unknown;
+  wait(buffer: SendBuffer, ready: () => void): void;
+  /** Calls those back who need wait no longer. */
+  wakeSoon(): void;
 }
 
 /** Measures the bytes that were written to one connection and that its client has not read. */
@@ -36,6 +38,8 @@ export class SendBuffer {
   client: ClientBytes | null = null;
   /** The time when the kernel last accepted a byte, or when the first of these was written. */
   progressAtMs = 0;
+  /** Whether the client has had its answer, or has disconnected: nothing waits for it any more. */
+  isReleased = false;
   readonly #sums: BufferSums;
   #accepted = 0;
 
@@ -90,6 +94,8 @@ export class SendBuffer {
   }
 
   release(): void {
+    this.isReleased = true;
     if (this.bytes > 0) this.#sums.changed(this, 0);
+    this.#sums.wakeSoon();
   }
 }

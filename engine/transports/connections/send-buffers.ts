@@ -59,11 +59,8 @@ export function createSendBuffers(options: SendBuffersOptions) {
     return parts[0]?.key ?? key;
   }
 
-  function wait(buffer: SendBuffer, ready: () => void): Waiter {
-    const client = bytesOf(buffer);
-    const waiter = { buffer, client, ready, sinceMs: clock.now() };
-    waiting.add(waiter);
-    return waiter;
+  function wait(buffer: SendBuffer, ready: () => void): void {
+    waiting.add({ buffer, client: bytesOf(buffer), ready, sinceMs: clock.now() });
   }
 
   function bytesOf({ recipient }: SendBuffer): ClientBytes {
@@ -125,7 +122,9 @@ export function createSendBuffers(options: SendBuffersOptions) {
     setImmediate(() => {
       isWaking = false;
       for (const waiter of [...waiting]) {
-        if (!waiter.buffer.isWithinShare || !isWithinShare(waiter.client)) continue;
+        const { buffer, client } = waiter;
+        const hasRoom = buffer.isWithinShare && isWithinShare(client);
+        if (!hasRoom && !buffer.isReleased) continue;
         waiting.delete(waiter);
         waiter.ready();
       }
@@ -170,17 +169,11 @@ export function createSendBuffers(options: SendBuffersOptions) {
       return client === undefined || isWithinShare(client);
     },
     async room(buffer: SendBuffer): Promise<void> {
-      const { signal } = buffer.recipient.caller;
-      while (!signal?.aborted && !buffer.hasRoom()) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        const wake = () => resolve();
-        const waiter = wait(buffer, wake);
-        signal?.addEventListener('abort', wake);
-        await promise;
-        signal?.removeEventListener('abort', wake);
-        waiting.delete(waiter);
+      while (!buffer.isReleased && !buffer.hasRoom()) {
+        await new Promise<void>((ready) => wait(buffer, ready));
       }
     },
+    wakeSoon,
     changed(buffer: SendBuffer, bytes: number): void {
       const added = bytes - buffer.bytes;
       const client = buffer.client ?? enter(buffer);

@@ -52,14 +52,10 @@ function open({ maxBytes = MAX_BYTES, clock = createScriptedClock(), ...times }:
     cuts,
     buffers,
     /** A connection of the client at an address, with so many bytes that it has not read. */
-    connect(address: string, unread = 0, signal?: AbortSignal) {
+    connect(address: string, unread = 0) {
       const peer = new Peer();
       let drained = 0;
-      const caller = {
-        token: null,
-        client: { address, userAgent: null },
-        ...(signal && { signal }),
-      };
+      const caller = { token: null, client: { address, userAgent: null } };
       const buffer = buffers.open(peer as unknown as Socket, {
         caller,
         drained: () => {
@@ -118,14 +114,16 @@ test('an answer waits for the bytes before it on its connection, and begins when
   expect(clock.pending).toBe(0);
 });
 
-test('a wait ends with its request, and leaves nothing', async () => {
-  const { connect } = open();
-  const disconnected = new AbortController();
-  const reader = connect('192.0.2.1', 1_001, disconnected.signal);
+test('a wait ends with its connection, and takes no room from others of its client', async () => {
+  const { connect, clock, cuts } = open();
+  connect('192.0.2.1', 8_001);
+  const reader = connect('192.0.2.1');
   const room = reader.buffer.room();
   expect(await isOver(room)).toBe(false);
-  disconnected.abort();
+  reader.buffer.release();
   expect(await isOver(room)).toBe(true);
+  await clock.advance(5_000);
+  expect(cuts).toEqual([]);
   // Nobody waits for a request that has ended already.
   expect(await isOver(reader.buffer.room())).toBe(true);
 });
