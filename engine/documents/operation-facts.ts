@@ -125,7 +125,9 @@ export function factsOf(
     { page, plan }: Place,
   ): Amount {
     const isFixed = typeof page !== 'function' && from.every(({ when }) => when === true);
-    const key = isFixed ? `${type.name} ${page} ${from.map(({ node }) => node.loc?.start)}` : '';
+    const starts = from.map(({ node }) => node.loc?.start);
+    // Below a list it has no reads.
+    const key = isFixed ? `${type.name} ${page} ${plan === null} ${starts}` : '';
     const known = abstractAmounts.get(key);
     if (known !== undefined) return known;
     const reads = new Map<string, Amount>();

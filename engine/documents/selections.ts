@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import { both, type Condition, type CostInputs } from './amount.ts';
 
-/** Twice what a document may select, for those of abstract types, which are followed for each type that a value may have. */
+/** More than three times what a document may select: what is of an abstract type is followed for each of its possible types. */
 export const MAX_FOLLOWED = 50_000;
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;

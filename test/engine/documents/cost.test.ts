@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../engine/documents/amount.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
-import { factsIn } from '../schema-of.ts';
+import { factsIn, schemaOf } from '../schema-of.ts';
 
 const schema = buildSchema();
 const HELD = 700;
@@ -146,6 +146,16 @@ describe('the plan of a document has the reads of its fields:', () => {
     };
     expect(planned(true)).toEqual(reads);
     expect(planned(false)).toEqual(off);
+  });
+
+  test('also where the same fragment is below a list before', () => {
+    const boxes = schemaOf(
+      `interface Node { rows: Int } type A implements Node { rows: Int } type Box { node: Node }
+      type Query { boxes: [Box] box: Box }`,
+      { 'A.rows': { extensions: { reads: 'rows' } } },
+    );
+    const text = '{ boxes { ...F } box { ...F } } fragment F on Box { node { rows } }';
+    expect([...(factsIn(boxes, text).plans.get('') ?? [])]).toEqual([['rows', 1]]);
   });
 
   test('for each field of a mutation one of its own', () => {
