@@ -20,6 +20,8 @@ const ENTRIES_PER_FIELD = 8;
 /** An error takes some hundred characters of the answer, and longer to make than many a field. */
 export const FIELDS_PER_ERROR = 16;
 
+const NO_WAIT = Promise.resolve();
+
 interface MeterOptions {
   /** The budget of the answer, in fields. */
   readonly maxFields: number;
@@ -90,14 +92,15 @@ export class Meter {
 
   leave(): void {
     const room = this.#room;
-    // A list that is left behind by an error elsewhere may begin later, and wait for nobody.
-    this.#room = Promise.resolve();
-    const left = room?.then(() => this.scheduler.leave(this.#share, this.#estimate));
+    // A list that is left behind by an error elsewhere, or what a plugin executes again, may begin later, and wait for nobody.
+    this.#room = NO_WAIT;
+    if (room === null || room === NO_WAIT) return;
+    const left = room.then(() => this.scheduler.leave(this.#share, this.#estimate));
     fireAndForget('response', left);
   }
 
   get #share(): string {
-    return this.#isWrite ? `${this.client} writes` : this.client;
+    return this.#isWrite ? `writes ${this.client}` : this.client;
   }
 
   get isOver(): boolean {

@@ -38,6 +38,8 @@ export function createSharedResults() {
   return {
     keep(event: object, prepared: Shared, made: MaybePromise<MadeResult>): void {
       if (!mayShare(prepared) || (!(made instanceof Promise) && !made.isShared)) return;
+      // A later event may be the same number, or nothing again: it is another event all the same.
+      if (Object(event) !== event) return;
       newest = (newest + 1) % MAX_KEPT;
       ring[newest] = { event, node: prepared.node, made };
     },

@@ -243,6 +243,14 @@ test('a result with an error, or with a receipt of how long it waited, is sent t
   }
 });
 
+test.each([null, 1])(
+  'events of %j are told apart by nothing, so each has its own result',
+  async (event) => {
+    for (let at = 0; at < 2; at += 1) await sentTo(prices, event as unknown as object);
+    expect(executed).toBe(2);
+  },
+);
+
 test('results kept before an operation was found to read the viewer’s are dropped', async () => {
   const document = prepare('subscription { live { rows { mine } } }');
   const empty = { live: { rows: [] } };

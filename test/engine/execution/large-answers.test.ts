@@ -6,6 +6,7 @@ import { COSTLY_FIELDS, Meter } from '../../../engine/documents/meter.ts';
 import { jsonBytes, jsonText } from '../../../engine/execution/json-text.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
+import { eventually } from '../../support/eventually.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { schemaOf } from '../schema-of.ts';
 import { argsOf, executorOf, meterFor, slicedMeter } from './both-executors.ts';
@@ -188,6 +189,24 @@ describe.each(['compiled code', 'the reference executor'])('in a costly answer %
     // Nor is it begun by whoever left before.
     expect((await begin(executor, text, client.signal)).data).toBeNull();
   });
+});
+
+test('what is made again of one operation gives its room back once', async () => {
+  const scheduler = new FairScheduler();
+  const meterOf = (estimate: number) =>
+    new Meter({ maxFields: estimate, scheduler, client: 'one', estimate });
+  const [held, again, next] = [300_000, 200_000, 300_000].map(meterOf);
+  await held?.begin();
+  for (let at = 0; at < 2; at += 1) {
+    await again?.begin();
+    again?.leave();
+  }
+  const begun = vi.fn();
+  void next?.begin().then(begun);
+  for (let turns = 0; turns < 3; turns += 1) await setImmediate();
+  expect(begun).not.toHaveBeenCalled();
+  held?.leave();
+  await eventually(() => expect(begun).toHaveBeenCalled());
 });
 
 test('a costly mutation writes at once, and makes the lists that it reads when its client has room', async () => {
