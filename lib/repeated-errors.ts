@@ -1,15 +1,26 @@
 const REPEAT_MS = 60_000;
+/** Of errors that differ in each row of a list these tell enough. */
+const MAX_DETAILS = 10;
+const MAX_DETAIL_LENGTH = 200;
 
-/** Lets one of equal errors through in a minute, with how many were held back since; null for those. */
+/**
+ * Lets one of equal errors through in a minute, with how many of the name were held back since; null for those. Names are of a
+ * bounded number; of each a few errors come through that differ in their details.
+ */
 export function createRepeatedErrors(nowMs: () => number) {
-  const told = new Map<string, { untilMs: number; since: number }>();
-  return (name: string): { readonly notLogged: number } | null => {
+  const told = new Map<string, { untilMs: number; since: number; details: Set<string> }>();
+  return (name: string, detail = ''): { readonly notLogged: number } | null => {
     const last = told.get(name);
-    if (last !== undefined && nowMs() < last.untilMs) {
+    const short = detail.slice(0, MAX_DETAIL_LENGTH);
+    if (last === undefined || nowMs() >= last.untilMs) {
+      told.set(name, { untilMs: nowMs() + REPEAT_MS, since: 0, details: new Set([short]) });
+      return { notLogged: last?.since ?? 0 };
+    }
+    if (last.details.has(short) || last.details.size >= MAX_DETAILS) {
       last.since += 1;
       return null;
     }
-    told.set(name, { untilMs: nowMs() + REPEAT_MS, since: 0 });
-    return { notLogged: last?.since ?? 0 };
+    last.details.add(short);
+    return { notLogged: 0 };
   };
 }

@@ -1,7 +1,10 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
+import { steadyClock } from '../../lib/clock.ts';
+import { guestAtFault } from '../../lib/guest-code.ts';
 import type { Log } from '../../lib/log.ts';
 import { isPlainJson } from '../../lib/plain-json.ts';
 import { redact } from '../../lib/redact.ts';
+import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import type { Attribution, CodeTraits, RequestCode } from './codes.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from './refusal.ts';
@@ -13,6 +16,8 @@ export interface PublicCause extends Pick<GraphQLError, 'message' | 'extensions'
   readonly outcome?: Attribution;
   /** The reason of the failure, where the code does not say it. */
   readonly reason?: string | null;
+  /** What the log is told as a fault, though its code is not INTERNAL. */
+  readonly fault?: unknown;
 }
 
 interface ErrorMetrics {
@@ -31,6 +36,7 @@ export interface ErrorCodesOptions {
 /** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
 export class ErrorCodes {
   readonly #options: ErrorCodesOptions;
+  readonly #repeated = createRepeatedErrors(steadyClock.now);
 
   constructor(options: ErrorCodesOptions) {
     this.#options = options;
@@ -49,7 +55,7 @@ export class ErrorCodes {
       const cause = error.originalError ?? error;
       const described = known.get(cause) ?? this.#publicCause(error, cause, requestId);
       if (!known.has(cause)) {
-        this.#logCause(cause, described, requestId);
+        this.#logCause(cause, described, requestId, error);
         this.#countLimit(cause, described.extensions);
       }
       known.set(cause, described);
@@ -63,9 +69,9 @@ export class ErrorCodes {
       try {
         return maskedError(error);
       } catch {
-        // An author's error has getters, which may throw: the others, and the data, are answered.
+        // The others, and the data, are answered.
         const originalError = new TypeError('an error that cannot be read');
-        const path = pathOf(error);
+        const path = read(() => error.path);
         return maskedError(new GraphQLError(originalError.message, { path, originalError }));
       }
     });
@@ -170,13 +176,28 @@ export class ErrorCodes {
   }
 
   /**
-   * A fault here has its stack in the log. What a backend did is in the request's own line, and in
-   * the backend's own while it fails: in an outage a line for each field would be a storm.
+   * A fault here has its stack in the log, once a minute: a field may fail in each row of a list. What a backend did is in the
+   * request's own line, and in the backend's own while it fails: in an outage a line for each field would be a storm.
    */
-  #logCause(cause: unknown, { extensions, reason }: PublicCause, requestId: string): void {
+  #logCause(
+    cause: unknown,
+    { extensions, reason, fault }: PublicCause,
+    requestId: string,
+    { path, nodes }: Partial<GraphQLError> = {},
+  ): void {
     const { code, operation } = extensions;
-    if (code === 'INTERNAL') {
-      this.#options.log.error({ requestId, code, err: cause }, 'a fault of the facade');
+    if (code === 'INTERNAL' || fault !== undefined) {
+      const err = fault ?? cause;
+      const [node] = nodes ?? [];
+      // The path has a client's aliases, which are of any number.
+      const name = node?.kind === Kind.FIELD ? node.name.value : '';
+      const told = this.#repeated(name, String(read(() => (err as Error).message)));
+      if (told === null) return;
+      const field = path?.filter((key) => typeof key === 'string').join('.');
+      const extension = read(() => guestAtFault(err));
+      const whose = extension === undefined ? 'the facade' : 'an extension';
+      const fields = { requestId, code, operation, field, extension, ...told, err };
+      this.#options.log.error(fields, `a fault of ${whose}`);
     } else if (this.#options.log.isLevelEnabled('debug') && reason == null) {
       const message = cause instanceof Error ? redact(cause.message) : '';
       this.#options.log.debug({ requestId, code, operation, reason: message }, 'a field failed');
@@ -208,9 +229,10 @@ function httpOf({ extensions: { http } }: GraphQLError): Http {
   return (http ?? {}) as Http;
 }
 
-function pathOf(error: GraphQLError): GraphQLError['path'] {
+/** An author's error has getters, which may throw. */
+function read<Value>(get: () => Value): Value | undefined {
   try {
-    return error.path;
+    return get();
   } catch {
     return undefined;
   }

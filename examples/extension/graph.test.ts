@@ -42,6 +42,7 @@ test('an alert is created for the account that is signed in, and a lost answer i
   deepEqual((await ask(CREATE)).data, { createPriceAlert: { id: 'a1' } });
   for (const [next, code] of [
     [() => Response.json({ message: 'full' }, { status: 409 }), 'TOO_MANY_ALERTS'],
+    [() => Response.json({ message: 'no price' }, { status: 400 }), 'BAD_USER_INPUT'],
     [() => new Response('<html>', { headers: { 'content-type': 'text/html' } }), 'OUTCOME_UNKNOWN'],
     [() => Response.error(), 'OUTCOME_UNKNOWN'],
   ] as const) {

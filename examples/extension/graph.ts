@@ -1,4 +1,5 @@
 // News and price alerts of another service, beside the contract's own fields: EXTENSIONS=examples/extension/graph.ts npm start
+import { GraphQLError } from 'graphql';
 import type { Extension } from 'trading-graph/extension';
 
 interface Article {
@@ -37,7 +38,11 @@ const extension: Extension = async ({ builder, refs, backend, live, listSize, sh
     reads: { list: '/alerts' },
     writes: { create: { path: '/alerts', refreshes: ['priceAlerts'] } },
     judge({ status, body }) {
-      if (status === 409) throw tooMany((body as { message: string }).message);
+      const words = () => (body as { readonly message: string }).message;
+      if (status === 409) throw tooMany(words());
+      // Without a code of the caller's the outcome of a write would be unknown, as it is below.
+      if (status === 400)
+        throw new GraphQLError(words(), { extensions: { code: 'BAD_USER_INPUT' } });
       if (status >= 300) throw new Error(`the alerts' service answers ${status}`);
       return body;
     },

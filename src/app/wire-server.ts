@@ -11,7 +11,7 @@ import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
 import type { Config } from '../config.ts';
 import { expiryOf } from '../domain/auth/claims.ts';
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
-import { DeclaredError } from '../extensions/declared-error.ts';
+import { DeclaredError, JudgeError } from '../extensions/declared-error.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
 import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
 import { publicCause } from '../schema/public-error.ts';
@@ -38,7 +38,10 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     limits: { limiter, maxCost, maxBodyBytes },
     errors: {
       traits: { ...ERROR_CODES, ...options.extensions.codes },
-      describe: (cause) => (cause instanceof DeclaredError ? cause.described : publicCause(cause)),
+      describe: (cause) =>
+        cause instanceof DeclaredError || cause instanceof JudgeError
+          ? cause.described
+          : publicCause(cause),
     },
     execution: {
       plugins,

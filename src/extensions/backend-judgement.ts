@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql';
 import { steadyClock, within } from '../../lib/clock.ts';
 import { asGuest } from '../../lib/guest-code.ts';
 import { InputError } from '../domain/input-error.ts';
@@ -8,7 +9,9 @@ import { DeadlineError, GatewayError } from '../gateway/errors.ts';
 import type { Answer, Exchange } from '../gateway/exchange.ts';
 import { answerOf, contractError, judgeRead } from '../gateway/judge.ts';
 import { refusalWords } from '../gateway/wire/bodies.ts';
-import { DeclaredError } from './declared-error.ts';
+import { type Code, ERROR_CODES } from '../schema/error-codes.ts';
+import { DeclaredError, JudgeError } from './declared-error.ts';
+import { readableError } from './field-deadline.ts';
 import type { BackendAnswer, BackendOptions, Paths, Writes } from './kit.ts';
 
 type Judge = NonNullable<BackendOptions<Paths, Writes>['judge']>;
@@ -18,6 +21,7 @@ export function createJudgement(
   guest: string,
   { name: backend, forwardToken, timeoutMs }: BackendSettings,
   given?: Judge,
+  declared: Readonly<Record<string, unknown>> = {},
 ) {
   const judge = given && ((answer: BackendAnswer) => asGuest(guest, async () => given(answer)));
 
@@ -28,6 +32,18 @@ export function createJudgement(
     if (status === 401 || status === 403) {
       throw contractError(name, `status ${status} for our own credentials`);
     }
+  }
+
+  /** Whether what a judge has thrown says that a write was not done: an error with a code that clients know, of a 4xx. */
+  function isRefusal(status: number, error: Error): boolean {
+    if (error instanceof DeclaredError) return true;
+    // The file may have another copy of GraphQL's library.
+    const { extensions, originalError } = error as Partial<GraphQLError>;
+    const isCoded = error.name === 'GraphQLError' && originalError === undefined;
+    if (!isCoded || status < 400 || status === 408) return false;
+    const code = String(extensions?.code);
+    if (Object.hasOwn(declared, code)) return true;
+    return Object.hasOwn(ERROR_CODES, code) && ERROR_CODES[code as Code].outcome !== 'fault';
   }
 
   return {
@@ -48,15 +64,15 @@ export function createJudgement(
       if (!isJudged) refuseOwnCredentials(name, exchange);
       const answer = isJudged ? exchange : answerOf(name, exchange, 'unknown');
       const { status } = answer;
-      const unknown = (message: string, cause?: unknown) =>
-        new GatewayError('unknown', name, message, { status, cause });
+      const unknown = (message: string) => new GatewayError('unknown', name, message, { status });
       if (isUnreadable(answer)) throw unknown(NO_JSON);
       if (isJudged) {
         const judging = async () => ({ verdict: await judge(shownOf(name, answer)) });
-        const judged = await within(steadyClock, timeoutMs, judging()).catch((error) => {
-          throw error instanceof DeclaredError ? error : unknown('its judge failed', error);
+        const judged = await within(steadyClock, timeoutMs, judging()).catch((thrown) => {
+          const error = readableError(thrown);
+          throw isRefusal(status, error) ? error : new JudgeError(name, status, error);
         });
-        if (judged === null) throw unknown('its judge failed', new DeadlineError(timeoutMs));
+        if (judged === null) throw new JudgeError(name, status, new DeadlineError(timeoutMs));
         return judged.verdict;
       }
       if (isSuccess(status)) return jsonOf(answer) ?? null;

@@ -31,9 +31,10 @@ export function createBackend(
   guest: string,
   settings: BackendSettings,
   { judge, loginHeader, forward = [] }: BackendOptions<Paths, Writes>,
+  codes: Readonly<Record<string, unknown>>,
 ): Backend<string, string> {
   const { name: backend, forwardToken, reads, writes } = settings;
-  const judgement = createJudgement(guest, settings, judge);
+  const judgement = createJudgement(guest, settings, judge, codes);
   /** The reads of each request, by its scope. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
   /** How many writes of each field of a request's root have had its key. */

@@ -66,7 +66,7 @@ export function createKit() {
           throw fault(`the backend ${settings.name} is there already`);
         }
         backends.set(settings.name, settings);
-        const made = createBackend(guest, settings, options);
+        const made = createBackend(guest, settings, options, codes);
         own.set(made, settings);
         return made;
       },

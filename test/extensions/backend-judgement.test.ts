@@ -1,3 +1,4 @@
+import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
 import { createJudgement } from '../../src/extensions/backend-judgement.ts';
 import { backendSettings } from '../../src/extensions/backend-settings.ts';
@@ -26,6 +27,30 @@ test('a judge may find that a write has no result', async () => {
   const { write } = createJudgement('guest', settings, () => null);
   expect(await write('side.add', answered(200))).toBe(null);
 });
+
+test.each<[status: number, code: string | undefined, isRefusal: boolean]>([
+  [400, 'BAD_USER_INPUT', true],
+  [403, 'FORBIDDEN', true],
+  [409, 'DECLARED', true],
+  [409, 'OF_NOBODY', false],
+  [409, 'INTERNAL', false],
+  [409, undefined, false],
+  [408, 'BAD_USER_INPUT', false],
+  [200, 'BAD_USER_INPUT', false],
+])(
+  'a judge that throws at %i of a write an error with the code %s',
+  async (status, code, isRefusal) => {
+    const thrown = new GraphQLError('no', { extensions: { code } });
+    const judge = () => {
+      throw thrown;
+    };
+    const { write } = createJudgement('guest', settings, judge, { DECLARED: {} });
+    const refusal = { extensions: { code } };
+    const unknown = { described: { extensions: { code: 'OUTCOME_UNKNOWN' }, fault: thrown } };
+    const outcome = write('side.add', answered(status));
+    await expect(outcome).rejects.toMatchObject(isRefusal ? refusal : unknown);
+  },
+);
 
 test('a judge is not asked about a backend’s own failures, nor about its rate limit', async () => {
   const { write } = createJudgement('guest', settings, () => 'judged');

@@ -58,6 +58,22 @@ test('a value that JSON cannot carry costs its own field, however it is read', a
   }
 });
 
+test('a fault is logged once a minute for its field, by whose it is, though it has each key of a list', async () => {
+  for (let times = 0; times < 2; times += 1) {
+    await query('{ a: picked(key: "bad") b: picked(key: "bad") }');
+  }
+  await query('{ notValued }');
+  await eventually(() => facade.logged.some((line) => line.includes('no leaf')));
+  const lines = facade.logged.filter((line) => line.includes('of this key alone'));
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      msg: 'a fault of an extension',
+      extension: 'faulty-graph',
+      field: expect.stringMatching(/^[ab]$/),
+    }),
+  ]);
+});
+
 test('a field that does not settle is null at its deadline, a shared one is asked again, and its signal aborts', async () => {
   const late = (operation: string) => ({ code: 'GATEWAY_TIMEOUT', operation, retryable: true });
   for (let times = 0; times < 2; times += 1) {
@@ -174,7 +190,13 @@ describe('a write', () => {
     expect(errors).toMatchObject([
       { extensions: { code: 'OUTCOME_UNKNOWN', operation: 'judged.add', retryable: false } },
     ]);
-    if (reply.status === 418) return;
+    if (reply.status === 418) {
+      const wanted = ['"operation":"judged.add"', 'a teapot', '"extension":"faulty-graph"'];
+      await eventually(() =>
+        facade.logged.some((line) => wanted.every((part) => line.includes(part))),
+      );
+      return;
+    }
     const without = await changed('by: "add"');
     expect(without.errors).toMatchObject([{ extensions: { code: 'OUTCOME_UNKNOWN' } }]);
   });
