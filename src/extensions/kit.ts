@@ -53,12 +53,18 @@ export interface Kit {
 
 export interface ExtensionTypes {
   Context: ExtensionContext;
-  Scalars: {
-    ID: { Input: string; Output: string };
-    /** As an input it is in milliseconds since 1970. */
-    DateTime: { Input: number; Output: Date };
-    JSON: { Input: unknown; Output: unknown };
-  };
+  Scalars: Pick<ExtensionScalars, keyof ExtensionScalars>;
+}
+
+/**
+ * What resolvers take and return for a scalar. Declare yours, and `builder.scalarType('Money', …)` has its types:
+ * `declare module 'trading-graph/extension' { interface ExtensionScalars { Money: { Input: number; Output: number } } }`
+ */
+export interface ExtensionScalars {
+  ID: { Input: string; Output: string };
+  /** As an input it is in milliseconds since 1970. */
+  DateTime: { Input: number; Output: Date };
+  JSON: { Input: unknown; Output: unknown };
 }
 
 type AllTypes = PothosSchemaTypes.ExtendDefaultTypes<ExtensionTypes>;
@@ -226,8 +232,8 @@ export interface Backend<Read extends string, Write extends string> {
     batch: Batch<Value, Body>,
   ): (context: ExtensionContext, key: string) => Promise<Value>;
   /**
-   * Sent for a proved account, whatever becomes of its client, 60 times in a minute for an account at most. What was surely
-   * never sent is GATEWAY_UNAVAILABLE, what may have been is OUTCOME_UNKNOWN.
+   * Sent for a proved account, whatever becomes of its client, at most 60 times in a minute for an account and 30 for a token.
+   * What was surely never sent is GATEWAY_UNAVAILABLE, what may have been is OUTCOME_UNKNOWN.
    */
   write<Body = unknown>(
     context: ExtensionContext,

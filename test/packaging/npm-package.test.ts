@@ -36,8 +36,12 @@ test('the package is installed in an empty folder, and serves with an extension 
     join(path, 'graph.ts'),
     `import { GraphQLError } from 'graphql';
     import type { Extension } from 'trading-graph/extension';
+    declare module 'trading-graph/extension' {
+      interface ExtensionScalars { Greeting: { Input: string; Output: string } }
+    }
     const extension: Extension = ({ builder, refs }) => {
-      builder.queryField('greeting', (t) => t.string({ description: 'A greeting.', resolve: () => GraphQLError.name }));
+      const Greeting = builder.scalarType('Greeting', { serialize: (text) => text.concat('!') });
+      builder.queryField('greeting', (t) => t.field({ type: Greeting, description: 'A greeting.', resolve: () => GraphQLError.name }));
       builder.objectField(refs.Position, 'label', (t) =>
         t.string({ description: 'A label.', resolve: ({ id, symbol }) => symbol + ' ' + id }));
     };
@@ -77,7 +81,7 @@ test('the package is installed in an empty folder, and serves with an extension 
   const { data } = await postQuery(`${facade.url}/graphql`, '{ greeting positions { label } }', {
     token: sandbox.token({ email: 'demo@example.com' }),
   });
-  expect(data.greeting).toBe('GraphQLError');
+  expect(data.greeting).toBe('GraphQLError!');
   expect(data.positions[0].label).toMatch(/^\S+ 700001001$/);
 
   const { pages, files } = await loadDocs(ROOT);
