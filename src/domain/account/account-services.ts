@@ -18,6 +18,9 @@ import { liveTokens, retryAfterSeconds } from './live-tokens.ts';
 import { createProver } from './prover.ts';
 import { Sessions } from './sessions.ts';
 
+/** The name of the gateway's own list for operators. */
+const POSITIONS = 'positions';
+
 /** A kind of live list, and the ceiling of its polls. */
 export interface OpenedKind extends RowsKind {
   /** The backend with whose other lists it has one ceiling; null where it reads none. */
@@ -76,16 +79,24 @@ export function createAccountServices(
       },
       onPoll({ kind, error }: PollOutcome) {
         metrics.polls.add(list, kind);
-        if (kind !== 'failed' || error instanceof GatewayError) return;
-        const told = repeated(list);
-        if (told === null) return;
-        log.error({ list, err: error, ...told }, 'a poll failed with an unexpected error');
+        if (kind !== 'failed') return;
+        if (!(error instanceof GatewayError)) {
+          const told = repeated(list);
+          if (told === null) return;
+          log.error({ list, err: error, ...told }, 'a poll failed with an unexpected error');
+        } else if (list !== POSITIONS) {
+          // A breaker's line says why positions are delayed; lists of a slower pace may open none.
+          const told = repeated(`${list} ${error.operation}`);
+          const { operation, status } = error;
+          if (told !== null)
+            log.warn({ list, operation, status, err: error, ...told }, 'a poll failed');
+        }
       },
     };
   }
   const scheduler = createScheduler(settings.gatewayPollsPerSecond, 'GATEWAY_POLLS_PER_SECOND');
   const hub = createPositionsHub({
-    ...optionsOf('positions', 'getOpenPositions'),
+    ...optionsOf(POSITIONS, 'getOpenPositions'),
     scheduler,
     gateway,
     sessions,
@@ -110,7 +121,7 @@ export function createAccountServices(
     live,
     /** All lists, by their names for operators. */
     feeds: () => [
-      ['positions', hub.feeds] as const,
+      [POSITIONS, hub.feeds] as const,
       ...[...live].map(([name, { lists }]) => [name, lists] as const),
     ],
     /** Opens a kind of list that is read from another backend, whose lists have one ceiling of polls together. */

@@ -165,6 +165,8 @@ test.each(BAD_READS)(
     await eventually(() => positions.last?.status === 'LIVE');
     reply = () => bad;
     await eventually(() => watcher.last?.status === 'DELAYED');
+    const why = /"list":"alerts","operation":"alerts.list","status":500,.*"msg":"a poll failed"/;
+    await eventually(() => facade.logged.some((line) => why.test(line)));
     expect(watcher.list).toEqual([alert('a'), alert('b')]);
     const { asOf } = watcher.last ?? {};
     const resumed = byEvents(tokenOf()).watch({ after: watcher.last?.cursor ?? null }, ALERTS);
