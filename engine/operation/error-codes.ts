@@ -176,7 +176,7 @@ export class ErrorCodes {
   }
 
   /**
-   * A fault here has its stack in the log, once a minute: a field may fail in each row of a list. What a backend did is in the
+   * A fault here has its stack in the log, that of a field once a minute: it may fail in each row of a list. What a backend did is in the
    * request's own line, and in the backend's own while it fails: in an outage a line for each field would be a storm.
    */
   #logCause(
@@ -190,8 +190,10 @@ export class ErrorCodes {
       const err = fault ?? cause;
       const [node] = nodes ?? [];
       // The path has a client's aliases, which are of any number.
-      const name = node?.kind === Kind.FIELD ? node.name.value : '';
-      const told = this.#repeated(name, String(read(() => (err as Error).message)));
+      const told =
+        node?.kind === Kind.FIELD
+          ? this.#repeated(node.name.value, String(read(() => (err as Error).message)))
+          : {};
       if (told === null) return;
       const field = path?.filter((key) => typeof key === 'string').join('.');
       const extension = read(() => guestAtFault(err));

@@ -1,10 +1,9 @@
 import type { GraphQLError } from 'graphql';
 import { steadyClock, within } from '../../lib/clock.ts';
 import { asGuest } from '../../lib/guest-code.ts';
-import { InputError } from '../domain/input-error.ts';
 import { jsonOf, refusalOf } from '../gateway/answer-body.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
-import { isSuccess } from '../gateway/classify.ts';
+import { isSuccess, isTooLong } from '../gateway/classify.ts';
 import { DeadlineError, GatewayError } from '../gateway/errors.ts';
 import type { Answer, Exchange } from '../gateway/exchange.ts';
 import { answerOf, contractError, judgeRead } from '../gateway/judge.ts';
@@ -48,6 +47,9 @@ export function createJudgement(
 
   return {
     async read(name: string, exchange: Exchange): Promise<unknown> {
+      if (exchange.sent && exchange.answered && isTooLong(exchange)) {
+        throw refusal(`This is longer than ${backend} takes.`);
+      }
       if (judge && isForJudge(exchange)) {
         // The status of a 4xx tells a read enough.
         if (exchange.status < 400 && isUnreadable(exchange)) throw contractError(name, NO_JSON);
@@ -78,12 +80,17 @@ export function createJudgement(
       if (isSuccess(status)) return jsonOf(answer) ?? null;
       if (status < 400 || status >= 500 || status === 408) throw unknown(`status ${status}`);
       const words = refusalWords(refusalOf(answer))?.message;
-      throw new InputError('input', words ?? `${backend} refuses this.`);
+      throw refusal(words ?? `${backend} refuses this.`);
     },
   };
 }
 
 const NO_JSON = 'no JSON';
+
+/** What is wrong is not said to be one argument: the backend knows none of them. */
+function refusal(message: string): DeclaredError {
+  return new DeclaredError('BAD_USER_INPUT', ERROR_CODES.BAD_USER_INPUT.retryable, message);
+}
 
 function isForJudge(exchange: Exchange): exchange is Answer {
   return exchange.sent && exchange.answered && exchange.status < 500 && exchange.status !== 429;

@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';
-import type { GatewayOperation } from './operations.ts';
+import { type GatewayOperation, isOperation } from './operations.ts';
 
 /** A body that whoever sends it has written. */
 export class WrittenJson {
@@ -45,7 +45,7 @@ export function requestTemplates<Name extends string>(
 }
 
 function templateOf(operation: string, row: GatewayOperation, settings: RequestSettings) {
-  const pathOf = createPath(row);
+  const pathOf = createPath(row, isOperation(operation));
   const headersOf = createHeaders(row, settings);
   const maxBytes = settings.gatewayMaxBytes;
   const bounds = {
@@ -108,21 +108,27 @@ export function forwardsTrace(headers: RequestSettings['gatewayHeaders']): boole
 
 export type PathValues = Readonly<Record<string, string>>;
 
-type PathOperation = Pick<GatewayOperation, 'path' | 'effect'>;
-
 /**
  * Fills in the `{name}` segments of an operation's path. Percent-encoding alone is not enough: servers and proxies
- * decode before they resolve dots, so a value that could climb is never sent.
+ * decode before they resolve dots, so a value that could climb is never sent. `isOfGateway`: no operation of another backend's.
  */
-export function createPath(operation: PathOperation): (values: PathValues) => string {
+export function createPath(
+  { path: template, effect }: Pick<GatewayOperation, 'path' | 'effect'>,
+  isOfGateway = true,
+): (values: PathValues) => string {
+  const unsafe = (name: string) => {
+    // The contract's mutations have one argument, `input`, whose field it is.
+    const argument = isOfGateway && effect !== 'read' ? `input.${name}` : name;
+    return new UnsafePathError(name, (isOfGateway ? SOURCES[name] : null) ?? { argument });
+  };
   // The literal parts and the names alternate.
-  const [first = '', ...rest] = operation.path.split(/\{(\w+)\}/);
+  const [first = '', ...rest] = template.split(/\{(\w+)\}/);
   if (rest.length === 0) return () => first;
   return (values) => {
     let path = first;
     for (let index = 0; index < rest.length; index += 2) {
       const name = rest[index] ?? '';
-      path += encodeSegment(operation, name, values[name] ?? '') + rest[index + 1];
+      path += encodeSegment(name, values[name] ?? '', unsafe) + rest[index + 1];
     }
     return path;
   };
@@ -135,19 +141,17 @@ const SOURCES: Readonly<Record<string, PathValueSource>> = {
   provider: 'setting',
 };
 
-function unsafe({ effect }: PathOperation, name: string): UnsafePathError {
-  // Mutations have one argument, `input`, whose field it is.
-  const argument = effect === 'read' ? name : `input.${name}`;
-  return new UnsafePathError(name, SOURCES[name] ?? { argument });
-}
-
-function encodeSegment(operation: PathOperation, name: string, value: string): string {
-  if (value === '' || /\p{Cc}/u.test(value) || climbs(value)) throw unsafe(operation, name);
+function encodeSegment(
+  name: string,
+  value: string,
+  unsafe: (name: string) => UnsafePathError,
+): string {
+  if (value === '' || /\p{Cc}/u.test(value) || climbs(value)) throw unsafe(name);
   try {
     return encodeURIComponent(value);
   } catch {
     // A lone surrogate has no UTF-8 to encode.
-    throw unsafe(operation, name);
+    throw unsafe(name);
   }
 }
 

@@ -39,6 +39,18 @@ test.each(HARMLESS)('a path value with %s is one segment', (_, value, segment) =
   expect(createPath(OPERATIONS.setValue)({ key: value })).toBe(`/user/kv/${segment}`);
 });
 
+test.each([
+  ['login', 'read'],
+  ['id', 'write'],
+] as const)(
+  'the segment %s of another backend’s %s is an argument of that name',
+  (name, effect) => {
+    const pathOf = createPath({ path: `/items/{${name}}`, effect }, false);
+    const refused = expect.objectContaining({ source: { argument: name } });
+    expect(() => pathOf({ [name]: '..' })).toThrow(refused);
+  },
+);
+
 test.each(UNSAFE)(
   'a value that is %s is refused, and nothing is sent for it, whichever operation takes it',
   async (_, value) => {

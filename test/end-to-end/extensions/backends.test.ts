@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { withClaims } from '../../support/tokens.ts';
 import { openSocket } from '../live/raw-socket.ts';
+import { seriesValue } from '../operations/scraped.ts';
 import type { Reply } from './side-service.ts';
 import { useExtension } from './use-extension.ts';
 
@@ -37,6 +38,25 @@ test('a read without retries is sent once, its 408 is a time-out, and an answer 
     expect(service.received).toHaveLength(1);
   }
 });
+
+test.each([414, 431])(
+  'a read that is too long, which is answered with %i, is the caller’s',
+  async (status) => {
+    service.answer = () => ({ status, body: undefined });
+    const counted = () =>
+      seriesValue(
+        facade,
+        'gateway_calls_total{operation="side.item",origin="request",outcome="4xx"}',
+      );
+    const before = await counted();
+    for (const judged of [false, true]) {
+      const document = `{ ask(request: { path: { id: "a" } }, judged: ${judged}) }`;
+      const { errors } = await query(document);
+      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    }
+    expect(await counted()).toBe(before + 1);
+  },
+);
 
 test('the user’s token goes to a service that it is forwarded to, once it is proved', async () => {
   const token = tokenOf();
@@ -140,7 +160,10 @@ test.each<[number, unknown, string | null]>([
   const { data, errors } = await query('mutation { create { body } }', { token: tokenOf() });
   expect(errors.map(({ extensions }) => extensions.code)).toEqual(code === null ? [] : [code]);
   if (code === null) expect(data.create.body).toEqual(body);
-  if (status === 400) expect(errors[0]?.message).toBe('too long');
+  if (status === 400) {
+    expect(errors[0]?.message).toBe('too long');
+    expect(errors[0]?.extensions).not.toHaveProperty('argument');
+  }
   expect(service.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
