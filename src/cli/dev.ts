@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FSWatcher, watch } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../config.ts';
@@ -20,8 +20,10 @@ export const devCommand: Command = {
     readArguments({ args: [...args] });
     const { extensions } = readConfig(terminal.environment);
     const stopped = terminal.stopped();
-    using changes = new Changes();
-    for (const file of extensions) changes.follow(dirname(resolve(file)));
+    let isBroken = false;
+    // What could not be loaded may have to come: then each file counts.
+    using changes = new Changes(() => isBroken || !isRunning(service));
+    for (const file of extensions) changes.follow(resolve(file));
     let service = start(changes, terminal);
     let isStopping = false;
     const ended = stopped.then(() => {
@@ -31,11 +33,14 @@ export const devCommand: Command = {
     for await (const file of changes) {
       const problem = await problemOf(changes, stopped);
       if (isStopping) break;
+      isBroken = problem !== null;
       if (problem !== null) {
         const now = isRunning(service) ? 'what ran before goes on' : 'nothing runs until it is';
         terminal.err(`${problem}\n${file} cannot be loaded: ${now}.`);
         continue;
       }
+      // What was tried is no longer what would start.
+      if (changes.isWaiting) continue;
       terminal.err(`${file} has changed: the service starts anew.`);
       await stop(service);
       service = start(changes, terminal);
@@ -74,7 +79,7 @@ function run(command: string, changes: Changes, isQuiet: boolean): ChildProcess 
     detached: true,
   });
   child.on('message', (url: string) => {
-    if (url.startsWith('file:')) changes.follow(dirname(fileURLToPath(url)));
+    if (url.startsWith('file:')) changes.follow(fileURLToPath(url));
   });
   return child;
 }
@@ -122,20 +127,35 @@ const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
 /** Editors write a file in several steps. */
 const QUIET_MS = 100;
 
-/** The changes of source files in folders, one for all that come while the last is dealt with. */
+/** The changes of files, one for all that come while the last is dealt with. */
 class Changes implements Disposable {
+  readonly #takesAny: () => boolean;
+  readonly #files = new Set<string>();
   readonly #watchers = new Map<string, FSWatcher>();
   #wake = Promise.withResolvers<void>();
   #changed: string | null = null;
   #isOver = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Folders rather than files: an editor may put a new file in place of the old, and one that is missing may come. */
-  follow(folder: string): void {
+  /** Where `takesAny`, a change of any source file beside a followed one counts. */
+  constructor(takesAny: () => boolean) {
+    this.#takesAny = takesAny;
+  }
+
+  /** Whether another change has come since the last. */
+  get isWaiting(): boolean {
+    return this.#changed !== null;
+  }
+
+  /** Watches its folder: an editor may put a new file in place of the old, and one that is missing may come. */
+  follow(path: string): void {
+    this.#files.add(path);
+    const folder = dirname(path);
     if (this.#watchers.has(folder) || this.#isOver) return;
     try {
       const watcher = watch(folder, (_event, file) => {
-        if (file !== null && SOURCE.test(file)) this.#note(file);
+        if (file === null || !SOURCE.test(file)) return;
+        if (this.#files.has(join(folder, file)) || this.#takesAny()) this.#note(file);
       });
       watcher.on('error', () => watcher.close());
       this.#watchers.set(folder, watcher);

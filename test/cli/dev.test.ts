@@ -38,6 +38,7 @@ test('an extension is reloaded when it is saved, and the last one that can be lo
   await eventually(async () => expect(await wordNow()).toBe('one'));
 
   await write("\nexport const word: = 'two';");
+  await write('', 'not-imported.ts');
   await eventually(() =>
     expect(said('word.ts cannot be loaded: what ran before goes on.')).toBe(1),
   );
