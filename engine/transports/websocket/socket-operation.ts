@@ -128,7 +128,7 @@ export class SocketOperation implements ResultSink {
   /** Ends a subscription, stops what is read, and has nothing more sent; a write is made to its end. */
   async leave(): Promise<void> {
     this.#leaving.abort();
-    // The errors of what stops are nobody's fault.
+    // A shutdown waits for no query that stops.
     if (this.summary.type === 'query') this.#end();
     await this.#results?.return?.();
   }
@@ -220,8 +220,9 @@ export class SocketOperation implements ResultSink {
   #end(): void {
     const { summary } = this;
     const { isOpen, caller } = this.#connection;
-    const isGone = this.#isLeft || !isOpen;
-    if (isGone && summary.type !== 'subscription') summary.worsen('gone');
+    // The errors of reads that stopped, those of an order's answer too, are nobody's fault.
+    if (this.#isLeft && !summary.hasStarted) summary.outcome = 'gone';
+    else if (!isOpen && summary.type !== 'subscription') summary.worsen('gone');
     this.#settings.accessLog.ended(summary, caller, null);
   }
 }

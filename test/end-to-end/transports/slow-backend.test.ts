@@ -62,7 +62,8 @@ test('orders whose client unsubscribes at once are carried out, recorded, and co
   using socket = await initializedSocket(app, own);
   sandbox.clearCalls();
   gateway.hold(/trading\/positions$/);
-  const { query, variables } = placing(buying('left'));
+  const read = '{ __typename ... on OrderAccepted { positions { id } } }';
+  const { query, variables } = placing(buying('left'), read);
   for (let at = 0; at < 100; at += 1) {
     socket.subscribe('order', query, { ...variables });
     socket.say({ id: 'order', type: 'complete' });
@@ -77,6 +78,8 @@ test('orders whose client unsubscribes at once are carried out, recorded, and co
   expect(data.placedOrder).toEqual({ __typename: 'OrderAccepted' });
   expect(sandbox.calls('openPosition')).toBe(1);
   expect([socket.of('order'), gateway.left]).toEqual([[], 0]);
+  const isGone = (line: string) => /"type":"mutation".*"outcome":"gone"/.test(line);
+  await eventually(() => expect(app.logged.filter(isGone)).toHaveLength(100));
   await eventually(async () => {
     socket.subscribe('later', '{ __typename }');
     expect((await socket.until('later', 'next')).payload.data).toEqual({ __typename: 'Query' });
