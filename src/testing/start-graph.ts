@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startStubServer } from './stub-server.ts';
-import type { Answer, Ask, StartGraph } from './test-graph.ts';
+import type { Answer, Ask, Follow, StartGraph } from './test-graph.ts';
 
 /** The market stands still, so that a test finds what it found before. */
 const ENVIRONMENT = {
@@ -35,14 +35,36 @@ export const startGraph: StartGraph = async ({ extensions, backends = {}, enviro
   const service = await startService({ environment: settings, backendUrls }, environment);
   started.defer(service.close);
 
+  const url = `${service.url}/graphql`;
+  const throwOfStubs = () => {
+    // A read is retried, and the stub may have thrown each time.
+    const errors = thrown.splice(0);
+    if (errors.length > 0) throw errors[0];
+  };
   const askWith =
     (token?: string): Ask =>
     async (query, variables, headers) => {
-      const answer = await post(`${service.url}/graphql`, { query, variables }, token, headers);
-      // A read is retried, and the stub may have thrown each time.
-      const errors = thrown.splice(0);
-      if (errors.length > 0) throw errors[0];
+      const response = await post(url, { query, variables }, token, headers);
+      const answer = answerOf(await response.text());
+      throwOfStubs();
       return answer as never;
+    };
+  const followWith = (token: string): Follow =>
+    async function* (query, variables, headers) {
+      const accept = { accept: 'text/event-stream', ...headers };
+      const response = await post(url, { query, variables }, token, accept);
+      let rest = '';
+      for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        const events = `${rest}${piece}`.split('\n\n');
+        rest = events.pop() ?? '';
+        for (const event of events) {
+          throwOfStubs();
+          const [, result] = /^data: (.+)$/m.exec(event) ?? [];
+          if (result !== undefined) yield answerOf(result) as never;
+        }
+      }
+      // A refusal may be no stream.
+      if (rest !== '') yield answerOf(rest) as never;
     };
   const ask = askWith();
   const rest = started.move();
@@ -56,7 +78,7 @@ export const startGraph: StartGraph = async ({ extensions, backends = {}, enviro
       const { data } = await ask<{ readonly login: Login | null }>(SIGN_IN, { email });
       const token = data.login?.accessToken;
       if (token === undefined) throw new Error(`the sandbox has no user ${email}`);
-      return { token, ask: askWith(token) };
+      return { token, ask: askWith(token), follow: followWith(token) };
     },
     [Symbol.asyncDispose]: close,
   };
@@ -108,8 +130,8 @@ async function post(
   body: object,
   token?: string,
   headers?: Readonly<Record<string, string>>,
-): Promise<Answer<unknown>> {
-  const response = await fetch(url, {
+): Promise<Response> {
+  return fetch(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -118,6 +140,9 @@ async function post(
     },
     body: JSON.stringify(body),
   });
-  const { data = null, errors = [] } = (await response.json()) as Partial<Answer<unknown>>;
+}
+
+function answerOf(text: string): Answer<unknown> {
+  const { data = null, errors = [] } = JSON.parse(text) as Partial<Answer<unknown>>;
   return { data, errors };
 }

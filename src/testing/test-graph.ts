@@ -14,7 +14,7 @@ export interface GraphOptions {
 
 /**
  * Sees each call of its backend, and answers it: `Response.error()` breaks the connection. What it throws, such as a failed
- * assertion, fails the `ask` that comes to it.
+ * assertion, fails the `ask` or `follow` that comes to it.
  */
 export type Stub = (request: Request) => Response | Promise<Response>;
 
@@ -33,7 +33,15 @@ export interface Viewer {
   readonly token: string;
   /** Sends a request as this user. */
   readonly ask: Ask;
+  /** Subscribes as this user: the events are there to be iterated over, and leaving the loop ends the subscription. */
+  readonly follow: Follow;
 }
+
+export type Follow = <Data = unknown>(
+  subscription: string,
+  variables?: Readonly<Record<string, unknown>>,
+  headers?: Readonly<Record<string, string>>,
+) => AsyncGenerator<Answer<Data>, void>;
 
 export type Ask = <Data = unknown>(
   query: string,

@@ -39,6 +39,28 @@ test('a stub sees its calls, and what it throws fails the request that came to i
   await expect(graph.signIn('nobody@example.com')).rejects.toThrow('no user nobody@example.com');
 });
 
+test('a live list is followed until its reader leaves, and a refusal is an answer of its own', async () => {
+  const lists = [[{ id: 'a1' }], []];
+  const alerts = () => Response.json({ alerts: lists.length > 1 ? lists.shift() : lists[0] });
+  await using graph = await startGraph({ extensions, backends: { alerts } });
+  const { follow } = await graph.signIn();
+  const seen: unknown[] = [];
+  for await (const { data } of follow<{ changes: { closed: readonly string[] } }>(
+    'subscription { changes: priceAlertsChanges { upserted { id } closed } }',
+  )) {
+    seen.push(data.changes);
+    if (data.changes.closed.length > 0) break;
+  }
+  expect(seen).toEqual([
+    { upserted: [{ id: 'a1' }], closed: [] },
+    { upserted: [], closed: ['a1'] },
+  ]);
+  for (const accept of ['text/event-stream', 'application/json']) {
+    const { value } = await follow('subscription { none }', {}, { accept }).next();
+    expect(value?.errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
+  }
+});
+
 test('what is given as its environment is that of the extensions as well', async () => {
   const graph = `export default ({ builder }) => builder.queryField('given', (t) =>
     t.string({ description: 'x', resolve: () => process.env.NEWS_URL }));`;
