@@ -94,9 +94,11 @@ export function createExecution(parts: ExecutionParts) {
       return result;
     };
     const first = rest === null ? Promise.resolve({ data: {} }) : run(rest, null);
-    const parts = fragments.map((fragment) => {
+    const parts = fragments.map((fragment, at) => {
       const { label } = fragment;
-      const span = operation.trace?.part({ name: 'defer', attributes: { label: label ?? '' } });
+      // The label is the client's own text.
+      const attributes = { 'trading_graph.part': at + 1 };
+      const span = operation.trace?.part({ name: 'defer', attributes });
       return { label, result: run(fragment, span ?? null) };
     });
     const answer = deferredAnswer({

@@ -360,6 +360,15 @@ test('nothing personal is in a span', async () => {
     { token },
   );
   await fetch(`${app.url}/graphql?query={customerId}&variables={"canary":1}`);
+  const deferred = `{ session { id } ... @defer(label: "canary ${token}") { customerId } }`;
+  const accept = 'multipart/mixed;deferSpec=20220824';
+  await (
+    await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ query: deferred }),
+    })
+  ).text();
   app.sandbox.fail({
     operation: 'getSession',
     kind: 'status',
