@@ -98,14 +98,13 @@ export function elementNames(schema: GraphQLSchema): ReadonlySet<string> {
  */
 export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: number): void {
   const sharedValue = createSharedValues();
-  const outcomes = typesOfOutcomes(schema, additions);
-  const leftFor = createOutcomeBudgets(outcomes.own, timeoutMs);
+  const leftFor = createOutcomeBudgets(typesOfOutcomes(schema, additions), timeoutMs);
   for (const [name, field, typeName] of fieldsOf(schema)) {
     const guest = additions.get(name);
     if (guest === undefined) continue;
     if (typeName === 'Subscription') throw new Error(`${name}: extensions add no subscriptions`);
-    if (outcomes.all.has(typeName) && isNonNullType(field.type)) {
-      throw new Error(`${name}: it must be nullable, or its failure hides what a write has done`);
+    if (!additions.has(typeName) && isNonNullType(field.type)) {
+      throw new Error(`${name}: it must be nullable, or its failure hides what is beside it`);
     }
     const {
       extensionListSize: size,

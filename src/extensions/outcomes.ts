@@ -1,40 +1,19 @@
-import {
-  type GraphQLNamedType,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-  getNamedType,
-  isAbstractType,
-  isNonNullType,
-  isObjectType,
-} from 'graphql';
+import { type GraphQLResolveInfo, type GraphQLSchema, getNamedType, isAbstractType } from 'graphql';
 import type { Context } from '../schema/context.ts';
 
 type Path = GraphQLResolveInfo['path'];
 
-/**
- * The contract's types that say what a write has done. `all`: with those whose objects a null takes along up to such an
- * outcome, or to all outcomes of a request.
- */
-export function typesOfOutcomes(schema: GraphQLSchema, additions: ReadonlyMap<string, string>) {
-  const all = new Set(['Mutation']);
-  const add = (type: GraphQLNamedType) => {
-    for (const each of isAbstractType(type) ? schema.getPossibleTypes(type) : [type]) {
-      if (!isObjectType(each) || all.has(each.name)) continue;
-      all.add(each.name);
-      for (const field of Object.values(each.getFields())) {
-        if (isNonNullType(field.type)) add(getNamedType(field.type));
-      }
-    }
-  };
+/** The names of the contract's types that say what a write has done. */
+export function typesOfOutcomes(
+  schema: GraphQLSchema,
+  additions: ReadonlyMap<string, string>,
+): ReadonlySet<string> {
   const writes = Object.values(schema.getMutationType()?.getFields() ?? {});
   const types = writes
     .filter(({ name }) => !additions.has(`Mutation.${name}`))
-    .map(({ type }) => getNamedType(type));
-  const own = types.flatMap((type) =>
-    isAbstractType(type) ? schema.getPossibleTypes(type) : type,
-  );
-  types.forEach(add);
-  return { own: new Set(own.map(({ name }) => name)), all } as const;
+    .map(({ type }) => getNamedType(type))
+    .flatMap((type) => (isAbstractType(type) ? schema.getPossibleTypes(type) : type));
+  return new Set(types.map(({ name }) => name));
 }
 
 /**

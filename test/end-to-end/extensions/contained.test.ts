@@ -110,18 +110,6 @@ test('nothing that is selected below the outcome of an order takes the outcome a
   }
 });
 
-test('a field that may not be null takes its list along, and no outcome', async () => {
-  const token = tokenOf('fresh@example.com');
-  const selected = '... on OrderAccepted { orderId positions { strict } session { id } }';
-  const { data, errors } = await query(buying('strict', selected), { token });
-  expect(data.placeOrder).toEqual({
-    orderId: expect.any(String),
-    positions: null,
-    session: { id: expect.any(String) },
-  });
-  expect(errors[0]).toMatchObject({ extensions: { code: 'INTERNAL' } });
-});
-
 test('an outcome waits no longer for what is nested, or shared, than for one field', async () => {
   const token = tokenOf('pro@example.com');
   const nested = 'slow { more { more { more { more { now } } } } }';

@@ -363,7 +363,6 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
         return 'changed';
       },
     }),
-    strict: t.string({ description: 'x', nullable: false, resolve: () => null as never }),
     slow: t.field({
       ...text,
       type: Slow,

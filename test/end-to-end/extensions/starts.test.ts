@@ -65,12 +65,17 @@ test.each([
   [
     'has a mutation whose null takes along the others’',
     "export default ({ builder }) => builder.mutationField('a', (t) => t.string({ nullable: false, description: 'x', resolve: () => 'x' }));",
-    'Mutation.a: it must be nullable, or its failure hides what a write has done',
+    'Mutation.a: it must be nullable, or its failure hides what is beside it',
   ],
   [
     'has a field whose null takes an outcome along',
     "export default ({ builder }) => builder.objectField('OrderAccepted', 'a', (t) => t.string({ nullable: false, description: 'x', resolve: () => 'x' }));",
     'OrderAccepted.a: it must be nullable',
+  ],
+  [
+    'has a field whose null takes the list of positions along',
+    "export default ({ builder, refs }) => builder.objectField(refs.Position, 'a', (t) => t.string({ nullable: false, description: 'x', resolve: () => 'x' }));",
+    'Position.a: it must be nullable',
   ],
 ])('a file that %s stops the start by its name', async (_what, text, reason) => {
   // A relative path is one of the working directory.
