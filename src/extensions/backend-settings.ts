@@ -54,7 +54,8 @@ const RULES: Rules<keyof Options> = {
 /** Checks what an extension says of a backend, and adds the defaults. */
 export function backendSettings(options: Options): BackendSettings {
   const of = checkOptions('backend', 'the backend', RULES, options);
-  const { name, url, reads, writes = {}, headers = {} } = options;
+  const { name, url, reads, writes = {}, headers = {}, forwardToken = false } = options;
+  const { loginHeader, forward = [] } = options;
   const pathOf = (given: unknown, what: string) => {
     if (typeof given === 'string' && /^\/[^?#]*$/.test(given)) return given;
     const value = typeof given === 'string' ? given : shown(given);
@@ -69,7 +70,8 @@ export function backendSettings(options: Options): BackendSettings {
     pollsPerSecond: options.pollsPerSecond ?? POLLS_PER_SECOND,
     retries: options.retries ?? true,
     headers: Object.fromEntries(new Headers(headers)),
-    forwardToken: options.forwardToken ?? false,
+    forwardToken,
+    viewerHeader: loginHeader ?? (forwardToken ? 'authorization' : (forward[0] ?? null)),
     reads: named(name, reads, (path, each) => pathOf(path, `reads.${each}`)),
     writes: named(name, writes, (given, each) => {
       if (Object.hasOwn(reads, each)) throw fault(`${each} ${of} is a read and a write`);

@@ -33,7 +33,7 @@ export function createBackend(
   { judge, loginHeader, forward = [] }: BackendOptions<Paths, Writes>,
   codes: Readonly<Record<string, unknown>>,
 ): Backend<string, string> {
-  const { name: backend, forwardToken, reads, writes } = settings;
+  const { name: backend, forwardToken, viewerHeader, reads, writes } = settings;
   const judgement = createJudgement(guest, settings, judge, codes);
   /** The reads of each request, by its scope. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
@@ -52,6 +52,9 @@ export function createBackend(
     { path, query, body }: WriteRequest,
     own: ReadonlyMap<string, string>,
   ): Promise<Exchange> {
+    if (viewerHeader !== null && ResolverContext.isShared(context)) {
+      throw fault(`${name} sends the viewer’s ${viewerHeader}: nothing that is shared reads it`);
+    }
     const caller = await ResolverContext.callerOf(context);
     const headers = new Map(own);
     for (const each of forward) {

@@ -77,6 +77,11 @@ export function declareLive(
   if (!isPublic && Object.keys(args).length > 0) {
     throw fault(`args of the live list ${name} are for a list of everybody`);
   }
+  const header = options.backend === undefined ? null : (backend?.viewerHeader ?? null);
+  if (isPublic && header !== null) {
+    const { name: of } = backend ?? {};
+    throw fault(`the live list ${name} is everybody’s, and ${of} is sent the viewer’s ${header}`);
+  }
   const taken = Object.keys(args).find((each) => each in changesArgs);
   if (taken !== undefined) {
     throw fault(`the argument ${taken} of the live list ${name} has its subscription already`);

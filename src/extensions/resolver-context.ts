@@ -42,6 +42,11 @@ export class ResolverContext implements ExtensionContext {
     return given.#context;
   }
 
+  /** Whether what it reads is for everybody. */
+  static isShared(given: ExtensionContext): boolean {
+    return given instanceof ResolverContext && given.#isShared;
+  }
+
   static scopeOf(given: ExtensionContext): Scope {
     ResolverContext.contextOf(given);
     return (given as ResolverContext).#scope;

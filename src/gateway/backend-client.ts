@@ -18,6 +18,8 @@ export interface BackendSettings {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether it gets the user's token. */
   readonly forwardToken: boolean;
+  /** A header by which it is told of the viewer, so that nothing of it is everybody's; null where there is none. */
+  readonly viewerHeader: string | null;
   /** The operations by their names, which begin with the backend's own and a dot. */
   readonly reads: Readonly<Record<string, string>>;
   readonly writes: Readonly<Record<string, BackendWrite>>;

@@ -18,6 +18,7 @@ test('a backend gets defaults, and its operations its name', () => {
     {
       ...{ name: 'news', url: URL, timeoutMs: 5_000, connections: 32, maxBytes: 8_388_608 },
       ...{ pollsPerSecond: 100, retries: true, headers: { 'x-key': 'k' }, forwardToken: false },
+      viewerHeader: null,
       reads: { 'news.articles': '/a/{id}' },
       writes: {
         'news.add': { method: 'POST', path: '/a', refreshes: [] },
@@ -155,6 +156,20 @@ test.each([
   const type = kit.builder.objectRef<{ readonly id: string }>('NeverBuilt');
   const list = { name: 'lists', type, key: () => '', everyMs: 100, read: async () => [], ...given };
   expect(() => kit.live(list as never)).toThrow(message);
+});
+
+test.each([
+  [{ loginHeader: 'X-Login' }, 'X-Login'],
+  [{ forward: ['x-tenant'] }, 'x-tenant'],
+  [{ forwardToken: true }, 'authorization'],
+])('a list of everybody over a backend with %o is refused', (told, header) => {
+  const kit = createKit().kitFor('a');
+  const type = kit.builder.objectRef<{ readonly id: string }>('NeverBuiltEither');
+  const backend = kit.backend({ name: 'told', url: URL, reads: {}, ...told });
+  const list = { name: 'lists', type, key: () => '', everyMs: 100, read: async () => [] };
+  expect(() => kit.live({ ...list, backend, of: 'everybody' })).toThrow(
+    `the live list lists is everybody’s, and told is sent the viewer’s ${header}`,
+  );
 });
 
 test('a live list has the ceiling of its file’s only backend, and must name one of several', () => {

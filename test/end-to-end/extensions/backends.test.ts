@@ -316,6 +316,9 @@ test('a path and a query have strings alone, and what is none is said in the log
     await eventually(() => facade.logged.some((line) => line.includes(reason)));
   }
   expect(service.received).toEqual([]);
+  expect((await query('{ sharedMine }')).errors).toHaveLength(1);
+  const toldOf = 'tenants.tenant sends the viewer’s x-tenant: nothing that is shared reads it';
+  await eventually(() => facade.logged.some((line) => line.includes(toldOf)));
   // The login that TypeScript cannot see is none.
   expect((await query('{ proof }', { token: tokenOf() })).errors).toHaveLength(1);
   const said = 'proved() resolves with { login }, which is no text itself';

@@ -98,6 +98,11 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize, error,
       resolve: (_root, _args, context) =>
         side.read<string>(context, 'item', { path: { id: 'slow' } }),
     }),
+    sharedMine: t.string({
+      ...text,
+      ...shared({ seconds: 60 }),
+      resolve: (_root, _args, context) => tenants.read<string>(context, 'tenant'),
+    }),
     private: t.string({
       ...text,
       resolve: (_root, _args, context) =>
