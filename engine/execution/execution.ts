@@ -97,7 +97,7 @@ export function createExecution(parts: ExecutionParts) {
     const parts = fragments.map((fragment, at) => {
       const { label } = fragment;
       // The label is the client's own text.
-      const attributes = { 'trading_graph.part': at + 1 };
+      const attributes = { part: at + 1 };
       const span = operation.trace?.part({ name: 'defer', attributes });
       return { label, result: run(fragment, span ?? null) };
     });

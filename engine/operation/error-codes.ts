@@ -176,8 +176,9 @@ export class ErrorCodes {
   }
 
   /**
-   * A fault here has its stack in the log, that of a field once a minute: it may fail in each row of a list. What a backend did is in the
-   * request's own line, and in the backend's own while it fails: in an outage a line for each field would be a storm.
+   * A fault here has its stack in the log, that of a field once a minute: it may fail in each row of a list. What a backend
+   * did is in the request's own line, and in the backend's own while it fails: in an outage a line for each field would be a
+   * storm.
    */
   #logCause(
     cause: unknown,
@@ -192,7 +193,10 @@ export class ErrorCodes {
       // The path has a client's aliases, which are of any number.
       const told =
         node?.kind === Kind.FIELD
-          ? this.#repeated(node.name.value, String(read(() => (err as Error).message)))
+          ? this.#repeated(
+              node.name.value,
+              read(() => String((err as Error).message)),
+            )
           : {};
       if (told === null) return;
       const field = path?.filter((key) => typeof key === 'string').join('.');

@@ -189,9 +189,10 @@ export interface BackendOptions<Read extends Paths, Write extends Writes> {
   /** Writes go by POST unless they say otherwise; each is sent once, with an `Idempotency-Key`. */
   readonly writes?: Write;
   /**
-   * Makes the result of an answer below 500 (but 429, and 414 and 431 of a read), or throws. Without it a 2xx is its JSON, a 4xx an error. For a write
-   * anything thrown is OUTCOME_UNKNOWN, but errors of `error()` and, at a 4xx but 408, a GraphQLError with a code of the
-   * caller's, such as BAD_USER_INPUT. It gets no body that is no JSON but a read's 4xx, as undefined.
+   * Makes the result of an answer below 500 (but 429, and 414 and 431 of a read), or throws. Without it a 2xx is its JSON, a
+   * 4xx an error. For a write anything thrown is OUTCOME_UNKNOWN, but errors of `error()` and, at a 4xx but 408, a
+   * GraphQLError with a code of the caller's, such as BAD_USER_INPUT. It gets no body that is no JSON but a read's 4xx, as
+   * undefined.
    */
   readonly judge?: (answer: BackendAnswer) => unknown;
 }

@@ -220,7 +220,7 @@ export class SocketOperation implements ResultSink {
   #end(): void {
     const { summary } = this;
     const { isOpen, caller } = this.#connection;
-    // The errors of reads that stopped, those of an order's answer too, are nobody's fault.
+    // The errors of reads that stopped, those of a mutation's answer too, are nobody's fault.
     if (this.#isLeft && !summary.hasStarted) summary.outcome = 'gone';
     else if (!isOpen && summary.type !== 'subscription') summary.worsen('gone');
     this.#settings.accessLog.ended(summary, caller, null);

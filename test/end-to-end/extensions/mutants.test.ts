@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
@@ -14,6 +14,7 @@ const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const EXAMPLE = join(import.meta.dirname, '../../../examples/extension/graph.ts');
 
 const folder = mkdtempSync(join(tmpdir(), 'mutants-'));
+symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(folder, 'node_modules'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, 'mutants.ts');
 const control = join(folder, 'control');
