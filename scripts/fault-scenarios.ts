@@ -16,7 +16,7 @@ const HELP = `npm run soak -- fault-scenarios [--seed 7] [--faults 10] [--real] 
 
 Draws faults from test/support/night/scenes.ts in the order that the seed decides, acts one after the other, and prints a
 table: when the first line came, the reason, the alerts with their real times, and the page, of which there may be one. What
-is missing fails the night, a page after the fault's end, and with --real a second page. Fifteen requests a second of 60 accounts, three of them orders, and six
+is missing fails the night, and with --real a second page, also after the fault's end. Fifteen requests a second of 60 accounts, three of them orders, and six
 live lists go on meanwhile.
 
 Every \`for\`, every window of the rules, Alertmanager's waits and the scrape are a thirtieth of what the files say, so that a fault takes three
@@ -85,7 +85,8 @@ for (const [at, scene] of asked.entries()) {
   });
   // A rule that counts events needs thirty times as many in a thirtieth of its window, so causes may come late.
   const several = isReal && rehearsal.pages.length > 1 ? ['several pages'] : [];
-  const problems = [...rehearsal.problems, ...several].join('; ');
+  const late = isReal ? rehearsal.latePages.map((name) => `${name} paged after its end`) : [];
+  const problems = [...rehearsal.problems, ...several, ...late].join('; ');
   if (problems !== '') process.exitCode = 1;
   table.push(row(rehearsal));
   if (problems !== '') missed.push(`- ${place}: ${problems}`);

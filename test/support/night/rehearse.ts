@@ -7,7 +7,7 @@ import type { Scene } from './scenes.ts';
 import { openStage, type StageOptions } from './stage.ts';
 
 export interface RehearsalOptions extends StageOptions {
-  /** The time for which all is well before the scene begins, and for which nobody is woken after it. */
+  /** The time for which all is well before the scene begins, and for which pages are awaited after it. */
   readonly calmMs: number;
   /** The longest time until all is seen, and until the alerts are over. */
   readonly withinMs: number;
@@ -24,6 +24,8 @@ export interface Rehearsal {
   readonly reasons: Seen;
   /** The alerts that woke somebody: no more than one, of the cause. */
   readonly pages: readonly string[];
+  /** Other ones that came after the end of the fault. */
+  readonly latePages: readonly string[];
   /** Seconds from the end of the fault until its alerts were over; null where they were not. */
   readonly resolvedAfter: number | null;
   readonly problems: readonly string[];
@@ -134,16 +136,14 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     return healths.every(isWell) && !scene.alerts.some((name) => firing.has(name));
   });
   const overAfter = isOver ? (performance.now() - endedAtMs) / 1_000 : null;
-  const late = [...alertmanager.pages].filter((name) => !woken.includes(name));
-  alertmanager.pages.clear();
   await delay(calmMs);
-  for (const name of [...late, ...alertmanager.pages]) problems.push(`${name} paged after it`);
   problems.push(...missing().map((what) => `not among its ${what}`));
   if (!isOver) problems.push('it was not over when the fault was');
   return {
     scene,
     ...seen,
     pages: woken,
+    latePages: [...alertmanager.pages].filter((name) => !woken.includes(name)),
     resolvedAfter: overAfter,
     problems,
     evidence,
