@@ -1,5 +1,5 @@
 const REPEAT_MS = 60_000;
-/** Of errors that differ in each row of a list these tell enough. */
+/** Errors may differ in each row of a list; a few of them tell enough. */
 const MAX_DETAILS = 10;
 const MAX_DETAIL_LENGTH = 200;
 

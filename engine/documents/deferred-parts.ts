@@ -60,15 +60,17 @@ export function splitQuery(
   return { rest: rest.length === 0 ? null : withSelections(plain, rest), fragments };
 }
 
-/** The fragments that are deferred for these variables; none where the answer is to be in one piece. */
-export function deferredNow<Fragment extends DeferredFragment>(
-  fragments: readonly Fragment[],
+/** The split query with the fragments that are deferred for these variables; null where the answer is to be in one piece. */
+export function partsNow<Split extends { readonly fragments: readonly DeferredFragment[] }>(
+  split: Split | null,
   values: VariableValues,
-): readonly Fragment[] {
-  const isWhole = fragments.some(
+): Split | null {
+  if (split === null) return null;
+  const isWhole = split.fragments.some(
     ({ variable }) => variable !== null && values.coerced[variable] === false,
   );
-  return isWhole ? [] : fragments.filter(({ fragment }) => isIncluded(fragment, values));
+  const fragments = split.fragments.filter(({ fragment }) => isIncluded(fragment, values));
+  return isWhole || fragments.length === 0 ? null : { ...split, fragments };
 }
 
 function deferredFragment(

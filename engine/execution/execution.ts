@@ -5,7 +5,7 @@ import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import { deferredNow } from '../documents/deferred-parts.ts';
+import { partsNow } from '../documents/deferred-parts.ts';
 import type { Deferral, Executable } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
@@ -51,12 +51,10 @@ export function createExecution(parts: ExecutionParts) {
   function start(context: OperationContext): MaybePromise<Subscribed> {
     beginTrace(context.operation);
     if (isSubscription(context)) return subscribe(context).then((begun) => ended(context, begun));
-    const { deferral } = context.operation.prepared;
-    const { partsFormat } = context.operation.transport;
-    if (deferral !== null && partsFormat !== null) {
-      const fragments = deferredNow(deferral.fragments, context.operation.values);
-      if (fragments.length > 0) return defer(context, partsFormat, deferral.rest, fragments);
-    }
+    const { prepared, transport, values } = context.operation;
+    const { partsFormat } = transport;
+    const deferral = partsNow(prepared.deferral, values);
+    if (partsFormat && deferral) return defer(context, partsFormat, deferral);
     return chain(answered(context), (result) => ended(context, masked(context, result)));
   }
 
@@ -69,8 +67,7 @@ export function createExecution(parts: ExecutionParts) {
   function defer(
     context: OperationContext,
     format: PartsFormat,
-    rest: Executable | null,
-    fragments: Deferral['fragments'],
+    { rest, fragments }: Deferral,
   ): Subscribed {
     const { operation } = context;
     const { meter, transport } = operation;

@@ -6,8 +6,8 @@ import type {
   Validity,
 } from '../../engine/admission/operation-context.ts';
 import { evaluate } from '../../engine/documents/amount.ts';
-import { deferredNow } from '../../engine/documents/deferred-parts.ts';
-import type { Deferral, PreparedOperation } from '../../engine/documents/documents.ts';
+import { partsNow } from '../../engine/documents/deferred-parts.ts';
+import type { PreparedOperation } from '../../engine/documents/documents.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Trace } from '../../lib/tracing/tracing.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
@@ -16,8 +16,6 @@ import { Context } from '../schema/context.ts';
 import { EventScope } from '../schema/event-scope.ts';
 import type { AccountRead, Plan } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
-
-const IN_ONE_PIECE: Deferral = { rest: null, fragments: [] };
 
 /** A context that other plugins may see and extend. */
 class SharedContext extends Context implements ReadingContext {
@@ -43,8 +41,8 @@ export class GraphContext extends SharedContext implements OperationContext {
 
   override planOf(field = ''): Plan {
     const { prepared, inputs, transport, values } = this.operation;
-    const { rest, fragments } = (transport.partsFormat && prepared.deferral) ?? IN_ONE_PIECE;
-    const first = deferredNow(fragments, values).length > 0 ? rest : prepared;
+    const parts = transport.partsFormat && partsNow(prepared.deferral, values);
+    const first = parts ? parts.rest : prepared;
     const has = (part: Pick<PreparedOperation, 'plans'> | null, read: AccountRead) =>
       evaluate(part?.plans.get(field)?.get(read) ?? 0, inputs) > 0;
     return {

@@ -21,7 +21,7 @@ export const devCommand: Command = {
     const { extensions } = readConfig(terminal.environment);
     const stopped = terminal.stopped();
     let isBroken = false;
-    // What could not be loaded may have to come: then each file counts.
+    // A failed load may lack a file that is not followed yet: then each file counts.
     using changes = new Changes(() => isBroken || !isRunning(service));
     for (const file of extensions) changes.follow(resolve(file));
     let service = start(changes, terminal);
@@ -39,7 +39,7 @@ export const devCommand: Command = {
         terminal.err(`${problem}\n${file} cannot be loaded: ${now}.`);
         continue;
       }
-      // What was tried is no longer what would start.
+      // A file has changed since the trial, whose result says nothing of it.
       if (changes.isWaiting) continue;
       terminal.err(`${file} has changed: the service starts anew.`);
       await stop(service);

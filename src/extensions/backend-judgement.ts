@@ -87,7 +87,7 @@ export function createJudgement(
 
 const NO_JSON = 'no JSON';
 
-/** What is wrong is not said to be one argument: the backend knows none of them. */
+/** The error of a refused input. It names no argument: the backend knows none of them. */
 function refusal(message: string): DeclaredError {
   return new DeclaredError('BAD_USER_INPUT', ERROR_CODES.BAD_USER_INPUT.retryable, message);
 }

@@ -57,7 +57,7 @@ export interface ExtensionTypes {
 }
 
 /**
- * What resolvers take and return for a scalar. Declare yours, and `builder.scalarType('Money', …)` has its types:
+ * The types that resolvers take and return for a scalar. Declare yours, and `builder.scalarType('Money', …)` has its types:
  * `declare module 'trading-graph/extension' { interface ExtensionScalars { Money: { Input: number; Output: number } } }`
  */
 export interface ExtensionScalars {
@@ -234,7 +234,7 @@ export interface Backend<Read extends string, Write extends string> {
   ): (context: ExtensionContext, key: string) => Promise<Value>;
   /**
    * Sent for a proved account, whatever becomes of its client, at most 60 times in a minute for an account and 30 for a token.
-   * What was surely never sent is GATEWAY_UNAVAILABLE, what may have been is OUTCOME_UNKNOWN.
+   * A call that was surely never sent is GATEWAY_UNAVAILABLE, one that may have been is OUTCOME_UNKNOWN.
    */
   write<Body = unknown>(
     context: ExtensionContext,

@@ -77,9 +77,9 @@ export function declareLive(
   if (!isPublic && Object.keys(args).length > 0) {
     throw fault(`args of the live list ${name} are for a list of everybody`);
   }
-  const header = options.backend === undefined ? null : (backend?.viewerHeader ?? null);
-  if (isPublic && header !== null) {
-    const { name: of } = backend ?? {};
+  const header = options.backend && backend?.viewerHeader;
+  if (isPublic && header) {
+    const of = backend.name;
     throw fault(`the live list ${name} is everybody’s, and ${of} is sent the viewer’s ${header}`);
   }
   const taken = Object.keys(args).find((each) => each in changesArgs);

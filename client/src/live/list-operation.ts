@@ -9,7 +9,7 @@ export interface ListFields<Row> {
   readonly ticks?: readonly (keyof Row & string)[];
 }
 
-/** How the rows of a live list are told apart. */
+/** The key by which the rows of a live list are told apart. */
 export interface ListOptions<Row> {
   /** Names a row as the list's `key` does at the server; its `id` without it. */
   readonly key?: (row: Row) => string;

@@ -87,7 +87,7 @@ export function createLists(core: Core): Lists {
   };
 }
 
-/** Without a key all rows would be one, and no tick would find its row. */
+/** Throws for a row without a key: rows of one key replace each other, and no tick finds its row. */
 function textOf(keyOf: KeyOf<object>): KeyOf<object> {
   return (row) => {
     const key: unknown = keyOf(row);

@@ -174,7 +174,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     try {
       folded = mayFold ? this.#source.fold(this.#folded, event, { isFirst }) : null;
     } catch (cause) {
-      // What the operation or the key of the list lacks, each other event would lack as well.
+      // The next event would fail too: its operation selects the same fields, and the list has the same key.
       const { message } = cause as Error;
       const details = { code: 'PROTOCOL', retryable: false, cause };
       this.#error = new TradingGraphError(`${Object.keys(data as object)}: ${message}`, details);

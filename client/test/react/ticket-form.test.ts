@@ -7,7 +7,7 @@ import { fakeClient } from '../../src/testing.ts';
 
 const ORDER = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
 
-/** Opens a form for a user, whom the server has named where `isKnown`. */
+/** Opens a form for a user; `isKnown`: the server has told the client which account this is. */
 async function shownForm({ isKnown = true } = {}) {
   const thrown: unknown[] = [];
   let answering = Promise.resolve();

@@ -22,7 +22,7 @@ export function isAllowedPage(
   const { origin, host = '' } = headers;
   if (origin === undefined || isAllowedOrigin(origin, allowed)) return true;
   const page = URL.parse(origin);
-  // Whoever is on the network between writes the pages of plain HTTP, and browsers add a cookie to their sockets.
+  // An attacker on the network can change a page of plain HTTP, and browsers send the cookie with its sockets.
   if (page === null || (cookie && page.protocol !== 'https:' && !isLocal(origin))) return false;
   return URL.parse(`${page.protocol}//${host}`)?.host === page.host;
 }

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import {
-  deferredNow,
+  partsNow,
   splitQuery,
   withoutIncremental,
 } from '../../../engine/documents/deferred-parts.ts';
@@ -61,12 +61,13 @@ test.each([
       if (!operation?.deferral) continue;
       const read = operation.args.read(variables);
       if ('errors' in read) continue;
-      const { rest, fragments } = operation.deferral;
+      const { rest } = operation.deferral;
       const context = createStage(random, hostility);
       const answer = async ({ args, executor }: Executable): Promise<ExecutionResult> =>
         executor.execute(args.of(context, read.values, variables), meterFor());
       const expected = await answer(operation);
-      const parts = deferredNow(fragments, read.values).map((each) => ({
+      const now = partsNow(operation.deferral, read.values)?.fragments ?? [];
+      const parts = now.map((each) => ({
         label: each.label,
         result: answer(each),
       }));
