@@ -38,7 +38,7 @@ const SUITES_OF_CI: readonly string[] = [
   'client/test/packaging/package.test.ts',
   'client/test/react/hooks.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
-  'test/end-to-end/sandbox/{demo-hero,graphiql-page}.test.ts',
+  'test/end-to-end/sandbox/demo-hero.test.ts',
   'test/store/sqlite/order-file-damage.test.ts',
 ];
 
