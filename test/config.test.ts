@@ -103,6 +103,13 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['REDIS_URL', 'localhost:6379', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/queue', 'with the number of a database'],
     ['REDIS_URL', 'redis-sentinel://one:26379', 'name-of-the-primary'],
+    // The client would connect without TLS, or by other options than the service's.
+    ['REDIS_URL', 'REDISS://redis:6379/0', 'a redis:// or rediss:// address'],
+    ['REDIS_URL', 'redis://redis/0#1', 'with the number of a database'],
+    ['REDIS_URL', 'redis:/5', 'with the number of a database'],
+    ['ORDER_STORE', '/data/orders.db\r', 'a file, or the word `memory` (with spaces or a line end'],
+    ['ORDER_STORE', 'memory ', '(with spaces or a line end around it)'],
+    ['JWT_ISSUER', '\thttps://issuer.example.com', '(with spaces or a line end around it)'],
     ['REDIS_PREFIX', 'two words', 'no spaces or braces'],
     ['REDIS_DURABILITY', 'off', 'one of `required`, `none`'],
     ['REDIS_PREFIX', '{tag}', 'no spaces or braces'],
@@ -233,6 +240,7 @@ describe('headers that go on', () => {
 
 test.each([
   ['REDIS_URL', 'http://user:canary@redis:6379'],
+  ['REDIS_URL', 'redis://redis:6379/0?password=canary'],
   ['REDIS_URL', 'user:can@canary@redis'],
   ['GATEWAY_URL', 'https://user:canary@gateway.example.com'],
   ['GATEWAY_URL', 'https://gateway.example.com/?key=canary'],

@@ -46,7 +46,14 @@ export const onOff: Kind<boolean> = {
 };
 
 export function plainText(allowed: string, pattern = /\S/): Kind<string> {
-  return textWhere((value) => value.length <= MAX_TEXT_LENGTH && pattern.test(value), allowed);
+  // A line end of Windows, as environment files have them, would name another file, issuer or claim.
+  const problems = (text: string) =>
+    text.trim() === text ? [] : ['with spaces or a line end around it'];
+  const isValid = (text: string) => text.length <= MAX_TEXT_LENGTH && pattern.test(text);
+  return {
+    ...textWhere((text) => isValid(text) && problems(text).length === 0, allowed),
+    problems,
+  };
 }
 
 // RFC 7518: a key of HS256 has at least the length of its hash; a shorter one can be found by trying.
@@ -72,11 +79,14 @@ export const fetchedUrl = textWhere((value) => {
 
 export const baseUrl: Kind<string> = { parse: readBaseUrl, allowed: BASE_URL };
 
+/** A query would set options of the client's, and a scheme in capitals leave out its TLS. */
+const REDIS_URL = /^rediss?:\/\/[^/?#]*(?:\/\d{0,5})?$/;
+
 export const redisUrl = textWhere(
   (value) =>
     isSentinelUrl(value)
       ? readSentinelUrl(value) !== null
-      : /^\/[^/]/.test(value) || isRedisUrl(parseUrl(value)),
+      : /^\/[^/]/.test(value) || (REDIS_URL.test(value) && parseUrl(value) !== null),
   'a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary',
 );
 
@@ -131,10 +141,6 @@ function listOf(isValid: (item: string) => boolean, allowed: string): Kind<reado
     },
     allowed,
   };
-}
-
-function isRedisUrl(url: URL | null): boolean {
-  return url !== null && /^rediss?:$/.test(url.protocol) && /^\/?\d{0,5}$/.test(url.pathname);
 }
 
 function isWebUrl(url: URL | null): url is URL {
