@@ -10,7 +10,6 @@ interface RedisClientOptions {
   /** The deadline of connecting, and of each command. */
   readonly timeoutMs: number;
   readonly reconnectMaxMs: number;
-  readonly socketTimeoutMs?: number;
   /** Is told of each failure of the connection; those of commands are seen by whoever runs them. */
   readonly health: RedisHealth;
 }
@@ -96,7 +95,8 @@ function connectionOptions(options: RedisClientOptions) {
     maxRetriesPerRequest: 0,
     commandTimeout: options.timeoutMs,
     connectTimeout: options.timeoutMs,
-    ...(options.socketTimeoutMs && { socketTimeout: options.socketTimeoutMs }),
+    // One that is half open is dropped: it counts while an answer is awaited.
+    socketTimeout: 3 * options.timeoutMs,
     retryStrategy: retryDelay(options),
   } satisfies RedisOptions;
 }

@@ -36,8 +36,6 @@ export async function connectRedis({
   const redis = await openRedisClient({
     url,
     timeoutMs: redisTimeoutMs,
-    // A half-open connection is dropped; heartbeats keep a living one busy.
-    socketTimeoutMs: 3 * redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
     health,
   });

@@ -3,8 +3,9 @@ import { createKnownKeys, type KnownKeys } from '../../../lib/limits/known-keys.
 import { openSharedLimits } from '../../../src/store/redis/shared-limits.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRedis } from '../../support/redis.ts';
+import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { startSwitchboard } from '../../support/switchboard.ts';
 
 /** The figures of a bucket of ten that refills in ten minutes. */
 const taken = (points: number) => [10, 10 / 600_000, points];
@@ -106,4 +107,19 @@ describeWithRedis('limits in Redis', (serverPath) => {
       });
     },
   );
+
+  test('leave a connection that is half open for a new one', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using line = await startSwitchboard(redis.url);
+    using one = await openOn(`redis://:${REDIS_PASSWORD}@${line.address}`, 500);
+    await one.limits.share(['a'], taken(1));
+    // As where the machine of a Redis is gone, and its address leads to another one.
+    line.delayMs = 600_000;
+    expect(await one.limits.share(['a'], taken(1))).toBeNull();
+    line.delayMs = 0;
+    await eventually(async () => {
+      await one.clock.advance(5_000);
+      expect(await one.limits.share(['a'], taken(1))).not.toBeNull();
+    });
+  });
 });
