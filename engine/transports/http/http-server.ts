@@ -11,6 +11,7 @@ import type { Readiness } from '../admin/readiness.ts';
 import { createConnectionRoom } from '../connections/connection-room.ts';
 import { hasDoubledHeader } from '../requests/doubled-headers.ts';
 import { isCrossSite } from '../requests/origins.ts';
+import { parserFaultOf } from '../requests/parser-faults.ts';
 import { endRequestTrace, forwardedFrom } from '../requests/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
@@ -78,6 +79,10 @@ export function createHttpServer(settings: HttpServerSettings) {
   function accept(socket: Socket): void {
     received.open(socket, addresses.peerOf(socket));
     room.opened(socket);
+    socket.once('close', () => {
+      const fault = parserFaultOf(socket);
+      if (fault !== null) settings.metrics.sendersCut.add(fault);
+    });
     // A trusted proxy's are everybody's, and limited by the proxy.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));

@@ -7,6 +7,7 @@ import type {
 } from '../../operation/request-summary.ts';
 import { CLOSINGS } from '../connections/closings.ts';
 import { SEND_FAULTS } from '../connections/receive-buffer.ts';
+import { PARSER_FAULTS } from './parser-faults.ts';
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
 const OUTCOMES: readonly RequestOutcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];
@@ -41,11 +42,11 @@ export function createServerMetrics(registry: Registry) {
   );
   const crossSiteRefused = registry.counter(
     'cross_site_refused_total',
-    'Requests and upgrades that pages of other sites made browsers send; they are charged to nobody.',
+    'Requests and upgrades that pages of other sites made browsers send, charged to nobody.',
   );
   const upgradesRefused = registry.counter(
     'upgrades_refused_total',
-    'Requests for a WebSocket that were refused, by status.',
+    'Requests for a WebSocket refused, by status.',
     { status: ['400', '403', '429', '503'] },
   );
   const operations = registry.counter(
@@ -105,8 +106,8 @@ export function createServerMetrics(registry: Registry) {
   );
   const sendersCut = registry.counter(
     'senders_cut_total',
-    'Connections that were closed for what they sent, by the bound that was reached.',
-    { reason: SEND_FAULTS },
+    'Connections closed for what they sent: a bound, or Node’s parser (head over 16 KB, syntax, stalled).',
+    { reason: [...SEND_FAULTS, ...PARSER_FAULTS] },
   );
   const readersCut = registry.counter(
     'readers_cut_total',

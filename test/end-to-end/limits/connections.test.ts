@@ -234,9 +234,23 @@ test('a message of a hundred thousand levels is accepted as connection_init, and
   expect((await other.watch('1', '{ __typename }')).payload.data).toEqual({ __typename: 'Query' });
 });
 
-test('a request that stalls in its headers is answered with 408 and disconnected', async () => {
-  using raw = await openRaw(lasting.url);
-  raw.socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ');
-  await eventually(() => raw.isClosed);
-  expect(raw.received).toMatch(/^HTTP\/1\.1 408 /);
+test('what Node’s parser refuses is answered, disconnected and counted by its reason; a connection that never speaks is not', async () => {
+  const HEAD = 'POST /graphql HTTP/1.1\r\nhost: x\r\n';
+  const count = (reason: string) => seriesValue(lasting, `senders_cut_total{reason="${reason}"}`);
+  using silent = await openRaw(lasting.url);
+  for (const [bytes, status, reason] of [
+    [`${HEAD}x-slow: `, '408', 'stalled'],
+    [`${HEAD}cookie: ${'x'.repeat(20_000)}\r\n\r\n`, '431', 'head'],
+    [`${HEAD}no header\r\n\r\n`, '400', 'syntax'],
+  ] as const) {
+    const before = await count(reason);
+    using raw = await openRaw(lasting.url);
+    raw.socket.write(bytes);
+    await eventually(() => raw.isClosed);
+    expect(raw.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    await eventually(async () => expect(await count(reason)).toBe(before + 1));
+  }
+  const stalled = await count('stalled');
+  await eventually(() => silent.isClosed);
+  expect(await count('stalled')).toBe(stalled);
 });
