@@ -73,30 +73,27 @@ export function pageSize(
 }
 
 /**
- * The entries that the arguments of a list request: as many as its size argument says, else one for each of the `ids`; null
- * where the field takes neither.
+ * The entries that the arguments of a list request: as many as its size argument says, or one for each of those in it; null
+ * where the field has none. `ids` is one by its name.
  */
 export function requestedSize(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
   values: DocumentValues,
 ): Amount | null {
-  const counts = field.args.find(({ name }) => name === traitOf(field, 'sizeArgument'));
-  if (counts) {
-    const known = traitOf(field, 'listSize');
-    const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;
-    const given = node.arguments?.find(({ name }) => name.value === counts.name);
-    const count = given && values.read(given.value);
-    const size = (wanted: unknown = counts.defaultValue) =>
-      typeof wanted === 'number' ? Math.min(most, Math.max(0, wanted)) : most;
-    return typeof count === 'function' ? (inputs) => size(count(inputs)) : size(count);
-  }
-  if (!field.args.some(({ name }) => name === 'ids')) return null;
-  const ids = node.arguments?.find(({ name }) => name.value === 'ids');
-  const length = ids && values.readLength(ids.value);
-  // A longer list is refused by the resolver before anything is read.
-  const size = (count: number | undefined) => Math.min(MAX_PAGE_SIZE, count ?? USUAL_SIZE);
-  return typeof length === 'function' ? (inputs) => size(length(inputs)) : size(length);
+  const sizing = traitOf(field, 'sizeArgument') ?? 'ids';
+  const argument = field.args.find(({ name }) => name === sizing);
+  if (argument === undefined) return null;
+  const known = traitOf(field, 'listSize');
+  const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;
+  const isList = isListType(getNullableType(argument.type));
+  const given = node.arguments?.find(({ name }) => name.value === sizing);
+  const count = given && (isList ? values.readLength(given.value) : values.read(given.value));
+  const usual = isList ? USUAL_SIZE : argument.defaultValue;
+  // More are refused by the resolver before anything is read.
+  const size = (wanted: unknown = usual) =>
+    typeof wanted === 'number' ? Math.min(most, Math.max(0, wanted)) : most;
+  return typeof count === 'function' ? (inputs) => size(count(inputs)) : size(count);
 }
 
 const NO_INPUTS: CostInputs = {

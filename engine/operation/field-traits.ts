@@ -20,7 +20,7 @@ export interface FieldTraits {
   readonly keepsOutcome?: boolean;
   /** Names the things that a list of it has one entry for, or is the most entries of the list. */
   readonly listSize?: string | number;
-  /** The argument that says how many entries the list has, of which `listSize` is then the most. */
+  /** The argument that says how many entries the list has, or has one for each, of which `listSize` is then the most. */
   readonly sizeArgument?: string;
   /**
    * No subscription may select the field, since it would be resolved for each event and each subscriber. It says what to do

@@ -67,7 +67,8 @@ export function federated(schema: GraphQLSchema): GraphQLSchema {
   if (service === undefined || entities === undefined) throw new Error('no fields of a subgraph');
   const sdl = subgraphSdl(schema);
   service.resolve = () => ({ sdl });
-  entities.extensions = traits({ listSize: MAX_ENTITIES }).extensions as typeof entities.extensions;
+  const sizes = traits({ listSize: MAX_ENTITIES, sizeArgument: 'representations' });
+  entities.extensions = sizes.extensions as typeof entities.extensions;
   entities.resolve = (_root, { representations }, { scope }: Context) => {
     if (representations.length > MAX_ENTITIES) {
       const message = `representations must be at most ${MAX_ENTITIES}.`;

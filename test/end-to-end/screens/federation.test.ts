@@ -94,6 +94,23 @@ test.each([
   });
 });
 
+test('things cost as many as are asked for, so that a router may ask for the lists below one', async () => {
+  const below =
+    'positions { id symbol side units priceOpen priceCurrent profit invested digits leverage }';
+  const document = `query ($of: [_Any!]!) {
+    _entities(representations: $of) { ... on Instrument { id ${below} } }
+  }`;
+  for (const count of [1, 3]) {
+    const of = Array(count).fill({ __typename: 'Instrument', id: 'AAPL' });
+    const token = app.sandbox.token(DEMO);
+    const { data, errors, extensions } = await app.query(document, { token, variables: { of } });
+    expect(errors).toEqual([]);
+    expect(data._entities).toHaveLength(count);
+    expect(data._entities[0]).toMatchObject({ id: 'AAPL', positions: [{ symbol: 'AAPL' }] });
+    expect(extensions).toMatchObject({ cost: 1 + count * (1 + 1 + 50 * 10) });
+  }
+});
+
 test('without FEDERATION there is nothing of it', async () => {
   await using plain = await startTestApp();
   const { errors } = await plain.query('{ _service { sdl } }');
