@@ -3,7 +3,16 @@ import type { Clock } from '../lib/clock.ts';
 import { OPERATIONS, type OperationName } from '../src/gateway/operations.ts';
 import { isRow } from '../src/gateway/wire/scalars.ts';
 import type { SandboxControl } from './control.ts';
-import { Refused, readCatalogChange, readFault, readTokenOptions } from './control-input.ts';
+import {
+  Refused,
+  readCatalogChange,
+  readCatalogSize,
+  readFault,
+  readMarket,
+  readRevocation,
+  readTick,
+  readTokenOptions,
+} from './control-input.ts';
 import { json, parseJson, type Reply, readBody } from './http.ts';
 import type { Observations } from './observations.ts';
 
@@ -38,7 +47,7 @@ export function createControlListener(
     if (order === undefined)
       return json(404, { error: 'NOT_FOUND', message: `No ${verb} ${path}` });
     const bytes = await readBody(request);
-    if (bytes === null) return json(413, { error: 'PAYLOAD_TOO_LARGE' }, { connection: 'close' });
+    if (bytes === null) return json(413, { error: 'PAYLOAD_TOO_LARGE' });
     const input = bytes.length === 0 ? {} : parseJson(bytes);
     if (!isRow(input)) return json(400, { error: 'BAD_INPUT', message: 'The body is no object.' });
     try {
@@ -57,7 +66,7 @@ function ordersOf(control: SandboxControl, observations: Observations): Orders {
     'DELETE /sandbox/faults': () => control.clearFaults(),
     'GET /sandbox/calls': (_input, query) => ({
       ...control.callCounts(),
-      ...(query.has('since') && { ended: observations.endedSince(Number(query.get('since'))) }),
+      ...(query.has('since') && { ended: observations.endedSince(sinceOf(query)) }),
     }),
     'DELETE /sandbox/calls': () => control.clearCalls(),
     'GET /sandbox/requests': (_input, query) => ({
@@ -68,39 +77,24 @@ function ordersOf(control: SandboxControl, observations: Observations): Orders {
       const options = readTokenOptions(input);
       return { access_token: control.token(options) };
     },
-    'POST /sandbox/tokens/revoke': ({ token, login }) => {
-      if (typeof token === 'string') control.revoke({ token });
-      else if (typeof login === 'number') control.revoke({ login });
+    'POST /sandbox/tokens/revoke': (input) => {
+      const { token, login } = readRevocation(input);
+      if (token !== undefined) control.revoke({ token });
+      else if (login !== undefined) control.revoke({ login });
       else throw new Refused('token or login is required');
     },
-    'POST /sandbox/tick': ({ times = 1 }) => {
-      if (!Number.isInteger(times) || (times as number) < 1 || (times as number) > 100_000) {
-        throw new Refused('times must be a whole number from 1 to 100000');
-      }
-      control.tick(times as number);
-    },
-    'POST /sandbox/market': ({ symbol, price, open }) => {
-      if (typeof symbol !== 'string') throw new Refused('symbol must be a string');
-      if (open !== undefined && !control.setOpen(symbol, open === true)) throw unknown(symbol);
-      if (price === undefined) return;
-      if (typeof price !== 'number' || !Number.isFinite(price) || price <= 0) {
-        throw new Refused('price must be a number above 0');
-      }
-      if (!control.putPrice(symbol, price)) throw unknown(symbol);
+    'POST /sandbox/tick': (input) => control.tick(readTick(input).times),
+    'POST /sandbox/market': (input) => {
+      const { symbol, price, open } = readMarket(input);
+      const isKnown =
+        (open === undefined || control.setOpen(symbol, open)) &&
+        (price === undefined || control.putPrice(symbol, price));
+      if (!isKnown) throw new Refused(`there is no instrument ${symbol}`);
     },
     'POST /sandbox/catalog': (input) => control.changeCatalog(readCatalogChange(input)),
-    'POST /sandbox/catalog/size': ({ size }) => {
-      if (!Number.isInteger(size) || (size as number) < 1 || (size as number) > 20_000) {
-        throw new Refused('size must be a whole number from 1 to 20000');
-      }
-      control.resizeCatalog(size as number);
-    },
+    'POST /sandbox/catalog/size': (input) => control.resizeCatalog(readCatalogSize(input).size),
     'POST /sandbox/reset': () => control.reset(),
   };
-}
-
-function unknown(symbol: string): Refused {
-  return new Refused(`there is no instrument ${symbol}`);
 }
 
 function operationOf(query: URLSearchParams): OperationName | undefined {
@@ -108,4 +102,10 @@ function operationOf(query: URLSearchParams): OperationName | undefined {
   if (name === null) return undefined;
   if (!Object.hasOwn(OPERATIONS, name)) throw new Refused(`there is no operation ${name}`);
   return name as OperationName;
+}
+
+function sinceOf(query: URLSearchParams): number {
+  const since = Number(query.get('since'));
+  if (Number.isNaN(since)) throw new Refused('since must be a number of milliseconds');
+  return since;
 }

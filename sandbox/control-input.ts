@@ -66,6 +66,28 @@ const CATALOG_CHANGE: Properties<CatalogChange & CatalogHeaders> = {
   headers: optional(headers),
 };
 
+const REVOCATION: Properties<{ readonly token?: string; readonly login?: number }> = {
+  token: optional(text),
+  login: optional(count),
+};
+
+const TICK: Properties<{ readonly times?: number }> = { times: optional(wholeNumber(1, 100_000)) };
+
+const MARKET: Properties<{
+  readonly symbol: string;
+  readonly price?: number;
+  readonly open?: boolean;
+}> = {
+  symbol: text,
+  price: optional({
+    isValid: (value) => typeof value === 'number' && value > 0 && value <= MOST,
+    allowed: `a number above 0, of at most ${MOST}`,
+  }),
+  open: optional(boolean),
+};
+
+const CATALOG_SIZE: Properties<{ readonly size: number }> = { size: wholeNumber(1, 20_000) };
+
 export function readFault(input: unknown): Fault {
   return read(FAULT, input);
 }
@@ -82,6 +104,22 @@ export function readTokenOptions(input: unknown): TokenOptionsInput {
 
 export function readCatalogChange(input: unknown): CatalogChange & CatalogHeaders {
   return read(CATALOG_CHANGE, input);
+}
+
+export function readRevocation(input: unknown) {
+  return read(REVOCATION, input);
+}
+
+export function readTick(input: unknown) {
+  return read(TICK, input);
+}
+
+export function readMarket(input: unknown) {
+  return read(MARKET, input);
+}
+
+export function readCatalogSize(input: unknown) {
+  return read(CATALOG_SIZE, input);
 }
 
 function read<T>(properties: Properties<T>, input: unknown): T {

@@ -11,9 +11,8 @@ export interface Reply {
 
 const MAX_BODY_BYTES = 1_048_576;
 
-export function json(status: number, body: unknown, headers?: OutgoingHttpHeaders): Reply {
-  const reply = { status, body: JSON.stringify(body) };
-  return headers === undefined ? reply : { ...reply, headers };
+export function json(status: number, body: unknown): Reply {
+  return { status, body: JSON.stringify(body) };
 }
 
 /** Reads the request's body; null where it is too large for the sandbox, or aborted. */
@@ -24,10 +23,9 @@ export function readBody(request: IncomingMessage): Promise<Buffer | null> {
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
-      // The rest is read and discarded, so that the answer can still be sent.
-      else resolve(null);
     });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
+    // An answer before the end would be lost with the connection, on which the rest still comes.
+    request.on('end', () => resolve(bytes > MAX_BODY_BYTES ? null : Buffer.concat(chunks)));
     request.on('close', () => resolve(null));
     request.on('error', () => resolve(null));
   });

@@ -109,9 +109,7 @@ function unrouted(why: string): Reply {
 
 function tooLarge({ operation }: Route): Reply {
   const message = `${OPERATIONS[operation].verb} takes up to 1 MB.`;
-  const reply = refuse(operation, 413, 'PAYLOAD_TOO_LARGE', message);
-  // The unread rest of the body would be parsed as the next request.
-  return { ...reply, headers: { connection: 'close' } };
+  return refuse(operation, 413, 'PAYLOAD_TOO_LARGE', message);
 }
 
 function errorName(status: number): string {

@@ -47,6 +47,12 @@ export function createTokens(options: TokenOptions): Tokens {
   const revokedUpTo = new Map<number, number>();
   let serial = 0;
 
+  /** By the clock, so that a token of a former run is older than what this one revokes. */
+  function nextSerial(): number {
+    serial = Math.max(serial + 1, clock.date());
+    return serial;
+  }
+
   function read(token: string): TokenClaims | null {
     const known = checked.get(token);
     if (known !== undefined) return known;
@@ -78,7 +84,6 @@ export function createTokens(options: TokenOptions): Tokens {
 
   return {
     mint({ subject, login, group, expiresInSeconds, signature }) {
-      serial += 1;
       const iat = Math.floor(clock.date() / 1000);
       const claims = {
         sub: subject,
@@ -86,7 +91,7 @@ export function createTokens(options: TokenOptions): Tokens {
         [groupClaim]: group,
         iat,
         exp: iat + (expiresInSeconds ?? ttlSeconds),
-        jti: String(serial),
+        jti: String(nextSerial()),
       };
       const body = `${HEADER}.${encode(claims)}`;
       return `${body}.${sign(body, signature === 'forged' ? `not ${secret}` : secret)}`;
@@ -102,7 +107,7 @@ export function createTokens(options: TokenOptions): Tokens {
       revoked.add(token);
     },
     revokeLogin(login) {
-      revokedUpTo.set(login, serial);
+      revokedUpTo.set(login, nextSerial());
     },
     // The serial is not reset, so that a token minted after a reset never equals one minted before.
     reset() {

@@ -8,8 +8,6 @@ import { plainAddress } from '../../lib/address-key.ts';
 export interface SandboxProxyOptions {
   readonly gatewayUrl: string;
   readonly origins: AllowedOrigins;
-  /** Whether the gateway's own operations are reached too, as `/sandbox/gateway/…`. */
-  readonly offersGateway: boolean;
   /** The graph's own counts, for `/sandbox/graph`. */
   readonly graphFigures: () => Promise<object>;
   /** Called when the sandbox has another edition of the catalog, or other headers of it; or another catalog than before. */
@@ -24,7 +22,7 @@ const OF_PROXIES = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
 // They belong to one connection, not to the message; `vary` is said by the facade for both.
 const NOT_PASSED_ON = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'vary']);
 
-/** Forwards `/sandbox/…` to the sandbox gateway, for clients on this machine only. */
+/** Forwards `/sandbox/…` to the sandbox gateway, its operations as `/sandbox/gateway/…`, for clients on this machine only. */
 export class SandboxProxy implements Site {
   readonly #options: SandboxProxyOptions;
 
@@ -41,12 +39,13 @@ export class SandboxProxy implements Site {
 
   /**
    * A page of any site can send requests to this machine; it may not use the controls, not even by DNS
-   * rebinding. A client behind a proxy on this machine may not either.
+   * rebinding. A client behind a proxy on this machine may not either: nginx by itself adds no header, and speaks HTTP/1.0.
    */
   isOpenTo(request: IncomingMessage): boolean {
     const { socket, headers } = request;
     return (
       isLoopback(socket.remoteAddress) &&
+      request.httpVersion !== '1.0' &&
       !Object.keys(headers).some((name) => OF_PROXIES.test(name)) &&
       isThisMachine(headers.host) &&
       isAllowedPage(request, this.#options.origins, null)
@@ -65,13 +64,15 @@ export class SandboxProxy implements Site {
     return new Promise((resolve, reject) => {
       const lost = (error: Error) => {
         // A fault that was set in the sandbox resets connections, which is no failure of the facade.
-        if (!isOperation) return reject(error);
+        if (!isOperation && !reply.disconnected.aborted) return reject(error);
         if (reply.isBegun) reply.abort();
         else reply.sendNothing(502);
         resolve();
       };
       const { host: _host, connection: _connection, ...headers } = request.headers;
-      const onward = httpRequest(target, { method: request.method, headers }, (answer) => {
+      // A call that hangs ends with its client.
+      const init = { method: request.method, headers, signal: reply.disconnected };
+      const onward = httpRequest(target, init, (answer) => {
         const { statusCode = 502 } = answer;
         const isOther = /^\/sandbox\/(?:catalog\/size|reset)$/.test(target.pathname);
         const isOfCatalog = isOther || target.pathname === '/sandbox/catalog';
@@ -92,14 +93,13 @@ export class SandboxProxy implements Site {
     });
   }
 
-  /** Null for a path that is neither a control's nor, where those are offered, an operation's. */
+  /** Null for a path that is neither a control's nor an operation's. */
   #targetOf(url: string): URL | null {
-    const { gatewayUrl, offersGateway } = this.#options;
+    const { gatewayUrl } = this.#options;
     const path = url.split('?', 1)[0] ?? '';
     if (!path.startsWith(`${GATEWAY}/`)) {
       return CONTROL_PATH.test(path) ? new URL(url, gatewayUrl) : null;
     }
-    if (!offersGateway) return null;
     const ownPath = path.slice(GATEWAY.length);
     const target = new URL(gatewayUrl);
     target.pathname += ownPath.slice(1);

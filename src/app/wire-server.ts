@@ -97,17 +97,18 @@ function sitesOf(
   { sandbox, gateway, domain, metrics }: Resources,
   made: () => ReadonlyMap<string, string>,
 ): readonly Site[] {
-  const { introspection, corsOrigins: origins, demoPage: offersGateway } = config;
+  const { introspection, corsOrigins: origins, demoPage: isTrial } = config;
+  // A proxy on this machine that does not name itself would open them to everybody.
   const controls =
-    sandbox &&
-    new SandboxProxy({
-      ...{ gatewayUrl: sandbox.url, origins, offersGateway },
-      onCatalogChange: domain.catalogs.expire,
-      graphFigures: () => graphFigures(metrics.registry),
-    });
-  const page = offersGateway
-    ? DemoPage.find((request) => controls?.isOpenTo(request) ?? false)
-    : null;
+    sandbox && isTrial
+      ? new SandboxProxy({
+          gatewayUrl: sandbox.url,
+          origins,
+          onCatalogChange: domain.catalogs.expire,
+          graphFigures: () => graphFigures(metrics.registry),
+        })
+      : null;
+  const page = controls && DemoPage.find((request) => controls.isOpenTo(request));
   const docs = config.graphiql ? DocsSite.find(made) : null;
   const hasAuthCookie = config.authCookie !== null;
   const users = sandbox && graphiqlUsers(gateway.client);

@@ -40,9 +40,15 @@ test.each([
   ['faults', '{'],
   ['tokens', { email: 'nobody@example.com' }],
   ['tokens/revoke', {}],
+  ['tokens/revoke', { token: 7, login: 700001 }],
+  ['tokens/revoke', { login: '700001' }],
   ['tick', { times: 0 }],
+  ['tick', { time: 5 }],
   ['market', { symbol: 'NO.SUCH', price: 1 }],
   ['market', { symbol: 'AAPL', price: -1 }],
+  ['market', { symbol: 'AAPL', price: 1e308 }],
+  ['market', { symbol: 'AAPL', cost: 150 }],
+  ['market', { symbol: 'AAPL', open: 'yes' }],
   ['catalog', { add: -1 }],
   ['catalog/size', { size: 0 }],
   ['catalog/size', { size: 20_001 }],
@@ -52,4 +58,31 @@ test.each([
     status: 400,
     body: { error: 'BAD_INPUT', message: expect.any(String) },
   });
+});
+
+test('a request that is refused has changed nothing', async () => {
+  await using place = await openSandbox();
+  const refused = { symbol: 'AAPL', open: false, price: 0 };
+  expect((await control(place.sandbox, 'POST', 'market', refused)).status).toBe(400);
+  expect(await place.as(DEMO).order({ symbol: 'AAPL' })).toMatch(/^\d+$/);
+});
+
+test('GET calls refuses a moment that is none', async () => {
+  await using place = await openSandbox();
+  expect((await control(place.sandbox, 'GET', 'calls?since=yesterday')).status).toBe(400);
+});
+
+test('all tokens of a login are revoked, those of a run before the restart as well', async () => {
+  await using before = await openSandbox();
+  const [, , former] = [1, 2, 3].map(() => before.sandbox.token({ email: DEMO }));
+  await before.clock.advance(1_000);
+  await using place = await openSandbox({ clock: before.clock });
+  const statusOf = async (token: string | undefined) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(place.sandbox.url + POSITIONS, { headers })).status;
+  };
+  expect(await statusOf(former)).toBe(200);
+  await control(place.sandbox, 'POST', 'tokens/revoke', { login: 700001 });
+  expect(await statusOf(former)).toBe(401);
+  expect(await statusOf(place.sandbox.token({ email: DEMO }))).toBe(200);
 });

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { SandboxProxy } from '../../../../sandbox/page/sandbox-proxy.ts';
 import { statusesOf } from '../../../end-to-end/chaos/raw-connection.ts';
 import { startTestApp } from '../../../support/app.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { rawRequest } from '../../../support/raw-request.ts';
 import { sharedApp } from '../../../support/shared-app.ts';
 
@@ -35,17 +36,24 @@ test('the sandbox’s controls are reached through the facade, from this machine
   expect(JSON.stringify(calls)).toContain('getCustomerId');
 });
 
-test('in production they are for the server’s own page, without the gateway’s operations, and down without harm', async () => {
-  const environment = { NODE_ENV: 'production', SANDBOX: 'on' };
-  await using own = await startTestApp({ ...environment, CORS_ORIGINS: 'https://app.example.com' });
+test('where origins are named they are for the server’s own page, and down without harm', async () => {
+  await using own = await startTestApp({ CORS_ORIGINS: 'https://app.example.com' });
   const statusFrom = async (origin: string) =>
     (await rawRequest(`${own.url}/sandbox/calls`, { headers: { origin } })).status;
   expect(await statusFrom(own.url)).toBe(200);
   expect(await statusFrom('http://localhost:1')).toBe(404);
-  expect((await rawRequest(own.url + GATEWAY_PATH, { headers: bearer() })).status).toBe(404);
   await own.sandbox.close();
   expect(await statusFrom(own.url)).toBe(500);
   expect((await own.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+});
+
+test('in production there are none, nor for a proxy by HTTP/1.0', async () => {
+  await using production = await startTestApp({ NODE_ENV: 'production', SANDBOX: 'on' });
+  for (const path of ['/sandbox/calls', '/sandbox/graph', GATEWAY_PATH]) {
+    expect((await rawRequest(production.url + path, { headers: bearer() })).status).toBe(404);
+    const old = `GET ${path} HTTP/1.0\r\nhost: ${new URL(app.url).host}\r\n\r\n`;
+    expect(await statusesOf(app.url, old)).toContain('404');
+  }
 });
 
 test.each([
@@ -111,6 +119,33 @@ test('the gateway’s own operations are reached as it answers them, and those t
   expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
 });
 
+test('a body that is too large is answered as such, by a control and by an operation', async () => {
+  const body = 'x'.repeat(8_000_000);
+  const wallet = 'gateway/payments/client/add-crm-crypto-wallet';
+  for (const path of ['faults', wallet]) {
+    const answer = await fetch(`${app.url}/sandbox/${path}`, { method: 'POST', body });
+    expect([path, answer.status]).toEqual([path, 413]);
+  }
+  expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
+});
+
+test('a call that hangs ends with its client, as a control does', async () => {
+  app.sandbox.fail({ operation: 'getSession', kind: 'hang', times: 1 });
+  const startedMs = Date.now();
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const asked = fetch(app.url + GATEWAY_PATH, { headers: bearer(), signal }).catch(() => null);
+  await eventually(() => expect(app.sandbox.calls('getSession')).toBe(1));
+  leaving.abort();
+  await asked;
+  const since = `${app.url}/sandbox/calls?since=${startedMs - 1}`;
+  await eventually(async () => {
+    const { ended } = (await (await fetch(since)).json()) as { ended: unknown };
+    expect(ended).toMatchObject([{ operation: 'getSession', fault: 'hang', status: null }]);
+  });
+  expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
+});
+
 test('another edition of the catalog, or another catalog, is read at once, and after nothing else; one that lacks most is kept out', async () => {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const catalog = async (fields = 'version stale size') =>
@@ -144,7 +179,6 @@ test('a name of this machine does not open them to a peer elsewhere', () => {
   const proxy = new SandboxProxy({
     gatewayUrl: app.url,
     origins: { origins: [], anyLocalhost: false },
-    offersGateway: true,
     onCatalogChange: () => {},
     graphFigures: async () => ({}),
   });
