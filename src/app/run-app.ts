@@ -107,15 +107,15 @@ export async function runApp(
 
 function welcome(config: Config, { url }: App): string {
   // The container image has no page.
-  const hasPage = config.demoPage && DemoPage.find() !== null;
+  const hasPage = config.demoPage && config.graphiql && DemoPage.find() !== null;
   const open = hasPage
     ? `  Open       ${url}/   (what it does, live: you are signed in as the demo user)\n`
     : '';
+  const graphiql = config.graphiql ? `  GraphiQL   ${url}/graphql\n` : '';
   return `
   Trading Graph is running with its own sandbox gateway (pretend money, a pretend market).
 
-${open}  GraphiQL   ${url}/graphql
-  Try        { session { id balance } positions { id symbol profit instrument { id name } } }
+${open}${graphiql}  Try        { session { id balance } positions { id symbol profit instrument { id name } } }
   Sign in    mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }
              pro@example.com and fresh@example.com have the same password
   Phone      ${fromAPhone(config, `${url}/${hasPage ? '' : 'graphql'}`)}

@@ -108,7 +108,9 @@ function sitesOf(
           graphFigures: () => graphFigures(metrics.registry),
         })
       : null;
-  const page = controls && DemoPage.find((request) => controls.isOpenTo(request));
+  // It leads to GraphiQL and to the documentation.
+  const page =
+    controls && config.graphiql ? DemoPage.find((request) => controls.isOpenTo(request)) : null;
   const docs = config.graphiql ? DocsSite.find(made) : null;
   const hasAuthCookie = config.authCookie !== null;
   const users = sandbox && graphiqlUsers(gateway.client);

@@ -88,11 +88,12 @@ describe('the demonstration page', () => {
     }
   });
 
-  test('is not there in production, nor before a real gateway', async () => {
+  test('is not there in production, before a real gateway, nor without GraphiQL, to which it leads', async () => {
     await using production = await startTestApp({ NODE_ENV: 'production', SANDBOX: 'on' });
     await using real = await startTestApp({}, { gateway: app.sandbox });
+    await using bare = await startTestApp({ GRAPHIQL: 'off' });
     const [asset = ''] = await assetsOf();
-    for (const { url } of [production, real]) {
+    for (const { url } of [production, real, bare]) {
       expect((await openPage(url)).text).not.toContain('<main');
       expect((await rawRequest(url + asset)).status).toBe(404);
     }

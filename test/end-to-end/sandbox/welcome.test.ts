@@ -10,10 +10,14 @@ import { rawRequest } from '../../support/raw-request.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-test('`trading-graph start` prints what to open, what to query and how to sign in, and all of it works', async () => {
+/** Starts the program, and gives what it has written by the time it invites to stop it. */
+async function withWelcome(
+  environment: Readonly<Record<string, string>>,
+  read: (written: string) => Promise<void> | void,
+): Promise<void> {
   const child = spawn(process.execPath, ['src/cli/main.ts', 'start'], {
     cwd: root,
-    env: { ...compileCache(), PORT: '0', ADMIN_PORT: '0', SANDBOX_SEED: 'tests' },
+    env: { ...compileCache(), PORT: '0', ADMIN_PORT: '0', SANDBOX_SEED: 'tests', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
@@ -22,6 +26,23 @@ test('`trading-graph start` prints what to open, what to query and how to sign i
       written += text;
     });
     await eventually(() => expect(written).toContain('Ctrl+C'));
+    await read(written);
+  } finally {
+    const ended = once(child, 'exit');
+    child.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+  }
+}
+
+test('without GraphiQL it names no page that is not there', async () => {
+  await withWelcome({ GRAPHIQL: 'off' }, (written) => {
+    expect(written).toContain('Try ');
+    expect(written).not.toMatch(/Open|GraphiQL/);
+  });
+});
+
+test('`trading-graph start` prints what to open, what to query and how to sign in, and all of it works', async () => {
+  await withWelcome({}, async (written) => {
     expect(written).toContain('sandbox');
     expect(written.trim().split('\n').length).toBeLessThan(12);
 
@@ -48,9 +69,5 @@ test('`trading-graph start` prints what to open, what to query and how to sign i
     expect(answer.errors).toEqual([]);
     expect(answer.data.session.balance).toBe(50_000);
     expect(answer.data.positions.length).toBeGreaterThan(0);
-  } finally {
-    const ended = once(child, 'exit');
-    child.kill('SIGINT');
-    expect(await ended).toEqual([0, null]);
-  }
+  });
 });
