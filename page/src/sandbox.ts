@@ -1,7 +1,7 @@
-/** The gateway's operations by the names of the sandbox, and how often each was called. */
+/** How often the gateway's operations were called, by accounts and by the names of the sandbox. */
 export interface CallCounts {
   readonly total: number;
-  readonly operations: Readonly<Record<string, number>>;
+  readonly logins: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly ended: readonly EndedCall[];
 }
 

@@ -74,8 +74,9 @@ async function placeOnce(app: App, box: OrderBox, { symbol, side, units }: Form)
   const startedAt = performance.now();
   const outcome = await ticket.place(input, { onProgress: turn.step });
   const tookMs = performance.now() - startedAt;
-  const after: Details = [['Answered after', formatMs(tookMs)]];
-  turn.show(shownOf(app, idempotencyKey, outcome, [...after, ...(await countSince(app, before))]));
+  const sent = await countSince(app, turn, before);
+  const details: Details = [['Answered after', formatMs(tookMs)], ...sent];
+  turn.show(shownOf(app, idempotencyKey, outcome, details));
 }
 
 /** Two requests of one key at the same time, as two taps are that a front end does not hold back. */
@@ -86,7 +87,7 @@ async function placeTwice(app: App, box: OrderBox, { symbol, side, units }: Form
   const input = { symbol, side, kind: 'MARKET' as const, size: { units }, idempotencyKey };
   const place = () => outcomeOf(app.client.mutate(PLACE, { input }), idempotencyKey);
   const taps = await Promise.all([place(), place()]);
-  const sent = await countSince(app, before);
+  const sent = await countSince(app, turn, before);
   // Either may be lost while the other comes.
   const outcome = taps.find(({ status }) => status !== 'unanswered') ?? taps[0];
   const shown = shownOf(app, idempotencyKey, outcome, [
@@ -177,17 +178,18 @@ async function resume(app: App, turn: Turn, { orders }: Client, key?: string): P
   if (turn.isShown() && order.outcome.status !== 'unanswered') await order.forget().catch(() => {});
 }
 
-/** The number of market orders that the gateway has received; null where it cannot be asked. */
+/** The number of the account's market orders that the gateway has received; null where it cannot be asked. */
 async function ordersSent(app: App): Promise<number | null> {
   await app.calls.refresh();
   const { counts } = app.calls;
-  return counts && (counts.operations.openPosition ?? 0);
+  const { session } = app.client.account.state();
+  return counts && session && (counts.logins[session.login]?.openPosition ?? 0);
 }
 
-/** Nothing where the gateway could not be asked, or has begun to count anew. */
-async function countSince(app: App, before: number | null): Promise<Details> {
+/** Nothing where the gateway could not be asked, or has begun to count anew, or another user is signed in. */
+async function countSince(app: App, turn: Turn, before: number | null): Promise<Details> {
   const after = await ordersSent(app);
-  if (before === null || after === null || after < before) return [];
+  if (!turn.isShown() || before === null || after === null || after < before) return [];
   return [['Orders at the gateway', String(after - before)]];
 }
 

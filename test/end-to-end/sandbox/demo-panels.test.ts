@@ -67,6 +67,19 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.isFlawless();
   });
 
+  test('counts the orders of its own account, whatever another visitor places meanwhile', async () => {
+    await using visitor = await open();
+    await using other = await visit(browser, `${app.url}/?user=pro@example.com`);
+    await other.isLive();
+    await visitor.page.getByRole('radio', { name: 'TEST.SLOW' }).check();
+    const before = app.sandbox.calls('openPosition');
+    await visitor.click('Double tap');
+    await eventually(() => expect(app.sandbox.calls('openPosition')).toBe(before + 1));
+    await other.click('Place the order');
+    await other.reads('order-title', /^Accepted/);
+    await visitor.reads('order-title', /^Two taps, one order$/);
+  });
+
   test('asks again what became of an order, sends none, and hears of a position that came later', async () => {
     await using visitor = await open();
     const { page, reads } = visitor;
