@@ -36,7 +36,7 @@ export interface Account {
   readonly positions: Map<string, OpenPosition>;
   readonly orders: Map<string, PendingOrder>;
   readonly methods: WithdrawalMethod[];
-  readonly values: Map<string, unknown>;
+  readonly keys: Set<string>;
   balance: number;
   /** Increases with every change, so that a memoized answer is known to be stale. */
   revision: number;

@@ -62,8 +62,9 @@ export function createObservations(): Observations {
   let next = 0;
   let ended: EndedCall[] = [];
 
-  function remember(received: ReceivedRequest): void {
-    receivedRequests[next] = received;
+  function remember({ body, ...received }: ReceivedRequest): void {
+    // A part of a buffer holds all of it.
+    receivedRequests[next] = { ...received, body: Buffer.from(body.subarray(0, SHOWN_BODY_BYTES)) };
     next = (next + 1) % REMEMBERED_REQUESTS;
   }
 
@@ -128,7 +129,7 @@ function show({ headers, body, ...received }: ReceivedRequest): RecordedRequest 
     const text = Array.isArray(value) ? value.join(', ') : (value ?? '');
     shown[name] = name === 'authorization' ? fingerprint(text) : text;
   }
-  return { ...received, headers: shown, body: body.subarray(0, SHOWN_BODY_BYTES).toString() };
+  return { ...received, headers: shown, body: body.toString() };
 }
 
 /** Distinguishes tokens without revealing them. */

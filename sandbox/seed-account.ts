@@ -33,7 +33,7 @@ export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
     positions: new Map(),
     orders: new Map(),
     methods: firstMethods(user),
-    values: new Map(),
+    keys: new Set(),
     balance: user.balance,
     revision: 0,
     prevBalance: user.balance,

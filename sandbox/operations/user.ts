@@ -1,7 +1,7 @@
 import { json } from '../http.ts';
 import { authenticated, bodyRow, malformed, refuse } from '../refusals.ts';
 
-const MAX_VALUES = 1_000;
+const MAX_KEYS = 1_000;
 
 /** Operation 6. */
 export const resetTradingAccountPassword = authenticated((call) => {
@@ -21,11 +21,12 @@ export const setValue = authenticated((call, { world }) => {
   if (body === null || !('value' in body)) {
     return malformed(call.operation, 'value', 'is required');
   }
-  const { values } = world.account(call.user);
+  // No operation reads a value, so keys alone are kept.
+  const { keys } = world.account(call.user);
   const { key = '' } = call.params;
-  if (values.size >= MAX_VALUES && !values.has(key)) {
+  if (keys.size >= MAX_KEYS && !keys.has(key)) {
     return refuse(call.operation, 409, 'TOO_MANY_KEYS', 'No more keys can be stored.');
   }
-  values.set(key, body.value);
+  keys.add(key);
   return json(200, { success: true });
 });

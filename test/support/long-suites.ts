@@ -65,6 +65,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/end-to-end/{extensions,start}/**/*.test.ts',
   'test/end-to-end/transports/{draining,shutdown}.test.ts',
   'test/lib/{byte-collector,memory-watch}.test.ts',
+  'test/sandbox/held-bytes.test.ts',
   'test/engine/execution/compiling-executor.test.ts',
   'test/engine/execution/response-cache.test.ts',
   'test/engine/transports/connections/{idle-readers,send-buffers}.test.ts',

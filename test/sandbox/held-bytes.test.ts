@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { heldBytes } from '../support/heap.ts';
+import { openSandbox } from './sandbox-client.ts';
+
+const REQUESTS = 60;
+const VALUE_BYTES = 1_000_000;
+
+test('of large requests and the values that they store a small part is held', async () => {
+  await using place = await openSandbox();
+  const demo = place.as('demo@example.com');
+  const store = (key: string) => demo.put(`/user/kv/${key}`, { value: 'x'.repeat(VALUE_BYTES) });
+  await store('first');
+  const before = heldBytes();
+  for (let i = 0; i < REQUESTS; i += 1) expect((await store(`key-${i}`)).status).toBe(200);
+  expect(heldBytes() - before).toBeLessThan((REQUESTS * VALUE_BYTES) / 4);
+});
