@@ -59,6 +59,22 @@ test('a token that was refused is not sent again where the app gives it once mor
   expect(sent).toEqual([`a1: ${WHO}`, `a2: ${WHO}`, `a2: ${WHO}`]);
 });
 
+test('a list goes on where another request has renewed the token that is refused its line', async () => {
+  const { client, market } = fakeClient({ data: () => ({ news: null }) });
+  const signedOut: unknown[] = [];
+  client.positions(({ error }) => void signedOut.push(error?.code));
+  await market.pass(0);
+  await market.endToken();
+  const [, line] = market.subscriptions.splice(0);
+  await market.endToken();
+  expect((await client.query('{ news }')).errors).toEqual([]);
+  line?.cut(4403);
+  await market.pass(2);
+  expect(market.subscriptions.at(-1)?.token).toBe('token-3');
+  expect(signedOut).not.toContain('SIGNED_OUT');
+  client.dispose();
+});
+
 test('also where its renewal has brought the next user’s token', async () => {
   let user: User = 'a';
   const { client } = open(({ force }) => {

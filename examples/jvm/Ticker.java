@@ -273,6 +273,8 @@ public final class Ticker {
           leastMs = refusal.retryAfterMs;
           say("DELAYED, as of " + asOf + ": " + refusal.getMessage());
         }
+        // A renewed token may end while the next line is waited for.
+        if (token != null) refused = null;
         platform.pause(back, leastMs + pauseMs(failures, 30_000));
       }
     }

@@ -1,7 +1,7 @@
 import type { RequestEnvironment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
 import { withinTime } from './deadline.ts';
-import { asTradingGraphError, disposedError, signedOutError } from './failures.ts';
+import { asTradingGraphError, disposedError, networkError, signedOutError } from './failures.ts';
 
 /** Asks the app for its token; with `force` for a new one, since the last was refused. */
 export type TokenSource = (options: {
@@ -72,8 +72,10 @@ export class Tokens {
     return await this.#ask(true).token;
   }
 
-  /** Signs out, since the server has refused the renewed token as well. */
+  /** Signs out, since the server has refused the renewed token as well, unless another one has taken its place. */
   refusedAgain(token: string): TradingGraphError {
+    if (token !== this.#current && !this.#isSignedOut)
+      return networkError('Another token has taken the place of the refused one.');
     const error = signedOutError('The server refuses the renewed token.');
     if (this.#current === token) {
       this.#noteRefused(token);

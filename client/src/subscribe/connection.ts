@@ -35,6 +35,8 @@ export interface ConnectionOptions {
 // A server that closes sockets right after their first data would be hammered.
 const SHORT_LIFE_MS = 2_000;
 const INSTANT_RETRY_MS = 1_000;
+// A token that is refused later than that was a good one, and has ended.
+const NEW_TOKEN_MS = 60_000;
 
 /** Keeps a transport open while there are subscriptions, and carries them from a lost transport to the next. */
 export class Connection {
@@ -46,7 +48,8 @@ export class Connection {
   /** Lost transports since the last data, which alone shows that a transport is of use. */
   #failures = 0;
   #failedHandshakes = 0;
-  #refusals = 0;
+  /** The token that took a refused one's place, and when; null once it has brought data. */
+  #renewed: { readonly token: string; readonly at: number; readonly up: number } | null = null;
   #instantRetryAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ConnectionOptions) {
@@ -77,7 +80,6 @@ export class Connection {
   release(): readonly Subscription[] {
     const released = [...this.#subscriptions];
     this.#subscriptions.clear();
-    this.#refusals = 0;
     this.#giveUp();
     for (const subscription of released) {
       subscription.leave();
@@ -206,7 +208,7 @@ export class Connection {
   #hasData(token: string): void {
     if (this.#state.name === 'open') this.#state = { ...this.#state, hadData: true };
     this.#failures = 0;
-    this.#refusals = 0;
+    this.#renewed = null;
     this.#options.tokens.accepted(token);
   }
 
@@ -260,21 +262,28 @@ export class Connection {
   }
 
   #renew({ token: refused, hadData }: TransportState, lifeMs: number): Promise<void> {
-    const { tokens } = this.#options;
+    const { tokens, environment } = this.#options;
     // Without data before the first refusal the token was simply out of date.
     const isLoop = hadData && lifeMs < SHORT_LIFE_MS;
-    this.#refusals += 1;
     return this.#prepare(async (isCurrent) => {
-      if (this.#refusals > 1) throw tokens.refusedAgain(refused);
+      if (this.#isNew(refused)) throw tokens.refusedAgain(refused);
       const token = await tokens.renewed(refused);
       if (!isCurrent()) return;
       if (isLoop) this.#wait(0);
+      this.#renewed = { token, at: environment.now(), up: environment.uptime() };
       else this.#open(token);
     });
   }
 
   #failed(error: TradingGraphError): void {
     if (!error.retryable) {
+  #isNew(token: string): boolean {
+    const { environment } = this.#options;
+    if (this.#renewed?.token !== token) return false;
+    const { at, up } = this.#renewed;
+    return Math.max(environment.now() - at, environment.uptime() - up) < NEW_TOKEN_MS;
+  }
+
       this.endAll(error);
       return;
     }

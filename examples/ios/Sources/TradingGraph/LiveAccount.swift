@@ -70,6 +70,8 @@ public struct AccountState {
         // The line is lost.
         if (error as? URLError)?.code == .timedOut { isLineDead = true }
       }
+      // A renewed token may end while the next line is waited for.
+      if sent != nil && sent != refused { refused = nil }
       state.status = nil
       failures += 1
       if !isLineDead { try? await run { try await Task.sleep(for: .seconds(seconds)) } }

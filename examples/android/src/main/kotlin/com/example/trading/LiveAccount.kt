@@ -87,6 +87,8 @@ class LiveAccount(private val session: Session) {
         if (!refusal.isRetryable) throw refusal
         leastMs = refusal.retryAfterMs
       }
+      // A renewed token may end while the next line is waited for.
+      if (token != null && token != refused) refused = null
       shown.update { it.copy(status = null) }
       withTimeoutOrNull(leastMs + pauseMs(failures, 30_000)) { back.receive() }
       failures += 1
