@@ -92,6 +92,13 @@ export class Tokens {
     this.#failure = null;
   }
 
+  /** The network is back, or somebody looks again: a renewal that failed need not wait. */
+  returned(): void {
+    if (!this.#failure?.error.retryable) return;
+    this.#failures = 0;
+    this.#failure = null;
+  }
+
   dispose(): void {
     this.#disposal.abort();
   }

@@ -112,6 +112,7 @@ export class Connection {
     if (state.name === 'preparing' || (isFlapping && state.name !== 'idle')) return;
     if (state.name === 'opening' && nowMs - state.sinceMs <= INSTANT_RETRY_MS) return;
     this.#instantRetryAt = nowMs;
+    this.#options.tokens.returned();
     this.restart();
   }
 
