@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   readonly isPaused: () => boolean;
   /** Called with each token that a transport is opened with. */
   readonly onToken: (token: string) => void;
-  /** Called when its subscriptions have ended by themselves. */
+  /** Called when it has no subscriptions any more. */
   readonly onEnded: () => void;
   readonly onAcknowledged?: () => void;
   /** A transport was lost before it was acknowledged; the number of times in a row. */
@@ -73,7 +73,7 @@ export class Connection {
   remove(subscription: Subscription): void {
     this.#subscriptions.delete(subscription);
     subscription.cancel();
-    if (this.#subscriptions.size === 0) this.#giveUp();
+    this.#rest();
   }
 
   /** Lets go of the subscriptions, which another connection takes over. */
@@ -187,6 +187,7 @@ export class Connection {
     const request = subscription.request();
     if (request === null) {
       this.#subscriptions.delete(subscription);
+      this.#rest();
       return;
     }
     const leave = transport.start(request, {
@@ -219,7 +220,7 @@ export class Connection {
     if (error?.retryable !== true) {
       this.#subscriptions.delete(subscription);
       subscription.end(error);
-      if (this.#subscriptions.size === 0) this.#giveUp();
+      this.#rest();
       return;
     }
     subscription.pause(error, () => this.#startAgain(subscription));
@@ -269,15 +270,13 @@ export class Connection {
     return this.#prepare(async (isCurrent) => {
       if (this.#isNew(refused)) throw tokens.refusedAgain(refused);
       const token = await tokens.renewed(refused);
+      this.#renewed = { token, at: environment.now(), up: environment.uptime() };
       if (!isCurrent()) return;
       if (isLoop) this.#wait(0);
-      this.#renewed = { token, at: environment.now(), up: environment.uptime() };
       else this.#open(token);
     });
   }
 
-  #failed(error: TradingGraphError): void {
-    if (!error.retryable) {
   #isNew(token: string): boolean {
     const { environment } = this.#options;
     if (this.#renewed?.token !== token) return false;
@@ -285,6 +284,8 @@ export class Connection {
     return Math.max(environment.now() - at, environment.uptime() - up) < NEW_TOKEN_MS;
   }
 
+  #failed(error: TradingGraphError): void {
+    if (!error.retryable) {
       this.endAll(error);
       return;
     }
@@ -300,6 +301,13 @@ export class Connection {
       name: 'waiting',
       cancel: environment.after(delayMs, () => void this.#connect()),
     };
+  }
+
+  /** Leaves the transport that nothing is subscribed over any more. */
+  #rest(): void {
+    if (this.#subscriptions.size > 0) return;
+    this.#giveUp();
+    this.#options.onEnded();
   }
 
   #giveUp(): void {

@@ -48,8 +48,10 @@ export class Subscriptions {
   #canStream = false;
   #obstacle: Obstacle | null = null;
   #isLastTry = false;
+  /** Whether event streams, which the platform prefers, have opened since they last took a socket's place. */
+  #hasStreamed = false;
   #isPaused = false;
-  #isDisposed = false;
+  readonly #disposal = new AbortController();
   #unlisten: (() => void) | null = null;
 
   constructor(options: SubscriptionsOptions) {
@@ -75,9 +77,11 @@ export class Subscriptions {
         },
         onAcknowledged: () => {
           if (this.#isRemembered) this.#options.memory.forget();
-          this.#isRemembered = false;
+          this.#isRemembered = prefersStreams;
           this.#canStream = false;
           this.#obstacle = null;
+          // They may have failed only because the network was gone, or the server restarted.
+          if (this.#hasStreamed) void this.#probe(true);
         },
         explained: (error) => withObstacle(error, this.#obstacle),
         onFailedHandshake: (failures) => {
@@ -100,7 +104,7 @@ export class Subscriptions {
       sink: untyped,
       environment,
     });
-    if (this.#isDisposed) {
+    if (this.#disposal.signal.aborted) {
       subscription.end(disposedError());
       return () => {};
     }
@@ -115,7 +119,7 @@ export class Subscriptions {
       },
     });
     this.#add(subscription);
-    return () => this.#remove(subscription);
+    return () => (this.#streams.get(subscription) ?? this.#socket)?.remove(subscription);
   }
 
   /** Opens all transports anew, as another account needs it. */
@@ -125,12 +129,10 @@ export class Subscriptions {
 
   endAll(error: TradingGraphError): void {
     for (const connection of this.#connections()) connection.endAll(error);
-    this.#streams.clear();
-    this.#rest();
   }
 
   dispose(): void {
-    this.#isDisposed = true;
+    this.#disposal.abort();
     this.endAll(disposedError());
   }
 
@@ -139,22 +141,19 @@ export class Subscriptions {
       this.#socket.add(subscription);
       return;
     }
-    const { url } = this.#options;
+    const { url, environment } = this.#options;
     const connection = new Connection({
       ...this.#connectionOptions(),
       open: (token, events) => new StreamTransport({ ...this.#options, url: url(), token, events }),
+      onAcknowledged: () => {
+        this.#hasStreamed = environment.prefersStreams === true;
+      },
       onFailedHandshake: (failures) => {
         if (failures >= HANDSHAKES_UNTIL_SOCKETS) this.#trySockets();
       },
     });
     this.#streams.set(subscription, connection);
     connection.add(subscription);
-  }
-
-  #remove(subscription: Subscription): void {
-    (this.#streams.get(subscription) ?? this.#socket)?.remove(subscription);
-    this.#streams.delete(subscription);
-    this.#rest();
   }
 
   /** No listener is left where nothing is subscribed to. */
@@ -180,14 +179,14 @@ export class Subscriptions {
 
   /** Looks up, before the first socket is opened, whether an earlier run of the app found that WebSockets are blocked. */
   async #recall(): Promise<void> {
-    if (!(await this.#options.memory.prefersStreams()) || this.#isDisposed) return;
+    if (!(await this.#options.memory.prefersStreams()) || this.#disposal.signal.aborted) return;
     this.#isRemembered = true;
     this.#takeStreams();
   }
 
   /** The device may be in another network today, or its `fetch` give no streams. Until a socket opens the memory stays: a captive portal lets neither through. */
   #trySockets(): void {
-    if (!this.#isRemembered || this.#isDisposed || this.#socket === null) return;
+    if (!this.#isRemembered || this.#disposal.signal.aborted || this.#socket === null) return;
     this.#isBlocked = false;
     const streams = [...this.#streams.values()];
     this.#streams.clear();
@@ -198,11 +197,12 @@ export class Subscriptions {
 
   /** Changes to event streams where they open and WebSockets do not: at once where a handshake hangs, else when the next one fails. */
   async #probe(isHanging: boolean): Promise<void> {
-    if (this.#isProbing || this.#isBlocked || this.#isDisposed) return;
+    if (this.#isProbing || this.#isBlocked || this.#disposal.signal.aborted) return;
     this.#isProbing = true;
     const obstacle = await this.#obstacleToStreams();
     this.#isProbing = false;
-    if (this.#isDisposed || this.#isBlocked || this.#socket?.isOpen) return;
+    const isSettled = this.#isBlocked || (this.#socket?.isOpen && !this.#hasStreamed);
+    if (this.#disposal.signal.aborted || isSettled) return;
     this.#obstacle = obstacle;
     this.#canStream = obstacle === null;
     if (this.#canStream && isHanging) this.#streamsWon();
@@ -216,13 +216,14 @@ export class Subscriptions {
   #takeStreams(): void {
     this.#isBlocked = true;
     this.#canStream = false;
+    this.#hasStreamed = false;
     for (const subscription of this.#socket?.release() ?? []) this.#add(subscription);
   }
 
   /** Null where an event stream opens. */
   async #obstacleToStreams(): Promise<Obstacle | null> {
     const { environment, url } = this.#options;
-    return withinTime(environment, PROBE_MS, undefined, async ({ signal }) => {
+    return withinTime(environment, PROBE_MS, this.#disposal.signal, async ({ signal }) => {
       const response = await environment.fetch(url(), {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'text/event-stream' },

@@ -51,6 +51,50 @@ describe('the WebSocket', () => {
   });
 });
 
+test('nothing stays open for subscriptions that could not begin, or that the server has ended', async () => {
+  const { client, market } = fakeClient();
+  const ended: unknown[] = [];
+  const sink = { next() {}, ended: (error: unknown) => void ended.push(error) };
+  client.subscribe('subscription { a }', () => ({ of: Number.NaN }), sink);
+  await market.pass(0);
+  expect(ended).toMatchObject([{ code: 'BAD_USER_INPUT' }]);
+  expect(market.network.pending).toBe(0);
+  client.subscribe('subscription { a }', () => ({}), sink);
+  await market.pass(0);
+  market.subscriptions[0]?.end([{ message: 'no', extensions: { code: 'FORBIDDEN' } }]);
+  await market.pass(0);
+  expect(ended).toMatchObject([{}, { code: 'FORBIDDEN' }]);
+  expect(market.network.pending).toBe(0);
+  // Nor for the stream that is tried beside a handshake that hangs, when the client is disposed.
+  market.network.handshake = 'silence';
+  client.positions(() => {});
+  await market.pass(2);
+  market.network.reach = 'dead';
+  await market.pass(2);
+  client.dispose();
+  await market.pass(0);
+  expect(market.network.pending).toBe(0);
+});
+
+test('a platform that prefers event streams returns to them after an outage, unless they do not open any more', async () => {
+  const environment = { prefersStreams: true };
+  const { client, market } = fakeClient({ positions: [{ id: '1' }], client: { environment } });
+  client.positions(() => {});
+  const outage = async () => {
+    await market.cut();
+    await market.pass(10);
+    await market.heal();
+    await market.pass(1);
+    expect(client.positions.state().status).toBe('LIVE');
+    return market.subscriptions.at(-1)?.over;
+  };
+  await market.pass(1);
+  expect([await outage(), await outage()]).toEqual(['stream', 'stream']);
+  market.network.hasStreams = false;
+  expect(await outage()).toBe('socket');
+  client.dispose();
+});
+
 test('what an app throws is left to the platform, and no burden of the line', async () => {
   const thrown: unknown[] = [];
   using core = open({ environment: HURRIED({ thrown }) });
