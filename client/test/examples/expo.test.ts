@@ -78,7 +78,15 @@ describeWithChromium(
         await tap(page, 'Sell');
         await outcome.filter({ hasText: said }).waitFor();
       }
+      // A start without a network, which asks in vain whose the orders are: three tries, and then others.
+      let failed = 0;
+      page.on('requestfailed', (request) => {
+        if (request.postData()?.includes('TradingGraphAccount')) failed += 1;
+      });
+      await app.line.refuse();
       await page.reload();
+      await eventually(() => expect(failed).toBeGreaterThan(3));
+      await app.line.heal();
       await page.getByTestId('earlier').filter({ hasText: 'unknown' }).waitFor();
       await tap(page, 'I have looked');
       await page.getByTestId('earlier').waitFor({ state: 'detached' });

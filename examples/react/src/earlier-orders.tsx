@@ -1,35 +1,30 @@
 import { useEffect, useState } from 'react';
 import type { ResumedOrder } from 'trading-graph-client';
-import { useClient } from 'trading-graph-client/react';
+import { useClient, usePositions } from 'trading-graph-client/react';
 import { time } from './format.ts';
 
 /** Orders that had no outcome when the page was closed. */
 export function EarlierOrders() {
   const { orders } = useClient<'leverage'>();
-  const [earlier, setEarlier] = useState<readonly ResumedOrder[]>([]);
+  const { status, error } = usePositions({ intervalMs: 500 });
+  const line = status === 'OFFLINE' ? error?.code : status;
+  const [earlier, setEarlier] = useState<readonly ResumedOrder[] | null>(null);
 
   useEffect(() => {
-    let isShown = true;
-    orders.resume().then(
-      (found) => isShown && setEarlier(found),
-      // Without a connection nothing is known of them; the next start asks again.
-      () => {},
-    );
-    return () => {
-      isShown = false;
-    };
-  }, [orders]);
+    // Without a connection nothing is known of them: they are asked for again with each change of the line.
+    if (earlier === null && line !== undefined) orders.resume().then(setEarlier, () => {});
+  }, [orders, earlier, line]);
 
   async function forget(order: ResumedOrder) {
     try {
       await order.forget();
-      setEarlier((shown) => shown.filter((each) => each !== order));
+      setEarlier((shown) => shown?.filter((each) => each !== order) ?? null);
     } catch {
       // Still stored, so it would be back after a reload: it goes on being shown.
     }
   }
 
-  return earlier.map((order) => (
+  return earlier?.map((order) => (
     <section
       key={order.idempotencyKey}
       className="card outcome"
