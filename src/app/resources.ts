@@ -61,6 +61,7 @@ export function openConfiguredStores(
   const { redisUrl, orderStore } = config;
   return openStores({
     ...observer,
+    accounts: JSON.stringify([config.gatewayLoginClaim, ...config.gatewayForwardHeaders]),
     ...{ redisUrl, orderStore, clock: systemClock },
     makesFolder: orderStore === DEFAULT_ORDER_FILE,
     ...{ prefix: config.redisPrefix, durability: config.redisDurability },

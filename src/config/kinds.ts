@@ -49,11 +49,9 @@ export function plainText(allowed: string, pattern = /\S/): Kind<string> {
   // A line end of Windows, as environment files have them, would name another file, issuer or claim.
   const problems = (text: string) =>
     text.trim() === text ? [] : ['with spaces or a line end around it'];
-  const isValid = (text: string) => text.length <= MAX_TEXT_LENGTH && pattern.test(text);
-  return {
-    ...textWhere((text) => isValid(text) && problems(text).length === 0, allowed),
-    problems,
-  };
+  const isValid = (text: string) =>
+    text.length <= MAX_TEXT_LENGTH && pattern.test(text) && problems(text).length === 0;
+  return { ...textWhere(isValid, allowed), problems };
 }
 
 // RFC 7518: a key of HS256 has at least the length of its hash; a shorter one can be found by trying.

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
+import { IS_NEW } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
 import type { SharedLimitsOptions } from './redis/shared-limits.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
@@ -38,9 +39,7 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
       const records = await (isFile && !(isNew && isInspection)
         ? openSqliteOrderRecords({ ...options, path })
         : createMemoryOrderRecords(options));
-      if (isNew && !isInspection) {
-        onWarn(`${path} is new: it knows of no earlier order, and would send one again`);
-      }
+      if (isNew && !isInspection) onWarn(`${path} ${IS_NEW}`);
       const none = { limits: null, versions: null, accountVersions: null, redisIsUp: null };
       return { records, ...none, close: () => records.close() };
     }

@@ -38,6 +38,8 @@ export interface RecordBounds {
   readonly max: number;
   /** The most orders of one account, beside a tenth as many that were never sent; left out, an account may have all. */
   readonly maxPerAccount?: number;
+  /** The settings that name its accounts; left out, nobody takes orders by these names. */
+  readonly accounts?: string | undefined;
   /** Called with each new order or void of an account that nearly has its share, or one of whose tokens has. */
   readonly onNearlyFull?: (() => void) | undefined;
 }
@@ -130,6 +132,10 @@ export interface KeyClosing {
 }
 
 export const HELD = 'held back by an operator, until `trading-graph orders release`';
+
+/** By other names nobody finds the orders of an account. */
+export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM names the accounts';
+export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
 export const RECORD_LIFE_MS = 24 * 3_600_000;
 

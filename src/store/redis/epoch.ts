@@ -3,6 +3,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../../lib/reason-of.ts';
 import { CLOCKS_DIFFER_MS, gapReason, type KeyTime } from '../order-gap.ts';
+import { IS_NEW, RENAMED, RecordsUnavailableError } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
 import type { OrderScripts } from './order-scripts.ts';
 import { momentIn } from './record-answers.ts';
@@ -28,6 +29,8 @@ export interface RedisEpochOptions {
   /** A steady clock. */
   readonly uptimeMs: () => number;
   readonly timing: RedisTiming;
+  /** What names the accounts. */
+  readonly accounts: string;
   /** Whether this replica remembers how far Redis was. Else one that comes back empty is as good as new. */
   readonly remembers: boolean;
   /** Writes this replica's records back, as far as the epoch lasts. */
@@ -63,7 +66,7 @@ const STEP_MS = 60_000;
  * a new epoch, or has to begin one, it writes its records back before it makes new ones there.
  */
 export function createRedisEpoch(options: RedisEpochOptions) {
-  const { scripts, clock, uptimeMs, timing, remembers, restore, onWarn } = options;
+  const { scripts, clock, uptimeMs, timing, accounts, remembers, restore, onWarn } = options;
   /** The name of this replica, for as long as its process lives. */
   const member = randomUUID();
   /** The epoch all of this replica's records are in; null before it has joined one. */
@@ -109,11 +112,13 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     const { graceMs, leaseMs } = timing;
     const known = remembers ? [last.writes, last.gone] : [0, 0];
     const remembered = [...known, over.epoch, over.byMs];
-    const args = [member, randomUUID(), graceMs, leaseMs, ...remembered, ...peers];
-    const [, epoch] = await scripts.run(JOIN, args);
+    const args = [member, randomUUID(), graceMs, leaseMs, ...remembered, accounts, ...peers];
+    const [status, epoch, isNew] = await scripts.run(JOIN, args);
+    if (status === 'renamed') throw new RecordsUnavailableError(RENAMED);
     over = { epoch: '', byMs: 0 };
     if (epoch === current) return;
     if (current !== null) onWarn('Redis may have lost order records: they are written back');
+    else if (isNew === 1) onWarn(`${scripts.marker} in Redis ${IS_NEW}`);
     await restore(textIn(epoch));
     await scripts.run(RESTORED, [member, textIn(epoch)]);
     // Where that is over by now, the next script says so.

@@ -66,7 +66,7 @@ const POLL_MS = 50;
  * settles them, so its copy is never behind, and Redis can be given back what it lost.
  */
 export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
-  const { clock, max, maxPerAccount = max, onNearlyFull, onWarn, uptimeMs } = options;
+  const { clock, max, maxPerAccount = max, accounts = '', onWarn, uptimeMs } = options;
   const { prefix = REDIS_PREFIX, timing = REDIS_TIMING, durability = 'wished' } = options;
   const bounds = { max, maxPerAccount };
   const redis = await connectRedis(options);
@@ -79,7 +79,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   let heldInRedis = 0;
   const versions = createRedisAccountVersions(redis, clock, scripts, options.redisTimeoutMs);
   const epochs = createRedisEpoch({
-    ...{ redis, scripts, clock, uptimeMs, timing, onWarn, restore, onBeat },
+    ...{ redis, scripts, clock, uptimeMs, timing, accounts, onWarn, restore, onBeat },
     records: ownTable.size,
     remembers: durability === 'required',
     onDurable: watchedDurability.told,
@@ -157,7 +157,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     const [status, detail, isNearlyFull] = answer;
     if (status === 'forgets') watchedDurability.told(detail);
     const isFull = status === 'account' || status === 'token';
-    if (isFull || isNearlyFull === 1) onNearlyFull?.();
+    if (isFull || isNearlyFull === 1) options.onNearlyFull?.();
     return answer;
   }
 

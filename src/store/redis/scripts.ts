@@ -22,7 +22,7 @@ local function run()
   return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
 end
 ${DURABLE_FUNCTION}local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt',
-  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt', 'until', 'untilOf', 'differ', 'held')
+  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt', 'until', 'untilOf', 'differ', 'held', 'accounts')
 local function number(at) return tonumber(mark[at] or 0) end
 local dayMs = 86400000
 -- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
@@ -93,11 +93,22 @@ end
 
 /**
  * ARGV: member, epoch to open, grace, longest wait, then what this replica remembers: how many writes there were, how many of them
- * may be of replicas that are gone, which epoch is over ('' where none is), how far the clock was set ahead; then its peers.
+ * may be of replicas that are gone, which epoch is over ('' where none is), how far the clock was set ahead, what names the accounts;
+ * then its peers.
  */
 export const JOIN = `${COMMON}${MEMORY}
 local known, gone = tonumber(ARGV[5]), tonumber(ARGV[6])
+local isNew = mark[1] and 0 or 1
 if current == ARGV[7] then current = '' end
+-- Replicas that name accounts otherwise do not find each other's orders: none begins beside the others, and to those that come after
+-- them their orders are missing.
+if mark[18] and mark[18] ~= ARGV[9] then
+  redis.call('ZREM', members, ARGV[1])
+  if redis.call('ZCOUNT', members, now - ARGV[4], '+inf') > 0 then return {'renamed'} end
+  current, mark[9], mark[10] = '', '2', now
+  redis.call('HSET', marker, 'missingAt', now)
+end
+redis.call('HSET', marker, 'accounts', ARGV[9])
 if current == '' then
   local isDurable = durable() == '1'
   local isKept = mark[1] and memory[1] == mark[1] and memory[4] == '1' and memory[5] == '0'
@@ -125,10 +136,10 @@ if gone > number(7) then redis.call('HSET', marker, 'gone', gone, 'goneAt', now)
 if recovering() then
   -- NX: one that has written back already is not waited for again because it is named again.
   redis.call('ZADD', expected, 'NX', 1, ARGV[1])
-  for i = 9, #ARGV do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
+  for i = 10, #ARGV do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
 end
 redis.call('ZADD', members, now, ARGV[1])
-return {'joined', mark[1]}
+return {'joined', mark[1], isNew}
 `;
 
 /** ARGV: member, epoch. This replica's records are all there. */
@@ -148,7 +159,7 @@ export const DURABLE = `${DURABLE_FUNCTION}return durable()`;
 export const BEAT = `${COMMON}
 local no = refusal(ARGV[2])
 if no and no[1] == 'lost' then return no end
-redis.call('ZADD', members, now, ARGV[1])
+if ARGV[2] ~= '' then redis.call('ZADD', members, now, ARGV[1]) end
 if redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3]) > 0 then departed() end
 -- A record that a clock set ahead has ended too early stays in the index, which tells that there was one.
 redis.call('ZREMRANGEBYSCORE', index, '-inf', math.min(now, tonumber(ARGV[4])) - lateness(0))

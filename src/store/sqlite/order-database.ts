@@ -3,6 +3,7 @@ import { CLOCKS_DIFFER_MS, gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../or
 import {
   closedBy,
   type OrderRecord,
+  RENAMED,
   type RecordBounds,
   RecordsGapError,
   RecordsUnavailableError,
@@ -16,6 +17,7 @@ import { ageMs, machineMoment } from './machine-clock.ts';
 import {
   type GapMoment,
   incompleteSince,
+  isOtherName,
   type OrderFileOptions,
   openOrderFile,
   rememberedSince,
@@ -173,6 +175,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
 
   function degradedReason(): string | null {
     if (failure) return `the file of the order records ${failure.message}`;
+    if (isOtherName(file.state, options.accounts)) return RENAMED;
     if (file.state.rows >= max) return 'all order records are in use';
     return problems.length > 0 ? 'order records are damaged' : null;
   }
@@ -180,6 +183,8 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   function answer(task: Task): TaskAnswer {
     try {
       if (task.do === 'check') return null;
+      const isEnd = task.do === 'settle' || task.do === 'release';
+      if (!isEnd && isOtherName(file.state, options.accounts)) return RENAMED;
       if (task.do === 'find') return recordOf(task);
       if (task.do === 'void') return voidKey(task);
       if (task.do === 'reserve') {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { chmodSync, statSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { RENAMED, type RecordBounds } from '../order-records.ts';
 import {
   connect,
   makeFile,
@@ -17,7 +18,7 @@ import { forgetChange, isMarked, openMark } from './order-mark.ts';
 import { SCHEMA } from './order-rows.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
-export interface OrderFileOptions {
+export interface OrderFileOptions extends Pick<RecordBounds, 'accounts'> {
   readonly path: string;
   /** When true, a missing file is an error and is not created. */
   readonly mustExist?: boolean;
@@ -79,6 +80,7 @@ function open({
   path,
   mustExist = false,
   isInspection = false,
+  accounts,
   maxBytesAtOnce = MAX_BYTES_AT_ONCE,
   clock,
   onWarn,
@@ -157,6 +159,7 @@ function open({
     const knownNs = marked.writes === state.writes - 1 ? marked.changedNs : null;
     const isCopy =
       marked.writes >= state.writes || !isSameFile(file, state.file) || isRewritten(found, knownNs);
+    const isRenamed = !isInspection && isOtherName(state, accounts);
     const { verified } = rememberedSince(state) ?? {};
     // A machine that went down may have left any page unwritten.
     const isVerified = !isCopy && verified?.boot === clock.boot;
@@ -164,16 +167,18 @@ function open({
     // For an operator, who asks for all that is wrong, no order waits: the rows are verified in portions.
     verifiedUpTo = isKnown && !mustExist ? verified.upTo : null;
     verifyPages(database, isKnown, state.rows);
-    if (isCopy) {
+    if (isCopy || isRenamed) {
+      const how = `${howChanged(marked.writes, file, state)} while nothing ran`;
       onWarn(
-        `${path} ${howChanged(marked.writes, file, state)} while nothing ran: keys that it does not know are refused, but for those made from now on`,
+        `${path} ${isCopy ? how : `is incomplete, as ${RENAMED}`}: keys that it does not know are refused, but for those made from now on`,
       );
       state.incompleteFrom = JSON.stringify(machineMoment(clock));
     }
     // A new file begins here; what an earlier version did to an older one cannot be known.
     const shown = isCopy && isInspection ? OF_NO_FILE : file;
-    state.file = withMemory(shown, rememberedSince(state) ?? machineMoment(clock));
-    if (isCopy) remember(machineMoment(clock));
+    const memory = rememberedSince(state) ?? machineMoment(clock);
+    state.file = withMemory(shown, { ...memory, ...(accounts && !isInspection && { accounts }) });
+    if (isCopy || isRenamed) remember(machineMoment(clock));
     // Until all of it is verified.
     if (!isKnown) rememberVerified(null);
     state.writes = Math.max(marked.writes + 1, state.writes);
@@ -256,7 +261,12 @@ export function rememberedSince({ file }: FileState): Memory | null {
   return at < 0 ? null : JSON.parse(file.slice(at));
 }
 
-interface Memory extends MachineMoment {
+/** Whether another process that took orders, or does, names accounts otherwise. */
+export function isOtherName(state: FileState, accounts: string | undefined): boolean {
+  return accounts !== undefined && (rememberedSince(state)?.accounts ?? accounts) !== accounts;
+}
+
+interface Memory extends MachineMoment, Pick<RecordBounds, 'accounts'> {
   /** The furthest that the clock of a process that took orders was from the gateway's. */
   readonly differMs?: number;
   /** How far the rows were verified, and in which boot of the machine. */

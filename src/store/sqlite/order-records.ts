@@ -42,6 +42,7 @@ const TOO_LATE = 'the order records take too long to answer';
 export async function openSqliteOrderRecords({
   path,
   isInspection,
+  accounts,
   max,
   maxPerAccount = Number.POSITIVE_INFINITY,
   onNearlyFull,
@@ -57,7 +58,7 @@ export async function openSqliteOrderRecords({
   const queue: Waiting[] = [];
   let underWay: Waiting[] = [];
   const opening = Promise.withResolvers<void>();
-  const workerData = { path, isInspection, max, maxPerAccount };
+  const workerData = { path, isInspection, accounts, max, maxPerAccount };
   const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
   thread.on('message', (message: FromThread) => {
     if ('warning' in message) return onWarn(message.warning);

@@ -5,11 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
+import type { Environment } from '../../../src/config.ts';
+import type { TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
+import { redisServerPath } from '../../support/machine.ts';
 import { readinessOf } from '../../support/readiness.ts';
+import { startTestRedis } from '../../support/redis.ts';
 import { startOrderFacade } from './order-facade.ts';
-import { buying, type GraphQLBody, placing } from './order-request.ts';
+import { buying, type GraphQLBody, placing, replyOf } from './order-request.ts';
 
 const shell = (script: string) => (folder: string) =>
   void execFileSync('sh', ['-ec', script], { cwd: folder });
@@ -108,6 +112,64 @@ describe('a store of order records', () => {
       expect(old.errors?.[0]?.extensions).not.toHaveProperty('retryAfter');
       expect(readiness).toMatchObject({ status: 'degraded', reasons: ['order-gap'] });
       expect(orders).toBe(3);
+    },
+  );
+});
+
+const STORES: Readonly<Record<string, (opened: AsyncDisposableStack) => Promise<Environment>>> = {
+  'a file': async (opened) => {
+    const folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-'));
+    opened.use(folder);
+    return { ORDER_STORE: join(folder.path, 'orders.db') };
+  },
+  ...(redisServerPath !== null && {
+    Redis: async (opened) => ({
+      REDIS_URL: opened.use(await startTestRedis(redisServerPath ?? '')).url,
+    }),
+  }),
+};
+
+describe('where GATEWAY_FORWARD_HEADERS gives accounts other names', () => {
+  test.each(Object.entries(STORES))(
+    'no order of theirs is sent again, nor taken by two processes that name them differently: %s',
+    async (_, open) => {
+      await using opened = new AsyncDisposableStack();
+      const store = await open(opened);
+      const sandbox = opened.use(
+        await startSandbox({ seed: 'renamed', instruments: 5, tickMs: 0 }),
+      );
+      const token = sandbox.token({ email: 'user-1@example.com' });
+      const made = new Date().toISOString();
+      const place = async ({ query }: TestApp, key: string, keyMade = made) => {
+        const { mutation, input } = buying(key);
+        const message = placing({ mutation, input: { ...input, keyMade } });
+        const headers = { 'x-brand': 'blue' };
+        return replyOf(await query(message.query, { ...message, token, headers }));
+      };
+      const sentBy = (app: TestApp, key: string, keyMade = () => made) =>
+        eventually(async () =>
+          expect(await place(app, key, keyMade())).toMatchObject({ replayed: false }),
+        );
+      const before = await startOrderFacade(store, sandbox);
+      opened.defer(() => before.close().catch(() => {}));
+      await sentBy(before, 'first');
+      await using after = await startOrderFacade(
+        { ...store, GATEWAY_FORWARD_HEADERS: 'x-brand' },
+        sandbox,
+      );
+      const isFile = store.ORDER_STORE !== undefined;
+      const [takes, refuses] = isFile ? [after, before] : [before, after];
+      expect(await place(refuses, 'other', young())).toMatchObject(REFUSED);
+      await eventually(async () => {
+        const { details } = await readinessOf(refuses.adminUrl);
+        expect(JSON.stringify(details)).toContain('another GATEWAY_FORWARD_HEADERS');
+      });
+      await sentBy(takes, 'second', young);
+      await before.close();
+      await sentBy(after, 'third', young);
+      for (const key of ['first', ...(isFile ? [] : ['second'])])
+        expect(await place(after, key)).toMatchObject(REFUSED);
+      expect(sandbox.orders().map(({ comment }) => comment)).toEqual(['first', 'second', 'third']);
     },
   );
 });
