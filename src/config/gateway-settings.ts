@@ -140,7 +140,8 @@ export const GATEWAY_SETTINGS = {
   ),
   GATEWAY_TIMEOUT_MS: setting(ms, 5_000, 'deadline of a read or a small write'),
   ORDER_TIMEOUT_MS: setting(
-    ms,
+    // Seconds for milliseconds would leave each outcome unknown; an order that outlives its record could be sent again.
+    wholeNumber(100, 3_600_000),
     15_000,
     'deadline of an order; long, since waiting costs less than not knowing',
   ),
