@@ -45,7 +45,7 @@ const ADDED = parse(`
 `);
 
 const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])\n';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.4", import: ["@key"])\n';
 // Tools of GraphQL 16 know no such directive.
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT\n';
 

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { postQuery } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
@@ -86,6 +87,17 @@ test('where nobody is signed in our fields are UNAUTHENTICATED, and the other se
   expect(codes.sort()).toEqual([
     ['completed', 'UNAUTHENTICATED'],
     ['positions', 'UNAUTHENTICATED'],
+  ]);
+});
+
+test('an error of ours reaches the app whole, by which it knows what became of its order', async () => {
+  const headers = { 'retry-after': '7' };
+  app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, headers, times: 1 });
+  const { data, errors } = await ask(buying('routed', '__typename'), app.sandbox.token(DEMO));
+  expect(data).toEqual({ placeOrder: null });
+  const extensions = { code: 'RATE_LIMITED', retryable: true, retryAfter: 7 };
+  expect(errors).toMatchObject([
+    { path: ['placeOrder'], extensions: { ...extensions, operation: 'openPosition' } },
   ]);
 });
 
