@@ -1,7 +1,7 @@
 import { browserEnvironment } from './browser-environment.ts';
 import type { Core, Sink } from './core.ts';
 import { createCore } from './create-core.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, OwnEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
@@ -36,7 +36,7 @@ export interface CoreClientOptions {
   /** The time for which the app is hidden before its lines are closed, 30 s where it is left out; `Infinity` keeps them. */
   readonly hiddenSeconds?: number;
   /** Replacements for functions that the platform lacks or that differ on it, as on React Native. */
-  readonly environment?: Partial<Environment>;
+  readonly environment?: OwnEnvironment;
 }
 
 /** A client for queries, mutations and subscriptions, which each feature adds its own to. */
@@ -70,7 +70,8 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
     ...options,
     storage: options.storage ?? null,
     heartbeatSeconds: heartbeatOf(options),
-    environment: { ...browserEnvironment(), ...options.environment },
+    // What is used of a package's sockets is as on the platform's.
+    environment: { ...browserEnvironment(), ...options.environment } as Environment,
   });
   const client: CoreClient = Object.assign(ownMethods(core), { subscribe: core.subscribe });
   for (const add of features) Object.assign(client, add(core));

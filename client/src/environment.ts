@@ -1,4 +1,4 @@
-import type { Fetch, WebSocketClass } from './platform.ts';
+import type { Fetch, SocketClass, WebSocketClass } from './platform.ts';
 
 /** The functions of the platform that the client uses; tests and React Native give their own. */
 export interface Environment {
@@ -21,6 +21,11 @@ export interface Environment {
   readonly prefersStreams?: boolean;
   readonly lifecycle: Lifecycle;
 }
+
+/** The functions that an app gives in place of the platform's. */
+export type OwnEnvironment = Partial<
+  Omit<Environment, 'WebSocket'> & { readonly WebSocket: Environment['WebSocket'] | SocketClass }
+>;
 
 /** The functions of it that requests need. */
 export type RequestEnvironment = Pick<Environment, 'fetch' | 'now' | 'uptime' | 'random' | 'after'>;

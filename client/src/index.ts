@@ -2,7 +2,7 @@ export type { CatalogReplica } from './catalog/catalog.ts';
 export type { InstrumentField } from './catalog/instrument.ts';
 export type { RequestOptions, Result, Sink } from './core.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
-export type { Environment, Lifecycle } from './environment.ts';
+export type { Environment, Lifecycle, OwnEnvironment } from './environment.ts';
 export { type ErrorDetails, TradingGraphError } from './errors.ts';
 export { ERROR_CODES, type ServerErrorCode } from './generated/error-codes.ts';
 export { possibleTypes } from './generated/possible-types.ts';

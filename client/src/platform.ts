@@ -12,6 +12,12 @@ export type WebSocketClass = typeof globalThis extends { WebSocket: infer Own }
       ...args: never[]
     ) => object;
 
+/** The class of WebSockets of a package, such as `ws`. */
+export type SocketClass = new (
+  url: string,
+  protocol: string,
+) => { send(text: string): void; close(code?: number): void };
+
 /** The signal of the platform's `AbortController`. */
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Own } }
   ? Own

@@ -1,6 +1,7 @@
 import { createElement, type FunctionComponent } from 'react';
 import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { eventually } from '../../test/support/eventually.ts';
 import { sharedApp } from '../../test/support/shared-app.ts';
 import { catalog } from '../src/catalog.ts';
@@ -18,7 +19,8 @@ const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 
 test('a client has the features that it is made with, over one line', async () => {
   const client = createClientWith(
-    signedIn(app),
+    // A package's class is given as it is, as on Node 20.
+    { ...signedIn(app), environment: { WebSocket } },
     live({ positionFields: ['symbol'] }),
     catalog(['digits']),
   );
