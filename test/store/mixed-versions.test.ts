@@ -69,7 +69,7 @@ describe.skipIf(!hasFormer)('a replica of this version beside one of the last', 
   });
   afterAll(() => rmSync(former, { recursive: true }));
 
-  const common = { max: 100, clock: systemClock, onWarn() {} };
+  const common = { max: 100, accounts: 'login', clock: systemClock, onWarn() {} };
   const PAIRS = [
     ['this', 'last'],
     ['last', 'this'],
