@@ -74,6 +74,23 @@ test('a key that is older than the records is closed, and nothing is said of it'
   expect(facade.sandbox.calls('openPosition')).toBe(0);
 });
 
+test('a key is as old as it is by the later of our clock and the gateway’s, by which another replica may have told the time', async () => {
+  await using facade = await startOrderFacade();
+  const client = facade.client();
+  const aheadSeconds = 300;
+  facade.sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds: aheadSeconds });
+  await eventually(async () => {
+    await client.send({ query: '{ customerId }', variables: {} });
+    expect(JSON.stringify(await readinessOf(facade.adminUrl))).toContain("gateway's clock is");
+  });
+  const now = justNow();
+  const since = new Date(now.getTime() + 1_000 * aheadSeconds);
+  expect(await client.void('made now', { since })).toMatchObject({ ...VOIDED, replayed: false });
+  // It was made before the records began, and an order may have had it.
+  const old = await client.void('made five minutes ago', { since: now });
+  expect(old).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true });
+});
+
 test('what is no key or no moment is refused before it is asked who that is; without a proof no key is closed and no order sent', async () => {
   await using facade = await startOrderFacade({ GATEWAY_TIMEOUT_MS: '300' });
   const { sandbox } = facade;
