@@ -99,6 +99,11 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
     await app.line.heal();
     await page.getByText(/^Accepted/).waitFor();
     expect(sent()).toBe(placed + 1);
+    await page.reload();
+    await tap(page, 'Sign in');
+    await page.getByText('An earlier order: unknown').waitFor();
+    await tap(page, 'I have looked');
+    await page.getByText('An earlier order').waitFor({ state: 'detached' });
   });
 
   test('renews its token, later where there is no network, and asks for a sign-in where that is refused', async () => {

@@ -1,11 +1,14 @@
 import { ApolloClient, InMemoryCache } from '@apollo/client';
 import { createClient } from 'trading-graph-client';
 import { possibleTypes, tradingGraphLink, typePolicies } from 'trading-graph-client/apollo';
+import { indexedDb } from 'trading-graph-client/indexed-db';
 import { sessionEnded, token } from './session.ts';
 
 export const tradingGraph = createClient({
   url: import.meta.env.VITE_GRAPHQL_URL ?? 'http://127.0.0.1:4000/graphql',
   token,
+  // The keys of orders outlive the page.
+  storage: indexedDb({ name: 'trading-graph-apollo' }),
   onSignedOut: sessionEnded,
 });
 

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { EarlierOrders } from './earlier-orders.tsx';
 import { OrderForm } from './order-form.tsx';
 import { LiveStatus, Positions, Totals } from './positions.tsx';
 import { Search } from './search.tsx';
@@ -24,6 +25,7 @@ function Home() {
       </header>
       <main>
         <section aria-label="Positions">
+          <EarlierOrders {...live} />
           <Totals {...live} />
           <Positions {...live} />
         </section>
