@@ -107,6 +107,11 @@ function subgraphSdl(schema: GraphQLSchema): string {
   return `${LINK}${ONE_OF}${keyed}`;
 }
 
-function found<Thing extends { readonly id: string }>(list: readonly Thing[], id: string) {
-  return list.find((one) => one.id === id) ?? null;
+// A list is immutable, so its index is memoized; the WeakMap drops it with the list.
+const indexes = new WeakMap<readonly object[], ReadonlyMap<string, object>>();
+
+function found(list: readonly { readonly id: string }[], id: string): object | null {
+  const index = indexes.get(list) ?? new Map(list.map((one) => [one.id, one]));
+  indexes.set(list, index);
+  return index.get(id) ?? null;
 }
