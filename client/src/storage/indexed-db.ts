@@ -50,34 +50,19 @@ class Database {
     this.#name = name;
   }
 
-  /** Resolves when the transaction is complete, which for a write means that it is on the disk. */
   async run<T>(
     mode: IDBTransactionMode,
     request: (texts: IDBObjectStore) => IDBRequest<T>,
   ): Promise<T> {
-    const transaction = await this.#begin(mode);
-    return new Promise((resolve, reject) => {
-      const failed = () =>
-        reject(storageError('The database did not carry it out.', transaction.error));
-      transaction.onabort = failed;
-      transaction.onerror = failed;
-      const asked = request(transaction.objectStore(STORE));
-      transaction.oncomplete = () => resolve(asked.result);
-    });
-  }
-
-  async #begin(mode: IDBTransactionMode): Promise<IDBTransaction> {
     const opening = this.#open();
-    const begin = (database: IDBDatabase) =>
-      // By default Chrome reports a write as complete before it is on the disk.
-      database.transaction(STORE, mode, { durability: 'strict' });
     const database = await opening;
     try {
-      return begin(database);
+      return await carriedOut(database, mode, request);
     } catch {
-      // The browser may close a connection by itself, and not always says so before it is used.
+      // The browser may close a connection by itself, and not always say so: its transactions fail.
       if (this.#opening === opening) this.#opening = null;
-      return begin(await this.#open());
+      database.close();
+      return carriedOut(await this.#open(), mode, request);
     }
   }
 
@@ -91,6 +76,24 @@ class Database {
     opening.catch(forget);
     return opening;
   }
+}
+
+/** Resolves when the transaction is complete, which for a write means that it is on the disk. */
+function carriedOut<T>(
+  database: IDBDatabase,
+  mode: IDBTransactionMode,
+  request: (texts: IDBObjectStore) => IDBRequest<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // By default Chrome reports a write as complete before it is on the disk.
+    const transaction = database.transaction(STORE, mode, { durability: 'strict' });
+    const failed = () =>
+      reject(storageError('The database did not carry it out.', transaction.error));
+    transaction.onabort = failed;
+    transaction.onerror = failed;
+    const asked = request(transaction.objectStore(STORE));
+    transaction.oncomplete = () => resolve(asked.result);
+  });
 }
 
 function openDatabase(name: string, onClosed: () => void): Promise<IDBDatabase> {

@@ -160,6 +160,23 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await storage.get('key')).toBe('former');
   });
 
+  test('a connection whose transactions fail is replaced by another, which carries out the write', async () => {
+    const page = await openPage(() => {
+      const put = IDBObjectStore.prototype.put;
+      IDBObjectStore.prototype.put = function (...args) {
+        const request = put.apply(this, args);
+        const { db } = this.transaction;
+        window.connection ??= db;
+        if (args[0] === 'again' && db === window.connection) this.transaction.abort();
+        return request;
+      };
+    });
+    const storage = remoteStorage(page);
+    await storage.set('key', 'text');
+    await storage.set('key', 'again');
+    expect(await storage.get('key')).toBe('again');
+  });
+
   test('a connection that was closed is opened again', async () => {
     const page = await openPage(() => {
       const begin = IDBDatabase.prototype.transaction;
