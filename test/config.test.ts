@@ -109,6 +109,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['REDIS_URL', 'REDISS://redis:6379/0', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/0#1', 'with the number of a database'],
     ['REDIS_URL', 'redis:/5', 'with the number of a database'],
+    ['REDIS_URL', '/run/redis/redis.sock\r', 'the path of a socket'],
     ['ORDER_STORE', '/data/orders.db\r', 'a file, or the word `memory` (with spaces or a line end'],
     ['ORDER_STORE', 'memory ', '(with spaces or a line end around it)'],
     ['JWT_ISSUER', '\thttps://issuer.example.com', '(with spaces or a line end around it)'],

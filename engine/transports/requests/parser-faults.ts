@@ -7,6 +7,8 @@ export const PARSER_FAULTS = ['head', 'syntax', 'stalled'] as const;
 export function parserFaultOf({ errored, bytesRead }: Socket) {
   const code = errored !== null && 'code' in errored ? String(errored.code) : '';
   if (code === 'HPE_HEADER_OVERFLOW') return 'head';
+  // The client itself has ended it in the middle of a request, as phones do.
+  if (code === 'HPE_INVALID_EOF_STATE') return null;
   if (code.startsWith('HPE_')) return 'syntax';
   // Browsers open connections that they may never use.
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead > 0 ? 'stalled' : null;

@@ -234,7 +234,7 @@ test('a message of a hundred thousand levels is accepted as connection_init, and
   expect((await other.watch('1', '{ __typename }')).payload.data).toEqual({ __typename: 'Query' });
 });
 
-test('what Node’s parser refuses is answered, disconnected and counted by its reason; a connection that never speaks is not', async () => {
+test('what Node’s parser refuses is answered, disconnected and counted by its reason; a connection that never speaks, or that its client ends, is not', async () => {
   const HEAD = 'POST /graphql HTTP/1.1\r\nhost: x\r\n';
   const count = (reason: string) => seriesValue(lasting, `senders_cut_total{reason="${reason}"}`);
   using silent = await openRaw(lasting.url);
@@ -250,7 +250,10 @@ test('what Node’s parser refuses is answered, disconnected and counted by its 
     expect(raw.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     await eventually(async () => expect(await count(reason)).toBe(before + 1));
   }
-  const stalled = await count('stalled');
-  await eventually(() => silent.isClosed);
-  expect(await count('stalled')).toBe(stalled);
+  const counts = () => Promise.all(['stalled', 'syntax'].map(count));
+  const before = await counts();
+  using gone = await openRaw(lasting.url);
+  gone.socket.end(`${HEAD}content-length: 9\r\n\r\n{`);
+  await eventually(() => gone.isClosed && silent.isClosed);
+  expect(await counts()).toEqual(before);
 });
