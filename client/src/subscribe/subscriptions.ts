@@ -97,7 +97,7 @@ export class Subscriptions {
     variables: () => Variables,
     sink: Sink<Data>,
   ): () => void {
-    const { environment, hiddenMs } = this.#options;
+    const { environment } = this.#options;
     // The type of the data follows from the operation; it cannot be checked here.
     const untyped = sink as Sink<unknown>;
     const subscription = new Subscription(requestedDocument(operation), variables, {
@@ -108,16 +108,6 @@ export class Subscriptions {
       subscription.end(disposedError());
       return () => {};
     }
-    this.#unlisten ??= pauseWhileHidden(environment, hiddenMs, {
-      paused: () => {
-        this.#isPaused = true;
-        this.restart();
-      },
-      returned: (why) => {
-        this.#isPaused = false;
-        for (const connection of this.#connections()) connection.returned(why);
-      },
-    });
     this.#add(subscription);
     return () => (this.#streams.get(subscription) ?? this.#socket)?.remove(subscription);
   }
@@ -137,11 +127,23 @@ export class Subscriptions {
   }
 
   #add(subscription: Subscription): void {
+    // The app may leave any of those that change lines when it hears of it.
+    if (subscription.isOver) return;
+    const { url, environment, hiddenMs } = this.#options;
+    this.#unlisten ??= pauseWhileHidden(environment, hiddenMs, {
+      paused: () => {
+        this.#isPaused = true;
+        this.restart();
+      },
+      returned: (why) => {
+        this.#isPaused = false;
+        for (const connection of this.#connections()) connection.returned(why);
+      },
+    });
     if (!this.#isBlocked && this.#socket !== null) {
       this.#socket.add(subscription);
       return;
     }
-    const { url, environment } = this.#options;
     const connection = new Connection({
       ...this.#connectionOptions(),
       open: (token, events) => new StreamTransport({ ...this.#options, url: url(), token, events }),

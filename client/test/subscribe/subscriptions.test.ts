@@ -95,6 +95,33 @@ test('a platform that prefers event streams returns to them after an outage, unl
   client.dispose();
 });
 
+test('a subscription that the app leaves while all change lines takes no line, and the others can still be paused', async () => {
+  const { client, market } = fakeClient({ client: { environment: { prefersStreams: true } } });
+  const { network } = market;
+  let disconnected = () => {};
+  const sink = { next() {}, ended() {}, disconnected: () => disconnected() };
+  const [leaveOne, leaveOther] = [1, 2].map(() =>
+    client.subscribe('subscription { a }', () => ({}), sink),
+  );
+  await market.pass(1);
+  await market.cut();
+  await market.pass(10);
+  disconnected = () => leaveOther?.();
+  await market.heal();
+  await market.pass(1);
+  expect(market.subscriptions.at(-1)?.over).toBe('stream');
+  expect(network.lines.size).toBe(1);
+  network.hide();
+  await market.pass(60);
+  expect(network.lines.size).toBe(0);
+  network.comeBack();
+  await market.pass(1);
+  expect(network.lines.size).toBe(1);
+  leaveOne?.();
+  await market.pass(0);
+  expect(network.pending).toBe(0);
+});
+
 test('what an app throws is left to the platform, and no burden of the line', async () => {
   const thrown: unknown[] = [];
   using core = open({ environment: HURRIED({ thrown }) });
