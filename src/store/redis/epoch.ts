@@ -114,7 +114,10 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     const remembered = [...known, over.epoch, over.byMs];
     const args = [member, randomUUID(), graceMs, leaseMs, ...remembered, accounts, ...peers];
     const [status, epoch, isNew] = await scripts.run(JOIN, args);
-    if (status === 'renamed') throw new RecordsUnavailableError(RENAMED);
+    if (status === 'renamed') {
+      observe(RENAMED);
+      throw new RecordsUnavailableError(RENAMED);
+    }
     over = { epoch: '', byMs: 0 };
     if (epoch === current) return;
     if (current !== null) onWarn('Redis may have lost order records: they are written back');

@@ -7,6 +7,7 @@ import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved, unknown } from '../order-records-contract.ts';
 import {
+  FAR_MS,
   INDEX,
   KEYS,
   MARKER,
@@ -42,6 +43,18 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
       reserved: false,
       record: { outcome: accepted },
     });
+  });
+
+  test('is not begun beside replicas that name accounts otherwise, which is said before an order and after it', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using _one = await open(redis.url);
+    await using other = await openReplica(redis.url, {
+      accounts: 'otherwise',
+      timing: { beatMs: FAR_MS },
+    });
+    expect(other.records.degradedReason()).toContain('names the accounts');
+    await expect(other.records.reserve(request('1', 'k'))).rejects.toThrow('names the accounts');
+    expect(other.records.degradedReason()).toContain('names the accounts');
   });
 
   test.each([
