@@ -255,6 +255,11 @@ test.each([
   expect(problems[0]).not.toContain('canary');
 });
 
+test('a socket of Redis may have a space in its path', () => {
+  const url = '/run/my redis/redis.sock';
+  expect(readConfig({ REDIS_URL: url }).redisUrl).toBe(url);
+});
+
 test('a NODE_ENV that means production and is not written so stops the start, any other is taken as it is', () => {
   for (const NODE_ENV of ['Production', ' production', 'prod', 'producton', 'production-eu']) {
     expect(problemsOf({ NODE_ENV })).toEqual([

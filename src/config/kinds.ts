@@ -84,7 +84,7 @@ export const redisUrl = textWhere(
   (value) =>
     isSentinelUrl(value)
       ? readSentinelUrl(value) !== null
-      : /^\/[^/\s]\S*$/.test(value) || (REDIS_URL.test(value) && parseUrl(value) !== null),
+      : /^\/[^/\s](?:.*\S)?$/.test(value) || (REDIS_URL.test(value) && parseUrl(value) !== null),
   'a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary',
 );
 
