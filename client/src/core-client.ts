@@ -70,7 +70,7 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
     ...options,
     storage: options.storage ?? null,
     heartbeatSeconds: heartbeatOf(options),
-    // What is used of a package's sockets is as on the platform's.
+    // The client uses of a package's sockets only what those of the platform have as well.
     environment: { ...browserEnvironment(), ...options.environment } as Environment,
   });
   const client: CoreClient = Object.assign(ownMethods(core), { subscribe: core.subscribe });

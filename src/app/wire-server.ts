@@ -108,7 +108,7 @@ function sitesOf(
           graphFigures: () => graphFigures(metrics.registry),
         })
       : null;
-  // It leads to GraphiQL and to the documentation.
+  // The page leads to GraphiQL and to the documentation.
   const page =
     controls && config.graphiql ? DemoPage.find((request) => controls.isOpenTo(request)) : null;
   const docs = config.graphiql ? DocsSite.find(made) : null;

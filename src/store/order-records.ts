@@ -133,7 +133,7 @@ export interface KeyClosing {
 
 export const HELD = 'held back by an operator, until `trading-graph orders release`';
 
-/** By other names nobody finds the orders of an account. */
+/** A refusal: the orders of an account are not found by another name of it. */
 export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM names the accounts';
 export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 

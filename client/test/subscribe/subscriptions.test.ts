@@ -65,7 +65,7 @@ test('nothing stays open for subscriptions that could not begin, or that the ser
   await market.pass(0);
   expect(ended).toMatchObject([{}, { code: 'FORBIDDEN' }]);
   expect(market.network.pending).toBe(0);
-  // Nor for the stream that is tried beside a handshake that hangs, when the client is disposed.
+  // A stream is tried beside a handshake that hangs; it ends with the client.
   market.network.handshake = 'silence';
   client.positions(() => {});
   await market.pass(2);

@@ -123,7 +123,7 @@ export class Orders {
       const placed = await this.#endOf(recordId(account, key));
       if (placed) return placed;
       const atMs = clock.now();
-      // By the later of two clocks: where ours is behind, an old key would be younger than the records.
+      // The age is by the later of two clocks: where ours is behind, an old key would be younger than the records.
       const ageMs = keyAgeAt(sinceMs && sinceMs - this.#options.gatewayAheadMs(), atMs);
       const waiting = this.#recorder.waiting(account, key);
       const keyAge = { atMs, keyAgeMs: ageMs(atMs) };

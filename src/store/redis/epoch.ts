@@ -29,7 +29,7 @@ export interface RedisEpochOptions {
   /** A steady clock. */
   readonly uptimeMs: () => number;
   readonly timing: RedisTiming;
-  /** What names the accounts. */
+  /** The settings that name the accounts. */
   readonly accounts: string;
   /** Whether this replica remembers how far Redis was. Else one that comes back empty is as good as new. */
   readonly remembers: boolean;

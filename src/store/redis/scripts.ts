@@ -93,8 +93,8 @@ end
 
 /**
  * ARGV: member, epoch to open, grace, longest wait, then what this replica remembers: how many writes there were, how many of them
- * may be of replicas that are gone, which epoch is over ('' where none is), how far the clock was set ahead, what names the accounts;
- * then its peers.
+ * may be of replicas that are gone, which epoch is over ('' where none is), how far the clock was set ahead; then the
+ * settings that name the accounts, and its peers.
  */
 export const JOIN = `${COMMON}${MEMORY}
 local known, gone = tonumber(ARGV[5]), tonumber(ARGV[6])

@@ -13,14 +13,13 @@ import {
 } from '../order-records.ts';
 import { shareRefusal } from './account-share.ts';
 import { hasRoom } from './disk-room.ts';
+import { isOtherName, rememberedSince } from './file-memory.ts';
 import { ageMs, machineMoment } from './machine-clock.ts';
 import {
   type GapMoment,
   incompleteSince,
-  isOtherName,
   type OrderFileOptions,
   openOrderFile,
-  rememberedSince,
 } from './order-file.ts';
 import { isHeld } from './order-hold.ts';
 import * as rows from './order-rows.ts';

@@ -12,6 +12,7 @@ import {
 } from './connection.ts';
 import { changesOf, isRewritten, MODE } from './file-changes.ts';
 import { identityOf, inodeOf, isSameFile, OF_NO_FILE } from './file-identity.ts';
+import { type FileMemory, isOtherName, rememberedSince, withMemory } from './file-memory.ts';
 import { checkPlace } from './file-place.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 import { forgetChange, isMarked, openMark } from './order-mark.ts';
@@ -189,7 +190,7 @@ function open({
   }
 
   function rememberVerified(upTo: number | null): void {
-    const { verified: _, ...since }: Memory = rememberedSince(state) ?? machineMoment(clock);
+    const { verified: _, ...since }: FileMemory = rememberedSince(state) ?? machineMoment(clock);
     const memory = upTo === null ? since : { ...since, verified: { upTo, boot: clock.boot } };
     state.file = withMemory(state.file, memory);
   }
@@ -236,7 +237,7 @@ function open({
     verifiedUpTo,
     /** Within a transaction that counts a write. */
     rememberClocks(differMs: number): void {
-      const since: Memory = rememberedSince(state) ?? machineMoment(clock);
+      const since: FileMemory = rememberedSince(state) ?? machineMoment(clock);
       if (differMs > (since.differMs ?? 0)) {
         state.file = withMemory(state.file, { ...since, differMs });
       }
@@ -253,29 +254,6 @@ export interface GapMoment extends MachineMoment {
 
 export function incompleteSince({ incompleteFrom }: FileState): GapMoment | null {
   return JSON.parse(incompleteFrom ?? 'null');
-}
-
-/** Null where a process of an earlier version has begun since. */
-export function rememberedSince({ file }: FileState): Memory | null {
-  const at = file.indexOf('{');
-  return at < 0 ? null : JSON.parse(file.slice(at));
-}
-
-/** Whether another process that took orders, or does, names accounts otherwise. */
-export function isOtherName(state: FileState, accounts: string | undefined): boolean {
-  return accounts !== undefined && (rememberedSince(state)?.accounts ?? accounts) !== accounts;
-}
-
-interface Memory extends MachineMoment, Pick<RecordBounds, 'accounts'> {
-  /** The furthest that the clock of a process that took orders was from the gateway's. */
-  readonly differMs?: number;
-  /** How far the rows were verified, and in which boot of the machine. */
-  readonly verified?: { readonly upTo: number; readonly boot: string };
-}
-
-function withMemory(file: string, since: Memory): string {
-  const [inode, born = '0'] = file.split(' ');
-  return `${inode} ${born} ${JSON.stringify(since)}`;
 }
 
 /** Says for operators how a file differs from the one that was left. */

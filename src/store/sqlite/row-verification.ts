@@ -1,6 +1,6 @@
+import { rememberedSince } from './file-memory.ts';
 import { ageMs, machineMoment } from './machine-clock.ts';
 import type { OrderFile, OrderFileOptions } from './order-file.ts';
-import { rememberedSince } from './order-file.ts';
 import type { OrderRow } from './order-rows.ts';
 import type { RowScan } from './scan-rows.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
