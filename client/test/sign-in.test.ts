@@ -241,7 +241,7 @@ test('an order of the account whose token the app gives without a word is placed
 /** A market whose service answers the question for the account, answers it with an error, or never. */
 function doubtful() {
   const service = {
-    is: 'there' as 'there' | 'down' | 'silent' | 'wordless',
+    is: 'there' as 'there' | 'down' | 'page' | 'silent' | 'wordless',
     asked: 0,
     hasTokens: true,
     held: Promise.resolve(),
@@ -260,6 +260,7 @@ function doubtful() {
           if (isAccount) await service.held;
           if (!isAccount || service.is === 'there') return fetchOf(url, init);
           if (service.is === 'wordless') return new Response('{"data":{"session":null}}');
+          if (service.is === 'page') return new Response('<html>Sign in</html>', { status: 401 });
           if (service.is === 'silent')
             return new Promise((_, reject) => {
               init?.signal?.addEventListener('abort', () => reject(new TypeError('aborted')));
@@ -280,37 +281,40 @@ function doubtful() {
   return { ...fake, service, told, signIn };
 }
 
-test('where the server does not say whose the new token is, it is asked until it does, and the line is opened anew once', async () => {
-  const { client, market, service, told, signIn } = doubtful();
-  const { network } = market;
-  client.positions(() => {});
-  await client.query('{ news }', undefined, { account: 'nobody' });
-  expect([client.login, network.tried]).toEqual(['700001', 1]);
-  Object.assign(service, { is: 'down', asked: 0 });
-  await signIn('700002');
-  await market.pass(10);
-  expect([network.tried, market.subscriptions.at(-1)?.token]).toEqual([2, 'token-2']);
-  await market.pass(300);
-  expect([network.tried, told]).toEqual([2, []]);
-  expect(service.asked).toBeGreaterThan(10);
-  expect(service.asked).toBeLessThan(100);
-  service.hasTokens = false;
-  await market.pass(60);
-  Object.assign(service, { is: 'there', hasTokens: true });
-  await market.pass(60);
-  expect([client.login, told]).toEqual(['700002', ['700002']]);
-  Object.assign(service, { is: 'down', asked: 0 });
-  await market.pass(300);
-  expect(service.asked).toBe(0);
-  // The pauses begin short again.
-  await signIn('700001');
-  await market.pass(3);
-  service.is = 'there';
-  await market.pass(5);
-  expect(told).toEqual(['700002', '700001']);
-  client.dispose();
-  expect(network.pending).toBe(0);
-});
+test.each(['down', 'page'] as const)(
+  'where the server does not say whose the new token is (%s), it is asked until it does, and the line is opened anew once',
+  async (is) => {
+    const { client, market, service, told, signIn } = doubtful();
+    const { network } = market;
+    client.positions(() => {});
+    await client.query('{ news }', undefined, { account: 'nobody' });
+    expect([client.login, network.tried]).toEqual(['700001', 1]);
+    Object.assign(service, { is, asked: 0 });
+    await signIn('700002');
+    await market.pass(10);
+    expect([network.tried, market.subscriptions.at(-1)?.token]).toEqual([2, 'token-2']);
+    await market.pass(300);
+    expect([network.tried, told]).toEqual([2, []]);
+    expect(service.asked).toBeGreaterThan(10);
+    expect(service.asked).toBeLessThan(100);
+    service.hasTokens = false;
+    await market.pass(60);
+    Object.assign(service, { is: 'there', hasTokens: true });
+    await market.pass(60);
+    expect([client.login, told]).toEqual(['700002', ['700002']]);
+    Object.assign(service, { is, asked: 0 });
+    await market.pass(300);
+    expect(service.asked).toBe(0);
+    // The pauses begin short again.
+    await signIn('700001');
+    await market.pass(3);
+    service.is = 'there';
+    await market.pass(5);
+    expect(told).toEqual(['700002', '700001']);
+    client.dispose();
+    expect(network.pending).toBe(0);
+  },
+);
 
 test.each(['down', 'silent'] as const)(
   'the account after a sign-out is asked for as well, and nothing is left of it when the client is disposed while the server is %s',

@@ -52,9 +52,9 @@ export class Refresh {
       } catch (error) {
         if (core.isDisposed) throw disposedError();
         if (stopped.aborted) throw abortedError();
-        const { retryable, code } = error as TradingGraphError;
-        // The server refuses the session, so its account cannot become known later either. The page of a portal refuses nothing.
-        if (!retryable && code !== 'PROTOCOL' && !held.current?.isConfirmed) {
+        const { retryable } = error as TradingGraphError;
+        // The server refuses the session, so its account cannot become known later either.
+        if (!retryable && !held.current?.isConfirmed) {
           this.#generation += 1;
           held.drop();
         }

@@ -145,12 +145,10 @@ function readAnswer(
   return failed(protocolError('The answer has neither data nor errors.', { requestId }));
 }
 
-// A proxy between client and server fails with an answer that is not GraphQL; such a failure may be retried.
+// The service answers nothing but GraphQL: this is the page of a proxy or a portal, which says nothing of the token and passes at some time.
 function notGraphQL(status: number, requestId: string | null, retryAfter: number | null) {
-  if (status < 500 && status !== 408 && status !== 429) {
-    return protocolError(`The answer is not GraphQL (HTTP ${status}).`, { requestId });
-  }
-  const error = { message: `HTTP ${status}.`, extensions: { code: 'NETWORK', retryable: true } };
+  const message = `The answer is not GraphQL (HTTP ${status}).`;
+  const error = { message, extensions: { code: 'NETWORK', retryable: true } };
   return serverError(error, requestId, retryAfter);
 }
 

@@ -141,7 +141,7 @@ export class Tokens {
       token = await this.#call(force);
     } catch (thrown) {
       this.#throwIfDisposed();
-      const error = asTradingGraphError(thrown);
+      const error = asPassing(thrown);
       if (force) this.#coolDown(error);
       throw error;
     }
@@ -196,4 +196,10 @@ export class Tokens {
     this.#current = null;
     this.#options.onSignedOut(error);
   }
+}
+
+/** Whatever an app throws signs nobody out: it is asked again. */
+function asPassing(thrown: unknown): TradingGraphError {
+  const error = asTradingGraphError(thrown);
+  return error.retryable ? error : networkError(error.message, thrown);
 }

@@ -8,6 +8,7 @@ import {
 } from '../generated/rows.ts';
 import type { AccountFigures } from '../live/live-source.ts';
 import { PING } from '../orders/operations.ts';
+import { protocolError } from '../request/failures.ts';
 import type { TokenSource } from '../request/tokens.ts';
 import type { FakeNetwork, FakeRequest, FakeServer, FakeSubscription } from './fake-network.ts';
 import { settled } from './fake-time.ts';
@@ -66,7 +67,7 @@ export class FakeMarket implements FakeServer {
     if (!force || this.#token === null) return this.#token;
     this.renewals += 1;
     if (this.renewal === 'waits') return new Promise((resolve) => this.#renewing.push(resolve));
-    if (this.renewal === 'fails') throw new Error('Nobody could be asked for a token.');
+    if (this.renewal === 'fails') throw protocolError('Nobody could be asked for a token.');
     if (this.renewal === 'none') return null;
     if (this.renewal === 'same') return this.#token;
     const token = this.#newToken();

@@ -11,8 +11,11 @@ export type Handshake =
   | { readonly status: number }
   | { readonly code: number };
 
-/** `there`; `gone`: each attempt fails at once; `dead`: nothing is answered, and nobody says so. */
-export type Reach = 'there' | 'gone' | 'dead';
+/**
+ * `there`; `gone`: each attempt fails at once; `dead`: nothing is answered, and nobody says so; `portal`: a proxy answers
+ * everything with its own 401.
+ */
+export type Reach = 'there' | 'gone' | 'dead' | 'portal';
 
 /** The parts of a request that this client gives `fetch`. */
 interface Sent {
@@ -151,7 +154,8 @@ export class FakeNetwork {
     const isStream = headers.accept === 'text/event-stream';
     if (isStream && request.token !== '') this.tried += 1;
     if (this.reach === 'dead') return request.answered;
-    if (this.reach === 'gone' || (isStream && !this.hasStreams)) request.lose();
+    if (this.reach === 'portal') request.text('<html>Sign in</html>', { status: 401 });
+    else if (this.reach === 'gone' || (isStream && !this.hasStreams)) request.lose();
     else if (!isStream) this.server.asked(request);
     else this.#openStream(request);
     return request.answered;
@@ -196,7 +200,7 @@ export class FakeNetwork {
         const { handshake, reach } = network;
         queueMicrotask(() => {
           if (run !== network.#run || reach === 'dead' || handshake === 'silence') return;
-          if (reach === 'gone') this.#fire('error');
+          if (reach !== 'there') this.#fire('error');
           else if (handshake === 'opens' || 'code' in handshake) this.#open();
           else this.#fire('error', { message: `Unexpected server response: ${handshake.status}` });
         });
