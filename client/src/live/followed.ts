@@ -28,13 +28,20 @@ interface Listening<State> {
 
 const MAX_INTERVAL_MS = 15_000;
 
-/** Makes the function that listeners call, over one feed that is open while somebody listens. */
+/**
+ * Makes the function that listeners call, over one feed that is open while somebody listens; `onSettled` is told when that
+ * begins or ends, and may let go of what a feed that was left holds.
+ */
 export function createFollowed<
   Data,
   Event extends LiveEvent,
   Sum extends LiveSum,
   State extends LiveState,
->(core: Core, source: LiveSource<Data, Event, Sum, State>): Followed<State> {
+>(
+  core: Core,
+  source: LiveSource<Data, Event, Sum, State>,
+  onSettled: (isLeft: boolean, forget: () => void) => void = () => {},
+): Followed<State> {
   const { environment } = core;
   const listening = new Set<Listening<State>>();
   let cancelSettling: (() => void) | null = null;
@@ -43,7 +50,8 @@ export function createFollowed<
   const feed = new LiveFeed(core, source, () => {
     for (const each of [...listening]) tell(each);
   });
-  const endAccountChange = core.onAccountChange(() => feed.forget());
+  const forget = () => feed.forget();
+  const endAccountChange = core.onAccountChange(forget);
   core.onDispose(() => {
     isDisposed = true;
     endAccountChange();
@@ -64,8 +72,10 @@ export function createFollowed<
     if (isDisposed) return;
     cancelSettling ??= environment.after(0, () => {
       cancelSettling = null;
-      if (listening.size === 0) feed.pause();
+      const isLeft = listening.size === 0;
+      if (isLeft) feed.pause();
       else feed.follow(shortest([...listening].map(({ intervalMs }) => intervalMs)));
+      onSettled(isLeft, forget);
     });
   }
 

@@ -36,7 +36,7 @@ type RowIn<Event> = Event extends { readonly upserted: readonly (infer Row)[] } 
 
 /**
  * Follows a live list of the server, such as an extension's. All that ask for the same list share one subscription for the
- * client's life, with the `key` of the first.
+ * client's life, with the `key` of the first. The last eight lists that nobody follows keep their rows.
  */
 export interface Lists {
   /** Follows the list by the name of its field in `Subscription`. */
@@ -63,10 +63,24 @@ interface AnyOptions extends Partial<ListFields<Record<string, unknown>>> {
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
+/** So many lists that were left keep their rows, to be shown at once and gone on from; an app may have one for each symbol. */
+const MAX_LEFT = 8;
+
 type NamedOptions = ListFields<object> & ListOptions<object>;
 
 export function createLists(core: Core): Lists {
   const lists = new Map<string, Followed<ListState<never>>>();
+  /** The lists that nobody follows, by the functions that forget their rows, the one that was left first ahead. */
+  const left = new Set<() => void>();
+
+  function settled(isLeft: boolean, forget: () => void): void {
+    left.delete(forget);
+    if (isLeft) left.add(forget);
+    for (const first of left) {
+      if (left.size > MAX_LEFT && left.delete(first)) first();
+    }
+  }
+
   return (list: Operation<unknown, never>, options: AnyOptions = {}) => {
     const { fields, variables = {}, key = idOf } = options;
     const operation = (
@@ -75,13 +89,14 @@ export function createLists(core: Core): Lists {
     const name = JSON.stringify([requestedDocument(operation), variables]);
     const known = lists.get(name);
     if (known !== undefined) return known;
-    const followed = createFollowed(core, {
+    const source = {
       ...listSource(operation, textOf(key as KeyOf<object>)),
       variables,
       nothing: NO_ROWS,
       // The type of the rows follows from what the caller says of them.
-      shown: ({ rows, asOf }) => ({ rows: rows as never, asOf }),
-    });
+      shown: ({ rows, asOf }: FoldedList<object>) => ({ rows: rows as never, asOf }),
+    };
+    const followed = createFollowed(core, source, settled);
     lists.set(name, followed);
     return followed;
   };

@@ -4,6 +4,7 @@ import { startedForEach } from '../../../test/support/started.ts';
 import type { Position } from '../../src/generated/rows.ts';
 import { listDocument } from '../../src/live/list-operation.ts';
 import type { TypedText } from '../../src/operation.ts';
+import { fakeClient } from '../../src/testing.ts';
 import { gatewayList, prints, startLiveWorld } from './live-world.ts';
 
 type Row = Pick<Position, 'id' | 'symbol' | 'profit'>;
@@ -73,6 +74,32 @@ test('lists with other variables are others, and the client gives cursor and tim
   list(() => {});
   await eventually(() => core.sent.length === 1);
   expect(core.sent).toEqual([{ of: 'AAPL', after: null, intervalMs: null, heartbeatSeconds: 15 }]);
+});
+
+test('of the lists that nobody follows any more the last eight are kept, to go on from', async () => {
+  const { client, market } = fakeClient({ positions: [{ id: '1' }] });
+  const lists = Array.from({ length: 10 }, (_, of) =>
+    client.live(listDocument<Row>('positionChanges', FIELDS), { variables: { of } }),
+  );
+  for (const list of lists) {
+    const leave = list(() => {});
+    await market.pass(0);
+    expect(list.state().status).toBe('LIVE');
+    leave();
+    await market.pass(0);
+  }
+  const kept = () => lists.map((list) => list.state().rows.length);
+  expect(kept()).toEqual([0, 0, ...Array(8).fill(1)]);
+  lists[2]?.(() => {});
+  lists[0]?.(() => {})();
+  await market.pass(0);
+  const after = () => market.subscriptions.at(-1)?.variables.after;
+  expect([after(), kept()]).toEqual(['v0', [0, 0, ...Array(8).fill(1)]]);
+  lists[1]?.(() => {});
+  await market.pass(0);
+  expect([after(), kept()]).toEqual([null, [0, ...Array(9).fill(1)]]);
+  client.dispose();
+  expect(market.network.pending).toBe(0);
 });
 
 test('a list whose key is no text ends with an error that names it, and is not asked for again', async () => {
