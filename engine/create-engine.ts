@@ -25,7 +25,7 @@ import { openPlugins } from './plugins/open-plugins.ts';
 import { Readiness } from './transports/admin/readiness.ts';
 import { LastingConnections } from './transports/connections/closing-in-slices.ts';
 import { messageBudget } from './transports/connections/message-budget.ts';
-import { ReceiveBuffers } from './transports/connections/receive-buffers.ts';
+import { createReceiveBuffers } from './transports/connections/receive-buffers.ts';
 import { createSendBuffers } from './transports/connections/send-buffers.ts';
 import { createHttpServer, type HttpServerSettings } from './transports/http/http-server.ts';
 import { type AccessLogOptions, createAccessLog } from './transports/requests/access-log.ts';
@@ -47,6 +47,11 @@ export const CONNECTIONS = {
   /** The bytes that wait for readers, and those of messages and bodies that have not arrived whole. */
   unreadBytes: MAX_BYTES,
   unfinishedBytes: MAX_BYTES,
+  /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
+  unreadMs: 30_000,
+  patienceMs: 5_000,
+  /** The time within which a message has to arrive whole. */
+  unfinishedMs: 30_000,
   /** The interval between two pings of a connection. */
   pingMs: 12_000,
   /** How long a connection without a request stays open while the service drains. */
@@ -55,13 +60,7 @@ export const CONNECTIONS = {
   clock: steadyClock,
 };
 
-export interface ConnectionBounds extends Partial<typeof CONNECTIONS> {
-  /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
-  readonly unreadMs?: number;
-  readonly patienceMs?: number;
-  /** The time within which a message has to arrive whole. */
-  readonly unfinishedMs?: number;
-}
+export type ConnectionBounds = Partial<typeof CONNECTIONS>;
 
 /** The bounds of one operation, and of a client's operations in a minute. */
 interface LimitOptions extends Pick<AdmissionParts, 'maxCost'> {
@@ -257,7 +256,7 @@ function settingsOf(
       maxBytes: unreadBytes,
       onCut: (reason) => metrics.readersCut.add(reason),
     }),
-    received: new ReceiveBuffers({
+    received: createReceiveBuffers({
       ...connections,
       maxBytes: unfinishedBytes,
       onCut: (reason) => metrics.sendersCut.add(reason),

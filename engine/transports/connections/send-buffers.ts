@@ -11,9 +11,9 @@ interface SendBuffersOptions {
   readonly maxBytes: number;
   readonly clock: Clock;
   /** The time that a reader may make no progress. */
-  readonly unreadMs?: number | undefined;
+  readonly unreadMs: number;
   /** The time that an answer waits for its client's other readers before the slowest is cut. */
-  readonly patienceMs?: number | undefined;
+  readonly patienceMs: number;
   readonly onCut?: (reason: CutReason) => void;
 }
 
@@ -24,8 +24,6 @@ interface Waiter {
   readonly ready: () => void;
 }
 
-const UNREAD_MS = 30_000;
-const PATIENCE_MS = 5_000;
 const LOOK_MS = 1_000;
 const CLIENT_SHARE = 16;
 const CONNECTION_SHARE = 128;
@@ -39,8 +37,7 @@ export type SendBuffers = ReturnType<typeof createSendBuffers>;
  * cut. Bytes that the kernel accepts synchronously, which are nearly all, are never counted.
  */
 export function createSendBuffers(options: SendBuffersOptions) {
-  const { maxBytes, clock, onCut } = options;
-  const { unreadMs = UNREAD_MS, patienceMs = PATIENCE_MS } = options;
+  const { maxBytes, clock, unreadMs, patienceMs, onCut } = options;
   const unread = new Set<SendBuffer>();
   const clients = new Map<string, ClientBytes>();
   const waiting = new Set<Waiter>();

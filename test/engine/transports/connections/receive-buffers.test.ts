@@ -3,7 +3,10 @@ import { createServer, type RequestListener } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import type { SendFault } from '../../../../engine/transports/connections/receive-buffer.ts';
-import { ReceiveBuffers } from '../../../../engine/transports/connections/receive-buffers.ts';
+import {
+  createReceiveBuffers,
+  type ReceiveBuffers,
+} from '../../../../engine/transports/connections/receive-buffers.ts';
 import { steadyClock } from '../../../../lib/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { listenLocally } from '../../../support/local-server.ts';
@@ -12,11 +15,13 @@ import { createScriptedClock } from '../../../support/scripted-clock.ts';
 const TEXT = 0x81;
 const BINARY = 0x82;
 const PING = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
+const UNFINISHED_MS = 30_000;
 const GET = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 
 function receiveBuffers(clock = steadyClock) {
   const cuts: SendFault[] = [];
-  const received = new ReceiveBuffers({
+  const received = createReceiveBuffers({
+    unfinishedMs: UNFINISHED_MS,
     maxBytes: 1_000_000,
     clock,
     onCut: (fault) => cuts.push(fault),

@@ -44,6 +44,8 @@ function open({ maxBytes = MAX_BYTES, clock = createScriptedClock(), ...times }:
   const buffers = createSendBuffers({
     maxBytes,
     clock,
+    unreadMs: 30_000,
+    patienceMs: 5_000,
     ...times,
     onCut: (reason) => cuts.push(reason),
   });
