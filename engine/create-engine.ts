@@ -29,11 +29,11 @@ import { createReceiveBuffers } from './transports/connections/receive-buffers.t
 import { createSendBuffers } from './transports/connections/send-buffers.ts';
 import { createHttpServer, type HttpServerSettings } from './transports/http/http-server.ts';
 import { type AccessLogOptions, createAccessLog } from './transports/requests/access-log.ts';
-import { AuthCookie, type AuthCookieOptions } from './transports/requests/auth-cookie.ts';
+import { type AuthCookieOptions, createAuthCookie } from './transports/requests/auth-cookie.ts';
 import { BearerTokens } from './transports/requests/bearer.ts';
 import { createClientAddresses } from './transports/requests/client-address.ts';
 import { createClientNames } from './transports/requests/client-names.ts';
-import { HeaderForwarding } from './transports/requests/forwarded-headers.ts';
+import { createHeaderForwarding } from './transports/requests/forwarded-headers.ts';
 import { createServerMetrics, type ServerMetrics } from './transports/requests/server-metrics.ts';
 import type { ServerSettings } from './transports/requests/server-settings.ts';
 import { createWebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';
@@ -262,8 +262,8 @@ function settingsOf(
       onCut: (reason) => metrics.sendersCut.add(reason),
     }),
     countMessage: messageBudget(limits.limiter),
-    tokens: new BearerTokens(callers.authCookie && new AuthCookie(callers.authCookie)),
-    forwarding: new HeaderForwarding(callers.forwardHeaders),
+    tokens: new BearerTokens(callers.authCookie && createAuthCookie(callers.authCookie)),
+    forwarding: createHeaderForwarding(callers.forwardHeaders),
     clientNames: createClientNames(callers.clientNames),
     accessLog: createAccessLog({ ...observation, log, clock, metrics }),
   };

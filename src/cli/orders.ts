@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { HeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
+import { createHeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
 import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
 import { tenantKey } from '../domain/auth/viewer.ts';
@@ -75,7 +75,7 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   const config = readConfig(
     file === undefined ? environment : { ...environment, ORDER_STORE: file },
   );
-  const forwarding = new HeaderForwarding(config.gatewayForwardHeaders);
+  const forwarding = createHeaderForwarding(config.gatewayForwardHeaders);
   const account = tenantKey(login, forwarding.of(headersOf(headers, forwarding.names)));
   if (config.redisUrl !== null && file === undefined) {
     const redis = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { HeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
+import { createHeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { findUnusable } from '../../src/app/resources.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -151,7 +151,7 @@ test('a copy is made while the service runs, and none of a Redis', async () => {
 
 test('an account of a tenant is freed by the headers of its requests, and no other of that login', async () => {
   using stage = await rehearse({ GATEWAY_FORWARD_HEADERS: 'x-brand, x-tenant' });
-  const forwarding = new HeaderForwarding(['x-brand', 'x-tenant']);
+  const forwarding = createHeaderForwarding(['x-brand', 'x-tenant']);
   const account = tenantKey('2', forwarding.of({ 'x-tenant': 'a=b' }));
   const records = await stage.open();
   for (const each of [account, '2']) {

@@ -12,34 +12,29 @@ export interface AuthCookieOptions {
 // Browsers drop longer ones, and one with a `;` would have attributes of its own.
 const COOKIE_VALUE = /^[\w.~+/=-]{1,3900}$/;
 
+export type AuthCookie = ReturnType<typeof createAuthCookie>;
+
 /** A cookie that carries the token of a page's visitor, which no script of the page can read. */
-export class AuthCookie {
-  readonly refusedBy: string;
-  readonly #options: AuthCookieOptions;
-
-  constructor(options: AuthCookieOptions) {
-    this.refusedBy = options.refusedBy;
-    this.#options = options;
-  }
-
+export function createAuthCookie({ name, refusedBy, expiryOf }: AuthCookieOptions) {
   /** The text of the token in a `Cookie` header. Of several the first counts: it is the one with the most specific path. */
-  textIn(header: string): string | undefined {
+  function textIn(header: string): string | undefined {
     const pairs = header.split(';').map((pair) => pair.trim());
-    const { name } = this.#options;
     return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
   }
 
   /** The value of `Set-Cookie` for a token that was just issued; null where a cookie cannot carry it. */
-  issued(token: string, request: IncomingMessage): string | null {
+  function issued(token: string, request: IncomingMessage): string | null {
     if (!COOKIE_VALUE.test(token)) return null;
-    const endsAtMs = this.#options.expiryOf(token);
+    const endsAtMs = expiryOf(token);
     const until = endsAtMs === null ? '' : `; Expires=${new Date(endsAtMs).toUTCString()}`;
-    return `${this.#options.name}=${token}${until}${attributesFor(request)}`;
+    return `${name}=${token}${until}${attributesFor(request)}`;
   }
 
-  cleared(request: IncomingMessage): string {
-    return `${this.#options.name}=; Max-Age=0${attributesFor(request)}`;
+  function cleared(request: IncomingMessage): string {
+    return `${name}=; Max-Age=0${attributesFor(request)}`;
   }
+
+  return { refusedBy, textIn, issued, cleared };
 }
 
 /**
