@@ -4,10 +4,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds since the epoch, which may be set back: for moments that others name, as a token's expiry. */
   date(): number;
-  /**
-   * Runs `task` once after `ms` and returns a function that cancels it. The timer never keeps the
-   * process alive.
-   */
+  /** Runs `task` once after `ms`; the timer never keeps the process alive. Returns a function that cancels it. */
   after(ms: number, task: () => void): () => void;
 }
 

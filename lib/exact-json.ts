@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/**
- * Replaces a number in parsed JSON that a double cannot represent exactly; no type of a schema
- * accepts it.
- */
+/** Stands in parsed JSON for a number that a double cannot represent exactly; no type of a schema accepts it. */
 export const INEXACT: unique symbol = Symbol('a number that cannot be carried exactly');
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The sum of decimal figures by their own digits, as the double nearest to it: 0.1 and 0.2 are 0.3. Null where
- * a figure is not finite, or the sum is beyond a double.
- */
+/** The sum of decimals by their own digits: 0.1 and 0.2 are 0.3. Null where one is not finite, or the sum overflows. */
 export function exactSum(figures: readonly number[]): number | null {
   let units = 0;
   // One sum for each power of ten: figures of 1e300 and 1e-300 cost no 600 digits each.

@@ -60,10 +60,7 @@ function guestOfStack(stack: unknown): string | undefined {
   return undefined;
 }
 
-/**
- * The same promise, whose rejection ends no process where a guest forgets to wait for it; whoever waits still
- * gets the rejection.
- */
+/** The same promise, whose rejection ends no process where a guest forgets to wait for it. */
 export function observed<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;

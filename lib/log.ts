@@ -24,10 +24,7 @@ export interface LogOptions {
 /** `json`: one object per line, for machines. `compact`: one short line, for a console. */
 export type LogFormat = 'json' | 'compact';
 
-/**
- * A log that redacts secrets at any depth, in records, texts, errors and child loggers, so that no
- * caller has to.
- */
+/** A log that redacts secrets at any depth, in child loggers too, so that no caller has to. */
 export function createLog({ level, format, destination }: LogOptions): Log {
   const write = (json: string) => destination.write(inFormat(format, json));
   const log = pino(

@@ -23,10 +23,7 @@ export function momentText(ms: number): string {
 
 const MOMENT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/**
- * Milliseconds since the epoch; null where the text is no moment of ISO 8601 with its offset. `Date.parse` alone takes
- * 30 February for 2 March.
- */
+/** Milliseconds since the epoch; null for what is no moment of ISO 8601 with its offset, such as 30 February. */
 export function parseMoment(text: string): number | null {
   const [, local] = MOMENT.exec(text) ?? [];
   const ms = Date.parse(text);

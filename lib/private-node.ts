@@ -17,10 +17,7 @@ interface PrivateSocket {
 
 const privateOf = (socket: Duplex) => socket as unknown as PrivateSocket;
 
-/**
- * The bytes that the kernel has accepted; Node's own socket timeout reads the same counters. Without them it is
- * 0, and a large write is no progress until its last byte.
- */
+/** The bytes that the kernel has accepted. Without Node's counters 0: a large write is no progress until its last byte. */
 export function acceptedBytes(socket: Socket): number {
   const { bytesWritten, writeQueueSize } = privateOf(socket)._handle ?? {};
   if (bytesWritten === undefined || writeQueueSize === undefined) return 0;

@@ -18,10 +18,7 @@ export function redactTokens(text: string): string {
   return text.replace(BEARER, `$1 ${REDACTED}`).replace(JWT, REDACTED);
 }
 
-/**
- * Redacts personal data and credentials in a free text from the gateway: e-mails, runs of digits,
- * tokens. The words around them stay, since users are shown them.
- */
+/** Redacts e-mails, runs of digits and tokens in a text from the gateway; users are shown the words around them. */
 export function redact(text: string): string {
   return redactTokens(text)
     .replace(EMAIL, REDACTED)

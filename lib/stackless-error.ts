@@ -1,7 +1,4 @@
-/**
- * An error without a stack: to capture one takes ten times as long as all the rest, and it says nothing
- * where the cause is outside of this process.
- */
+/** An error without a stack, which costs ten times the rest and says nothing where the cause is outside of the process. */
 export class StacklessError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     const { stackTraceLimit } = Error;

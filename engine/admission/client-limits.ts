@@ -88,10 +88,7 @@ export function createClientLimits({ limiter, schema }: ClientLimitsOptions) {
       if (refusal !== null && client.kind === 'account') return withHeaders(refusal, headers);
       return { caller, client, sent, mayMutate, headers, overLimit: refusal };
     },
-    /**
-     * Lets a request pass although its address is over a limit, where it signs in, or has a known token to prove: nobody
-     * is locked out by what neighbours send.
-     */
+    /** Lets a sign-in, or a known token to prove, pass its address's limit: neighbours lock nobody out. */
     pass(
       charged: ChargedRequest,
       { query: text }: { readonly query: string },

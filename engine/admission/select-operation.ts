@@ -3,10 +3,7 @@ import { type Refusal, refused } from '../operation/refusal.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
 
-/**
- * Finds the operation of a document that is meant. Refuses a mutation by GET, which caches and links may repeat, and
- * events that are not accepted.
- */
+/** Finds the operation that is meant. Refuses a mutation by GET, which caches may repeat, and events nobody accepts. */
 export function selectOperation(
   document: PreparedDocument,
   name: string | null,

@@ -30,10 +30,7 @@ export interface SplitQuery {
 // Each is executed by itself.
 const MAX_FRAGMENTS = 8;
 
-/**
- * The document without `@defer` and `@stream`: what is not deferred on the root of a query is answered in one piece, as
- * their proposal allows.
- */
+/** The document without `@defer` and `@stream`, which their proposal allows a server to ignore. */
 export function withoutIncremental(document: DocumentNode): DocumentNode {
   return visit(document, {
     Directive: ({ name }) => (/^(?:defer|stream)$/.test(name.value) ? null : undefined),

@@ -38,10 +38,7 @@ function sizeOf(size: string | number): Amount {
   return typeof size === 'number' ? size : (inputs) => inputs.sizeOf(size);
 }
 
-/**
- * The page size that the arguments of a page's field request, for the lists of the page; null where the field is a list
- * itself, or no argument counts.
- */
+/** The page size that the arguments request for a page's lists; null where the field is a list itself, or none counts. */
 export function pageSize(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,

@@ -5,10 +5,7 @@ import { TextBlocks } from '../../lib/text-blocks.ts';
 import { requestError } from '../operation/request-error.ts';
 import { tooComplex } from './structure.ts';
 
-/**
- * Thrown where an answer exceeds its budget; the partial answer is discarded. A singleton: its stack would say nothing,
- * and capturing it costs more than a field.
- */
+/** Thrown where an answer exceeds its budget. A singleton: capturing a stack costs more than a field. */
 export const OVER_BUDGET = new Error('the answer exceeds its budget');
 
 /** An answer of more fields than this is completed in slices. Screens stay far below. */
@@ -117,10 +114,7 @@ export class Meter {
     return this.#estimate > COSTLY_FIELDS || this.fields > COSTLY_FIELDS;
   }
 
-  /**
-   * True where complete items are serialized before the rest of the answer. Only the estimate
-   * decides: whether the result is a tree must not depend on what the run finds.
-   */
+  /** True where complete items are serialized early. The estimate alone decides, so that the run cannot change the result's form. */
   get writesEarly(): boolean {
     return !this.#keepsTree && this.#estimate > COSTLY_FIELDS;
   }

@@ -96,10 +96,7 @@ function malformed(message: string): GraphQLError {
   return requestError('GRAPHQL_PARSE_FAILED', message);
 }
 
-/**
- * Bounds the variables before anything recurses into them. Coercion does, and a body of any size can nest
- * deeply enough to overflow the stack; this check is iterative.
- */
+/** Bounds the variables, without recursing, before coercion does: a body of any size could nest it into an overflow. */
 function variablesError(variables: Readonly<Record<string, unknown>>): GraphQLError | null {
   let level: object[] = [variables];
   let keys = 0;

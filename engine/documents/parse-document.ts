@@ -67,10 +67,7 @@ function sizeOf(text: string, maxTokens: number) {
   return { tokens: Math.max(tokens, lexer.line), nesting };
 }
 
-/**
- * Frees the tokens that the parser links to every node: a prepared document weighs a third less
- * without them. Errors need the places alone.
- */
+/** Frees the tokens that the parser links to every node, a third of a prepared document. Errors need the places alone. */
 export function freeTokens(node: ASTNode): void {
   const parent = node as unknown as Record<string, unknown> & { loc?: Location };
   if (parent.loc) {

@@ -10,10 +10,7 @@ import type { TrustedDocuments } from './trusted-documents.ts';
 
 export interface PersistedDocumentsOptions {
   readonly trusted: TrustedDocuments | null;
-  /**
-   * `on` refuses what is not trusted; `log` executes and logs it; `off` executes it, and allows automatic persisted
-   * queries.
-   */
+  /** `on` refuses what is not trusted; `log` executes and logs it; `off` also allows automatic persisted queries. */
   readonly trustedOnly: 'off' | 'log' | 'on';
   readonly log: Pick<Log, 'warn'>;
 }

@@ -17,10 +17,7 @@ import {
 import { INEXACT, isExactNumber } from '../../lib/exact-json.ts';
 import { located, requestError } from '../operation/request-error.ts';
 
-/**
- * Returns the error of the first number that a double cannot represent exactly; null where there is
- * none.
- */
+/** The error of the first number that a double cannot represent exactly, or null. */
 export function inexactLiteralError(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -35,10 +32,7 @@ export function inexactLiteralError(
   );
 }
 
-/**
- * Returns the error of the first null in a OneOf input object, null where there is none. Clients that write
- * values into their documents send such a null for a number that was mistyped.
- */
+/** The error of the first null in a OneOf input, or null. Clients that write out their values send a mistyped number so. */
 export function nullMemberLiteralError(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -12,10 +12,7 @@ export interface SelectionSize {
 
 const NOTHING: SelectionSize = { depth: 0, aliases: 0, directives: 0, selections: 0 };
 
-/**
- * Measures each fragment once: a chain of fragments that doubles at every step is counted without
- * being walked.
- */
+/** Measures each fragment once: a chain of them that doubles at every step is counted without being walked. */
 export class SelectionMeasure {
   readonly #fragments: Fragments;
   readonly #known = new Map<string, SelectionSize>();

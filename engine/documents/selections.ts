@@ -44,10 +44,7 @@ export function responseKey({ alias, name }: FieldNode): string {
   return (alias ?? name).value;
 }
 
-/**
- * Visits the fields at one place of the answer, and the spreads that lead to them. Every spread is
- * followed, so fragments must be acyclic and few.
- */
+/** Visits the fields at one place of the answer, and every spread on the way: fragments must be acyclic and few. */
 export function unfold(
   { selections }: SelectionSetNode,
   fragments: Fragments,
@@ -76,10 +73,7 @@ export class Selections {
     this.#fragments = fragmentsOf(document);
   }
 
-  /**
-   * Collects the fields by response key, in the reference executor's order, which is the order of
-   * the answer.
-   */
+  /** Collects the fields by response key, in the order of the answer, which is the reference executor's. */
   collect(
     type: GraphQLObjectType,
     from: readonly Selecting[],

@@ -11,10 +11,7 @@ import type { Sharing } from '../operation/field-traits.ts';
 
 /** Describes an operation whose results may be shared: a query's by a group of users, a subscription's by its account. */
 export interface SharedUse {
-  /**
-   * The operation selects what differs between copies of one version, such as age: its body is not
-   * cached.
-   */
+  /** The operation selects what differs between copies of one version, such as age: its body is not cached. */
   readonly selectsTime: boolean;
   /** True once a run has read more than the marks of its fields allow: no result of it is shared any more. */
   isBarred: boolean;
@@ -38,10 +35,7 @@ export function sharedUseOf(
   return { selectsTime: marks.has('copy'), isBarred: false };
 }
 
-/**
- * True where variables affect what an event contains. The arguments of the subscription itself do
- * not: they select its events.
- */
+/** True where variables affect what an event contains; the subscription's own arguments only select events. */
 function usesVariablesInEvents(
   document: DocumentNode,
   { selectionSet }: OperationDefinitionNode,

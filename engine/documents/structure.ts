@@ -53,10 +53,7 @@ const WORDS: Readonly<Record<string, readonly [before: string, after: string]>> 
   MAX_COST: ['The answer can have', 'fields'],
 };
 
-/**
- * Checks the structure of a document with its fragments unfolded. It runs before validation, which
- * a hostile document can make expensive.
- */
+/** Checks a document with its fragments unfolded, before validation, which a hostile one can make expensive. */
 export function structureErrors(
   document: DocumentNode,
   limits: StructureLimits,

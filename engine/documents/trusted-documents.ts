@@ -27,10 +27,7 @@ export interface TrustedDocument {
 
 export type TrustedDocuments = Awaited<ReturnType<typeof openTrustedDocuments>>;
 
-/**
- * The documents that a team has published, prepared before the first request for one. Throws a ManifestError where the
- * manifest cannot be used at the start.
- */
+/** The documents that a team has published. Throws a ManifestError where the manifest cannot be used at the start. */
 export async function openTrustedDocuments(options: TrustedDocumentsOptions) {
   const { path, clock, log } = options;
   let loaded: Loaded = { byId: new Map(), byText: new Map() };

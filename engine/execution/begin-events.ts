@@ -15,10 +15,7 @@ export type Subscribed = AsyncIterableIterator<never, void> | ExecutionResult;
 /** Makes what makes the contexts of a subscription's events. */
 export type EventContexts = (context: OperationContext) => () => ReadingContext;
 
-/**
- * Begins a subscription, and leaves its events for its transport to deliver. Their texts bypass the iterator: they pass no
- * hook `onNext`.
- */
+/** Begins a subscription, whose transport delivers its events. Their texts pass no iterator, and no hook `onNext`. */
 export async function beginEvents(
   results: EventResults,
   limits: ClientLimits,

@@ -23,10 +23,7 @@ interface DeferredAnswerOptions {
   readonly failure: (error: unknown) => ExecutionResult;
 }
 
-/**
- * An answer in parts: the first without the deferred fragments, then these as they are whole. Those that are whole when
- * their reader takes the next message share it.
- */
+/** An answer in parts, the first without the deferred fragments. Those that are whole by then share a message. */
 export function deferredAnswer(options: DeferredAnswerOptions): FollowedEvents {
   const { format, first, parts, write, ended, failure } = options;
   const { begin, next } = FORMATS[format];

@@ -152,10 +152,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
 // Below this the thread pool takes three times the CPU of packing on the event loop.
 const MAX_AT_ONCE = 65_536;
 
-/**
- * Packs a result: synchronously, in the next slice where many accounts tick together, or in the thread
- * pool where it is large.
- */
+/** Packs a result: at once, in the next slice where many accounts tick together, or in the thread pool if large. */
 export function packResult(
   text: JsonText,
   scheduler: FairScheduler,

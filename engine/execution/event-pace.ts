@@ -4,10 +4,7 @@ import type { EngineLimiter } from '../operation/limits.ts';
 
 export type EventPace = ReturnType<typeof createEventPace>;
 
-/**
- * Limits the fields of a client's events in a minute. Beyond that an event waits until what was reserved before it is
- * earned, and later ones are merged behind it.
- */
+/** Limits the fields of a client's events in a minute: beyond that an event waits, and later ones merge behind it. */
 export function createEventPace(limiter: EngineLimiter, clock: Clock) {
   /** An event waits in the line of its token first: before that it takes nothing from the other tokens of its account. */
   async function wait(client: Client, fields: number, ending?: AbortSignal): Promise<number> {

@@ -194,16 +194,10 @@ function quoted(name: string): string {
 
 type ReadLeaf = (value: unknown, run: Run) => unknown;
 
-/**
- * Thrown by compiled code where an answer would be incomplete; the reference executor then reports
- * the error. A singleton: capturing a stack trace would cost more than the field.
- */
+/** Thrown where an answer would be incomplete: the reference executor then reports the error. A singleton has no stack to capture. */
 const NOT_WHOLE = new Error('the answer would not be whole');
 
-/**
- * Serializes a leaf as its type does. Values that serialize to themselves, which is nearly all,
- * skip the type's own function.
- */
+/** Serializes a leaf as its type does. Nearly all values serialize to themselves, and skip the type's function. */
 function leafOf(type: GraphQLLeafType): ReadLeaf {
   const asked: ReadLeaf = (value) => ask(type, value);
   switch (type) {

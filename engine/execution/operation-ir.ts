@@ -21,10 +21,7 @@ import type { SelectedField, Selecting, Selections } from '../documents/selectio
 import { usesVariables } from '../documents/sharing-marks.ts';
 import { isPostponable } from '../operation/field-traits.ts';
 
-/**
- * The intermediate representation of an operation: one entry per field, in the order of the
- * answer's keys.
- */
+/** An operation's intermediate representation: one entry per field, in the order of the answer's keys. */
 export interface OperationIr {
   readonly root: ObjectIr;
   readonly nullable: NullableFields;
@@ -74,10 +71,7 @@ export type Flags = ReadonlyMap<string, boolean>;
 // Compiling is synchronous: this many fields take some milliseconds.
 const MAX_FIELDS = 1_000;
 
-/**
- * Null for what is left to the reference executor: introspection, whose resolvers need the whole
- * schema; unions and interfaces, which few queries select; mutations, which run serially.
- */
+/** Null for the reference executor's: introspection, unions and interfaces, which few select, and mutations, which are serial. */
 export function irOf(
   selections: Selections,
   operation: OperationDefinitionNode,

@@ -27,10 +27,7 @@ interface RecentResult {
 // requested again.
 const MAX_KEPT = 32;
 
-/**
- * The latest results that several subscribers may be sent, by event and operation, in a small ring
- * buffer. A WeakMap keyed by events would make the garbage collector's work more expensive.
- */
+/** The latest results by event and operation, in a small ring: a WeakMap of events would burden the collector. */
 export function createSharedResults() {
   const ring: (RecentResult | null)[] = new Array<RecentResult | null>(MAX_KEPT).fill(null);
   let newest = 0;

@@ -22,10 +22,7 @@ export interface FieldTraits {
   readonly listSize?: string | number;
   /** The argument that says how many entries the list has, or has one for each, of which `listSize` is then the most. */
   readonly sizeArgument?: string;
-  /**
-   * No subscription may select the field, since it would be resolved for each event and each subscriber. It says what to do
-   * instead.
-   */
+  /** The reason why no subscription may select the field, resolved per event and subscriber, and what to do instead. */
   readonly notInSubscriptions?: string;
   /** An operation may select the field of the root this often. */
   readonly mostSelected?: number;

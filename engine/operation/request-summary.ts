@@ -127,10 +127,7 @@ export class RequestSummary {
   }
 }
 
-/**
- * Measures how long at least one of several overlapping spans lasted. Spans are added when they
- * end, so each one ends after all before it, but may have begun before them.
- */
+/** Measures how long at least one of several spans lasted. They are added as they end, in that order. */
 export class BusyTime {
   /** Starts and ends alternate; the spans are disjoint and in order. */
   #spans: number[] = [];

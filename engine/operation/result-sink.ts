@@ -1,9 +1,6 @@
 import type { PackedText } from '../../lib/packed-text.ts';
 
-/**
- * A result as JSON: a string, or chunks of UTF-8 where it is large, which the heap does not hold and
- * nobody copies into one piece.
- */
+/** A result as JSON: a string, or chunks of UTF-8 outside the heap where it is large, which nobody copies into one. */
 export type JsonText = string | readonly Buffer[];
 
 /** A result as a transport takes it: JSON, or packed where it is large enough. */
@@ -30,10 +27,7 @@ export interface Delivery extends AsyncIterableIterator<never, void> {
 
 /** The events of a subscription that has begun; what they are made by, no transport knows. */
 export interface OperationEvents extends Delivery {
-  /**
-   * Delivers to a transport that writes results itself, and iterates. `outcome` is what other plugins
-   * have made of these events.
-   */
+  /** Delivers to a transport that writes results itself, and iterates `outcome`: what plugins have made of the events. */
   deliver(sink: ResultSink, outcome?: AsyncIterable<never>): Delivery;
   /** Ends with a last result that says that it has failed. */
   fail(error: unknown): void;

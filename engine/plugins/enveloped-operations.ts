@@ -41,10 +41,7 @@ interface Enveloped {
   subscribe(args: ExecutionArgs): MaybePromise<Subscribed>;
 }
 
-/**
- * Runs the hooks of other people's plugins around the execution of what was admitted, by envelop: they parse and validate
- * an operation further, synchronously unless one has to wait.
- */
+/** Runs other people's hooks around the execution of what was admitted, by envelop, synchronously where none waits. */
 export function envelopOperations(parts: EnvelopedParts, pluginErrors: PluginErrorBoundary) {
   const { schema, codes, plugins, execution } = parts;
   // A plugin that wraps is run before those that stand before it in the list.

@@ -15,10 +15,7 @@ export type KnownKeys = ReturnType<typeof createKnownKeys>;
 const MAX_KEYS = 100_000;
 const JUST_MS = 60_000;
 
-/**
- * Remembers what has proved itself once, such as the hashes of tokens: nobody has made it up. Without `shared` this
- * process remembers for itself.
- */
+/** Remembers what has proved itself once, such as the hashes of tokens; without `shared`, for this process alone. */
 export function createKnownKeys(clock: Clock, lifeMs: number, shared?: SharedKeys) {
   const addedAtMs = growingLru<string, number>({ maxEntries: MAX_KEYS, entryBytes: 200 });
   const isYounger = (key: string, ms: number) =>

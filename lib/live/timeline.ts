@@ -49,10 +49,7 @@ export class Timeline<T> {
   #knownSince = 1;
   /** The version of the last change of the list's content; 0 before the first list. */
   #version = 0;
-  /**
-   * The rows in the backend's order; the same array as long as nothing has changed, not even the order. Its own methods alone
-   * change it.
-   */
+  /** The rows in the backend's order; the same array as long as nothing has changed, not even the order. */
   rows: readonly T[] = [];
 
   constructor(rules: RowRules<T>) {

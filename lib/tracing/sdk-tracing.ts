@@ -155,10 +155,7 @@ class SdkSpan implements TraceSpan {
   }
 }
 
-/**
- * The spans of a request have one clock, or they would overlap by the rounding of the system's;
- * a correction of that clock does not change how long they took.
- */
+/** The spans of a request have one clock, which no correction of the system's moves, or they would overlap. */
 class SpanClock {
   readonly startedAtMs = Date.now();
   readonly #startedAt = performance.now();

@@ -43,10 +43,7 @@ export interface RequestTrace {
 
 export interface ReceivedRequest {
   readonly headers: TraceHeaders;
-  /**
-   * Whether the sender's context is continued. Otherwise the trace is a new one, linked to the
-   * sender's, which then does not decide whether it is sampled.
-   */
+  /** Whether the sender's context is continued; a trace is else a new one that is linked to it and sampled on its own. */
   readonly isContinued: boolean;
   /** Null where operations have no span above them, as those of a socket. */
   readonly span: SpanStart | null;

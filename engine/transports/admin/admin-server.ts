@@ -2,10 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Registry } from '../../../lib/metrics/registry.ts';
 import type { Readiness } from './readiness.ts';
 
-/**
- * The operators' listener: metrics and details that must not show on the public port. `build` says what runs, for
- * whoever compares replicas.
- */
+/** The operators' listener: metrics and details that the public must not see. `build` tells replicas apart. */
 export function createAdminServer(
   metrics: Registry,
   readiness: Readiness,

@@ -50,10 +50,7 @@ interface SlicesOptions {
 // With one connection in each slice, fifty clients reconnect in a second, which burdens no replica.
 const SLICE_MS = 20;
 
-/**
- * Closes connections in slices, because clients that are disconnected together reconnect together.
- * Connections that open meanwhile are closed as well, after the older ones.
- */
+/** Closes connections, those that open meanwhile last, in slices: together closed, they would reconnect together. */
 export async function closeInSlices(
   connections: LastingConnections,
   { clock, overMs, endsEarly }: SlicesOptions,

@@ -21,10 +21,7 @@ export type CountMessage = (
 // The largest body costs as much as seventeen small ones.
 const BYTES_PER_POINT = 16_384;
 
-/**
- * Counts everything that a client sends, whatever its answer: requests that are refused or not found,
- * pings, fragments, messages about unknown operations. None of them counts as an operation.
- */
+/** Counts all that a client sends, whatever its answer: refused requests, pings, fragments, which are no operations. */
 export function messageBudget(limiter: EngineLimiter): CountMessage {
   return (caller, bytes = 0, apart = null) => {
     const points = 1 + Math.floor(bytes / BYTES_PER_POINT);

@@ -4,10 +4,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { isPausedByNode, readOn, readThroughStream, takeReads } from '../../../lib/private-node.ts';
 import { FrameMeter } from './frame-meter.ts';
 
-/**
- * The reasons for which a connection is closed: it sends too much, one message or body in too many pieces or for too
- * long, or more than the process holds of unfinished ones.
- */
+/** The reasons to close a connection: too much, a message in too many pieces or too slow, the process's bound. */
 export const SEND_FAULTS = ['rate', 'pieces', 'age', 'process'] as const;
 
 export type SendFault = (typeof SEND_FAULTS)[number];
@@ -117,10 +114,7 @@ export class ReceiveBuffer {
     this.#request = request;
   }
 
-  /**
-   * Call it when a request has nothing more to come, or what comes is discarded. The next one of a pipeline
-   * may have begun meanwhile, whose bytes stay counted.
-   */
+  /** Call it when a request has nothing more to come. The next of a pipeline may have begun: its bytes stay counted. */
   requestTaken(request: IncomingMessage): void {
     if (request !== this.#request) return;
     this.#request = null;

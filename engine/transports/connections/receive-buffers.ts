@@ -18,10 +18,7 @@ const RELIEF = 7 / 8;
 
 export type ReceiveBuffers = ReturnType<typeof createReceiveBuffers>;
 
-/**
- * Bounds what clients send: the messages and bodies that have not arrived whole, in all and by their age,
- * and how much of it is handled before others go.
- */
+/** Bounds what clients send: what has not arrived whole, in all and by age, and how much is handled before others go. */
 export function createReceiveBuffers(options: ReceiveBuffersOptions) {
   const { maxBytes, clock, unfinishedMs, onCut } = options;
   const buffers = new WeakMap<Socket, ReceiveBuffer>();

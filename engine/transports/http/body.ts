@@ -55,10 +55,7 @@ export function takeBody(
   request.read(0);
 }
 
-/**
- * Closing a connection while the client still sends resets it, and the client loses the response that
- * says why. So the rest of the body is discarded, if it comes soon.
- */
+/** A connection that closes while its client sends loses the response: what comes soon is discarded instead. */
 function passOver(request: IncomingMessage): void {
   request.resume();
   const cut = setTimeout(() => request.complete || request.socket.destroy(), PASS_OVER_MS);

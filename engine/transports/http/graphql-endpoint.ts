@@ -37,10 +37,7 @@ export interface EndpointSettings extends ServerSettings {
   readonly yoga: () => Promise<YogaHandler>;
 }
 
-/**
- * `/graphql` over HTTP: reads the request, lets the graph, or yoga, answer it, sends the answer. What it throws or rejects
- * with is an internal error.
- */
+/** `/graphql` over HTTP: reads the request, has it answered, sends the answer. What it rejects with is an internal error. */
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
 ): (reply: HttpReply) => MaybePromise<void> {

@@ -34,10 +34,7 @@ const MEMOIZED_LENGTH = 256;
 
 const known = new LRUCache<string, { readonly accepted: Accepted | null }>({ max: MEMOIZED });
 
-/**
- * Content negotiation by RFC 9110, section 12.5.1; null where no type of ours is acceptable. A header that comes again
- * costs a look-up.
- */
+/** Content negotiation by RFC 9110, 12.5.1; null where no type of ours is acceptable. Headers are remembered. */
 export function negotiated(accept: string | undefined): Accepted | null {
   if (accept === undefined) return ANYTHING;
   const before = known.get(accept);

@@ -6,10 +6,7 @@ import type { Log } from '../../../lib/log.ts';
 
 export type ClientAddresses = ReturnType<typeof createClientAddresses>;
 
-/**
- * Finds a request's client address: the socket's peer, or what a trusted proxy forwards. `trustedProxies`: the addresses
- * and networks whose X-Forwarded-For is believed.
- */
+/** A request's client address: the peer, or what one of `trustedProxies` puts into X-Forwarded-For. */
 export function createClientAddresses(trustedProxies: readonly string[], log: Pick<Log, 'warn'>) {
   const trusted = new BlockList();
   /** Memoized per connection, whose peer never changes. */

@@ -31,10 +31,7 @@ export class FrameWriter {
     this.#head = Buffer.from(head);
   }
 
-  /**
-   * Calls back when the bytes are flushed, perhaps synchronously, or can never be. Returns the
-   * message's length as it is sent. A packed text is for a client that has accepted such messages.
-   */
+  /** Calls back once the bytes are flushed, perhaps at once, or never can be. Returns the length as it is sent. */
   write(value: EventText, left: () => void): number {
     const socket = this.#socket;
     const parts = this.#partsOf(value);
