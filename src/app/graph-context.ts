@@ -89,10 +89,7 @@ export class GraphContext extends SharedContext implements OperationContext {
   }
 }
 
-/**
- * The context of one event of a subscription. It reads anew, without a call of the gateway for the account, and
- * for nobody's trace: that of the request ended long ago.
- */
+/** The context of one event: it reads anew, makes no call for the account, and has no trace, as its request ended. */
 export class EventContext extends SharedContext {
   protected override createScope(caller: Caller): EventScope {
     return new EventScope(this.services, caller, this);

@@ -31,10 +31,7 @@ interface Closable {
 
 export type Resources = Awaited<ReturnType<typeof openResources>>;
 
-/**
- * Opens what has to be closed again, up to the domain. `started` closes it in the reverse order: nothing
- * is closed before what uses it.
- */
+/** Opens what has to be closed, up to the domain; `started` closes it in the reverse order of use. */
 export async function openResources(
   config: Config,
   options: StartOptions,

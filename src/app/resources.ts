@@ -138,10 +138,7 @@ async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlu
   return plugins;
 }
 
-/**
- * Like Promise.all, but waits for all, and its ConfigError lists the problems of all. An error of
- * any other kind is a bug and takes precedence.
- */
+/** Like Promise.all, but waits for all: one ConfigError lists their problems, unless any fails otherwise, by a bug. */
 export async function openAll<const T extends readonly Promise<unknown>[]>(opening: T) {
   const settled = await Promise.allSettled(opening);
   const errors = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));

@@ -46,10 +46,7 @@ export function fileVariable(name: string): string {
   return `${name}_FILE`;
 }
 
-/**
- * Reads the text of a secret's file, without the line end that editors and `echo` add. It never
- * blocks: a pipe without a writer would stall the start silently.
- */
+/** Reads a secret's file without its line end, and never blocks: a pipe without a writer would stall the start. */
 function readSecretFile(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

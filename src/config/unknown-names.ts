@@ -31,10 +31,7 @@ function isTypo(name: string, candidate: string): boolean {
   return name.length >= MIN_LETTERS && editDistance(name, candidate) <= most;
 }
 
-/**
- * The last word is missing, added or different: CATALOG_MAX_AGE, GRAPHIQL_ENABLED,
- * GATEWAY_TIMEOUT_SECONDS.
- */
+/** The last word is missing, added or different: CATALOG_MAX_AGE, GRAPHIQL_ENABLED, GATEWAY_TIMEOUT_SECONDS. */
 function sharesStem(name: string, candidate: string): boolean {
   const [stem, other] = [stemOf(name), stemOf(candidate)];
   if (stem === candidate) return candidate.length >= MIN_STEM_LETTERS;

@@ -40,10 +40,7 @@ export interface Kit {
    * it. A field that exposes a property of a type of your own needs them not.
    */
   computed(): FieldOptions;
-  /**
-   * Adds a list that subscribers follow: `Query.<name>`, and `Subscription.<name>Changes` with what has changed. It is polled
-   * once however many follow it.
-   */
+  /** Adds `Query.<name>` and `Subscription.<name>Changes` of a list that is polled once however many follow it. */
   live<Row extends object, const Args extends InputFieldMap = Record<never, never>>(
     options: LiveList<Row, Args>,
   ): void;

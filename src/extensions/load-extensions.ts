@@ -36,10 +36,7 @@ export class ExtensionError extends Error {
   }
 }
 
-/**
- * Called once in a process: types enter the one builder of the schema, and never leave it. `timeoutMs`: the longest that a
- * field may take.
- */
+/** Called once in a process: types never leave the schema's builder. `timeoutMs`: the longest that a field may take. */
 export async function loadExtensions(
   files: readonly string[],
   timeoutMs: number,

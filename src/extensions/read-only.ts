@@ -1,7 +1,4 @@
-/**
- * The same object, which code of an extension cannot change any more: it is the contract's, and others are answered
- * from it as well.
- */
+/** The same object, which is the contract's and answers others too: an extension's code cannot change it. */
 export function readOnly<Value>(value: Value): Value {
   if (!isPlain(value) || Object.isFrozen(value)) return value;
   Object.freeze(value);

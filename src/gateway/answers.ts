@@ -45,10 +45,7 @@ export type Acknowledgement =
   | { readonly outcome: 'acknowledged' }
   | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
 
-/**
- * A read that needs nothing but its viewer: what its row does not say. `ViewerGateway.read` calls it, and
- * `Scope.read` memoizes it.
- */
+/** A read that needs nothing but its viewer: `ViewerGateway.read` calls it, and `Scope.read` memoizes it. */
 export interface Read<T> {
   readonly operation: ViewerRead;
   /** Checks the JSON of an answer and maps it; null where it breaks the interface. */

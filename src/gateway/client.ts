@@ -67,10 +67,7 @@ type Sending = Pick<RequestDetails, 'sendBeforeMs' | 'onLate'>;
 
 export type GatewayClient = ReturnType<typeof createGatewayClient>;
 
-/**
- * The gateway's operations: `read` for those that need only a viewer, a function for each of the others. Reads
- * throw a GatewayError; an order returns its outcome.
- */
+/** The gateway's operations: `read` for those of a viewer alone, a function for each other. Reads throw a GatewayError. */
 export function createGatewayClient(options: GatewayClientOptions) {
   const { send, gatewayDirectionField: directionField, onInexact = () => {} } = options;
   const templates = requestTemplates(OPERATIONS, options);

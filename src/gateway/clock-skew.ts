@@ -41,10 +41,7 @@ export function createClockSkew(
       const { ms } = this;
       return ms !== null && ms > RESOLUTION_MS ? ms : 0;
     },
-    /**
-     * No reason to turn traffic away: a replica cannot tell whose clock is wrong, and where it is the gateway's all
-     * replicas would go at once.
-     */
+    /** No reason to turn traffic away: where the gateway's clock is wrong, all replicas would go at once. */
     degradedReason(): string | null {
       const { ms } = this;
       if (ms === null || Math.abs(ms) <= WRONG_MS) return null;

@@ -23,10 +23,7 @@ export interface WireCall {
   readonly resends?: number;
 }
 
-/**
- * The result of one call on the wire, before it is judged. The judgement differs by what is
- * at stake (read, write, order) and is a pure function of this.
- */
+/** The result of one call on the wire, before it is judged as a read, a write or an order. */
 export type Exchange = NotSent | NoAnswer | Answer;
 
 /** The request's head never went onto a socket, so the gateway cannot have acted on it. */
@@ -64,10 +61,7 @@ export interface Answer {
   readonly sentAtMs: number;
 }
 
-/**
- * Calls `end` once, perhaps at once, whatever fails in a layer: every failure is an exchange as well. A promise for each
- * layer would cost more.
- */
+/** Calls `end` once, whatever fails in a layer; a promise for each layer would cost more. */
 export type Send = (call: WireCall, end: (exchange: Exchange) => void) => void;
 
 export function exchanged(send: Send, call: WireCall): Promise<Exchange> {

@@ -119,10 +119,7 @@ export function failure(
 // A longer wait is the mistake of a wrong clock, not a plan.
 const MAX_SECONDS = 3_600;
 
-/**
- * Parses `Retry-After` as seconds, or as a date by the gateway's clock, whose present is the answer's own `Date`; null
- * where it is absent or invalid.
- */
+/** `Retry-After` in seconds; a date counts from the answer's own `Date`. Null where it is absent or invalid. */
 export function retryAfterSeconds({ headers, sentAtMs }: Answer): number | null {
   const value = headers['retry-after']?.trim();
   if (!value) return null;

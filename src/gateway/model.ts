@@ -2,10 +2,7 @@ import type { toOrder, toPosition } from './wire/holding.ts';
 import type { toInstrument } from './wire/instrument.ts';
 import type { toAccess, toSession } from './wire/session.ts';
 
-/**
- * The gateway's answers as the rest of the program sees them: readonly, checked once, with the names
- * of the schema's fields, so that most fields are plain exposures.
- */
+/** The gateway's answers, checked once, with the names of the schema's fields, so that most are plain exposures. */
 
 export type Instrument = Readonly<NonNullable<ReturnType<typeof toInstrument>>>;
 export type ShariaStatus = NonNullable<Instrument['shariaStatus']>;

@@ -3,10 +3,7 @@ import type { GatewayRefusal } from '../gateway/wire/bodies.ts';
 import { builder } from './builder.ts';
 import { exposedOf } from './exposed.ts';
 
-/**
- * An interface without fields of a source: each type that refuses keeps the gateway's messages in
- * its own place.
- */
+/** An interface without a source's fields: each type that refuses keeps the gateway's messages in its own place. */
 export const RefusalRef = builder.interfaceRef<object>('Refusal').implement({
   description: 'What every refusal has: the gateway’s own words.',
   fields: (t) => ({

@@ -14,10 +14,7 @@ export class NotInEventsError extends Error {
   }
 }
 
-/**
- * The reads of one event. Of the account they have what its feed shows and make no call: a call for each event
- * and subscriber would pass every ceiling of the feed.
- */
+/** The reads of one event. The account's come from its feed: a call per event and subscriber would pass any ceiling. */
 export class EventScope extends Scope {
   readonly #hub: Services['hub'];
 

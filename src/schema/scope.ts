@@ -17,10 +17,7 @@ import type { Services } from './services.ts';
 
 const MAX_IDS = 500;
 
-/**
- * Records what a run has read so far. The marks of its fields predict whether the result may be
- * shared; this record verifies it afterwards, so that a wrong mark shares nothing.
- */
+/** Records what a run has read. It verifies what marks predict, so that a wrong mark shares nothing. */
 export interface ReadRecord {
   /** True once the run has read a value of the viewer or of this one request. */
   isPersonal: boolean;

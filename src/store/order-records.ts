@@ -11,10 +11,7 @@ export interface OrderRecords {
   reserve(request: ReserveRequest): Promise<ReserveAnswer>;
   /** Replaces pending or unknown, never accepted or rejected. May be repeated until it succeeds. */
   settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void>;
-  /**
-   * Frees the key, where it is still this very reservation's, unless a client may have received
-   * `unknown` by now. May be repeated until it succeeds.
-   */
+  /** Frees the key of this very reservation, unless a client may have received `unknown`. May be repeated. */
   release(reservation: Reservation): Promise<void>;
   find(login: string, key: string): Promise<OrderRecord | null>;
   /**

@@ -122,10 +122,7 @@ export class Sessions {
     return answer;
   }
 
-  /**
-   * A snapshot for a live feed, requested after this logical time. Its call is not retried, so a query, whose read
-   * would be, does not share it.
-   */
+  /** A feed's snapshot, requested after this logical time; queries do not share its call, which is not retried. */
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     const demand = { after };
     const known = this.cached(viewer, demand) ?? this.#sharable(viewer, demand);

@@ -77,10 +77,7 @@ export function accepted(
   };
 }
 
-/**
- * A 401 at this logical time. `onTrial`: what it is about, where the token was on trial: calls about the same are not made
- * for a moment.
- */
+/** A 401 at this logical time. `onTrial`: what the token was on trial for, for which calls pause a moment. */
 export function refused(atTime: number, atMs: number, onTrial: string | null): TokenEvent {
   return ({ evidence, refusal }, { expiresAtMs }) => ({
     evidence: evidence && {

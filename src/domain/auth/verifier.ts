@@ -16,10 +16,7 @@ export interface VerifierOptions {
   readonly log?: Pick<Log, 'warn' | 'info'>;
 }
 
-/**
- * Resolves to true where the signature was verified, to false where its key is not known: the key set
- * is unavailable, or lacks it.
- */
+/** Resolves to true where the signature was verified, to false where the key set lacks its key or is unavailable. */
 export type Verify = (token: string) => Promise<boolean>;
 
 // Fixed here, never taken from the token: a token must not choose `none`, nor an RSA key's text as an HMAC secret.

@@ -32,10 +32,7 @@ type Prove = (group: string | null) => void;
 
 export type ViewerGateway = ReturnType<typeof createViewerGateway>;
 
-/**
- * The gateway client for one viewer's calls. Every answer to a viewer's token passes through here, so that
- * the proof ledger records each acceptance and each refusal.
- */
+/** One viewer's gateway: every answer passes here, so that the ledger records all acceptances and refusals. */
 export function createViewerGateway({
   client,
   ledger,

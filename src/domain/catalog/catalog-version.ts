@@ -93,10 +93,7 @@ export function compareInstruments(a: Instrument, b: Instrument): number {
 const DIGEST_BYTES = 12;
 const VERSION_BYTES = 16;
 
-/**
- * The digest of an instrument's content, and its length as JSON, from which its memory is estimated. The
- * wire mapping orders properties, so equal content is equal text.
- */
+/** The digest of an instrument's content and its length, which estimates its memory. The wire mapping fixes the order. */
 function digestOf(instrument: Instrument) {
   const json = JSON.stringify(instrument);
   // The buffer is needed because a slice of a longer string would keep all of it in memory.

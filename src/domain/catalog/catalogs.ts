@@ -104,10 +104,7 @@ export function createCatalogs(options: CatalogsOptions) {
   };
 }
 
-/**
- * A group's catalog as one reader got it; a refresh does not change it. `isStale` also where the copy is young, as with a
- * proof that is kept past its age.
- */
+/** A group's catalog as one reader got it, unchanged by refreshes. `isStale` also where a kept proof is past its age. */
 function viewOf(catalog: GroupCatalog, copy: CatalogCopy, nowMs: number, isStale: boolean) {
   const { version, skipped, unknownValues } = copy;
   const stale = isStale || nowMs >= copy.staleFromMs;

@@ -1,9 +1,6 @@
 import type { FairScheduler } from '../../../lib/fair-scheduler.ts';
 
-/**
- * Compares by code units: the order is total and the same in every locale, so that a cursor means the
- * same position on every replica.
- */
+/** Compares by code units, in every locale alike: a cursor means the same position on every replica. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -4,10 +4,7 @@ import { isRow, type Reading, type Row } from './scalars.ts';
 type Position = Readonly<ReturnType<typeof toPosition>>;
 type Order = Readonly<ReturnType<typeof toOrder>>;
 
-/**
- * Null where the list is none, or a row has no `id` or `symbol` of its own: a list of an account's
- * money is whole or it is not an answer.
- */
+/** Null where a row has no `id` or `symbol`: a list of an account's money is whole or it is not an answer. */
 export function toPositions(list: unknown, reading: Reading): readonly Position[] | null {
   return wholeList(list, (row, id, symbol) => toPosition(row, id, symbol, reading));
 }

@@ -26,10 +26,7 @@ interface Held extends Readonly<Record<'account' | 'token', number>> {
 
 const FORGOTTEN_AT_ONCE = 10;
 
-/**
- * Refuses a record for which its account, or its token, has no room; null where there is. The rows are counted themselves:
- * a count kept beside them could drift.
- */
+/** Refuses a record for which its account or token has no room, or null. Rows are counted: a kept count could drift. */
 export function shareRefusal(
   { login, reservation }: OrderContent,
   { statements, bounds, clock, forget }: AccountShareOptions,

@@ -30,10 +30,7 @@ export function makeFile(
   }
 }
 
-/**
- * Opens a database that several processes of one machine may share. It uses a rollback journal,
- * because damage to a write-ahead log loses commits silently.
- */
+/** Opens a database for several processes. Its journal rolls back: a damaged write-ahead log loses commits silently. */
 export function connect(path: string, applicationId?: number): DatabaseSync {
   using opening = new DisposableStack();
   // SQLite's own busy timeout lets one busy process starve the others.

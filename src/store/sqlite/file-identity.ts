@@ -4,10 +4,7 @@ const BIG = { bigint: true } as const;
 /** No file has this inode: a copy is known to be one, wherever it is put. */
 export const OF_NO_FILE = '0 1';
 
-/**
- * Inode and birth time, because the inode of a removed file is reused. Where the file system keeps
- * no birth time, Node answers 0 or the ctime.
- */
+/** Inode and birth time, as inodes are reused; where there is no birth time, Node answers 0 or the ctime. */
 export function identityOf(path: string): string {
   const { ino, birthtimeNs, ctimeNs } = statSync(path, BIG);
   return `${ino} ${birthtimeNs === ctimeNs ? 0 : birthtimeNs}`;

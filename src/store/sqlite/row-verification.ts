@@ -56,10 +56,7 @@ export function startRowVerification(
     });
   }
 
-  /**
-   * Verifies a portion of what the start left, and later of the rows that have come since; returns the milliseconds after which to
-   * go on.
-   */
+  /** Verifies a portion of the rows; returns the milliseconds after which to go on. */
   function verifyOn(): number {
     const startedAtMs = performance.now();
     try {

@@ -93,10 +93,7 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       const fromMs = Math.max(copy?.refreshFromMs ?? Infinity, failed.retryAtMs);
       return clock.now() >= fromMs && !refused.has(tokenHash);
     },
-    /**
-     * Stores op 1's answer as the group's copy. Throws where it must not replace the present one. `revalidated`: the copy
-     * whose ETag was sent, which a 304 confirms.
-     */
+    /** Stores op 1's answer, or throws where it must not replace the present copy. `revalidated`: the one a 304 confirms. */
     async receive(
       answer: CatalogAnswer,
       revalidated: CatalogCopy | null,

@@ -1,9 +1,6 @@
 import { InputError } from '../../input-error.ts';
 
-/**
- * The values that an order goes by, and the id, which comes last. It stands for a position: it means the same in a later
- * version, even if its instrument was removed.
- */
+/** The values that an order goes by, the id last: a position that later versions keep, even of a removed instrument. */
 export type SortKey = readonly (string | number)[];
 
 /** Opaque to clients: the order's name and the sort key, with a checksum. */

@@ -13,10 +13,7 @@ export type InstrumentConnection = ReturnType<typeof connectionOf>;
 export type InstrumentEdge = InstrumentConnection['edges'][number];
 export type PageInfo = InstrumentConnection['pageInfo'];
 
-/**
- * A page of a version's instruments. Returns synchronously where the version's index is built or not
- * needed. Throws an InputError before it waits for the index.
- */
+/** A page of a version; synchronous unless its index has to be built. Throws an InputError before that. */
 export function pageOf(
   version: CatalogVersion,
   request: PageRequest,

@@ -39,10 +39,7 @@ export interface SearchWords {
   readonly descriptions: WordIndex;
 }
 
-/**
- * An instrument's class depends on nothing but the instrument and the term, so that pages stay consistent
- * when others are added or removed.
- */
+/** An instrument's class depends on it and the term alone: pages stay consistent when others come or go. */
 export function createSearchIndex(
   size: number,
   { symbols, currencies, pairs, names, descriptions }: SearchWords,

@@ -21,10 +21,7 @@ interface Step {
 const CHANGE_BYTES = 120;
 const STEP_BYTES = 400;
 
-/**
- * The steps between a group's catalog versions. A step keeps only the digests of what it changed, so
- * that a former version costs no more than its difference.
- */
+/** The steps between a group's versions, with the digests of changes alone: a former version costs its difference. */
 export function createHistory(maxBytes: number) {
   const steps: Step[] = [];
   let kept = 0;
