@@ -26,7 +26,7 @@ local levels = {}
 for i, key in ipairs(KEYS) do
   local most, perMs, points = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
   local held = redis.call('HMGET', key, 'level', 'at')
-  local level = held[1] and math.min(most, held[1] + (now - held[2]) * perMs) or most
+  local level = held[1] and math.min(most, held[1] + math.max(0, now - held[2]) * perMs) or most
   level = math.max(-most, math.min(most, level - points))
   redis.call('HSET', key, 'level', level, 'at', now)
   redis.call('EXPIRE', key, math.ceil((most - level) / perMs / 1000))

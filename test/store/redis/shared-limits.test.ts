@@ -44,6 +44,17 @@ describeWithRedis('limits in Redis', (serverPath) => {
     expect(await redis.command('EXISTS', 'trading-graph:limit:a')).toBe(0);
   });
 
+  test('owe nothing for the time by which its clock is set back', async () => {
+    await using redis = await startTestRedis(serverPath);
+    using one = await openOn(redis.url);
+    await one.limits.share(['a'], taken(3));
+    const hash = 'trading-graph:limit:a';
+    // As of before its clock was set back by an hour.
+    await redis.command('HINCRBY', hash, 'at', 3_600_000);
+    expect(await one.limits.share(['a'], taken(1))).toEqual([6]);
+    expect((await one.limits.share(['a'], taken(1)))?.[0]).toBeCloseTo(5, 1);
+  });
+
   test('remember known keys for all replicas, until their end', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
