@@ -64,6 +64,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
   #deadline: NodeJS.Timeout;
   readonly #startedAt = performance.now();
+  readonly #begunAtMs = systemClock.now();
   // A function: for an object as a listener Node keeps a closure of its own, and no dispatch would die young.
   readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
   #controller: Dispatcher.DispatchController | null = null;
@@ -123,7 +124,13 @@ class Dispatch implements Dispatcher.DispatchHandler {
       this.fail('connection', error);
       throw error;
     }
-    const { sendBeforeMs } = this.#call;
+    const { deadlineMs, sendBeforeMs } = this.#call;
+    if (systemClock.now() - this.#begunAtMs >= deadlineMs) {
+      // After a pause of the process a connection may be read of before the timer fires, and a machine that slept stopped it.
+      const error = new DeadlineError(deadlineMs);
+      this.fail('timeout', error);
+      throw error;
+    }
     if (sendBeforeMs !== undefined && systemClock.date() > sendBeforeMs) {
       const error = new NotAttemptedError('expired', TOO_LATE);
       this.fail('connection', error);

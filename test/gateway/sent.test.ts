@@ -28,6 +28,19 @@ describe('an order that waits for a connection', () => {
     expect(gateway.requests).toHaveLength(0);
   });
 
+  test('is not sent on one that is read of together with a pause beyond the deadline, before its timer', async () => {
+    const pause = () => {
+      const untilMs = performance.now() + 300;
+      while (performance.now() < untilMs);
+    };
+    // Both ends are of this process, and this one is read first.
+    await using gateway = await startScriptedGateway(accept, { onConnection: pause });
+    await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
+    const placed = hasty.client.openPosition(anyCaller, marketOrder);
+    expect(await placed).toMatchObject({ sent: false });
+    expect(gateway.requests).toHaveLength(0);
+  });
+
   test('does not reach the gateway after its deadline, and costs no connection', async () => {
     const answers: (() => void)[] = [];
     await using gateway = await startScriptedGateway((socket) => {
