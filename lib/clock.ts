@@ -1,9 +1,11 @@
 /** Time is passed in as a value, so that a test can stop and advance it. */
 export interface Clock {
-  /** Milliseconds, which never go back: for ages, pauses and turns. */
+  /** Milliseconds, which never go back: for ages, pauses and turns. They are dates until one is set back. */
   now(): number;
   /** Milliseconds since the epoch, which may be set back: for moments that others name, as a token's expiry. */
   date(): number;
+  /** The date of a time that `now` gave, by the date of today: for moments that others are told. */
+  dateOf(ms: number): number;
   /** Runs `task` once after `ms`; the timer never keeps the process alive. Returns a function that cancels it. */
   after(ms: number, task: () => void): () => void;
 }
@@ -13,29 +15,24 @@ export interface Clock {
 export const MAX_TIMER_MS = 2_147_483_647;
 
 let latestMs = Date.now();
-/** The steady clock's time; null where the date is the latest one. */
-let measuredAtMs: number | null = null;
+/** How far the date has been set back, in all. */
+let setBackMs = 0;
 
 /**
- * The date, which never goes back here: where it is set back, time passes at half its speed until the date is reached.
- * Else all that waits would wait for as long as the date was set back, and all that is kept would stay young.
+ * The date, which never goes back here: where it is set back, time passes on from there. Else all that waits would wait for as
+ * long as the date was set back, and all that is kept would stay young.
  */
 function latestDate(): number {
-  const dateMs = Date.now();
-  if (dateMs >= latestMs) {
-    latestMs = dateMs;
-    measuredAtMs = null;
-    return dateMs;
-  }
-  const nowMs = performance.now();
-  latestMs += (nowMs - (measuredAtMs ?? nowMs)) / 2;
-  measuredAtMs = nowMs;
-  return Math.floor(latestMs);
+  const ms = Date.now() + setBackMs;
+  if (ms < latestMs) setBackMs += latestMs - ms;
+  else latestMs = ms;
+  return latestMs;
 }
 
 export const systemClock: Clock = {
   now: latestDate,
   date: () => Date.now(),
+  dateOf: (ms) => ms - setBackMs,
   after(ms, task) {
     if (ms > MAX_TIMER_MS) {
       const later = () => {
@@ -51,7 +48,11 @@ export const systemClock: Clock = {
 };
 
 /** A monotonic clock for durations, which ignores changes of the date. It starts at 0 with the process. */
-export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
+export const steadyClock: Clock = {
+  ...systemClock,
+  now: () => performance.now(),
+  dateOf: (ms) => Date.now() - performance.now() + ms,
+};
 
 /**
  * Orders events by a counter, because a wall clock may stand still between two of them, or jump back. A process has

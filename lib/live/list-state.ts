@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { EventView, SNAPSHOT } from './event-view.ts';
 import type { LiveStatus } from './live-options.ts';
 import { type Delta, isEmpty, type RowRules, Timeline } from './timeline.ts';
@@ -24,6 +25,7 @@ interface ListRules<Row, Answer, Totals> extends RowRules<Row> {
   /** The rows of an answer: the same array for an answer that is known to be equal. */
   readonly rowsOf: (answer: Answer) => readonly Row[];
   readonly totalsOf: (rows: readonly Row[]) => Totals;
+  readonly clock: Pick<Clock, 'dateOf'>;
 }
 
 /** A list's present state, and what its readers see of it. Its own methods alone change it. */
@@ -83,7 +85,7 @@ export class ListState<Row, Answer extends ListAnswer, Totals = null> {
   protected event(version: number, cursor: string): LiveEvent<Totals> {
     this.#totals ??= { now: this.#rules.totalsOf(this.rows) };
     // The list may have been made right then, however long it was on its way.
-    const asOf = new Date(this.list?.sentAtMs ?? 0);
+    const asOf = new Date(this.#rules.clock.dateOf(this.list?.sentAtMs ?? 0));
     const { status } = this;
     return { cursor, snapshot: version === SNAPSHOT, totals: this.#totals.now, status, asOf };
   }

@@ -75,6 +75,7 @@ export function createDomain(parts: DomainParts) {
     ledger,
     prover,
     clock,
+    gatewayDate: (ms) => clock.dateOf(ms) + (clockSkew.earlyMs ?? 0),
     random: Math.random,
     log,
     maxAgeMs: settings.catalogMaxAgeSeconds * 1000,

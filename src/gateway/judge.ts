@@ -1,3 +1,4 @@
+import { systemClock } from '../../lib/clock.ts';
 import { isWorded, jsonOf, refusalOf } from './answer-body.ts';
 import type { Acknowledgement } from './answers.ts';
 import { classify, isSuccess } from './classify.ts';
@@ -124,7 +125,7 @@ export function retryAfterSeconds({ headers, sentAtMs }: Answer): number | null 
   const value = headers['retry-after']?.trim();
   if (!value) return null;
   const gatewayMs = Date.parse(headers.date ?? '');
-  const nowMs = Number.isNaN(gatewayMs) ? sentAtMs : gatewayMs;
+  const nowMs = Number.isNaN(gatewayMs) ? systemClock.dateOf(sentAtMs) : gatewayMs;
   const seconds = /^\d+$/.test(value)
     ? Number(value)
     : Math.ceil((Date.parse(value) - nowMs) / 1000);

@@ -1,3 +1,4 @@
+import { systemClock } from '../../lib/clock.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { AccountAccess } from '../gateway/model.ts';
 import { ageLimit, checkAge, reads } from './account-read.ts';
@@ -55,7 +56,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
     fetchedAt: t.field({
       ...nonNull(perAccount, 'When the gateway was asked for these figures: they are no older.'),
       type: 'DateTime',
-      resolve: ({ sentAtMs }) => new Date(sentAtMs),
+      resolve: ({ sentAtMs }) => new Date(systemClock.dateOf(sentAtMs)),
     }),
     access: t.field({
       ...nullable(perAccount, 'What kind of account this is.'),

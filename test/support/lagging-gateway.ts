@@ -5,7 +5,7 @@ import { listenLocally } from './local-server.ts';
 
 /** One state of the account, which each operation tells of as late as it lags. */
 export interface AccountState {
-  /** By the facade's clock, as `asOf` is: a date that is set back meanwhile moves neither. */
+  /** By the facade's clock, which never goes back: `asOf`, a date, is no later. */
   readonly atMs: number;
   /** Which positions are open, and the state in which each last changed. */
   readonly positions: ReadonlyMap<string, number>;

@@ -39,6 +39,7 @@ export function createScriptedClock(startMs: number = MONDAY_NOON): ScriptedCloc
   return {
     now: () => nowMs,
     date: () => nowMs + dateAheadMs,
+    dateOf: (ms) => ms + dateAheadMs,
     setDate(byMs) {
       dateAheadMs += byMs;
     },

@@ -11,6 +11,8 @@ export interface CatalogsOptions {
   readonly ledger: ProofLedger;
   readonly prover: Pick<Prover, 'group'>;
   readonly clock: Clock;
+  /** The gateway's date at a time of the clock's, as far as it is known. */
+  readonly gatewayDate: (ms: number) => number;
   readonly random: () => number;
   readonly log: Pick<Log, 'warn'>;
   readonly maxAgeMs: number;

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../lib/clock.ts';
 import { createKnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { GroupProof } from '../auth/proof.ts';
@@ -51,7 +52,7 @@ export function createCatalogs(options: CatalogsOptions) {
     const present = ledger.group(viewer) ?? (isKept ? ledger.keptGroup(viewer) : null);
     const copy = error === null ? catalog.copy : catalog.served();
     if (copy && present?.group === group && !isPersonal(error)) {
-      return viewOf(catalog, copy, clock.now(), present.isKept);
+      return viewOf(catalog, copy, clock, present.isKept);
     }
     const isOfAnother = isPersonal(error) && fetch.leader !== viewer.tokenHash;
     if (error === null || isOfAnother) return null;
@@ -69,7 +70,7 @@ export function createCatalogs(options: CatalogsOptions) {
     if (mayRefresh && !fetches.under(key) && catalog.wantsRefresh(viewer.tokenHash)) {
       fetches.launch(viewer, group, 'refresh');
     }
-    return viewOf(catalog, copy, clock.now(), isKept);
+    return viewOf(catalog, copy, clock, isKept);
   }
 
   return {
@@ -105,7 +106,8 @@ export function createCatalogs(options: CatalogsOptions) {
 }
 
 /** A group's catalog as one reader got it, unchanged by refreshes. `isStale` also where a kept proof is past its age. */
-function viewOf(catalog: GroupCatalog, copy: CatalogCopy, nowMs: number, isStale: boolean) {
+function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock, isStale: boolean) {
+  const nowMs = clock.now();
   const { version, skipped, unknownValues } = copy;
   const stale = isStale || nowMs >= copy.staleFromMs;
   return {
@@ -113,8 +115,8 @@ function viewOf(catalog: GroupCatalog, copy: CatalogCopy, nowMs: number, isStale
     ageSeconds: wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs),
     /** TTL for an answer made of this view; 0 for a stale one. */
     freshSeconds: stale ? 0 : wholeSeconds(copy.expiresMs - nowMs),
-    fetchedAt: new Date(copy.sentAtMs),
-    expiresAt: new Date(copy.expiresMs),
+    fetchedAt: new Date(clock.dateOf(copy.sentAtMs)),
+    expiresAt: new Date(clock.dateOf(copy.expiresMs)),
     /** The difference from a version the client has. */
     changes: (since: string) => catalog.changes(since, version),
   };

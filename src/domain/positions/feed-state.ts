@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../../lib/clock.ts';
 import { EventView } from '../../../lib/live/event-view.ts';
 import { type ListChanges, ListState, type LiveEvent } from '../../../lib/live/list-state.ts';
 import { ChangesReader } from '../../../lib/live/readers.ts';
@@ -35,14 +36,16 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
   isWithheld = false;
   /** The orders as far as they are shown. */
   readonly orders = new Timeline<Order>({ keyOf: ({ id }) => id, isSame: isDeepStrictEqual });
+  readonly #clock: Pick<Clock, 'dateOf'>;
   #sessionVersion = 0;
-  #ordersFetchedAt: Date | null = null;
+  #ordersSentAtMs: number | null = null;
   readonly accountChanges = new EventView<AccountChanges>({
     compute: (version, cursor, ticks) => {
       const positions = this.timeline.changes(version, ticks);
       const changed = this.orders.changes(version, false);
       if (positions === null || changed === null) return null;
-      const fetchedAt = this.#ordersFetchedAt;
+      const sentAtMs = this.#ordersSentAtMs;
+      const fetchedAt = sentAtMs === null ? null : new Date(this.#clock.dateOf(sentAtMs));
       const orders = fetchedAt && { ...changed, fetchedAt };
       return { ...this.event(version, cursor), positions, orders, session: this.session };
     },
@@ -50,7 +53,7 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
       isEmpty(positions) && (orders === null || isEmpty(orders)) && this.#sessionVersion <= version,
   });
 
-  constructor() {
+  constructor(clock: Pick<Clock, 'dateOf'>) {
     super({
       keyOf: ({ id }) => id,
       isSame: samePosition,
@@ -58,7 +61,9 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
       isResized: (a, b) => sizeOf(a) !== sizeOf(b),
       rowsOf: ({ positions }) => positions,
       totalsOf,
+      clock,
     });
+    this.#clock = clock;
   }
 
   /** Takes a snapshot of the account; returns whether an order or a figure has changed. */
@@ -69,7 +74,7 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
     // The orders known before stand where there is no list, as of when they were known.
     if (session.orders !== null) {
       isContent = this.orders.advance(session.orders, version).isContent;
-      this.#ordersFetchedAt = new Date(sentAtMs);
+      this.#ordersSentAtMs = sentAtMs;
     }
     if (!isDeepStrictEqual(figuresOf(this.session?.session), figuresOf(session))) {
       isContent = true;

@@ -17,7 +17,7 @@ export class Feed extends LiveList<Viewer, State> {
   #account: AccountReads | null = null;
 
   constructor(proof: AccountProof, options: FeedOptions, onClosed: () => void) {
-    super(new State(), options, onClosed, (viewer) => this.#read(viewer));
+    super(new State(options.clock), options, onClosed, (viewer) => this.#read(viewer));
     this.#options = options;
     this.#proof = proof;
   }

@@ -1,4 +1,4 @@
-import { pause } from '../../../lib/clock.ts';
+import { pause, steadyClock } from '../../../lib/clock.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import {
   closingOf,
@@ -67,7 +67,7 @@ export class Orders {
   get oldestSeconds(): number {
     // Insertion order is the order of time.
     const [oldest] = this.#inFlight.values();
-    return oldest ? Math.max(0, this.#options.clock.now() - oldest.sinceMs) / 1000 : 0;
+    return oldest ? (steadyClock.now() - oldest.sinceMs) / 1000 : 0;
   }
 
   /**
@@ -165,7 +165,8 @@ export class Orders {
       this.#inFlight.delete(id);
       resolve(false);
     });
-    const sinceMs = this.#options.clock.now();
+    // A date that is set ahead would page operators.
+    const sinceMs = steadyClock.now();
     this.#inFlight.set(id, { sinceMs, inputDigest: digest, isFirst, done });
     return done;
   }
@@ -207,7 +208,7 @@ export class Orders {
     if (problem === null) {
       return this.#submitter.reserve({
         ...{ login: account, key, tokenHash, inputDigest: digest },
-        ...{ reservedAtMs: clock.now(), pendingMs: this.#pendingMs },
+        ...{ reservedAtMs: clock.date(), pendingMs: this.#pendingMs },
         isTooLate: this.#submitter.isTooLate(ticket),
         keyTime: keyTime(ticket.keyMadeMs, this.#options),
       });

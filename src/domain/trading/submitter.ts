@@ -65,7 +65,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     asked: Ticket,
     onLate: (exchange: Exchange) => void,
   ): Promise<Submission> {
-    const startedAtMs = clock.now();
+    const startedAtMs = clock.date();
     const ticket = byGateway(asked);
     if (isExpired(ticket)) return EXPIRED;
     let exchange: Exchange;
@@ -87,8 +87,10 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
   }
 
   function judge({ account }: Viewer, { operation }: Ticket, exchange: Exchange): Submission {
-    const submission = judgeOrder(operation, exchange);
-    if (submission.kind !== 'accepted' || !exchange.sent) return submission;
+    if (!exchange.sent) return judgeOrder(operation, exchange);
+    const sentAtMs = clock.dateOf(exchange.sentAtMs);
+    const submission = judgeOrder(operation, { ...exchange, sentAtMs });
+    if (submission.kind !== 'accepted') return submission;
     const { orderId } = submission;
     // An empty one, or zero, names no order.
     if (orderId === null || Number(orderId) === 0) return submission;
@@ -97,7 +99,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     seenOrderNumbers.set(id, true);
     if (isNew) return submission;
     options.onNumberTwice?.();
-    return duplicateNumber(submission, exchange.sentAtMs);
+    return duplicateNumber(submission, sentAtMs);
   }
 
   /** Settles an order by an answer that came after its client was told that the outcome is not known. */
@@ -145,7 +147,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     },
     /** Throws a GatewayError where the order was surely not taken; its key is free again then. */
     async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
-      const startedAtMs = clock.now();
+      const startedAtMs = clock.date();
       const verdict = verdictOn(viewer, ticket, (late) =>
         settleLate(viewer, ticket, reservation, late),
       );

@@ -106,7 +106,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     const keys = scripts.keysOf(reservation);
     const [status] = await scripts.run(RELEASE, [record, id, shareOf(id)], keys);
     if (status !== 'late') return;
-    const ageMs = clock.now() - reservation.reservedAtMs;
+    const ageMs = clock.date() - reservation.reservedAtMs;
     ownTable.adopt(reservation, null, Math.max(0, ageMs));
   }
 

@@ -82,6 +82,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     ledger,
     prover: createProver({ ledger, sessions, logicalClock }),
     clock,
+    gatewayDate: clock.dateOf,
     random: () => 0.5,
     log: { warn },
     maxAgeMs: HOUR_MS,

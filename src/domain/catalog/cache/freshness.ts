@@ -1,9 +1,10 @@
 import type { CatalogAnswer } from '../../../gateway/answers.ts';
+import type { CatalogsOptions } from '../catalogs-options.ts';
 
 /** A copy's age when it was asked for, and the times that follow from it. */
 export type CopyTimes = Readonly<ReturnType<typeof timesOf>>;
 
-interface CopyCircumstances {
+interface CopyCircumstances extends Pick<CatalogsOptions, 'gatewayDate'> {
   readonly maxAgeMs: number;
   readonly staleMs: number;
   /** The answer was empty or mostly broken: it is served only for lack of a better one, and briefly. */
@@ -22,11 +23,14 @@ const ASK_AGAIN_MS = 60_000;
 /** The age arithmetic of HTTP caching, without its other rules: `no-store` would mean a fetch per request. */
 export function timesOf(
   { headers, sentAtMs, receivedAtMs }: CatalogAnswer,
-  { maxAgeMs, staleMs, isProvisional, isRefresh }: CopyCircumstances,
+  { maxAgeMs, staleMs, isProvisional, isRefresh, gatewayDate }: CopyCircumstances,
 ) {
   const initialAgeMs = Math.min(
     OLDEST_SECONDS * 1000,
-    Math.max((ageSeconds(headers.age) ?? 0) * 1000, ageByDateMs(headers.date, sentAtMs)),
+    Math.max(
+      (ageSeconds(headers.age) ?? 0) * 1000,
+      ageByDateMs(headers.date, gatewayDate(sentAtMs)),
+    ),
   );
   const grantedMs = grantedLifeMs(headers['cache-control']);
   const lifeMs = Math.min(maxAgeMs, Math.max(MIN_LIFE_MS, grantedMs));
@@ -63,8 +67,8 @@ export function ageSeconds(age: string | undefined): number | null {
 // `Date` counts whole seconds, so less than one is no age.
 const DATE_RESOLUTION_MS = 1000;
 
-function ageByDateMs(date: string | undefined, sentAtMs: number): number {
-  const sinceMs = sentAtMs - Date.parse(date ?? '');
+function ageByDateMs(date: string | undefined, sentDateMs: number): number {
+  const sinceMs = sentDateMs - Date.parse(date ?? '');
   return sinceMs >= DATE_RESOLUTION_MS ? sinceMs : 0;
 }
 

@@ -35,7 +35,7 @@ function secondsOf(headers: CatalogAnswer['headers'], sentAtMs = SENT_AT_MS) {
 function timesIn(headers: CatalogAnswer['headers'], sentAtMs: number, isRefresh = false) {
   const answer = { headers, sentAtMs, receivedAtMs: sentAtMs } as CatalogAnswer;
   const bounds = { maxAgeMs: HOUR_MS, staleMs: HOUR_MS, isProvisional: false, isRefresh };
-  return timesOf(answer, bounds);
+  return timesOf(answer, { ...bounds, gatewayDate: (ms) => ms });
 }
 
 test.each([

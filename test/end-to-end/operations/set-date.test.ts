@@ -1,0 +1,107 @@
+import { createClient } from 'graphql-ws';
+import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { readMetrics } from '../../support/leaks.ts';
+
+const HOUR_MS = 3_600_000;
+const SET_DATE = new URL('../../support/set-date.ts', import.meta.url).href;
+
+interface Event {
+  readonly accountChanges: {
+    readonly asOf: string;
+    readonly orders: { readonly fetchedAt: string };
+    readonly session: { readonly fetchedAt: string };
+  };
+}
+
+/** The service on a machine whose date is so far ahead of the gateway's, until the test corrects it. */
+async function startStage(aheadMs = HOUR_MS) {
+  await using opened = new AsyncDisposableStack();
+  const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40 }));
+  const store = { ORDER_STORE: 'memory', DATE_AHEAD_MS: String(aheadMs) };
+  const environment = { GATEWAY_URL: sandbox.url, ...store };
+  const facade = opened.use(await startFacadeProcess(environment, ['--import', SET_DATE]));
+  const token = sandbox.token({ email: 'demo@example.com' });
+  const options = {
+    url: facade.webSocketUrl,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${token}` },
+  };
+  const client = opened.adopt(createClient(options), (each) => each.terminate());
+  const parts = opened.move();
+  return {
+    facade,
+    sandbox,
+    query: (document: string) => facade.query(document, { token }),
+    async firstEvent(query: string) {
+      for await (const { data } of client.iterate<Event>({ query })) return data?.accountChanges;
+      return undefined;
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
+
+const CATALOG = '{ session { id } catalog { stale ageSeconds fetchedAt } }';
+
+test.concurrent('a catalog that has just been made is not taken for old where the date is ahead of the gateway’s', async () => {
+  await using stage = await startStage();
+  const { catalog } = (await stage.query(CATALOG)).data;
+  expect(catalog).toMatchObject({ stale: false });
+  expect(catalog.ageSeconds).toBeLessThan(600);
+});
+
+test.concurrent('after the date was set back all moments are told by the present one', async () => {
+  await using stage = await startStage();
+  const { facade, query } = stage;
+  // It has seen the later date.
+  await query(CATALOG);
+  facade.signal('SIGUSR2');
+  const isPast = (moment: string) => Date.parse(moment) < Date.now() + HOUR_MS / 2;
+  await eventually(async () => {
+    const { session } = (await query('{ session(maxAge: 0) { fetchedAt } }')).data;
+    return isPast(session.fetchedAt);
+  });
+  const { catalog } = (await query(CATALOG)).data;
+  expect(isPast(catalog.fetchedAt)).toBe(true);
+  const order = 'symbol: "TEST.UNKNOWN", side: BUY, size: { units: 1 }, idempotencyKey: "k"';
+  const unknown = '... on OrderOutcomeUnknown { sentAt orders { id } }';
+  for (const replayed of [false, true]) {
+    const { placeOrder } = (
+      await query(
+        `mutation { placeOrder(input: { ${order} }) { ...on OrderOutcome { replayed } ${unknown} } }`,
+      )
+    ).data;
+    expect(placeOrder.replayed).toBe(replayed);
+    expect(isPast(placeOrder.sentAt)).toBe(true);
+  }
+  const event = await stage.firstEvent(
+    'subscription { accountChanges { asOf orders { fetchedAt } session { fetchedAt } } }',
+  );
+  const moments = [event?.asOf, event?.orders.fetchedAt, event?.session.fetchedAt];
+  expect(moments.map((moment) => isPast(moment ?? ''))).toEqual([true, true, true]);
+});
+
+test.concurrent('an order that has just begun is no old one after the date was set ahead', async () => {
+  await using stage = await startStage(-HOUR_MS);
+  const { facade, sandbox, query } = stage;
+  const order = 'symbol: "TEST.SLOW", side: BUY, size: { units: 1 }, idempotencyKey: "k"';
+  const placed = query(`mutation { placeOrder(input: { ${order} }) { __typename } }`).catch(
+    () => 'cut',
+  );
+  await eventually(() => sandbox.calls('openPosition') === 1);
+  facade.signal('SIGUSR2');
+  await eventually(async () => {
+    const { session } = (await query('{ session(maxAge: 0) { fetchedAt } }')).data;
+    return Date.parse(session.fetchedAt) > Date.now() - HOUR_MS / 2;
+  });
+  const oldest = 'trading_graph_order_oldest_under_way_seconds';
+  const metrics = await readMetrics(facade.adminUrl);
+  const [, seconds] = new RegExp(`^${oldest} (.+)$`, 'm').exec(metrics) ?? [];
+  expect(Number(seconds)).toBeGreaterThan(0);
+  expect(Number(seconds)).toBeLessThan(600);
+  await facade.kill();
+  expect(await placed).toBe('cut');
+});
