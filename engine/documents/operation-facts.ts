@@ -12,6 +12,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
+import { memo } from '../../lib/memo.ts';
 import { type Sharing, sharingOf, traitOf } from '../operation/field-traits.ts';
 import { type Amount, extreme, product, sum, whereAny } from './amount.ts';
 import { DocumentValues } from './document-values.ts';
@@ -78,9 +79,7 @@ export function factsOf(
   };
 
   function planOf(key: string): Map<string, Amount> {
-    const plan = plans.get(key) ?? new Map<string, Amount>();
-    plans.set(key, plan);
-    return plan;
+    return memo(plans, key, () => new Map<string, Amount>());
   }
 
   function ageLimitsOf({ node, when }: SelectedField): readonly Amount[] {

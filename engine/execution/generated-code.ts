@@ -7,6 +7,7 @@ import {
   type GraphQLLeafType,
   GraphQLString,
 } from 'graphql';
+import { memo } from '../../lib/memo.ts';
 import { extraForText } from '../documents/meter.ts';
 import type { FieldIr, ObjectIr, OperationIr, ResolverIr, ValueIr } from './operation-ir.ts';
 import type { Run, RunRoot } from './run.ts';
@@ -168,11 +169,7 @@ function ${name}(run, values) {
   }
 
   #leaf(type: GraphQLLeafType): string {
-    const known = this.#leafNames.get(type);
-    if (known) return known;
-    const name = `leaf${this.leaves.push(leafOf(type)) - 1}`;
-    this.#leafNames.set(type, name);
-    return name;
+    return memo(this.#leafNames, type, () => `leaf${this.leaves.push(leafOf(type)) - 1}`);
   }
 }
 

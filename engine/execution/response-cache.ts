@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { memo } from '../../lib/memo.ts';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
 
@@ -55,13 +56,11 @@ export function createResponseCache(maxBytes: number, reads: CacheReads | null =
       const cached = entries.get(name)?.[encoding];
       if (cached) return cached;
       const task = `${encoding} ${name}`;
-      const known = underWay.get(task);
-      if (known) return known;
-      const packing = pack(plain, encoding, SHARED_QUALITY)
-        .then((bytes) => keep(name, encoding, bytes))
-        .finally(() => underWay.delete(task));
-      underWay.set(task, packing);
-      return packing;
+      return memo(underWay, task, () =>
+        pack(plain, encoding, SHARED_QUALITY)
+          .then((bytes) => keep(name, encoding, bytes))
+          .finally(() => underWay.delete(task)),
+      );
     },
   };
 }

@@ -4,6 +4,7 @@ import { clientOf } from '../../lib/caller.ts';
 import { asGuest, observed } from '../../lib/guest-code.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { promised } from '../../lib/maybe-promise.ts';
+import { memo } from '../../lib/memo.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { failure } from '../gateway/judge.ts';
@@ -187,14 +188,4 @@ function writtenBody(body: unknown): WrittenJson {
   const text: unknown = JSON.stringify(body);
   if (typeof text !== 'string') throw fault(`a body is nothing in JSON (it is ${shown(body)})`);
   return new WrittenJson(text);
-}
-
-function memo<Key, Value>(
-  known: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
-  key: Key,
-  make: () => Value,
-): Value {
-  const value = known.get(key) ?? make();
-  known.set(key, value);
-  return value;
 }

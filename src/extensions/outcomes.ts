@@ -1,4 +1,5 @@
 import { type GraphQLResolveInfo, type GraphQLSchema, getNamedType, isAbstractType } from 'graphql';
+import { memo } from '../../lib/memo.ts';
 import type { Context } from '../schema/context.ts';
 
 type Path = GraphQLResolveInfo['path'];
@@ -26,11 +27,9 @@ export function createOutcomeBudgets(outcomes: ReadonlySet<string>, ms: number) 
   return (context: Context, path: Path): number => {
     const key = outcomeAbove(path, outcomes);
     if (key === null) return Number.POSITIVE_INFINITY;
-    const known = ends.get(context) ?? new Map<string | number, number>();
-    ends.set(context, known);
+    const ofContext = memo(ends, context, () => new Map<string | number, number>());
     const now = performance.now();
-    const end = known.get(key) ?? now + ms;
-    known.set(key, end);
+    const end = memo(ofContext, key, () => now + ms);
     // A field that needs no time is answered all the same.
     return Math.max(1, end - now);
   };

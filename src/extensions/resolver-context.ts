@@ -1,5 +1,6 @@
 import { type GraphQLResolveInfo, Kind } from 'graphql';
 import { asGuest, asHost, observed } from '../../lib/guest-code.ts';
+import { memo } from '../../lib/memo.ts';
 import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Context } from '../schema/context.ts';
@@ -66,9 +67,7 @@ export class ResolverContext implements ExtensionContext {
   static keyOf(given: ExtensionContext): object {
     const scope = ResolverContext.scopeOf(given);
     if (!(given as ResolverContext).#isShared) return scope;
-    const key = sharedReads.get(scope) ?? {};
-    sharedReads.set(scope, key);
-    return key;
+    return memo(sharedReads, scope, () => ({}));
   }
 
   /** On whose behalf a backend is called: of an account that is proved its failures are the account's own. */

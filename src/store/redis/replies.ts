@@ -1,3 +1,4 @@
+import { memo } from '../../../lib/memo.ts';
 import type { RecordedOutcome } from '../order-records.ts';
 import { RedisSilentError } from './connection.ts';
 
@@ -5,11 +6,8 @@ import { RedisSilentError } from './connection.ts';
 const words = new Map<string, ReadonlySet<string>>();
 
 function wordsOf(script: string): ReadonlySet<string> {
-  const known = words.get(script);
-  if (known !== undefined) return known;
-  const found = new Set([...script.matchAll(/'(\w+)'/g)].map(([, word = '']) => word));
-  words.set(script, found);
-  return found;
+  const all = () => new Set([...script.matchAll(/'(\w+)'/g)].map(([, word = '']) => word));
+  return memo(words, script, all);
 }
 
 /** The answer of a script of the order records. Any other reply says nothing: the script may have run. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { memo } from '../../../../lib/memo.ts';
 import { joined } from './currency-pair.ts';
 import { findTypos } from './typos.ts';
 import type { WordIndex } from './word-index.ts';
@@ -96,12 +97,10 @@ export function createSearchIndex(
     /** `asked`: a term that is not empty. */
     find(asked: string): Matches {
       const term = asPair(asked);
-      const known = recent.get(term);
-      if (known) return known;
-      const classes = classesOf(term);
-      const matches = { classes, ordinals: inOrder(classes) };
-      recent.set(term, matches);
-      return matches;
+      return memo<string, Matches>(recent, term, () => {
+        const classes = classesOf(term);
+        return { classes, ordinals: inOrder(classes) };
+      });
     },
   };
 }
