@@ -213,3 +213,11 @@ function combinations(lists: readonly (readonly string[])[]): string[][] {
     [[]],
   );
 }
+
+/** What is made of each of several names. */
+export function each<const Name extends string, T>(
+  names: readonly Name[],
+  make: (name: Name) => T,
+): Readonly<Record<Name, T>> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, T>;
+}

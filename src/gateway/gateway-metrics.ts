@@ -1,4 +1,5 @@
-import type { Count, Registry } from '../../lib/metrics/registry.ts';
+import { memo } from '../../lib/memo.ts';
+import { type Count, each, type Registry } from '../../lib/metrics/registry.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
@@ -23,24 +24,14 @@ export function createGatewayMetrics(registry: Registry) {
     'Calls of the gateway and what came of each attempt; circuit, busy and expired: held back here.',
     { operation: [], origin: [], outcome: [] },
   );
-  const register = (operation: string, origin: string) => {
-    const outcomes = CALL_OUTCOMES.map((outcome) => [
-      outcome,
-      calls.register(operation, origin, outcome),
-    ]);
-    return {
-      seconds: seconds.register(operation, origin),
-      outcomes: Object.fromEntries(outcomes) as Record<CallOutcome, Count>,
-    };
-  };
+  const register = (operation: string, origin: string) => ({
+    seconds: seconds.register(operation, origin),
+    outcomes: each(CALL_OUTCOMES, (outcome) => calls.register(operation, origin, outcome)),
+  });
   const ofRequests = new Map<string, ReturnType<typeof register>>();
   const ofPolls = new Map([['getOpenPositions', register('getOpenPositions', 'poll')]]);
   /** A poll of an extension's list may read whatever its `read` asks for. */
-  const ofPoll = (operation: string) => {
-    const series = ofPolls.get(operation) ?? register(operation, 'poll');
-    ofPolls.set(operation, series);
-    return series;
-  };
+  const ofPoll = (operation: string) => memo(ofPolls, operation, () => register(operation, 'poll'));
   const retries = registry.counter(
     'gateway_retries_total',
     'Repeated calls of the gateway, each counted in gateway_calls_total too.',
@@ -61,8 +52,9 @@ export function createGatewayMetrics(registry: Registry) {
     'Figures beyond ± 2^53, which are null; those of a catalog are the nearest double.',
     { operation: [] },
   );
-  const inexactFigures: Partial<Record<OperationName, Count>> = {};
-  for (const operation of READ_NAMES) inexactFigures[operation] = inexact.register(operation);
+  const inexactFigures: Partial<Record<OperationName, Count>> = each(READ_NAMES, (operation) =>
+    inexact.register(operation),
+  );
   const circuits = registry.gauge(
     'circuit_open',
     '1 while the breaker of a backend, or of one of its operations, is open or half-open.',

@@ -1,4 +1,9 @@
-import type { Count, Distribution, Registry } from '../../../lib/metrics/registry.ts';
+import {
+  type Count,
+  type Distribution,
+  each,
+  type Registry,
+} from '../../../lib/metrics/registry.ts';
 import type {
   RequestEnd,
   RequestOutcome,
@@ -177,11 +182,4 @@ export function createServerMetrics(registry: Registry) {
       socketsClosed.add(CLOSE_CODES.has(code) ? String(code) : OTHER);
     },
   };
-}
-
-function each<const Name extends string, T>(
-  names: readonly Name[],
-  make: (name: Name) => T,
-): Readonly<Record<Name, T>> {
-  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, T>;
 }
