@@ -15,10 +15,10 @@ export function createTransport(
   observe: ObserveCall,
   logicalClock: LogicalClock,
 ): Send {
-  const late: LateReads = { left: pools.mostLate };
+  const shared = { logicalClock, observe, lateLeft: pools.mostLate };
   return (call, end) => {
     const { verb, area } = call.row;
-    const dispatch = new Dispatch(call, logicalClock, late, observe, end);
+    const dispatch = new Dispatch(call, shared, end);
     if (dispatch.isOver) return;
     try {
       pools.of(area).dispatch(
@@ -37,9 +37,12 @@ export function createTransport(
   };
 }
 
-/** How many more calls may be read on past their deadlines. */
-interface LateReads {
-  left: number;
+/** The means that all calls of a transport share. */
+interface Shared {
+  readonly logicalClock: LogicalClock;
+  readonly observe: ObserveCall;
+  /** How many more calls may be read on past their deadlines. */
+  lateLeft: number;
 }
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -57,9 +60,7 @@ const NO_HEADERS: Answer['headers'] = Object.freeze({});
 /** One dispatch through undici, which ends exactly once. */
 class Dispatch implements Dispatcher.DispatchHandler {
   readonly #call: WireCall;
-  readonly #logicalClock: LogicalClock;
-  readonly #late: LateReads;
-  readonly #observe: ObserveCall;
+  readonly #shared: Shared;
   readonly #onEnd: (exchange: Exchange) => void;
   readonly #signal: AbortSignal | undefined;
   #deadline: NodeJS.Timeout;
@@ -82,17 +83,9 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #isLate = false;
   #ended = false;
 
-  constructor(
-    call: WireCall,
-    logicalClock: LogicalClock,
-    late: LateReads,
-    observe: ObserveCall,
-    onEnd: (exchange: Exchange) => void,
-  ) {
+  constructor(call: WireCall, shared: Shared, onEnd: (exchange: Exchange) => void) {
     this.#call = call;
-    this.#logicalClock = logicalClock;
-    this.#late = late;
-    this.#observe = observe;
+    this.#shared = shared;
     this.#onEnd = onEnd;
     const { signal } = call;
     this.#signal = signal;
@@ -137,7 +130,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
       throw error;
     }
     this.#controller = controller;
-    this.#logicalTime = this.#logicalClock.next();
+    this.#logicalTime = this.#shared.logicalClock.next();
     this.#sentAtMs = systemClock.now();
   }
 
@@ -208,11 +201,11 @@ class Dispatch implements Dispatcher.DispatchHandler {
     const { deadlineMs, onLate } = this.#call;
     const error = new DeadlineError(deadlineMs);
     const isWanted = onLate !== undefined && this.#controller !== null && !this.#ended;
-    if (!isWanted || this.#late.left === 0) {
+    if (!isWanted || this.#shared.lateLeft === 0) {
       this.fail('timeout', error);
       return;
     }
-    this.#late.left -= 1;
+    this.#shared.lateLeft -= 1;
     this.#isLate = true;
     this.#deadline = setTimeout(() => this.fail('timeout', error), LATE_MS);
     this.#settle(this.#noAnswer('timeout', error));
@@ -257,7 +250,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
       ? this.#noAnswer('oversize', new OversizeError('too much to parse'))
       : unmarked(whole);
     if (this.#isLate) {
-      this.#late.left += 1;
+      this.#shared.lateLeft += 1;
       this.#call.onLate?.(exchange);
     } else this.#settle(exchange);
   }
@@ -273,7 +266,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     const ms = performance.now() - this.#startedAt;
     const outcome = callOutcome(this.#call, exchange);
     try {
-      this.#observe(this.#call, outcome, ms, exchange);
+      this.#shared.observe(this.#call, outcome, ms, exchange);
       caller.receipt?.({ operation, ms, source: 'call', outcome });
     } finally {
       this.#onEnd(exchange);
