@@ -21,7 +21,7 @@ export interface Framing {
 const BOUNDARY = '\r\n--graphql';
 const PART = '\r\ncontent-type: application/json\r\n\r\n';
 
-/** The parts of one answer: clients read a part when the boundary behind it has come. */
+/** Results in parts: clients read a part when the boundary behind it has come. */
 function ofParts(spec: string): Framing {
   return {
     contentType: `multipart/mixed;boundary="graphql";${spec}`,
@@ -43,13 +43,11 @@ export const FRAMINGS: Readonly<Record<StreamType, Framing>> = {
     complete: Buffer.from('event: complete\ndata:\n\n'),
     ping: Buffer.from(':\n\n'),
   },
-  // This is Apollo's protocol. Clients read a part when the boundary behind it has come.
+  // This is Apollo's protocol.
   [MULTIPART]: {
-    contentType: 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0',
-    begin: Buffer.from(BOUNDARY),
+    ...ofParts('subscriptionSpec=1.0'),
     head: Buffer.from(`${PART}{"payload":`),
     end: Buffer.from(`}${BOUNDARY}`),
-    complete: Buffer.from('--\r\n'),
     ping: Buffer.from(`${PART}{}${BOUNDARY}`),
   },
   [DEFERRED]: ofParts('deferSpec=20220824'),
