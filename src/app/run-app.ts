@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { lostOfWs } from '../../engine/transports/websocket/private-ws.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { steadyClock } from '../../lib/clock.ts';
 import { guestAtFault } from '../../lib/guest-code.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';
 import { lostOfNode } from '../../lib/private-node.ts';
@@ -38,7 +38,7 @@ export async function runApp(
     const end = () => process.exit(code);
     output.drain(LAST_LINES_MS).then(end, end);
   };
-  const repeated = createRepeatedErrors(systemClock.now);
+  const repeated = createRepeatedErrors(steadyClock.now);
   process.on('uncaughtException', (error, origin) => {
     const guest = guestAtFault(error);
     if (guest !== undefined) {
@@ -64,7 +64,7 @@ export async function runApp(
       log.info({ signal }, 'stopped while starting');
       exit(0);
     } else if (drainingSinceMs === null) {
-      drainingSinceMs = systemClock.now();
+      drainingSinceMs = steadyClock.now();
       log.info({ signal }, 'draining');
       serving
         .close()
@@ -76,7 +76,7 @@ export async function runApp(
             exit(1);
           },
         );
-    } else if (systemClock.now() - drainingSinceMs >= SAME_SIGNAL_MS) {
+    } else if (steadyClock.now() - drainingSinceMs >= SAME_SIGNAL_MS) {
       // A second signal skips the graceful shutdown.
       process.exit(1);
     }

@@ -28,7 +28,7 @@ export function createShutdown(
     if (delayMs > 0) {
       await closeInSlices(lasting, { clock: steadyClock, overMs: delayMs, endsEarly: false });
     }
-    const graceOver = delay(graceMs, false, { ref: false });
+    const graceOver = running(graceMs).then(() => false);
     const isDrained = await Promise.race([
       drain(delayMs > 0 ? 0 : graceMs / 2).then(() => true),
       graceOver,
@@ -38,4 +38,13 @@ export function createShutdown(
     await Promise.race([plugins.dispose(), graceOver]);
     await resources[Symbol.asyncDispose]();
   };
+}
+
+const SLICE_MS = 500;
+
+/** Resolves once the process has run for so long: after a pause what came meanwhile is still to be read, and recorded. */
+async function running(ms: number): Promise<void> {
+  for (let leftMs = ms; leftMs > 0; leftMs -= SLICE_MS) {
+    await delay(Math.min(SLICE_MS, leftMs), null, { ref: false });
+  }
 }

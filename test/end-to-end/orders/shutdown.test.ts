@@ -118,6 +118,30 @@ test.concurrent('orders that were answered while the process was frozen beyond t
   }
 });
 
+test.concurrent('orders that were answered while the process was frozen beyond its grace period are answered and recorded', async () => {
+  const graceMs = 10_000;
+  await using stage = await startStage({
+    ORDER_TIMEOUT_MS: String(graceMs - 1_000),
+    SHUTDOWN_GRACE_MS: String(graceMs),
+  });
+  const { sandbox, facade, client, answer } = stage;
+  const placed = [1, 2, 3].map((order) => client.place(buying(`${order}`, 'TEST.SLOW')));
+  await eventually(() => expect(sandbox.calls('openPosition')).toBe(3));
+  await drain(facade);
+  facade.signal('SIGSTOP');
+  await answer();
+  await delay(graceMs);
+  facade.signal('SIGCONT');
+  for (const order of placed) {
+    expect(await order).toMatchObject({ type: 'OrderAccepted', replayed: false });
+  }
+  expect(await facade.ended()).toBe(0);
+  await facade.start();
+  for (const { comment, orderId } of sandbox.orders()) {
+    expect(await client.placed(comment)).toMatchObject({ type: 'OrderAccepted', orderId });
+  }
+});
+
 test.concurrent('an order the gateway never answers keeps the process for its own deadline only', async () => {
   await using stage = await startStage({ ORDER_TIMEOUT_MS: '1000' });
   const { sandbox, facade, client } = stage;
