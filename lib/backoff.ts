@@ -5,10 +5,7 @@ interface BackoffOptions {
   readonly random: () => number;
 }
 
-/**
- * Exponential backoff, with jitter in the upper half. Without jitter, clients that failed together
- * would retry in step; to a Retry-After it is added, never taken off.
- */
+/** Exponential backoff with jitter in the upper half, or clients would retry in step; added to a Retry-After, never taken off. */
 export function backoffMs(
   failures: number,
   { baseMs, maxMs, random }: BackoffOptions,

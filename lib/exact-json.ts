@@ -13,10 +13,7 @@ const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.
 /** Each costs as much to look at as a hundred other numbers to parse. */
 const MAX_SUSPECTS = 1_000;
 
-/**
- * Like JSON.parse, errors included, with INEXACT in place of each number that is not exact, and of
- * those that may be inexact beyond the first thousand.
- */
+/** Like JSON.parse, with INEXACT for each number that is not exact, and beyond the first thousand for what may not be. */
 export function parseExactJson(text: string): unknown {
   if (!SUSPECT.test(text)) return JSON.parse(text);
   let suspects = 0;

@@ -17,10 +17,7 @@ class QuietLru<Key extends {}, Value extends {}> extends LRUCache<Key, Value> {
   }
 }
 
-/**
- * An LRU cache of small entries, all alike, whose memory grows as it fills. With its own `max`, lru-cache
- * allocates all of its lists ahead: 1.9 MB for 100,000 entries that may never come.
- */
+/** An LRU cache of small entries that grows as it fills: with `max`, lru-cache allocates 1.9 MB for 100,000 ahead. */
 export function growingLru<Key extends {}, Value extends {}>({
   maxEntries,
   entryBytes,

@@ -35,10 +35,7 @@ export function registerGuest(name: string, path: string): void {
   names.set(realpathSync(path), name);
 }
 
-/**
- * The guest whose fault an error is; undefined for one of the service's own. An event handler runs in the context of whoever
- * emits: where that is the service, the stack decides.
- */
+/** The guest whose fault an error is, if any. Event handlers run as whoever emits: for the service's, the stack decides. */
 export function guestAtFault(error: unknown): string | undefined {
   return running.getStore() ?? guestOfStack(error instanceof Error ? error.stack : undefined);
 }

@@ -15,10 +15,7 @@ const PAUSES_PER_COLLECTION = 100;
 const STATUS = '/proc/self/status';
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
 
-/**
- * Watches what is alive after each major garbage collection, beside what the process may hold. What is
- * merely used says nothing: V8 lets garbage grow up to the limit where there is room.
- */
+/** Watches what is alive after each major collection; what is merely used says nothing, as V8 lets garbage grow. */
 export function watchMemory(log: Pick<Log, 'warn' | 'info'>, clock: Clock) {
   const heldShare = createHeldShare();
   let held = 0;

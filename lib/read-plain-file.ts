@@ -2,10 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
-/**
- * Reads the text of a file that an operator has configured. Pipes and devices are refused, and
- * reads are bounded and non-blocking, because some files under /proc have no end, or no data yet.
- */
+/** Reads an operator's text file: bounded, without blocking, no pipes or devices, as some under /proc have no end. */
 export async function readPlainFile(path: string, maxBytes: number): Promise<string> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   assertPlainFile(await file.stat());

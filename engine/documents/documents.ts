@@ -248,8 +248,7 @@ function misplacedError([node, instead]: readonly [FieldNode, string]): GraphQLE
 }
 
 function published(invalid: readonly GraphQLError[], document: DocumentNode): GraphQLError[] {
-  // The error by which the library reports that it stopped early has no location, and says nothing
-  // of the document.
+  // The error by which the library says that it stopped early has no location and concerns no part of the document.
   const found = invalid.filter(({ nodes }) => nodes !== undefined);
   if (found.length === 0) {
     const message =

@@ -43,10 +43,7 @@ function notation(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/**
- * Redacts a syntax error, in which the parser quotes at most one token. With a quotation mark
- * missing or one too many, it takes parts of a password for names and numbers.
- */
+/** Redacts a syntax error, which quotes one token: with a quotation mark amiss it takes a password's parts for names. */
 export function redactSyntax(message: string): string {
   return redact(message.replace(/\b(Name|Int|Float|String|BlockString) ".*"/s, `$1 ${REDACTED}`));
 }

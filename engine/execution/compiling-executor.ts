@@ -78,8 +78,7 @@ export class CompilingExecutor implements OperationExecutor {
   execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
     // A costly one may have waited for its turn longer than its client.
     if (meter.isCostly && meter.isOverNow()) return { data: null, errors: [meter.error()] };
-    // Compiled code yields in finer slices than the reference executor, so a large answer is
-    // compiled on its first run.
+    // Compiled code yields in finer slices, so a large answer is compiled on its first run.
     if (meter.isCostly) this.#runsBefore = 1;
     const code = this.#codeFor(args);
     return code === null ? this.#reference(args, meter) : this.#compiled(code, args, meter);

@@ -181,8 +181,7 @@ export function createEventResults(options: EventResultsOptions) {
     const { fields } = meter;
     settle(live, fields);
     const { sharedUse } = prepared;
-    // Subscribers to one account may share different things with their groups, so reading those makes a result
-    // personal too.
+    // Subscribers of an account may differ in groups: reading theirs makes a result personal too.
     if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();

@@ -39,10 +39,7 @@ export interface OpenedOperation {
 
 export type Execution = ReturnType<typeof createExecution>;
 
-/**
- * Executes admitted operations, on every transport: queries and mutations by compiled code once they recur, and the events
- * of subscriptions each once for all subscribers who may share its result.
- */
+/** Executes admitted operations: compiled once they recur, events once for all subscribers who may share the result. */
 export function createExecution(parts: ExecutionParts) {
   const { limits, scheduler, codes, events, receipts } = parts;
   const { limiter } = limits;

@@ -133,10 +133,7 @@ class Writer {
     return name;
   }
 
-  /**
-   * Completes as many items as fit into this turn of the event loop; the rest follows into the same
-   * array. Items are complete where no task was added since the first of them.
-   */
+  /** Completes the items that fit into this turn; the rest follows into the same array. An item without a task is complete. */
   #listOfObjects(item: ValueIr): string {
     const read = this.#read(item, 'values[at]');
     const name = `list${this.#functions.length}`;

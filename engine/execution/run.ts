@@ -22,10 +22,7 @@ type Target = Record<string, unknown>;
 // Reading the clock for each field would cost more than the field.
 const FIELDS_BETWEEN_LOOKS = 1_000;
 
-/**
- * One execution of compiled code: the context of its resolvers, their pending promises and the
- * fields counted so far. Long work yields to later turns of the event loop.
- */
+/** One execution of compiled code: its context, pending promises and counted fields. Long work yields to later turns. */
 export class Run {
   readonly context: unknown;
   /** The arguments by the number of the field. */
@@ -43,8 +40,7 @@ export class Run {
   readonly failures: { readonly key: string; readonly error: unknown }[] = [];
   readonly #nullable: NullableFields;
   #whole: ExecutionResult | null = null;
-  // This stores the promise's own resolve function: a closure kept in a field would tie each run to
-  // the next, and no minor collection would free either.
+  // The promise's own resolve function: a closure in a field would tie each run to the next, and no collection free them.
   #end: ((result: ExecutionResult | null) => void) | null = null;
 
   constructor(context: unknown, args: readonly unknown[], nullable: NullableFields, meter: Meter) {

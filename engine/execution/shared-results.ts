@@ -23,8 +23,7 @@ interface RecentResult {
   readonly made: MaybePromise<MadeResult>;
 }
 
-// One event reaches all its subscribers in one turn, so hardly more than the latest result is
-// requested again.
+// An event reaches all subscribers in one turn: hardly more than the latest result is requested again.
 const MAX_KEPT = 32;
 
 /** The latest results by event and operation, in a small ring: a WeakMap of events would burden the collector. */

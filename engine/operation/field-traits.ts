@@ -1,7 +1,4 @@
-/**
- * The audience for which a field's value is the same: a `group` of users, one `copy` of what the group
- * shares, or all who are sent an `account`'s event. The schema says more about its marks.
- */
+/** The audience for which a value is the same: a `group`, one `copy` of what it shares, or an `account`'s subscribers. */
 export type Sharing = 'group' | 'copy' | 'account';
 
 /** The facts that a schema states about a field, an argument or a type, and that are acted on without knowing the schema. */

@@ -38,10 +38,7 @@ export function createGraph(parts: GraphParts) {
     codes,
     /** For hooks of yoga's HTTP as well. */
     pluginErrors,
-    /**
-     * Opens an operation, or refuses it; it waits only where a new document waits for its turn, or a plugin. Yoga hands in
-     * the view that its plugins have seen before.
-     */
+    /** Opens an operation, or refuses it; waits for a document's turn or a plugin alone. `view`: what yoga's plugins have seen. */
     open(
       caller: RequestCaller,
       transport: TransportContext,

@@ -214,10 +214,7 @@ type Hook = (...given: unknown[]) => unknown;
 /** The functions whose promises envelop waits for, so that what they reject with is an error of the operation. */
 const AWAITED = new Set(['onContextBuilding', 'onExecute', 'onSubscribe', 'onExecuteDone']);
 
-/**
- * A hook whose faults stay with its operation: a promise that nobody waits for would end the process with its
- * rejection, and an `onEnd` that throws would keep the events' source open.
- */
+/** A hook that keeps its faults: its rejection would end the process, an `onEnd` that throws leave the source open. */
 function guarded(name: string, hook: Hook, fault: (error: unknown) => void): Hook {
   return (...given) => {
     const made = name === 'onEnd' ? attempt(() => hook(...given), fault) : hook(...given);

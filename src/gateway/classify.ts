@@ -39,8 +39,7 @@ const JUDGEMENTS = {
   encoding: means('contract', 'none', 'contract'),
   cached: means('contract', 'none', 'contract'),
   answered: means('ok', 'success', null),
-  // A 401 or 403 may come from a proxy in front of a backend that is down; and forged tokens must be able to
-  // prove neither health nor failure.
+  // A 401 or 403 may be that of a proxy whose backend is down, and forged tokens prove neither health nor failure.
   401: means('401', 'none', 'unauthenticated'),
   403: means('403', 'none', 'forbidden'),
   408: means('timeout', 'success', 'timeout'),

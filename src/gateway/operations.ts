@@ -3,10 +3,7 @@
 /** Areas are bulkheads: each has a pool of its own, so that a slow one leaves the others alone. */
 export type Area = string;
 
-/**
- * The units of failure, each with a breaker and a retry budget of its own. One breaker for the whole
- * area `rest` would keep people from signing in because payments are down.
- */
+/** The units of failure, each with its breaker and retries: people can sign in while payments are down. */
 export type Backend = string;
 
 /** The settings that bound the time of a call and the size of its answer. */

@@ -60,10 +60,7 @@ export class Context implements ReadRecord {
     return this.current;
   }
 
-  /**
-   * Every mutation field runs through here. They run serially, so the scope that a write leaves
-   * behind serves only the fields selected on its own result, which is in the answer under `field`.
-   */
+  /** Runs each mutation field, one after the other: the scope after a write serves its own result, in the answer at `field`. */
   async write<T>(send: (scope: Scope) => Promise<T>, field?: string): Promise<T> {
     const own = this.ownScope();
     this.current = own;

@@ -16,10 +16,7 @@ export function sizeOf(name: string, known: (name: string) => number): number {
     : Math.max(USUAL_HOLDINGS, known(name));
 }
 
-/**
- * The size of what is cached. The account is that of a proved account: the error of a cost over the limit
- * discloses how much an account has, which a forged token must not learn.
- */
+/** The size of what is cached, of a proved account's alone: a cost's error would tell a forged token how much it has. */
 export function cachedSize(
   { catalogs, holdings }: Pick<Services, 'catalogs' | 'holdings'>,
   account: string | undefined,

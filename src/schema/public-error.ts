@@ -213,10 +213,7 @@ const CODES_WITH_WORDS: ReadonlySet<Code> = new Set([
   'GATEWAY_UNAVAILABLE',
 ]);
 
-/**
- * A user must be told that the account is restricted, or until when the gateway is maintained (503). What comes with
- * another 5xx is about the gateway's inside, and for the log alone.
- */
+/** Users are told of a restricted account or of maintenance (503); another 5xx is about the gateway's inside. */
 function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
   return CODES_WITH_WORDS.has(code) && (code !== 'GATEWAY_UNAVAILABLE' || status === 503);
 }

@@ -12,10 +12,7 @@ export interface GraphOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/**
- * Sees each call of its backend, and answers it: `Response.error()` breaks the connection. What it throws, such as a failed
- * assertion, fails the `ask` or `follow` that comes to it.
- */
+/** Answers each call of its backend; `Response.error()` breaks the connection. A throw fails the `ask` or `follow`. */
 export type Stub = (request: Request) => Response | Promise<Response>;
 
 export interface TestGraph extends AsyncDisposable {

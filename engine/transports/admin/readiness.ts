@@ -1,7 +1,4 @@
-/**
- * The parts of the service by their codes, which are all that the public may read about them. Each says in words for an
- * operator why it is degraded; null where it is not.
- */
+/** The service's parts by code, all that the public may read; each says to operators why it is degraded, or null. */
 type Checks = Readonly<Record<string, () => string | null>>;
 
 /** The state that health checks report: whether to send traffic here, and the reasons for `degraded`. */
@@ -18,10 +15,7 @@ export class Readiness {
     return Object.entries(this.#checks).map(([code, check]) => [code, () => check() !== null]);
   }
 
-  /**
-   * A backend that is down makes no replica worse than the next: only starting and draining turn traffic away. The
-   * details are for operators alone: they name hosts and settings.
-   */
+  /** Only starting and draining turn traffic away: a backend is down for all replicas. Details name hosts: for operators alone. */
   report() {
     if (this.phase !== 'serving') return { status: 503, body: { status: this.phase } };
     const details = Object.entries(this.#checks).flatMap(([code, check]) => {

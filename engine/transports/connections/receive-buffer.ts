@@ -89,10 +89,7 @@ export class ReceiveBuffer {
     socket.once('close', () => this.#drop());
   }
 
-  /**
-   * Whether a message of a WebSocket began so long ago and has not arrived whole; an HTTP request has its
-   * deadline in node. Where the reader has paused, the client cannot send the rest.
-   */
+  /** Whether a socket's message began so long ago and is not whole, unless its reader pauses. HTTP has node's deadline. */
   isOverdue(unfinishedMs: number): boolean {
     const sinceMs = this.#messageSinceMs;
     if (sinceMs === null || this.socket.readableFlowing !== true) return false;

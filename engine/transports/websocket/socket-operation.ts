@@ -66,10 +66,7 @@ export class SocketOperation implements ResultSink {
     return this.summary.type !== 'subscription' && !this.summary.hasEnded;
   }
 
-  /**
-   * Executes the operation. Returns the results of a subscription, which are to be followed; null where it has been
-   * answered. Rejects with a fault of the server.
-   */
+  /** Executes the operation. Returns a subscription's results, or null where it is answered; rejects with a server's fault. */
   async begin(payload: object): Promise<Results | null> {
     const connection = this.#connection;
     const { accessLog } = this.#settings;

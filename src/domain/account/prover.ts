@@ -12,10 +12,7 @@ export interface ProverParts {
 
 export type Prover = ReturnType<typeof createProver>;
 
-/**
- * Gets proof of a token: synchronously where the gateway has accepted it recently, else from a call that
- * its document makes anyway, else from one call of op 10.
- */
+/** Gets proof of a token: from an answer that is recent, else from a call that its document makes, else from one of op 10. */
 export function createProver({ ledger, sessions, logicalClock }: ProverParts) {
   async function account(viewer: Viewer): Promise<AccountProof> {
     const proof = () => ledger.account(viewer);

@@ -43,8 +43,7 @@ export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: num
   if (offByMs >= 0) throw new UnauthenticatedError('the token has expired', 'other', offByMs);
 }
 
-// A token that is forwarded as a header may contain nothing that could end the header. An unsigned token
-// has this shape too: the gateway refuses it.
+// A forwarded token must not contain what could end its header. An unsigned one passes: the gateway refuses it.
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 const MAX_TOKEN_LENGTH = 8_192;
 

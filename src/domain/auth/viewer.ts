@@ -3,10 +3,7 @@ import type { Token } from '../../../lib/token.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
 
-/**
- * A caller with the identity that its token claims. Claims choose the gateway's path, and give no access to shared data
- * until the gateway has accepted this very token.
- */
+/** A caller as its token claims. Claims choose the gateway's path, and open no shared data until it accepts this token. */
 export interface Viewer extends Caller {
   readonly token: Token;
   /** Entries private to one token are stored under this, never under the token. */
@@ -39,10 +36,7 @@ export function groupKey({ forwarded }: Viewer, group: string): string {
   return tenantKey(group.replaceAll('~', '~~'), forwarded);
 }
 
-/**
- * The viewer without the request's AbortSignal, for a call that others may share or that must complete: the client
- * that happened to send it first must not be able to abort it for all.
- */
+/** The viewer without the AbortSignal, for a call that others share: the first client must not abort it for all. */
 export function detached(viewer: Viewer): Viewer {
   return { ...viewer, signal: undefined };
 }

@@ -29,10 +29,7 @@ export type Before = ReadonlyMap<string, string | null>;
 // Measured: an instrument takes about so many bytes of heap beside those of its text, in the indexes too.
 const INSTRUMENT_OVERHEAD_BYTES = 1_240;
 
-/**
- * Makes a version of the gateway's answer. Unchanged instruments keep their object from the previous
- * version; where nothing changed, the previous version itself is returned, with its index.
- */
+/** Makes a version of the gateway's answer; what is unchanged keeps its object, be it an instrument or all of it. */
 export async function buildVersion(
   instruments: readonly Instrument[],
   previous: CatalogVersion | null,

@@ -95,8 +95,7 @@ export function createGroupProver(
     if (proof && !(hasFailed && proof.group === group)) return proof;
     if (!hasFailed) return byCall(viewer, group);
     const isForbidden = isGatewayError(error, 'forbidden');
-    // The token of an account that was moved to another group claims the old one until it expires. Else the first refusal
-    // is the answer.
+    // A moved account's token claims its old group until it expires. Else the first refusal is the answer.
     const elsewhere = isForbidden ? await prover.group(viewer).catch(() => null) : null;
     if (elsewhere && elsewhere.group !== group) return elsewhere;
     throw error;

@@ -32,10 +32,7 @@ const MAX_TRIED = 10_000;
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
-/**
- * Holds calls back from a backend that fails, and lets one through from time to time to see whether
- * it has recovered. It makes no calls of its own and sets no timers.
- */
+/** Holds calls back from a backend that fails, but for one at times to see whether it recovers. It sets no timers. */
 export function createCircuitBreaker(options: CircuitBreakerOptions) {
   const { clock, onChange, pauseMs = () => PAUSE_MS } = options;
   const share = measureFailures(options);

@@ -73,10 +73,7 @@ const FLOOR = 10;
 
 export type RetryBudget = ReturnType<typeof createRetryBudget>;
 
-/**
- * Bounds retries to a share of the latest calls. Retrying all of them would triple the
- * load on a gateway at the very moment at which it cannot bear the load it has.
- */
+/** Bounds retries to a share of the latest calls: all of them would triple the load when a gateway can bear it least. */
 export function createRetryBudget(clock: Clock) {
   const window = createRollingWindow({
     clock,

@@ -1,9 +1,6 @@
 import { LongInteger } from '../../../lib/exact-json.ts';
 
-/**
- * Readers for the fields that the interface does not require: a missing or wrongly typed value is
- * null, never a guess, and never a reason to lose the row it stands in.
- */
+/** Readers for fields that are not required: a missing or wrongly typed value is null, no guess, and costs no row. */
 
 /** Milliseconds since the epoch: plain numbers cost nothing where no client selects them. */
 export type Moment = number;

@@ -13,10 +13,7 @@ export function isSnapshotOf(login: string, body: unknown): body is Row {
   return (read.text(named) ?? read.digits(named)) === login;
 }
 
-/**
- * Null where the answer is no snapshot of this login, or a list in it breaks the interface. The
- * interface does not say which fields are required, so a missing one is null.
- */
+/** Null where it is no snapshot of this login, or a list breaks the interface, which requires no field: a missing one is null. */
 export function toSession(body: unknown, login: string, reading: Reading) {
   if (!isSnapshotOf(login, body)) return null;
   const positions = body.positions == null ? null : toPositions(body.positions, reading);

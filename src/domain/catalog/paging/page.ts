@@ -51,10 +51,7 @@ export function pageOf(
   return needsIndex ? chain(version.index, cut) : cut(null);
 }
 
-/**
- * One page. Its parts are computed when they are read, so that selecting `nodes` pays for no cursor.
- * `ordinals` are those of all pages; this one's are from `start` to before `end`.
- */
+/** One page, from `start` to before `end` of the `ordinals`; parts are computed when read: `nodes` pays for no cursor. */
 function connectionOf(
   { at, cursorOf }: Sequence,
   ordinals: Uint32Array,

@@ -45,10 +45,7 @@ function editTable(word: string, edits: number) {
   const rows = new Uint8Array((word.length + edits + 2) * width);
   for (let column = 0; column < width; column += 1) rows[column] = column;
 
-  /**
-   * Returns the row's smallest distance, which further letters can only increase. Only cells near the
-   * diagonal are computed: farther off the distance is too large whatever the letters are.
-   */
+  /** The row's smallest distance, which further letters only increase; far off the diagonal it is too large anyway. */
   function addRow(candidate: string, depth: number): number {
     const letter = candidate.charCodeAt(depth - 1);
     // NaN before the first letter, which equals none.

@@ -2,10 +2,7 @@ import type { Log } from '../../../../lib/log.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import { type CatalogChanges, changesTo } from './history.ts';
 
-/**
- * Stores catalog contents for all replicas, so that each can compute the changes since a version that only
- * another one has served. Keys consist of text that this process has made.
- */
+/** Stores catalogs for all replicas, to compute changes since versions that another served. Keys are this process's text. */
 export interface VersionStore {
   put(key: string, text: string): Promise<void>;
   get(key: string): Promise<string | null>;
