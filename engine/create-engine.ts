@@ -52,7 +52,6 @@ export const CONNECTIONS = {
   patienceMs: 5_000,
   /** The time within which a message has to arrive whole. */
   unfinishedMs: 30_000,
-  /** The interval between two pings of a connection. */
   pingMs: 12_000,
   /** How long a connection without a request stays open while the service drains. */
   lingerMs: 300,
@@ -94,7 +93,6 @@ interface CallerOptions extends Pick<ServerSettings, 'standingOf'> {
 type HttpOptions = Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'directPath'> &
   Pick<ServerSettings, 'origins'>;
 
-/** Logs, metrics, traces and readiness. */
 interface ObservationOptions
   extends Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'> {
   readonly metrics: {
@@ -231,7 +229,6 @@ function graphOf(
   });
 }
 
-/** Makes the settings that all transports share. */
 function settingsOf(
   { log, limits, execution, callers, http, observation, connections }: Options,
   graph: Graph,

@@ -1,4 +1,3 @@
-/** A value, or a promise of it where it has to be waited for. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Goes on at once with a value that is there: a promise would cost it a turn of the event loop's microtasks. */

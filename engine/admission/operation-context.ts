@@ -1,7 +1,6 @@
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Operation } from './operation.ts';
 
-/** The cost of a result. */
 export interface RunCost {
   readonly cost: number;
   readonly fields: number;

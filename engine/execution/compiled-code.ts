@@ -46,7 +46,6 @@ export function readFlags(
   return flags;
 }
 
-// The limit is in fields.
 const MAX_FIELDS = 40_000;
 // Measured, roughly.
 const BYTES_PER_FIELD = 1_024;

@@ -5,7 +5,6 @@ import type { EventText } from '../operation/result-sink.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
 import { FollowedEvents } from './delivery.ts';
 
-/** A part of an answer, which is being made. */
 export interface AnswerPart {
   readonly label: string | null;
   /** A part that fails carries its errors. Where it rejects, the answer ends. */

@@ -32,7 +32,6 @@ export interface LiveOperation {
   /** The estimated fields of the next event, and the tokens reserved for the present one. */
   expected: number;
   reserved: number;
-  /** How long the present event has waited for its turn. */
   waitedMs: number;
 }
 
@@ -43,7 +42,6 @@ type Form = (made: MadeResult, live: LiveOperation) => MaybePromise<EventText>;
 
 interface EventResultsOptions {
   readonly codes: ErrorCodes;
-  /** Whether each result has its receipt. */
   readonly receipts: boolean;
   readonly scheduler: FairScheduler;
   readonly pace: EventPace;

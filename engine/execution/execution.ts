@@ -26,7 +26,6 @@ interface ExecutionParts extends CachedAnswerParts {
   readonly scheduler: FairScheduler;
   readonly codes: ErrorCodes;
   readonly events: EventResults;
-  /** True when results report what they cost. */
   readonly receipts: boolean;
 }
 

@@ -22,7 +22,6 @@ export interface WatchOptions {
 /** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the backend. */
 export interface PollOutcome {
   readonly kind: 'changed' | 'unchanged' | 'failed' | 'refused';
-  /** The cause of a failure. */
   readonly error?: unknown;
 }
 
@@ -51,7 +50,6 @@ export interface LiveOptions<Viewer> {
   readonly random: () => number;
   /** The interval of polls, and the pause after the first failure. */
   readonly pollMs: number;
-  /** The longest pause. */
   readonly pollMaxMs: number;
   /** The pause that a failed backend asks for. */
   readonly retryAfterSeconds?: (error: unknown) => number | null;

@@ -9,7 +9,6 @@ export interface Trace {
   readonly headers: readonly string[];
 }
 
-/** How a piece of work ended. */
 export interface SpanEnd {
   /** The kind of a failure, from a fixed set of words; null for none. */
   readonly errorType: string | null;

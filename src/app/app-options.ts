@@ -40,7 +40,6 @@ export interface AppOptions {
   readonly backendUrls?: Readonly<Record<string, string>>;
 }
 
-/** The options with their defaults. */
 export type StartOptions = ReturnType<typeof withDefaults>;
 
 export function withDefaults(config: Config, given: AppOptions, extensions: Extensions) {

@@ -83,7 +83,6 @@ export class GraphContext extends SharedContext implements OperationContext {
     return () => new EventContext(services, caller, calls);
   }
 
-  /** The operation's own span. */
   protected override get trace(): Trace | undefined {
     return this.operation.trace ?? super.trace;
   }

@@ -21,7 +21,6 @@ export class PublicLists {
     this.#lists = lists;
   }
 
-  /** Whether the client may open one more. */
   hasRoomFor({ kind, key: client }: Client): boolean {
     let own = 0;
     // A list is there from its first reading on.

@@ -43,7 +43,6 @@ export class PositionsBoard {
     return lists + this.#newestByToken.byteSize + this.#newestByAccount.byteSize;
   }
 
-  /** The newest list that the viewer may see. */
   newest(viewer: Viewer, proof = this.#ledger.account(viewer)): PositionsAnswer | null {
     const own = this.#byToken.get(viewer.tokenHash) ?? null;
     return newer(proof && (this.#byAccount.get(proof.account) ?? null), own);

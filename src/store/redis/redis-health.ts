@@ -16,14 +16,11 @@ export const REDIS_ERRORS = [
 
 export type RedisError = (typeof REDIS_ERRORS)[number];
 
-/** A line of the log. */
 export type Warn = (message: string, fields?: Readonly<Record<string, string>>) => void;
 
 export interface RedisHealthOptions {
   readonly onWarn: Warn;
-  /** Called with each failure. */
   readonly onFailed?: ((kind: RedisError) => void) | undefined;
-  /** A monotonic clock. */
   readonly clock?: Clock;
 }
 

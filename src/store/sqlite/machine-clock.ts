@@ -7,7 +7,6 @@ export interface MachineClock {
   readonly boot: string;
   /** A monotonic time that cannot be set. */
   uptimeMs(): number;
-  /** Milliseconds since the epoch. */
   nowMs(): number;
 }
 
