@@ -2,8 +2,8 @@
 // service and its gateway's book, and prints the smallest one that differs as a case of client/vectors. A mended client plays
 // that one again by its path, which prints the case to add. `npm run soak -- vectors [--minutes 10] [--seed 1]`
 import { parseArgs } from 'node:util';
-import { startOrderService } from '../client/test/orders/order-rehearsal.ts';
 import { playLists, playTickets } from '../client/test/vectors/histories.ts';
+import { startOrderService } from '../client/test/vectors/order-service.ts';
 import { runSeeds, SEED_OPTIONS } from './seeds.ts';
 
 const TIMES = { folds: 1_000, tickets: 100 };

@@ -10,7 +10,6 @@ const ROOT = join(import.meta.dirname, '..', '..');
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
   'client/test/guides/{apollo,components,empty-folder,pages,samples,trusted-documents}.test.ts',
-  'client/test/orders/faults.test.ts',
   'client/test/packaging/**/*.test.ts',
   'client/test/react/hooks.test.ts',
   'client/test/storage/indexed-db.test.ts',

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { startedOnce } from '../../../test/support/started.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
 import type { PlaceOptions } from '../../src/orders/ticket.ts';
+import { CUTS } from '../support/order-line.ts';
 import { ACCEPTED, buying, LIMIT, startPhone, unsent } from '../support/phone.ts';
 
 const phone = startedOnce(startPhone);
@@ -13,22 +14,21 @@ beforeEach(() => {
 const applied = (comment: string) =>
   phone.app.sandbox.orders().filter((order) => order.comment === comment);
 
-test('an order that the gateway takes is accepted, and its key is deleted', async () => {
-  const { orders } = phone.open();
-  const ticket = orders.ticket();
-  expect(ticket.isDurable).toBe(true);
-  const outcome = await ticket.place(buying('taken'));
-  expect(outcome).toEqual({
-    status: 'accepted',
-    idempotencyKey: ticket.idempotencyKey,
-    orderId: applied('taken')[0]?.orderId,
-    message: expect.anything(),
-    replayed: false,
-  });
-  expect(phone.storage.entries.size).toBe(0);
-  expect(await ticket.place(buying('taken'))).toEqual(outcome);
-  expect(applied('taken')).toHaveLength(1);
-});
+test.each(['none', ...CUTS] as const)(
+  'an order that the gateway takes is placed once, and its key deleted, where its connection is cut: %s',
+  async (cut) => {
+    const { orders } = phone.open();
+    const ticket = orders.ticket({ maxWaitMs: 60_000 });
+    const { idempotencyKey } = ticket;
+    phone.line.next.push(cut);
+    const outcome = await ticket.place(buying(cut));
+    const [{ orderId } = {}, ...others] = applied(cut);
+    expect(outcome).toMatchObject({ ...ACCEPTED, idempotencyKey, orderId });
+    expect(await ticket.place(buying(cut))).toEqual(outcome);
+    expect(others).toEqual([]);
+    expect(phone.storage.entries.size).toBe(0);
+  },
+);
 
 test('a limit order goes by placeLimitOrder, unless it says that it is one at the market', async () => {
   const { orders } = phone.open();
@@ -95,17 +95,6 @@ test('fields in another order, and those that are left out, make no other order;
   expect(await ticket.place(again as OrderInput, null as unknown as PlaceOptions)).toEqual(outcome);
   expect(outcome).toMatchObject(ACCEPTED);
   expect(sent).toHaveLength(1);
-});
-
-test('an error of the app’s own listener is reported by the platform, and the order placed', async () => {
-  const reported: unknown[] = [];
-  const { orders } = phone.open({}, { thrown: reported });
-  const thrown = new Error('the app’s');
-  const onProgress = () => {
-    throw thrown;
-  };
-  expect(await orders.ticket().place(buying('told'), { onProgress })).toMatchObject(ACCEPTED);
-  expect(reported).toEqual([thrown]);
 });
 
 test('an input that is changed while its order is repeated does not change the order', async () => {

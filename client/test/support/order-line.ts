@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import { listenLocally } from '../../../test/support/local-server.ts';
 
 /** The places at which a connection is reset while an order is on it. */
@@ -20,46 +20,17 @@ export const CUTS = [
 export type LineFault =
   | 'none'
   | (typeof CUTS)[number]
-  /** It is carried out, and nothing comes back. */
-  | 'silent'
-  /** A page of somebody else's comes back, as in a hotel. */
-  | 'portal'
   /** Nothing of it passes, nor of any other request after it, until the line is healed; new WebSockets do. */
-  | 'dead'
-  /** The same for so long, of WebSockets as well or of requests alone. */
-  | { readonly stallMs: number; readonly ofAll: boolean };
-
-export type OrderLine = Awaited<ReturnType<typeof startOrderLine>>;
+  | 'dead';
 
 /** A mobile network, as seen by one phone. Faults hit orders and questions about them alone. */
-export async function startOrderLine(target: () => string, clock: Clock = systemClock) {
-  /** Until then nothing passes: over HTTP, and over WebSockets. */
-  let [requestsUntilMs, socketsUntilMs] = [0, 0];
-  /** Until then requests are lost in connections of the address before. */
-  let lostUntilMs = 0;
-  let isClosed = false;
-  const waiting = new Set<() => void>();
-
-  async function until(ms: () => number): Promise<void> {
-    while (!isClosed && clock.now() < ms()) {
-      const leftMs = ms() - clock.now();
-      await new Promise<void>((resolve) => {
-        waiting.add(resolve);
-        if (Number.isFinite(leftMs)) clock.after(leftMs, resolve);
-      });
-    }
-  }
-
-  function stall(fault: LineFault): void {
-    if (fault === 'dead') requestsUntilMs = Number.POSITIVE_INFINITY;
-    if (typeof fault === 'string') return;
-    requestsUntilMs = clock.now() + fault.stallMs;
-    if (fault.ofAll) socketsUntilMs = requestsUntilMs;
-  }
+export async function startOrderLine(target: () => string) {
+  /** Resolved where nothing holds up requests. */
+  let healed = Promise.withResolvers<void>();
+  healed.resolve();
 
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const reset = () => void request.socket.resetAndDestroy();
-    const isLost = clock.now() < lostUntilMs;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
@@ -67,10 +38,9 @@ export async function startOrderLine(target: () => string, clock: Clock = system
     const isPlacing = /order: place(?!d)/.test(body);
     if (isPlacing) line.orders += 1;
     const fault = (/order: (?:place|void)/.test(body) && line.next.shift()) || 'none';
-    stall(fault);
-    await until(() => (isLost ? lostUntilMs : requestsUntilMs));
-    if (isLost || fault === 'lost') return reset();
-    if (fault === 'portal') return void response.end('<html>Welcome</html>');
+    if (fault === 'dead') healed = Promise.withResolvers();
+    await healed.promise;
+    if (fault === 'lost') return reset();
     const leaving = new AbortController();
     const asking = fetch(`${target()}${request.url}`, {
       method: 'POST',
@@ -88,12 +58,11 @@ export async function startOrderLine(target: () => string, clock: Clock = system
     const text = await answer.text();
     if (isPlacing) line.answered += 1;
     if (fault === 'answer-lost') return reset();
-    if (fault === 'silent') return;
     response.writeHead(answer.status, {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
       'x-request-id': answer.headers.get('x-request-id') ?? '',
-      date: new Date(clock.now() + line.aheadMs).toUTCString(),
+      date: new Date(systemClock.now() + line.aheadMs).toUTCString(),
     });
     if (fault === 'after the head of the answer') {
       response.flushHeaders();
@@ -107,10 +76,9 @@ export async function startOrderLine(target: () => string, clock: Clock = system
     // The service was killed, or the request was aborted on both sides.
     pass(request, response).catch(() => request.socket.resetAndDestroy());
   });
-  server.on('upgrade', async (request: IncomingMessage, client: Socket, head: Buffer) => {
+  server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
     line.sockets += 1;
     client.on('error', () => {});
-    await until(() => socketsUntilMs);
     const { hostname, port } = new URL(target());
     const headers = request.rawHeaders.map((text, at) => text + (at % 2 === 0 ? ': ' : '\r\n'));
     const upstream = connect(Number(port), hostname, () => {
@@ -134,17 +102,8 @@ export async function startOrderLine(target: () => string, clock: Clock = system
     /** The answers' dates are so far ahead of the clock's. */
     aheadMs: 0,
     /** Passes on what waits, as a network does that was gone for a while. */
-    heal() {
-      requestsUntilMs = 0;
-      for (const go of waiting) go();
-      waiting.clear();
-    },
-    /** The device has another address from now on: what is on its connections is lost, and the next one works after so long. */
-    changeAddress(ms: number) {
-      lostUntilMs = clock.now() + ms;
-    },
+    heal: () => healed.resolve(),
     async [Symbol.asyncDispose]() {
-      isClosed = true;
       line.heal();
       await listener[Symbol.asyncDispose]();
     },

@@ -98,21 +98,19 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
   return phone;
 }
 
-export interface OrderCoreOptions {
+interface OrderCoreOptions {
   readonly url: string;
   /** The token of the user who is signed in; null where nobody is. */
   readonly token: () => string | null;
-  /** Called where a token was refused. */
-  readonly renew?: () => void;
   readonly storage?: ClientStorage | null;
   readonly environment?: CountedEnvironmentOptions;
 }
 
-export type OrderCore = ReturnType<typeof openOrderCore>;
+type OrderCore = ReturnType<typeof openOrderCore>;
 
 /** The client's core, whose requests about orders are recorded. */
 export function openOrderCore(options: OrderCoreOptions) {
-  const { url, token, storage = null, renew, environment: changed = {} } = options;
+  const { url, token, storage = null, environment: changed = {} } = options;
   /** The variables of each order, and of each question about one, as they were sent by `fetch`. */
   const sent: unknown[] = [];
   const send = changed.fetch ?? globalThis.fetch;
@@ -126,10 +124,7 @@ export function openOrderCore(options: OrderCoreOptions) {
   });
   const core = createCore({
     url: `${url}/graphql`,
-    token: ({ force }) => {
-      if (force) renew?.();
-      return token();
-    },
+    token,
     storage,
     onSignedOut: () => {},
     route: false,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startedOnce } from '../../../test/support/started.ts';
-import { startOrderService } from '../orders/order-rehearsal.ts';
 import { playLists, playTickets } from './histories.ts';
+import { startOrderService } from './order-service.ts';
 
 // In full: npm run soak -- vectors
 const service = startedOnce(startOrderService);

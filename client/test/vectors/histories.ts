@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import type { OrderService } from '../orders/order-rehearsal.ts';
 import { CaseRun, type Step } from './case-run.ts';
 import { listHistories, playList } from './list-history.ts';
 import { orderHistories, playOrders } from './order-history.ts';
+import type { OrderService } from './order-service.ts';
 
 export interface HistoryOptions {
   readonly seed: number;

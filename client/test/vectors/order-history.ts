@@ -3,8 +3,8 @@ import { systemClock } from '../../../lib/clock.ts';
 import type { PublicError } from '../../../test/support/app.ts';
 import type { OrderAnswer } from '../../src/orders/outcome.ts';
 import type { FakeRequest } from '../../src/testing/fake-network.ts';
-import { type OrderService, redated } from '../orders/order-rehearsal.ts';
 import type { CaseRun, Step } from './case-run.ts';
+import { type OrderService, redated } from './order-service.ts';
 
 /** Whether a request whose answer is lost has come to the service, or comes there behind later ones. */
 type Arrival = 'now' | 'later' | 'never';
