@@ -80,45 +80,6 @@ test('signs in, follows positions, places an order once, signs out', async () =>
   expect(environment.listeners.size).toBe(0);
 });
 
-test('names the account that is signed in, and says when it is another one or none', async () => {
-  const forced = new Set<boolean>();
-  const { client } = start({
-    token({ force }) {
-      forced.add(force);
-      return token;
-    },
-  });
-  const changes: (string | null)[] = [];
-  const stop = client.onAccountChange((login) => changes.push(login));
-  expect(client.login).toBeNull();
-  token = await app.signIn('demo@example.com');
-  const ticket = client.orders.ticket();
-  expect(ticket.account).toBeNull();
-  await ticket.place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
-  expect([client.login, ticket.account]).toEqual(['700001', '700001']);
-  // A new token of the same account is no change.
-  token = await app.signIn('demo@example.com');
-  await client.tokenChanged();
-  expect(client.login).toBe('700001');
-  token = await app.signIn('pro@example.com');
-  await client.tokenChanged();
-  await eventually(() => expect(client.login).toBe('700002'));
-  const other = await client.query('{ session { login } }', undefined, { account: '700001' });
-  expect(other.errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
-  token = null;
-  await client.tokenChanged();
-  expect(client.login).toBeNull();
-  expect(changes).toEqual(['700002', null]);
-  stop();
-  token = await app.signIn('demo@example.com');
-  await client.tokenChanged();
-  await eventually(() => expect(client.login).toBe('700001'));
-  expect(changes).toHaveLength(2);
-  // No token was refused, so that none had to be renewed.
-  expect([...forced]).toEqual([false]);
-  client.dispose();
-});
-
 test.each([memoryStorage, './orders', null, { get: () => null }])(
   'a storage that is none is refused at once: %s',
   (storage) => {

@@ -96,19 +96,6 @@ describe('a storage that fails', () => {
     await eventually(() => expect(phone.catalog.storageError).toBeInstanceOf(Error));
   });
 
-  test('and works again has no error any more', async () => {
-    const kept = memoryStorage();
-    let isBroken = true;
-    const set = (key: string, text: string) => (isBroken ? refuse() : kept.set(key, text));
-    using phone = openPhone(app, { storage: failing({ ...kept, set }) });
-    const { catalog } = phone;
-    await catalog.load();
-    await eventually(() => expect(catalog.storageError).not.toBeNull());
-    isBroken = false;
-    await catalog.sync();
-    await eventually(() => expect(catalog.storageError).toBeNull());
-  });
-
   /** A storage that refuses whatever would be a text more than it has room for. */
   function full(room: number) {
     const kept = memoryStorage();

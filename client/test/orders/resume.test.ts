@@ -53,23 +53,6 @@ test('two tabs that place a resumed order at once place it once', async () => {
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
-test('a user does not see, ask for or repeat the orders of another one on the same phone', async () => {
-  const app = phone.open();
-  const { orders, sent } = app;
-  const input = buying('mine');
-  const ticket = await phone.interrupt(input, 'lost', app);
-  phone.signIn('pro@example.com');
-  const before = sent.length;
-  expect(await orders.resume()).toEqual([]);
-  expect(await ticket.place(input)).toMatchObject(unknown('SIGNED_OUT'));
-  expect(sent).toHaveLength(before);
-  expect(phone.app.sandbox.orders()).toEqual([]);
-  phone.signIn('demo@example.com');
-  expect(await orders.resume()).toMatchObject([{ outcome: { status: 'notFound' }, age: 'fresh' }]);
-  expect(await ticket.place(input)).toMatchObject(ACCEPTED);
-  expect(phone.app.sandbox.orders()).toMatchObject([{ login: 700001 }]);
-});
-
 test('nothing is sent where the user changes while the key is being stored', async () => {
   phone.storage.after = (step) => {
     if (step === 'set') phone.signIn('pro@example.com');
@@ -78,16 +61,6 @@ test('nothing is sent where the user changes while the key is being stored', asy
   expect(await orders.ticket().place(buying('whose'))).toMatchObject(unsent('SIGNED_OUT'));
   expect(sent).toEqual([]);
   expect(phone.storage.entries.size).toBe(0);
-});
-
-test('nothing is sent where nobody is signed in', async () => {
-  phone.token = null;
-  const { orders } = phone.open();
-  const ticket = orders.ticket();
-  expect(await ticket.place(buying('nobody'))).toMatchObject(unsent('SIGNED_OUT'));
-  await expect(orders.resume()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
-  phone.signIn('demo@example.com');
-  expect(await ticket.place(buying('nobody'))).toMatchObject(ACCEPTED);
 });
 
 test('an account whose login begins with another login has keys of its own', async () => {

@@ -11,7 +11,6 @@ import { follow } from '../support/events.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 
 const KEY = 'trading-graph:line';
-const _DAY_MS = 86_400_000;
 const NOW_MS = 1_800_000_000_000;
 const now = () => NOW_MS;
 // A line is tried again at once, however often it has failed.
@@ -101,13 +100,4 @@ test.each([
   expect(await storage.get(KEY)).toBe(remembered);
   await proxy.heal();
   await eventually(() => expect(events.results.length).toBeGreaterThan(1));
-});
-
-test('a platform whose sockets pack nothing follows by event streams, and by a socket where none opens', async () => {
-  const device = {
-    prefersStreams: true,
-    hurry: (ms: number) => (ms < 3_000 ? Math.min(ms, 20) : ms),
-  };
-  expect(await loadPage(null, device)).toMatchObject({ upgrades: 0 });
-  expect(await loadPage(null, { ...device, fetch: withoutStreams })).toMatchObject({ upgrades: 1 });
 });

@@ -5,14 +5,11 @@ import type { Environment } from '../../src/environment.ts';
 export interface CountedEnvironment extends Environment {
   /** Timers that have neither run nor been cancelled. */
   readonly timers: ReadonlySet<object>;
-  readonly listeners: ReadonlySet<(why?: 'online') => void>;
-  /** The number of both, and of those who wait for the app to be hidden. */
+  readonly listeners: ReadonlySet<object>;
+  /** The number of both. */
   readonly pending: number;
   /** The pauses that were asked for, in milliseconds. */
   readonly pauses: readonly number[];
-  hide(): void;
-  /** As if the app were shown again, or the network were back. */
-  comeBack(why?: 'online'): void;
 }
 
 export interface CountedEnvironmentOptions extends Partial<Environment> {
@@ -22,33 +19,23 @@ export interface CountedEnvironmentOptions extends Partial<Environment> {
   readonly thrown?: unknown[];
 }
 
-/** The platform's own environment, whose timers and listeners are counted, and of an app that a test hides and shows. */
+/** The platform's own environment, whose timers and listeners are counted, of an app that is shown. */
 export function countedEnvironment({
   hurry = (ms) => ms,
   thrown,
   ...changed
 }: CountedEnvironmentOptions = {}): CountedEnvironment {
   const timers = new Set<object>();
-  const listeners = new Set<(why?: 'online') => void>();
-  const hideListeners = new Set<() => void>();
+  const listeners = new Set<object>();
+  const listen = (listener: object) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
   const pauses: number[] = [];
-  let isVisible = true;
   const own: Environment = {
     ...browserEnvironment(),
     WebSocket: NodeWebSocket as unknown as typeof globalThis.WebSocket,
-    lifecycle: {
-      get isVisible() {
-        return isVisible;
-      },
-      onReturn(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
-      onHide(listener) {
-        hideListeners.add(listener);
-        return () => void hideListeners.delete(listener);
-      },
-    },
+    lifecycle: { isVisible: true, onReturn: listen, onHide: listen },
     ...changed,
   };
   return {
@@ -75,15 +62,7 @@ export function countedEnvironment({
       };
     },
     get pending() {
-      return timers.size + listeners.size + hideListeners.size;
-    },
-    hide() {
-      isVisible = false;
-      for (const listener of [...hideListeners]) listener();
-    },
-    comeBack(why) {
-      isVisible = true;
-      for (const listener of [...listeners]) listener(why);
+      return timers.size + listeners.size;
     },
   };
 }
