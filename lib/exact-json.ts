@@ -77,11 +77,7 @@ function withMarks(value: unknown, marks: readonly unknown[]): unknown {
   return root.value;
 }
 
-/**
- * True where the double that a JSON or GraphQL number is parsed into has the same decimal value
- * when written back. Otherwise an infinite amount would be sent as null, and a long one as its
- * neighbour.
- */
+/** True where a number's double has the same decimal value: else an infinite amount is sent as null, a long one as its neighbour. */
 export function isExactNumber(text: string): boolean {
   const number = Number(text);
   return Number.isFinite(number) && decimalOf(text) === decimalOf(String(number));

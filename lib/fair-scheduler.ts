@@ -11,11 +11,7 @@ interface Share {
   readonly waiting: { readonly size: number; readonly enter: Task }[];
 }
 
-/**
- * Divides long synchronous work into slices, one in each turn of the event loop, so that socket I/O
- * runs in between. Clients are served round-robin: one with a hundred slices delays another's first
- * by one slice only.
- */
+/** Divides long synchronous work into slices, one a turn, so that socket I/O runs in between. Clients are served round-robin. */
 export class FairScheduler {
   // A Map keeps the order of insertion: the first key is the one that has waited longest.
   readonly #queues = new Map<string, Task[]>();

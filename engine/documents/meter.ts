@@ -166,11 +166,7 @@ export function weightOfKey(key: string): number {
   return 1 + extraForText(key.length);
 }
 
-/**
- * Finishes a run that may have exceeded its budget. A query or an event is replaced by the one
- * error. A mutation keeps its outcomes: only the reads that were cut short become null, each with
- * its error.
- */
+/** Finishes a run over its budget: one error in place of a query or event; a mutation's outcomes stay, cut reads are null. */
 export function withinBudget(
   result: ExecutionResult,
   meter: Meter,

@@ -42,10 +42,9 @@ export function parseDocument(text: string, maxTokens: number) {
 }
 
 /**
- * Measures a text before it is parsed. Parser and validation recurse for each level of brackets, so
- * a few kilobytes of them would overflow the stack before any limit on the document is checked. The
- * tokens are counted up to one more than the limit. Lines count where there are more of them, because the library
- * reads the lines before its place for every error, of execution too.
+ * Measures a text before parser and validation recurse into its brackets, of which a few kilobytes would overflow the
+ * stack. Tokens are counted up to one over the limit; lines count where they are more, as the library reads them for
+ * every error.
  */
 function sizeOf(text: string, maxTokens: number) {
   const lexer = new Lexer(new Source(text));

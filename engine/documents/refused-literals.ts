@@ -87,11 +87,7 @@ function firstRefused(
 const INVALID =
   /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (?:Expected value of type "\w+" (?:not )?to include (?:required|unknown) field "(\w+)")?/;
 
-/**
- * Finds the argument that an unfit variable was meant for, as a path such as `input.size.units`;
- * null where it cannot be determined. A client shows the error beside a field of its form and knows
- * no variables.
- */
+/** The argument that an unfit variable was meant for, as `input.size.units`, for a form that knows no variables; or null. */
 export function blamedArgument(message: string, document: DocumentNode): string | null {
   const found = INVALID.exec(message);
   if (!found) return null;

@@ -88,9 +88,8 @@ interface Place {
 type Places = Map<string, Place>;
 
 /**
- * Counts the pairs of selections that share a place in the answer. Validation compares them
- * pairwise, so a field repeated a thousand times costs half a million comparisons. Fragments are
- * unfolded, so they must be acyclic and few.
+ * Counts the pairs of selections at one place, which validation compares: a field repeated a thousand times costs half a
+ * million. Fragments are unfolded, so they must be acyclic and few.
  */
 export function repeatedPairs(selectionSet: SelectionSetNode, fragments: Fragments): number {
   let pairs = 0;

@@ -46,10 +46,9 @@ export function createExecutors(schema: GraphQLSchema): Executors {
 }
 
 /**
- * Executes one operation: with the reference executor while it is rare, then with compiled code.
- * Compiled code reports one kind of error: that of a nullable field of the root whose resolver rejected.
- * Where anything else fails, all is run again by the reference executor with the same memoized context,
- * so that every error, its path and its null propagation are the reference executor's own.
+ * Executes one operation: by the reference executor while it is rare, then by compiled code, which reports one kind of
+ * error, that of a nullable root field. Where anything else fails the reference executor runs all again with the same
+ * memoized context.
  */
 export class CompilingExecutor implements OperationExecutor {
   readonly #metering: Metering;

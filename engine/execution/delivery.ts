@@ -25,11 +25,7 @@ interface ResultSource {
   readonly ended: () => void;
 }
 
-/**
- * The results of a subscription, delivered to a transport in the same turn of the event loop in which an event
- * is published. As an iterator it yields nothing and completes with the stream: other plugins learn of the
- * end by it.
- */
+/** A subscription's results, delivered in the turn in which an event is published. As an iterator it only completes, for plugins. */
 export class FollowedEvents implements OperationEvents, StreamListener {
   readonly #events: PullStream<unknown>;
   readonly #source: ResultSource;

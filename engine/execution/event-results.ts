@@ -52,10 +52,8 @@ interface EventResultsOptions {
 export type EventResults = ReturnType<typeof createEventResults>;
 
 /**
- * Executes live events, and shares results in a fan-out. Subscribers at the same point of a stream
- * receive the same event object, so one result serves all who sent the same document. Sharing
- * requires that every field is marked as the account's, that no variables affect the event, and
- * that the run read nothing else.
+ * Executes live events, each once for all who sent the same document at the same point of a stream. That requires that
+ * every field is marked as the account's, that no variables affect the event, and that the run read nothing else.
  */
 export function createEventResults(options: EventResultsOptions) {
   const { codes, receipts, scheduler, pace, maxCost } = options;

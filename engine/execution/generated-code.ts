@@ -13,10 +13,8 @@ import type { FieldIr, ObjectIr, OperationIr, ResolverIr, ValueIr } from './oper
 import type { Run, RunRoot } from './run.ts';
 
 /**
- * Generates a function per selection set that writes its object as one literal: all objects of a
- * list then have one hidden class, which keeps the hot path fast. The only client input in the code
- * is names, which GraphQL restricts to letters, digits and underscores; values are passed as
- * values.
+ * Generates a function per selection set that writes its object as one literal, so that a list's objects have one hidden
+ * class. The only client input in the code is names, which GraphQL restricts to letters, digits and underscores.
  */
 export function generate({ root }: OperationIr) {
   const writer = new Writer();

@@ -25,9 +25,8 @@ const BYTES_PER_ENTRY = 700;
 export type ResponseCache = ReturnType<typeof createResponseCache>;
 
 /**
- * Responses made of what a group shares alone, as bytes: they are equal for the same version, document and
- * variables. The viewer is proved before anything is sent, and an entry belongs to no viewer, as
- * the marks of its fields promised and its run confirmed.
+ * Responses made of what a group shares alone, as bytes, equal for one version, document and variables. An entry belongs
+ * to no viewer, as marks promised and its run confirmed; the viewer is proved before anything is sent.
  */
 export function createResponseCache(maxBytes: number, reads: CacheReads | null = null) {
   const underWay = new Map<string, Promise<Buffer>>();

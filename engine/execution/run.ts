@@ -102,11 +102,7 @@ export class Run {
     return this.meter.isCostly || this.fields > COSTLY_FIELDS;
   }
 
-  /**
-   * Writes the items from an index on, all of which are complete, and returns the index behind
-   * them. An answer of 200,000 fields would otherwise grow old on the heap, where each minor
-   * collection copies it and only a major one frees it.
-   */
+  /** Writes the items from an index on, all complete, and returns the index behind them: a large answer must not grow old on the heap. */
   written(items: unknown[], from: number): number {
     if (!this.meter.writesEarly || from === items.length) return from;
     items.push(new WrittenItems(items.splice(from), this.meter.blocks));

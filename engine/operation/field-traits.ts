@@ -44,9 +44,8 @@ export function sharingOf({ extensions: { sharing } }: Extended): Sharing | null
 }
 
 /**
- * Whether the field may be resolved in a later turn of the event loop, where an answer is made in
- * slices: with arguments it may compute much and return little. A read of the viewer's own computes
- * nothing, and is better begun than put off.
+ * Whether the field may be resolved in a later turn where an answer is made in slices: with arguments it may compute
+ * much. A read of the viewer's own computes nothing, and is better begun than put off.
  */
 export function isPostponable(field: Extended & { readonly args: readonly unknown[] }): boolean {
   return field.args.length > 0 && sharingOf(field) !== null;

@@ -1,11 +1,9 @@
 import { CloseCode } from 'graphql-ws';
 
 /**
- * Every way in which this server closes a WebSocket: the close code and the reason that its client reads. `ws` closes by
- * itself what is no WebSocket any more: 1002, 1007 and 1009 for a frame that is broken, no UTF-8 or too large, 1008 for
- * one in too many pieces. Without a close frame end a socket that has been silent for too long (`keep-alive.ts`), one whose
- * client reads too slowly (`SendBuffers`), the oldest idle one of a crowded address (`connection-room.ts`), and whatever is
- * open when a shutdown's time is over.
+ * Every way in which this server closes a WebSocket: the close code and the reason that its client reads. `ws` itself
+ * closes broken frames with 1002, 1007, 1008 and 1009. Without a close frame end sockets that are silent for too long,
+ * slow readers, the oldest idle one of a crowded address, and what is open when a shutdown's time is over.
  */
 export const CLOSINGS = {
   // The client breaks the protocol.

@@ -10,9 +10,8 @@ const MASK_BYTES = 4;
 const PART_BYTES = 256;
 
 /**
- * Follows the frames in the bytes of a WebSocket client before `ws` collects them, which says neither how
- * much it has of an unfinished message nor since when. It reads the heads of frames alone, and leaves it to
- * `ws` to find what is malformed.
+ * Follows a WebSocket client's frames, by their heads alone, before `ws` collects them, which says neither how much it
+ * has of a message nor since when. What is malformed `ws` finds.
  */
 export class FrameMeter {
   /** The bytes that `ws` keeps of the message that has not arrived whole. */

@@ -19,11 +19,7 @@ type Reading = { readonly sent: unknown } | { readonly fault: string };
 
 const BYTE_ORDER_MARK = 0xfeff;
 
-/**
- * The parameters of a GET or a POST; null for any other request, which yoga reads. Past it lie the web's
- * streams, which cost more than all the rest, for a large body that is no JSON some milliseconds. Both must
- * answer alike.
- */
+/** The parameters of a GET or a POST; null for what yoga reads by the web's streams, which cost more than all the rest. Both must answer alike. */
 export function readOrdinary(
   { method, url }: IncomingMessage,
   body: Buffer | null,

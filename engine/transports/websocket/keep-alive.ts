@@ -22,9 +22,8 @@ const GROUPS = 12;
 export type KeepAlive = ReturnType<typeof createKeepAlive>;
 
 /**
- * Pings sockets, and cuts those that have been silent for too long: a half-open connection looks just like a quiet one.
- * One timer serves all that have no subscription; the others are pinged together with an event, since each message that
- * comes by itself keeps a phone's radio on for ten seconds.
+ * Pings sockets, and cuts the silent: a half-open connection looks like a quiet one. A subscription's socket is pinged
+ * with its events, since each message of its own keeps a phone's radio on for ten seconds; one timer serves the rest.
  */
 export function createKeepAlive(clock: Clock, pingMs: number, longestHeartbeatMs: number) {
   const groups = Array.from({ length: GROUPS }, () => new Set<PingTarget>());
