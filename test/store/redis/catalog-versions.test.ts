@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { openRedisCatalogVersions } from '../../../src/store/redis/catalog-versions.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { startTestRedis } from '../../support/redis.ts';
+
+describeWithRedis('former versions of catalogs in Redis', (serverPath) => {
+  test('are a thousand at most, however many tenants there are: the oldest make room', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const { put, get, close } = await openRedisCatalogVersions({
+      url: redis.url,
+      onWarn() {},
+      redisTimeoutMs: 30_000,
+    });
+    try {
+      await put('first', 'text');
+      // As of a second ago, by which it is the oldest.
+      await redis.command('ZINCRBY', 'trading-graph:catalogs', -1, 'trading-graph:catalog:first');
+      for (let tenant = 1; tenant < 1_000; tenant += 1) await put(`of ${tenant}`, 'text');
+      expect(await get('first')).toBe('text');
+      await put('last', 'text');
+      expect([await get('first'), await get('last')]).toEqual([null, 'text']);
+      expect(await redis.command('DBSIZE')).toBe(1_001);
+      const lives = Number(await redis.command('TTL', 'trading-graph:catalog:last'));
+      expect(lives).toBeGreaterThan(86_000);
+    } finally {
+      close();
+    }
+  });
+});
