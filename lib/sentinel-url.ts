@@ -13,7 +13,9 @@ export function isSentinelUrl(text: string): boolean {
 
 /** Reads `redis-sentinel://user:password@host:port,host:port/name/database`; null where it is none. */
 export function readSentinelUrl(text: string) {
-  const { tls, user, password, hosts, name, db, query } = SENTINEL_URL.exec(text)?.groups ?? {};
+  // A line end would be part of a password.
+  const found = /\s/.test(text) ? null : SENTINEL_URL.exec(text);
+  const { tls, user, password, hosts, name, db, query } = found?.groups ?? {};
   if (hosts === undefined || name === undefined) return null;
   const sentinels = hosts.split(',').map((each) => {
     const { ipv6, host = ipv6, port = PORT } = HOST.exec(each)?.groups ?? {};

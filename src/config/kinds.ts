@@ -57,10 +57,19 @@ export function plainText(allowed: string, pattern = /\S/): Kind<string> {
 // RFC 7518: a key of HS256 has at least the length of its hash; a shorter one can be found by trying.
 const MIN_SECRET_BYTES = 32;
 
-export const sharedSecret = textWhere(
-  (value) => value.length <= MAX_TEXT_LENGTH && Buffer.byteLength(value) >= MIN_SECRET_BYTES,
-  `a shared secret of at least ${MIN_SECRET_BYTES} bytes`,
-);
+const LINE_END = /[\r\n]/;
+
+export const sharedSecret: Kind<string> = {
+  ...textWhere(
+    (value) =>
+      value.length <= MAX_TEXT_LENGTH &&
+      Buffer.byteLength(value) >= MIN_SECRET_BYTES &&
+      !LINE_END.test(value),
+    `a shared secret of at least ${MIN_SECRET_BYTES} bytes`,
+  ),
+  // With one that an environment or a file has added no token would verify.
+  problems: (text) => (LINE_END.test(text) ? ['with a line end in it'] : []),
+};
 
 export const host = textWhere(
   (value) => isIP(value) !== 0 || /^(?!-)[a-z\d-]{1,63}(\.(?!-)[a-z\d-]{1,63})*$/i.test(value),

@@ -63,7 +63,7 @@ test('a mistake in a file is reported without its content', async () => {
   expect(line).not.toContain('canary');
 });
 
-test('a secret of fewer than 32 bytes is refused, from a file too, and not shown', async () => {
+test('a secret of fewer than 32 bytes, or with a line end, is refused, from a file too, and not shown', async () => {
   const refused = ['JWT_SECRET (value not shown): must be a shared secret of at least 32 bytes'];
   expect(problemsOf({ JWT_SECRET: 'x'.repeat(31) })).toEqual(refused);
   // Bytes count, not characters.
@@ -71,4 +71,10 @@ test('a secret of fewer than 32 bytes is refused, from a file too, and not shown
   expect(problemsOf({ JWT_SECRET: 'ü'.repeat(15) })).toEqual(refused);
   const path = await fileWith(`${'x'.repeat(31)}\n`);
   expect(problemsOf({ JWT_SECRET_FILE: path }).join()).toContain('at least 32 bytes');
+  // A file's own line end is no part of it.
+  const ended = { JWT_SECRET: `${'x'.repeat(32)}\n`, JWT_SECRET_FILE: '' };
+  const doubled = { JWT_SECRET_FILE: await fileWith(`${'x'.repeat(32)}\r\n\n`) };
+  for (const environment of [ended, doubled]) {
+    expect(problemsOf(environment).join()).toContain('with a line end in it');
+  }
 });

@@ -38,6 +38,8 @@ test.each([
   'redis-sentinel://:%zz@one/orders',
   'redis-sentinel://one/orders?password=p',
   'redis-sentinel://one/orders/0/1',
+  'redis-sentinel://one/orders?sentinelPassword=p\n',
+  'redis-sentinel://app:p\n@one/orders',
 ])('%s is no address of Sentinels', (text) => {
   expect(readSentinelUrl(text)).toBe(null);
 });
