@@ -21,10 +21,7 @@ const LAST_PAUSE_MS = 10;
 
 export type LogOutput = ReturnType<typeof createLogOutput>;
 
-/**
- * Writes lines in the background, in order, some milliseconds' lines at once. What its reader or its disk does not take
- * waits in a bounded buffer; beyond that lines are dropped and counted, and nothing else notices.
- */
+/** Writes lines in the background, in order; what its reader does not take waits in a bounded buffer, and beyond it is dropped. */
 export function createLogOutput({ fd, maxBytes = MAX_BYTES, droppedLine }: LogOutputOptions) {
   /** Lines that are not handed on yet. */
   let batch = '';

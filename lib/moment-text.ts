@@ -8,11 +8,7 @@ const letters = Buffer.from('0000-00-00T00:00:00.000Z', 'latin1');
 /** The date of each day since 1970 that was asked for. */
 const dates = new Map<number, Buffer>();
 
-/**
- * Formats milliseconds since the epoch like `toISOString`, in a fifth of its time: for a list with
- * fifty moments that method takes as long as parsing the list. It writes bytes into a buffer
- * because a concatenated string makes JSON.stringify leave its fast path.
- */
+/** Formats like `toISOString`, in a fifth of its time, as bytes: concatenated strings make JSON.stringify leave its fast path. */
 export function momentText(ms: number): string {
   if (!(ms >= 0 && ms < END_MS)) return new Date(ms).toISOString();
   const day = (ms / DAY_MS) | 0;

@@ -54,10 +54,7 @@ const HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const LAST_BLOCK = Buffer.from([0x03, 0x00]);
 const TRAILER_BYTES = 8;
 
-/**
- * One gzip stream of texts that were packed before, for any number of streams: it has no compressor, only
- * the checksum that its end has to state. Several gzip members would need none, but browsers read the first alone.
- */
+/** One gzip stream of texts that are packed already, with no compressor: browsers read only the first of several members. */
 export class GzipSegments {
   #crc = 0;
   #length = 0;

@@ -1,10 +1,7 @@
 // Writing an answer recurses, and a client's parser may as well.
 const MAX_LEVELS = 200;
 
-/**
- * A copy of a value as JSON carries it: what is read once here cannot fail, or change, while the answer is written. It
- * throws for a value that JSON cannot carry: a circle, a BigInt, a getter or `toJSON` that throws, too many levels.
- */
+/** A copy of a value as JSON carries it, which cannot fail or change while it is written. Throws for what JSON cannot carry. */
 export function plainJson(value: unknown): unknown {
   return copy(value, 0, '');
 }

@@ -17,10 +17,7 @@ export interface StreamListener {
   ended(error: Error | null): void;
 }
 
-/**
- * Makes values on demand, for one listener: back-pressure without a queue, so a reader that stops reading accumulates
- * nothing. It is an async iterable by its name alone, as whatever is returned for a subscription has to be.
- */
+/** Makes values on demand, for one listener that may stop reading. By its name alone an async iterable, as results must be. */
 export class PullStream<T> implements AsyncIterable<T, undefined> {
   readonly #ending = new AbortController();
   readonly #options: PullStreamOptions<T>;

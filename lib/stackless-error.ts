@@ -8,10 +8,7 @@ export class StacklessError extends Error {
   }
 }
 
-/**
- * Makes errors of another module's classes without stacks, as StacklessError does for our own. A stack that nobody
- * reads keeps all that its functions refer to: that of a validation error a hundred times its document.
- */
+/** Makes errors of other modules' classes without stacks, which keep alive all that their functions refer to. */
 export function withoutStack<Made>(make: () => Made): Made {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

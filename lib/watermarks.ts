@@ -9,10 +9,7 @@ const MAX_KEYS = 100_000;
 // Measured, with a token's hash or a login for its key.
 const BYTES_OF_AN_ENTRY = 145;
 
-/**
- * The high-water mark of each key, kept apart from the caches that it is about, so that no eviction makes what
- * was outdated current again. For a key without one the highest of those that are forgotten counts.
- */
+/** The high-water mark of each key, which outlives the caches that it is about; else the highest that is forgotten. */
 export class Watermarks<Of extends Watermark = Watermark> {
   readonly #byKey = growingLru<string, Of>({
     maxEntries: MAX_KEYS,

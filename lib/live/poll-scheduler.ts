@@ -16,10 +16,7 @@ const STRETCHED_AGAIN_MS = 60_000;
 
 export type PollScheduler = ReturnType<typeof createPollScheduler>;
 
-/**
- * Starts the polls of all lists, never more per second than the ceiling. Where the lists demand more, each
- * one's interval grows by the same factor, and `onStretched` is called with it, once a minute at most.
- */
+/** Starts all lists' polls, no more a second than the ceiling; `onStretched`: the factor by which intervals grow, once a minute. */
 export function createPollScheduler(
   clock: Clock,
   pollsPerSecond: number,

@@ -7,10 +7,9 @@ const PARENT_ID_BYTES = 8;
 const LONGEST = { tracestate: 512, baggage: 1_024 } as const;
 
 /**
- * The part of a request's trace that is forwarded where nothing is recorded here; undefined where it has none.
- * A sender that is not trusted keeps its trace id, by which logs can be compared, but does not make
- * the next service record: the sampled flag is cleared, under a new parent id as W3C's specification
- * asks, and `tracestate`, in which vendors keep sampling decisions of their own, is dropped.
+ * The part of a request's trace that is forwarded where nothing is recorded here, if any. A sender that is not trusted
+ * keeps its trace id, but not the sampled flag, under a new parent id as W3C's specification asks, nor `tracestate`, in
+ * which vendors keep sampling decisions.
  */
 export function forwardedTrace(headers: TraceHeaders, isTrusted: boolean): Trace | undefined {
   const [traceparent, traceId] = TRACEPARENT.exec(String(headers.traceparent)) ?? [];

@@ -166,11 +166,7 @@ export function atAddress<T>(
   );
 }
 
-/**
- * Adds the problems of the listeners' addresses to those that have stopped a start. Addresses are
- * tried only then: a listener opened for a trial serves no requests, and a probe could take it for
- * a running service.
- */
+/** Adds the problems of the listeners' addresses, tried only at a failed start: probes could take a listener for the service. */
 export function withAddressProblems(
   config: Config,
   ...listeners: readonly ('public' | 'admin')[]
@@ -184,10 +180,9 @@ export function withAddressProblems(
 }
 
 /**
- * Tries what the configuration names, as a start would, and leaves it unchanged. It completes the
- * list of problems; settings that already have one are skipped, since their defaults are not what
- * was meant. `stores` sees the stores while they are open, and their warnings; without it a file of order records that takes long to
- * verify is not tried, since the other problems are known.
+ * Tries what the configuration names, as a start would, and leaves it unchanged. Settings that already have a problem
+ * are skipped. `stores` sees the open stores and their warnings; without it a file that takes long to verify is not
+ * tried.
  */
 export async function findUnusable(
   config: Config,

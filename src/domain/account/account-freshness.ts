@@ -9,9 +9,8 @@ const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
 export type AccountFreshness = ReturnType<typeof createAccountFreshness>;
 
 /**
- * When each account was last changed by an order, or may have been, here or by another replica. Whoever answers from memory
- * catches up first; a call of the gateway that is sent now needs nothing, because it cannot be older. `versions` is null where
- * this process shares orders with no other.
+ * When each account was last changed by an order, or may have been, here or by another replica. Whoever answers from
+ * memory catches up first; a call that is sent now cannot be older. `versions` is null without other processes.
  */
 export function createAccountFreshness(
   accounts: AccountEvents,

@@ -20,9 +20,8 @@ const COUNTED_MS = 5 * 60_000;
 export type ListAgreement = ReturnType<typeof createListAgreement>;
 
 /**
- * Counts the accounts for which op 12 answers an empty list while op 10 lists positions. One pair of answers says nothing, since a
- * position may have been opened or closed in between; the account differs once the earlier of the two has been read again. The clock
- * is monotonic.
+ * Counts the accounts for which op 12 answers an empty list while op 10 lists positions, once the earlier of the two has
+ * been read again: a position may have been opened or closed in between. The clock is monotonic.
  */
 export function createListAgreement(clock: Clock) {
   const accounts = growingLru<string, Account>(ACCOUNTS);
