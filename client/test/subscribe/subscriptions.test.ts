@@ -76,6 +76,24 @@ test('nothing stays open for subscriptions that could not begin, or that the ser
   expect(market.network.pending).toBe(0);
 });
 
+test('a subscription goes on with the next account’s token, and ends where nobody is signed in', async () => {
+  const { client, market } = fakeClient();
+  const ended: unknown[] = [];
+  const sink = { next() {}, ended: (error: unknown) => void ended.push(error) };
+  client.subscribe('subscription { a }', () => ({}), sink);
+  await client.query('{ a }', undefined, { account: 'nobody' });
+  await market.signIn('700002');
+  await client.tokenChanged();
+  await market.pass(1);
+  expect([market.subscriptions.at(-1)?.token, ended]).toEqual(['token-2', []]);
+  await market.signIn(null);
+  await client.tokenChanged();
+  await market.pass(0);
+  expect(ended).toMatchObject([{ code: 'SIGNED_OUT' }]);
+  client.dispose();
+  expect(market.network.pending).toBe(0);
+});
+
 test('a platform that prefers event streams returns to them after an outage, unless they do not open any more', async () => {
   const environment = { prefersStreams: true };
   const { client, market } = fakeClient({ positions: [{ id: '1' }], client: { environment } });
