@@ -71,7 +71,7 @@ const REVOCATION: Properties<{ readonly token?: string; readonly login?: number 
   login: optional(count),
 };
 
-const TICK: Properties<{ readonly times?: number }> = { times: optional(wholeNumber(1, 100_000)) };
+const TICK: Properties<{ readonly times?: number }> = { times: optional(wholeNumber(1, 10_000)) };
 
 const MARKET: Properties<{
   readonly symbol: string;

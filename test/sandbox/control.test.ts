@@ -43,6 +43,7 @@ test.each([
   ['tokens/revoke', { token: 7, login: 700001 }],
   ['tokens/revoke', { login: '700001' }],
   ['tick', { times: 0 }],
+  ['tick', { times: 10_001 }],
   ['tick', { time: 5 }],
   ['market', { symbol: 'NO.SUCH', price: 1 }],
   ['market', { symbol: 'AAPL', price: -1 }],
