@@ -69,9 +69,11 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
 
   /** Ends it unless there is a first list by then. */
   expectList(withinMs: number, failure: () => Error): void {
-    this.#cancelDeadline ??= this.#options.clock.after(withinMs, () => {
+    const giveUp = () => {
       if (this.#list?.state.list === null) this.events.end(failure());
-    });
+    };
+    // Sockets are read first: where the whole process was paused, the list may have come in time.
+    this.#cancelDeadline ??= this.#options.clock.after(withinMs, () => setImmediate(giveUp));
   }
 
   #take(): Event | undefined {
