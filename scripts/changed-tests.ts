@@ -1,7 +1,7 @@
 // "Is my change right?" in some seconds: checks the types, and runs the tests that are nearest to the files that differ from the
-// commit, by imports. `npm test -- --changed [commit] [--list]`; what reaches a change only through the whole service is left to
+// commit, by imports, up to the first failure. `npm test -- --changed [commit] [--list]`; what reaches a change only through the whole service is left to
 // `npm test`.
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -27,25 +27,27 @@ const changed = [
   ...git('ls-files', '--others', '--exclude-standard'),
 ].filter((path) => existsSync(join(root, path)));
 const files = git('ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx', '*.mjs');
-const slow = new Set(
-  globSync([...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE], { cwd: root }),
-);
+const long = new Set(globSync(LONG_SUITES, { cwd: root }));
+const apart = new Set(globSync([...SUITES_OF_THEIR_OWN, ...SUITES_ALONE], { cwd: root }));
 
 const tests = nearest(changed);
 console.log(
   tests.length > 0 ? tests.join('\n') : `No test is near to what differs from ${commit}.`,
 );
 if (!values.list) {
-  const codes = await Promise.all([
-    ...projectsOf(changed).map((project) =>
-      run('node_modules/typescript/bin/tsc', '--noEmit', '-p', project),
-    ),
-    ...(tests.length > 0 ? [run('node_modules/vitest/vitest.mjs', 'run', ...tests)] : []),
-  ]);
-  process.exitCode = codes.some((code) => code !== 0) ? 1 : 0;
+  const checks = projectsOf(changed).map((project) =>
+    start('node_modules/typescript/bin/tsc', '--noEmit', '-p', project),
+  );
+  if (tests.length > 0) {
+    checks.push(start('node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests));
+  }
+  process.exitCode = await endAtFirstFailure(checks);
 }
 
-/** The test files by their distance from a change, those of its own folder first, and none that takes long unless it changed itself. */
+/**
+ * The test files by their distance from a change, those of its own folder first; none that takes long unless it changed itself,
+ * and one that has a process of its own in that folder alone.
+ */
 function nearest(paths: readonly string[]): readonly string[] {
   const importers = new Map<string, string[]>();
   for (const file of files) {
@@ -59,9 +61,11 @@ function nearest(paths: readonly string[]): readonly string[] {
       if (!distances.has(importer)) distances.set(importer, distance + 1);
     }
   }
-  const isBeside = (test: string) => paths.some((path) => dirname(test).endsWith(dirname(path)));
+  const folders = paths.map((path) => dirname(path).replace(/^(client\/)?src\//, '/'));
+  const isBeside = (test: string) => folders.some((folder) => dirname(test).endsWith(folder));
+  const isSlow = (test: string) => long.has(test) || (apart.has(test) && !isBeside(test));
   const found = [...distances]
-    .filter(([file]) => file.endsWith('.test.ts') && (!slow.has(file) || paths.includes(file)))
+    .filter(([file]) => file.endsWith('.test.ts') && (!isSlow(file) || paths.includes(file)))
     .map(([file, distance]) => ({ file, rank: isBeside(file) ? distance / 2 : distance }));
   return found
     .toSorted((one, other) => one.rank - other.rank)
@@ -88,8 +92,18 @@ function projectsOf(paths: readonly string[]): readonly string[] {
   return [...new Set(found)];
 }
 
-async function run(script: string, ...args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
-  const [code] = await once(child, 'close');
-  return code ?? 1;
+function start(script: string, ...args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
+}
+
+/** The first failure is the answer: tests of a change that breaks much wait for minutes in vain. */
+async function endAtFirstFailure(checks: readonly ChildProcess[]): Promise<number> {
+  const codes = await Promise.all(
+    checks.map(async (check) => {
+      const [code] = await once(check, 'close');
+      if (code !== 0) for (const other of checks) other.kill();
+      return code;
+    }),
+  );
+  return codes.every((code) => code === 0) ? 0 : 1;
 }
