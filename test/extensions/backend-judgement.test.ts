@@ -52,6 +52,21 @@ test.each<[status: number, code: string | undefined, isRefusal: boolean]>([
   },
 );
 
+test.each([
+  new GraphQLError('no', {
+    extensions: { code: 'FORBIDDEN' },
+    originalError: new Error('a fault'),
+  }),
+  Object.assign(new Error('no'), { extensions: { code: 'FORBIDDEN' } }),
+])('a judge’s fault refuses no write, whatever code it has', async (thrown) => {
+  const judge = () => {
+    throw thrown;
+  };
+  const { write } = createJudgement('guest', settings, judge);
+  const unknown = { described: { extensions: { code: 'OUTCOME_UNKNOWN' }, fault: thrown } };
+  await expect(write('side.add', answered(403))).rejects.toMatchObject(unknown);
+});
+
 test('a judge is not asked about a backend’s own failures, nor about its rate limit', async () => {
   const { write } = createJudgement('guest', settings, () => 'judged');
   expect(await write('side.add', answered(499))).toBe('judged');
