@@ -121,11 +121,11 @@ export function failure(
 const MAX_SECONDS = 3_600;
 
 /** `Retry-After` in seconds; a date counts from the answer's own `Date`. Null where it is absent or invalid. */
-export function retryAfterSeconds({ headers, sentAtMs }: Answer): number | null {
+export function retryAfterSeconds({ headers }: Answer): number | null {
   const value = headers['retry-after']?.trim();
   if (!value) return null;
   const gatewayMs = Date.parse(headers.date ?? '');
-  const nowMs = Number.isNaN(gatewayMs) ? systemClock.dateOf(sentAtMs) : gatewayMs;
+  const nowMs = Number.isNaN(gatewayMs) ? systemClock.date() : gatewayMs;
   const seconds = /^\d+$/.test(value)
     ? Number(value)
     : Math.ceil((Date.parse(value) - nowMs) / 1000);

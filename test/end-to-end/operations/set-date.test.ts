@@ -77,6 +77,19 @@ test.concurrent('after the date was set back all moments are told by the present
     expect(placeOrder.replayed).toBe(replayed);
     expect(isPast(placeOrder.sentAt)).toBe(true);
   }
+  // The date is told by a client that has it from this server: the key is as young as the service's records.
+  const { voidOrder } = (
+    await query(
+      `mutation { voidOrder(idempotencyKey: "v", since: "${new Date().toISOString()}") { ...on OrderRejected { error sent } } }`,
+    )
+  ).data;
+  expect(voidOrder).toEqual({ error: 'VOIDED', sent: false });
+  const headers = { date: 'none', 'retry-after': new Date(Date.now() + 600_000).toUTCString() };
+  stage.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, headers });
+  const again = order.replace('"k"', '"l"');
+  const { errors } = await query(`mutation { placeOrder(input: { ${again} }) { __typename } }`);
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED' });
+  expect(errors?.[0]?.extensions.retryAfter).toBeLessThanOrEqual(600);
   const event = await stage.firstEvent(
     'subscription { accountChanges { asOf orders { fetchedAt } session { fetchedAt } } }',
   );
