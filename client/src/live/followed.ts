@@ -50,8 +50,11 @@ export function createFollowed<
   const feed = new LiveFeed(core, source, () => {
     for (const each of [...listening]) tell(each);
   });
-  const forget = () => feed.forget();
-  const endAccountChange = core.onAccountChange(forget);
+  // Another list may be left in the very turn in which somebody listens to this one again.
+  const forgetIfLeft = () => {
+    if (listening.size === 0) feed.forget();
+  };
+  const endAccountChange = core.onAccountChange(() => feed.forget());
   core.onDispose(() => {
     isDisposed = true;
     endAccountChange();
@@ -75,7 +78,7 @@ export function createFollowed<
       const isLeft = listening.size === 0;
       if (isLeft) feed.pause();
       else feed.follow(shortest([...listening].map(({ intervalMs }) => intervalMs)));
-      onSettled(isLeft, forget);
+      onSettled(isLeft, forgetIfLeft);
     });
   }
 

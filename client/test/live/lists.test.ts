@@ -102,6 +102,26 @@ test('of the lists that nobody follows any more the last eight are kept, to go o
   expect(market.network.pending).toBe(0);
 });
 
+test('a list that is followed again keeps its rows where another is left for it', async () => {
+  const { client, market } = fakeClient({ positions: [{ id: '1' }] });
+  const lists = Array.from({ length: 9 }, (_, of) =>
+    client.live(listDocument<Row>('positionChanges', FIELDS), { variables: { of } }),
+  );
+  let leave = () => {};
+  for (const list of lists) {
+    leave();
+    leave = list(() => {});
+    await market.pass(0);
+  }
+  const shown: number[] = [];
+  leave();
+  lists[0]?.(({ rows }) => shown.push(rows.length));
+  await market.pass(0);
+  expect(market.subscriptions.at(-1)?.variables).toMatchObject({ of: 0, after: 'v0' });
+  expect(new Set(shown)).toEqual(new Set([1]));
+  client.dispose();
+});
+
 test('a list whose key is no text ends with an error that names it, and is not asked for again', async () => {
   const { live, core, environment } = world.device();
   const list = live(NAMED);
