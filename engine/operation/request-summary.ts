@@ -127,7 +127,7 @@ export class RequestSummary {
   }
 }
 
-/** Measures how long at least one of several spans lasted. They are added as they end, in that order. */
+/** Measures how long at least one of several spans lasted. They are added as they end. */
 export class BusyTime {
   /** Starts and ends alternate; the spans are disjoint and in order. */
   #spans: number[] = [];
