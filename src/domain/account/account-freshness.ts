@@ -9,7 +9,7 @@ const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
 export type AccountFreshness = ReturnType<typeof createAccountFreshness>;
 
 /**
- * When each account was last changed by an order, or may have been, here or by another replica. Whoever answers from
+ * When each account was last changed by an order, or may have been, here or by another replica. A reader of
  * memory catches up first; a call that is sent now cannot be older. `versions` is null without other processes.
  */
 export function createAccountFreshness(

@@ -6,9 +6,10 @@ const LIFE_SECONDS = 24 * 3_600;
 // Anybody may have catalogs of their own where a forwarded header names a tenant; each version may take 200 kB.
 const MAX_VERSIONS = 1_000;
 
-/** KEYS 2: the keys by their time; the oldest make room. */
+/** KEYS 2: the keys by their time; the oldest make room, though the clock was set back. */
 const PUT = `
-local now = redis.call('TIME')[1]
+local latest = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or 0
+local now = math.max(redis.call('TIME')[1], latest)
 redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
 redis.call('ZADD', KEYS[2], now, KEYS[1])
 redis.call('EXPIRE', KEYS[2], ARGV[2])
