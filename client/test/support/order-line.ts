@@ -62,7 +62,7 @@ export async function startOrderLine(target: () => string) {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
       'x-request-id': answer.headers.get('x-request-id') ?? '',
-      date: new Date(systemClock.now() + line.aheadMs).toUTCString(),
+      date: new Date(systemClock.date() + line.aheadMs).toUTCString(),
     });
     if (fault === 'after the head of the answer') {
       response.flushHeaders();

@@ -54,7 +54,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
         token: () => phone.token,
         storage,
         ...options,
-        environment: { now: () => systemClock.now() + phone.clockMs, ...own },
+        environment: { now: () => systemClock.date() + phone.clockMs, ...own },
       });
       cores.push(opened);
       return opened;

@@ -67,7 +67,7 @@ export async function playOrders(
   const login = 800_000 + users;
   const email = `user-${users}@example.com`;
   const token = sandbox.token({ email });
-  const beganMs = systemClock.now();
+  const beganMs = systemClock.date();
   const late: (() => Promise<unknown>)[] = [];
   /** The keys of all orders that left, and of those of the present ticket. */
   const placed = new Set<string>();
@@ -80,7 +80,7 @@ export async function playOrders(
 
   const ask = async ({ query, variables }: FakeRequest): Promise<Step> => {
     const realDate = (ms: number) =>
-      new Date(Math.max(beganMs, ms - network.serverMs + systemClock.now()));
+      new Date(Math.max(beganMs, ms - network.serverMs + systemClock.date()));
     const sent = JSON.parse(redated(JSON.stringify(variables), realDate));
     const key = keyOf(sent);
     if (sent.input !== undefined) sent.input.comment = `${email} ${key}`;
