@@ -214,8 +214,8 @@ function combinations(lists: readonly (readonly string[])[]): string[][] {
   );
 }
 
-/** What is made of each of several names. */
-export function each<const Name extends string, T>(
+/** A record of the names, with the value that `make` returns for each. */
+export function byName<const Name extends string, T>(
   names: readonly Name[],
   make: (name: Name) => T,
 ): Readonly<Record<Name, T>> {

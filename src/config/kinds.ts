@@ -49,27 +49,18 @@ export function plainText(allowed: string, pattern = /\S/): Kind<string> {
   // A line end of Windows, as environment files have them, would name another file, issuer or claim.
   const problems = (text: string) =>
     text.trim() === text ? [] : ['with spaces or a line end around it'];
-  const isValid = (text: string) =>
-    text.length <= MAX_TEXT_LENGTH && pattern.test(text) && problems(text).length === 0;
-  return { ...textWhere(isValid, allowed), problems };
+  return textWithout(problems, (text) => pattern.test(text), allowed);
 }
 
 // RFC 7518: a key of HS256 has at least the length of its hash; a shorter one can be found by trying.
 const MIN_SECRET_BYTES = 32;
 
-const LINE_END = /[\r\n]/;
-
-export const sharedSecret: Kind<string> = {
-  ...textWhere(
-    (value) =>
-      value.length <= MAX_TEXT_LENGTH &&
-      Buffer.byteLength(value) >= MIN_SECRET_BYTES &&
-      !LINE_END.test(value),
-    `a shared secret of at least ${MIN_SECRET_BYTES} bytes`,
-  ),
+export const sharedSecret = textWithout(
   // With one that an environment or a file has added no token would verify.
-  problems: (text) => (LINE_END.test(text) ? ['with a line end in it'] : []),
-};
+  (text) => (/[\r\n]/.test(text) ? ['with a line end in it'] : []),
+  (text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES,
+  `a shared secret of at least ${MIN_SECRET_BYTES} bytes`,
+);
 
 export const host = textWhere(
   (value) => isIP(value) !== 0 || /^(?!-)[a-z\d-]{1,63}(\.(?!-)[a-z\d-]{1,63})*$/i.test(value),
@@ -138,6 +129,17 @@ export const networks = listOf((item) => {
 
 export function textWhere(isValid: (text: string) => boolean, allowed: string): Kind<string> {
   return { parse: (text) => (isValid(text) ? text : null), allowed };
+}
+
+/** A text of usual length in which `problems` finds none. */
+function textWithout(
+  problems: (text: string) => readonly string[],
+  isValid: (text: string) => boolean,
+  allowed: string,
+): Kind<string> {
+  const isWhole = (text: string) =>
+    text.length <= MAX_TEXT_LENGTH && isValid(text) && problems(text).length === 0;
+  return { ...textWhere(isWhole, allowed), problems };
 }
 
 function listOf(isValid: (item: string) => boolean, allowed: string): Kind<readonly string[]> {

@@ -1,5 +1,5 @@
 import { memo } from '../../lib/memo.ts';
-import { type Count, each, type Registry } from '../../lib/metrics/registry.ts';
+import { byName, type Count, type Registry } from '../../lib/metrics/registry.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
@@ -26,7 +26,7 @@ export function createGatewayMetrics(registry: Registry) {
   );
   const register = (operation: string, origin: string) => ({
     seconds: seconds.register(operation, origin),
-    outcomes: each(CALL_OUTCOMES, (outcome) => calls.register(operation, origin, outcome)),
+    outcomes: byName(CALL_OUTCOMES, (outcome) => calls.register(operation, origin, outcome)),
   });
   const ofRequests = new Map<string, ReturnType<typeof register>>();
   const ofPolls = new Map([['getOpenPositions', register('getOpenPositions', 'poll')]]);
@@ -52,7 +52,7 @@ export function createGatewayMetrics(registry: Registry) {
     'Figures beyond ± 2^53, which are null; those of a catalog are the nearest double.',
     { operation: [] },
   );
-  const inexactFigures: Partial<Record<OperationName, Count>> = each(READ_NAMES, (operation) =>
+  const inexactFigures: Partial<Record<OperationName, Count>> = byName(READ_NAMES, (operation) =>
     inexact.register(operation),
   );
   const circuits = registry.gauge(

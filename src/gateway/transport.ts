@@ -118,7 +118,8 @@ class Dispatch implements Dispatcher.DispatchHandler {
       throw error;
     }
     const { deadlineMs, sendBeforeMs } = this.#call;
-    if (systemClock.now() - this.#begunAtMs >= deadlineMs) {
+    const nowMs = systemClock.now();
+    if (nowMs - this.#begunAtMs >= deadlineMs) {
       // After a pause of the process a connection may be read of before the timer fires, and a machine that slept stopped it.
       const error = new DeadlineError(deadlineMs);
       this.fail('timeout', error);
@@ -131,7 +132,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     }
     this.#controller = controller;
     this.#logicalTime = this.#shared.logicalClock.next();
-    this.#sentAtMs = systemClock.now();
+    this.#sentAtMs = nowMs;
   }
 
   onResponseStart(

@@ -213,7 +213,7 @@ const CODES_WITH_WORDS: ReadonlySet<Code> = new Set([
   'GATEWAY_UNAVAILABLE',
 ]);
 
-/** Users are told of a restricted account or of maintenance (503); another 5xx is about the gateway's inside. */
+/** The words of a restricted account and of maintenance (503) are for users; those of other 5xx statuses for the log alone. */
 function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
   return CODES_WITH_WORDS.has(code) && (code !== 'GATEWAY_UNAVAILABLE' || status === 503);
 }

@@ -29,8 +29,8 @@ interface Listening<State> {
 const MAX_INTERVAL_MS = 15_000;
 
 /**
- * Makes the function that listeners call, over one feed that is open while somebody listens; `onSettled` is told when that
- * begins or ends, and may let go of what a feed that was left holds.
+ * Follows a source by one feed, which is open while it has listeners. `onSettled` is called when that begins or ends;
+ * `forget` drops the state of a feed without listeners.
  */
 export function createFollowed<
   Data,

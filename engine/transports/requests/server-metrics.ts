@@ -1,7 +1,7 @@
 import {
+  byName,
   type Count,
   type Distribution,
-  each,
   type Registry,
 } from '../../../lib/metrics/registry.ts';
 import type {
@@ -72,8 +72,8 @@ export function createServerMetrics(registry: Registry) {
     SECONDS,
     { transport: TRANSPORTS, outcome: OUTCOMES },
   );
-  const requestSeconds = each(TRANSPORTS, (transport) =>
-    each(OUTCOMES, (outcome) => requestHistogram.register(transport, outcome)),
+  const requestSeconds = byName(TRANSPORTS, (transport) =>
+    byName(OUTCOMES, (outcome) => requestHistogram.register(transport, outcome)),
   );
   const ownHistogram = registry.histogram(
     'own_seconds',
@@ -81,7 +81,7 @@ export function createServerMetrics(registry: Registry) {
     OWN_SECONDS,
     { type: TYPES },
   );
-  const ownSeconds = each(TYPES, (type) => ownHistogram.register(type));
+  const ownSeconds = byName(TYPES, (type) => ownHistogram.register(type));
   const clients = registry.counter(
     'client_requests_total',
     'Requests by the clients that CLIENT_NAMES lists, and by major and minor version.',
@@ -125,8 +125,8 @@ export function createServerMetrics(registry: Registry) {
   function seriesOf(document: string): DocumentSeries {
     return {
       seconds: operationSeconds.register(document),
-      outcomes: each(TRANSPORTS, (transport) =>
-        each(OUTCOMES, (outcome) => operations.register(document, transport, outcome)),
+      outcomes: byName(TRANSPORTS, (transport) =>
+        byName(OUTCOMES, (outcome) => operations.register(document, transport, outcome)),
       ),
     };
   }

@@ -207,8 +207,12 @@ export class Orders {
     const problem = this.#momentProblem(ticket);
     if (problem === null) {
       return this.#submitter.reserve({
-        ...{ login: account, key, tokenHash, inputDigest: digest },
-        ...{ reservedAtMs: clock.date(), pendingMs: this.#pendingMs },
+        login: account,
+        key,
+        tokenHash,
+        inputDigest: digest,
+        reservedAtMs: clock.date(),
+        pendingMs: this.#pendingMs,
         isTooLate: this.#submitter.isTooLate(ticket),
         keyTime: keyTime(ticket.keyMadeMs, this.#options),
       });

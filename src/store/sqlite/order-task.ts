@@ -22,7 +22,7 @@ export type Task =
 /** The record there is, or is from now on of a key that was closed; null, or why the task is refused. */
 export type TaskAnswer = OrderRecord | null | TaskRefusal;
 
-/** By a sentence: `unused` without a record, or until its account or token has room for one more of the kind. */
+/** The reason, as a text; `unused` where the key has no record; or when its account or token has room for one more. */
 export type TaskRefusal =
   | string
   | { readonly unused: string }
