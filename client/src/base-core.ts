@@ -46,7 +46,10 @@ const ACCOUNT_TIMEOUT_MS = 15_000;
 const ACCOUNT_TRIES = 3;
 
 /** The methods of the part that subscribes, which a client for requests alone goes without. */
-export type SubscriptionsPart = Pick<Subscriptions, 'subscribe' | 'restart' | 'endAll' | 'dispose'>;
+export type SubscriptionsPart = Pick<
+  Subscriptions,
+  'subscribe' | 'restart' | 'tokenChanged' | 'endAll' | 'dispose'
+>;
 
 /** Makes the parts that the client's features share, and ties them to one another. */
 export function createBaseCore(
@@ -192,7 +195,9 @@ export function createBaseCore(
     async tokenChanged() {
       accounts.changed();
       const token = await tokens.changed().catch(() => null);
-      if (token !== null) accounts.tokenTaken(token);
+      if (token === null) return;
+      accounts.tokenTaken(token);
+      subscriptions.tokenChanged();
     },
     dispose() {
       if (isDisposed) return;

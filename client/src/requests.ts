@@ -20,6 +20,7 @@ export function createRequests(options: RequestsOptions): RequestsClient {
 const NO_SUBSCRIPTIONS = {
   subscribe: () => () => {},
   restart() {},
+  tokenChanged() {},
   endAll() {},
   dispose() {},
 };

@@ -59,6 +59,22 @@ test('a token that was refused is not sent again where the app gives it once mor
   expect(sent).toEqual([`a1: ${WHO}`, `a2: ${WHO}`, `a2: ${WHO}`]);
 });
 
+test.each(['fails', 'waits'] as const)(
+  'a list is live as soon as its user has signed in anew, though a renewal %s',
+  async (renewal) => {
+    const { client, market } = fakeClient({ positions: [{ id: '1' }] });
+    client.positions(() => {});
+    await market.pass(1);
+    await market.endToken(renewal);
+    await market.pass(20);
+    await market.signIn('700001');
+    await client.tokenChanged();
+    await market.pass(0);
+    expect(client.positions.state().status).toBe('LIVE');
+    client.dispose();
+  },
+);
+
 test('a list goes on where another request has renewed the token that is refused its line', async () => {
   const { client, market } = fakeClient({ data: () => ({ news: null }) });
   const signedOut: unknown[] = [];

@@ -101,6 +101,11 @@ export class Connection {
     if (this.#subscriptions.size > 0 && this.#state.name === 'idle') void this.#connect();
   }
 
+  /** Somebody has signed in anew: a transport that waits for a token, or for another attempt, need not. */
+  tokenChanged(): void {
+    if (this.#state.name === 'waiting' || this.#state.name === 'preparing') this.restart();
+  }
+
   /** The page is shown again, or the network is back: then an open transport is dead, though nobody says so, and takes its time to die. */
   returned(why?: 'online'): void {
     const state = this.#state;

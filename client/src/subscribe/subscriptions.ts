@@ -117,6 +117,10 @@ export class Subscriptions {
     for (const connection of this.#connections()) connection.restart();
   }
 
+  tokenChanged(): void {
+    for (const connection of this.#connections()) connection.tokenChanged();
+  }
+
   endAll(error: TradingGraphError): void {
     for (const connection of this.#connections()) connection.endAll(error);
   }
