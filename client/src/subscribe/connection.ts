@@ -26,6 +26,7 @@ export interface ConnectionOptions {
   /** Called when it has no subscriptions any more. */
   readonly onEnded: () => void;
   readonly onAcknowledged?: () => void;
+  readonly onData?: () => void;
   /** A transport was lost before it was acknowledged; the number of times in a row. */
   readonly onFailedHandshake: (failures: number) => void;
   /** Adds to the reason what else is known. */
@@ -177,7 +178,8 @@ export class Connection {
   #acknowledged(): void {
     if (this.#state.name !== 'opening') return;
     this.#state = { ...this.#state, name: 'open' };
-    this.#failedHandshakes = 0;
+    // A proxy may open an event stream, and keep all that comes over it.
+    if (this.#state.transport.isReusable) this.#failedHandshakes = 0;
     this.#options.onAcknowledged?.();
     for (const subscription of [...this.#subscriptions]) subscription.connected();
   }
@@ -215,8 +217,10 @@ export class Connection {
   #hasData(token: string): void {
     if (this.#state.name === 'open') this.#state = { ...this.#state, hadData: true };
     this.#failures = 0;
+    this.#failedHandshakes = 0;
     this.#renewed = null;
     this.#options.tokens.accepted(token);
+    this.#options.onData?.();
   }
 
   /** After a retryable error the subscription starts again on the same transport; any other end is final. */
@@ -254,7 +258,8 @@ export class Connection {
       void this.#renew(state, lifeMs);
       return;
     }
-    if (state.name === 'opening') this.#handshakeFailed(disconnect.error);
+    const isEmptyStream = !state.transport.isReusable && !state.hadData;
+    if (state.name === 'opening' || isEmptyStream) this.#handshakeFailed(disconnect.error);
   }
 
   #handshakeFailed(error = handshakeError('it was lost before')): void {

@@ -48,7 +48,7 @@ export class Subscriptions {
   #canStream = false;
   #obstacle: Obstacle | null = null;
   #isLastTry = false;
-  /** Whether event streams, which the platform prefers, have opened since they last took a socket's place. */
+  /** Whether event streams, which the platform prefers, have brought data since they last took a socket's place. */
   #hasStreamed = false;
   #isPaused = false;
   readonly #disposal = new AbortController();
@@ -151,7 +151,7 @@ export class Subscriptions {
     const connection = new Connection({
       ...this.#connectionOptions(),
       open: (token, events) => new StreamTransport({ ...this.#options, url: url(), token, events }),
-      onAcknowledged: () => {
+      onData: () => {
         this.#hasStreamed = environment.prefersStreams === true;
       },
       onFailedHandshake: (failures) => {

@@ -113,13 +113,27 @@ test('a platform that prefers event streams returns to them after an outage, unl
   client.dispose();
 });
 
+test('event streams that a proxy opens and keeps say why nothing comes, and give way to sockets', async () => {
+  const environment = { prefersStreams: true };
+  const { client, market } = fakeClient({ positions: [{ id: '1' }], client: { environment } });
+  const subscribed = market.subscribed.bind(market);
+  market.subscribed = (each) => each.over === 'socket' && subscribed(each);
+  client.positions(() => {});
+  await market.pass(26);
+  expect(client.positions.state()).toMatchObject({ status: 'OFFLINE', error: { code: 'NETWORK' } });
+  await market.pass(60);
+  expect(client.positions.state()).toMatchObject({ status: 'LIVE', error: null });
+  client.dispose();
+});
+
 test('a subscription that the app leaves while all change lines takes no line, and the others can still be paused', async () => {
-  const { client, market } = fakeClient({ client: { environment: { prefersStreams: true } } });
+  const environment = { prefersStreams: true };
+  const { client, market } = fakeClient({ positions: [{ id: '1' }], client: { environment } });
   const { network } = market;
   let disconnected = () => {};
   const sink = { next() {}, ended() {}, disconnected: () => disconnected() };
   const [leaveOne, leaveOther] = [1, 2].map(() =>
-    client.subscribe('subscription { a }', () => ({}), sink),
+    client.subscribe(CHANGES, () => ({ after: null }), sink),
   );
   await market.pass(1);
   await market.cut();
