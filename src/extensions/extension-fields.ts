@@ -31,7 +31,7 @@ import {
 } from './field-deadline.ts';
 import type { FieldOptions, Kit } from './kit.ts';
 import { createOutcomeBudgets, typesOfOutcomes } from './outcomes.ts';
-import { readOnly } from './read-only.ts';
+import { ownCopy, readOnly } from './read-only.ts';
 import { ResolverContext } from './resolver-context.ts';
 import { createSharedValues } from './shared-values.ts';
 
@@ -54,6 +54,9 @@ type Resolve = (
 
 const INSTEAD =
   'ask for it in a query, or let its author mark it as computed() if it reads nothing';
+
+/** What the type of a value is asked with. */
+type Asked<Rest extends unknown[]> = [value: unknown, context: ResolverContext, ...rest: Rest];
 
 /** The context of a computed field. */
 const NO_CONTEXT = new Proxy({} as Context, {
@@ -144,7 +147,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       const run = (within: FieldDeadline) => {
         // Within a write, which is for whom the request is, whoever a `login` before it has signed in.
         const given = new ResolverContext(context, guest, seconds !== undefined, info);
-        const own = () => resolve(shown, args, given as never, info as never);
+        const own = () => resolve(shown, ownCopy(args), given as never, info as never);
         return withinDeadline(within, given, own, shape);
       };
       // The reads of a write's result follow the write.
@@ -162,7 +165,8 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
           null,
           () => {
             const shown = isOwnType ? source : readOnly(source);
-            const value = listed(resolve(shown, args, NO_CONTEXT, undefined as never), shape.lists);
+            const own = ownCopy(args);
+            const value = listed(resolve(shown, own, NO_CONTEXT, undefined as never), shape.lists);
             if (isPending(value))
               throw fault(`${name} is computed: it must have its value at once`);
             return value;
@@ -195,15 +199,14 @@ function isRow(source: unknown): source is Row {
 /** Confines a type of an extension: how it is resolved, and how a scalar is written, is the extension's code as well. */
 function confineType(type: GraphQLNamedType, guest: string, ms: number): void {
   const limits = { guest, operation: `${guest}.${type.name}`, ms, isWrite: false };
-  const bounded = (run: () => unknown) => withinDeadline(limits, null, run) as never;
-  if (isAbstractType(type) && type.resolveType) {
-    const { resolveType } = type;
-    type.resolveType = (...given) => bounded(() => resolveType.apply(type, given));
-  }
-  if (isObjectType(type) && type.isTypeOf) {
-    const { isTypeOf } = type;
-    type.isTypeOf = (...given) => bounded(() => isTypeOf.apply(type, given));
-  }
+  const bounded =
+    <Rest extends [GraphQLResolveInfo, ...unknown[]]>(ask: (...given: Asked<Rest>) => unknown) =>
+    (value: unknown, context: Context, ...rest: Rest) => {
+      const given = new ResolverContext(context, guest, false, rest[0]);
+      return withinDeadline(limits, given, () => ask.call(type, value, given, ...rest)) as never;
+    };
+  if (isAbstractType(type) && type.resolveType) type.resolveType = bounded(type.resolveType);
+  if (isObjectType(type) && type.isTypeOf) type.isTypeOf = bounded(type.isTypeOf);
   if (isScalarType(type)) {
     const { coerceOutputValue } = type;
     type.coerceOutputValue = (value) => asGuest(guest, () => plainJson(coerceOutputValue(value)));

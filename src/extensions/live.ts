@@ -28,7 +28,7 @@ import {
   type Rules,
   required,
 } from './option-rules.ts';
-import { readOnly } from './read-only.ts';
+import { ownCopy, readOnly } from './read-only.ts';
 import { ResolverContext } from './resolver-context.ts';
 
 /** The options of a list of any rows. */
@@ -92,7 +92,7 @@ export function declareLive(
   added(`Subscription.${changes}`);
 
   const readRows = async (context: ResolverContext, given: object, before: ReadRows | null) =>
-    rowsOf(options, await options.read(context, given), before);
+    rowsOf(options, await options.read(context, ownCopy(given)), before);
 
   builder.queryField(name, (t) =>
     t.field({

@@ -6,7 +6,22 @@ export function readOnly<Value>(value: Value): Value {
   return value;
 }
 
+/** A copy of lists and plain objects. Instances of classes are passed on, and so is what nobody can change. */
+export function ownCopy<Value>(value: Value, copies = new Map<unknown, unknown>()): Value {
+  if (!isPlain(value) || Object.isFrozen(value)) return value;
+  const known = copies.get(value);
+  if (known !== undefined) return known as Value;
+  const copy = Array.isArray(value) ? [] : Object.create(Object.getPrototypeOf(value));
+  copies.set(value, copy);
+  for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+    if ('value' in property) property.value = ownCopy(property.value, copies);
+    Object.defineProperty(copy, name, property);
+  }
+  return copy;
+}
+
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
-  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  const prototype = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { identityOf, valueKey } from '../../lib/value-key.ts';
+import { ownCopy, readOnly } from './read-only.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -12,7 +13,10 @@ export function createSharedValues() {
   const values = new LRUCache<string, Resolved, () => unknown>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ value }, key) => key.length + sizeOf(value),
-    fetchMethod: async (_key, _old, { context: resolve }) => ({ value: await resolve() }),
+    // Readers of several accounts have it: one that notes something in it is told, and the others see nothing of that.
+    fetchMethod: async (_key, _old, { context: resolve }) => ({
+      value: readOnly(ownCopy(await resolve())),
+    }),
     // A reader that waits for a value gets it, even if there was no room for it meanwhile.
     ignoreFetchAbort: true,
   });

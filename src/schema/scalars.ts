@@ -11,8 +11,11 @@ const DateTime = new GraphQLScalarType<number, string>({
   // A string instead of a Date: one value with a `toJSON` makes JSON.stringify leave its fast path
   // for the whole response.
   // A value of another type becomes NaN, which is no time.
-  coerceOutputValue: (value) =>
-    momentText(typeof value === 'number' || value instanceof Date ? Number(value) : Number.NaN),
+  coerceOutputValue(value) {
+    // Rows of live lists are JSON, and so are the answers of other services.
+    const moment = typeof value === 'string' ? parseMoment(value) : value;
+    return momentText(typeof moment === 'number' || moment instanceof Date ? +moment : Number.NaN);
+  },
   coerceInputValue(value) {
     const moment = typeof value === 'string' ? parseMoment(value) : null;
     if (moment === null) {

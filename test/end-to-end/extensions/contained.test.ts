@@ -205,6 +205,30 @@ test('what the contract hands out cannot be changed', async () => {
   expect((await query('{ positions { symbol } }', { token })).data).toEqual(data);
 });
 
+test('arguments that code changes, and a value that all share, tell nobody of another row or account', async () => {
+  const accounts = ['demo@example.com', 'pro@example.com'].map((email) => tokenOf(email));
+  // The third answer to a document is that of compiled code.
+  for (const token of [...accounts, ...accounts]) {
+    const { data } = await query('{ positions { id named } customerId }', { token });
+    expect(data.positions.length).toBeGreaterThan(1);
+    for (const { id, named } of data.positions) expect(named).toBe(id);
+  }
+  const lists = await Promise.all(accounts.map((token) => query('{ names }', { token })));
+  expect(lists.map(({ data }) => data.names)).toEqual([['700001'], ['700002']]);
+  for (const token of accounts) {
+    const { data, errors } = await query('{ shelf { owner } }', { token });
+    expect([data, errors.length]).toEqual([{ shelf: { owner: null } }, 1]);
+  }
+});
+
+test('the type of a value is asked with the context of a resolver', async () => {
+  const document = '{ kept { ... on Box { owner } } }';
+  const { data } = await query(document, { token: tokenOf() });
+  expect(data).toEqual({ kept: { owner: 'the viewer' } });
+  const { errors } = await query(document);
+  expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+});
+
 test('a `then` that is no function is a value like any other', async () => {
   expect(JSON.stringify((await query('{ thenable }')).data)).toBe(
     '{"thenable":{"then":"no function"}}',

@@ -4,7 +4,7 @@ import type { Extension } from '../../../src/extensions/kit.ts';
 import { throwAtNextRequest } from './faulty-helper.ts';
 
 /** An extension with the mistakes that teams make. Each field makes one of them. */
-const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
+const extension: Extension = ({ builder, refs, backend, shared, deadline, computed }) => {
   const url = process.env.SIDE_URL ?? '';
   const news = backend({
     name: 'news',
@@ -346,6 +346,47 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline }) => {
       now: t.boolean({ ...text, resolve: () => true }),
     }),
   });
+  const Shelf = builder.objectRef<{ owner?: string }>('Shelf').implement({
+    description: 'x',
+    fields: (t) => ({
+      owner: t.string({
+        ...text,
+        resolve: async (shelf, _args, context) => (shelf.owner ??= (await context.proved()).login),
+      }),
+    }),
+  });
+  const Box = builder.objectRef<object>('Box').implement({
+    description: 'x',
+    fields: (t) => ({ owner: t.string({ ...text, resolve: () => 'the viewer' }) }),
+  });
+  const Kept = builder.unionType('Kept', {
+    types: [Box],
+    resolveType: async (_value: object, context) => {
+      await context.proved();
+      return Box;
+    },
+  });
+  builder.queryFields((t) => ({
+    names: t.stringList({
+      ...text,
+      args: { names: t.arg.stringList({ defaultValue: [] }) },
+      resolve: async (_root, { names }, context) => {
+        names?.push((await context.proved()).login);
+        return names ?? [];
+      },
+    }),
+    shelf: t.field({ ...text, ...shared({ seconds: 60 }), type: Shelf, resolve: () => shelf }),
+    kept: t.field({ ...text, type: Kept, resolve: () => ({}) }),
+  }));
+  const shelf = {};
+  builder.objectField(refs.Position, 'named', (t) =>
+    t.string({
+      ...text,
+      ...computed(),
+      args: { by: t.arg.string() },
+      resolve: ({ id }, args) => (args.by ??= id),
+    }),
+  );
   builder.objectField(refs.Instrument, 'sharedSlow', (t) =>
     t.string({ ...text, ...shared({ seconds: 60 }), resolve: () => new Promise<string>(() => {}) }),
   );

@@ -140,6 +140,27 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
       return [];
     },
   });
+  const NoticeRef = builder.objectRef<{ id: string; at: Date }>('Notice').implement({
+    description: 'x',
+    fields: (t) => ({
+      id: t.exposeID('id', text),
+      at: t.expose('at', { ...text, type: 'DateTime' }),
+    }),
+  });
+  live({
+    name: 'growing',
+    type: NoticeRef,
+    key: ({ id }) => id,
+    everyMs: 100,
+    backend: quotes,
+    of: 'everybody',
+    args: builder.args((t) => ({ ids: t.stringList({ defaultValue: [] }) })),
+    read: async (context, { ids }) => {
+      await quotes.read(context, 'list');
+      ids?.push(`${ids.length}`);
+      return (ids ?? []).map((id) => ({ id, at: new Date(0) }));
+    },
+  });
   builder.mutationField('add', (t) =>
     t.field({
       ...text,

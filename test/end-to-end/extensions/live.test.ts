@@ -342,6 +342,18 @@ test('a list of everybody is one for each set of arguments, read for nobody, and
   expect(personal.events).toEqual([]);
 });
 
+test('a read that changes its arguments reads the same list again, and a date of its rows is a moment', async () => {
+  using socket = await initializedSocket(facade);
+  socket.subscribe('growing', 'subscription { growingChanges { upserted { id at } } }');
+  await socket.until('growing', 'next');
+  const rows = [{ id: '0', at: '1970-01-01T00:00:00.000Z' }];
+  const before = polls('/quotes').length;
+  await eventually(() => polls('/quotes').length > before + 3);
+  const events = socket.of('growing').map(({ payload }) => payload.data.growingChanges);
+  expect(events.flatMap(({ upserted }) => upserted)).toEqual(rows);
+  expect((await query('{ growing { id at } }')).data).toEqual({ growing: rows });
+});
+
 test('lists of everybody that one client has opened leave room for others, and for those that are there', async () => {
   const MAX_OF_A_CLIENT = 50;
   reply = (_login, path) =>
