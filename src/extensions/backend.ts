@@ -36,8 +36,10 @@ export function createBackend(
 ): Backend<string, string> {
   const { name: backend, forwardToken, viewerHeader, reads, writes } = settings;
   const judgement = createJudgement(guest, settings, judge, codes);
-  /** The reads of each request, by its scope. */
+  /** The reads of each request since its last write, by its scope. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
+  const readsFor = (context: ExtensionContext) =>
+    memo(readsOf, ResolverContext.keyOf(context), () => new Map<string, Promise<unknown>>());
   /** How many writes of each field of a request's root have had its key. */
   const writesOf = new WeakMap<object, Map<string, number>>();
 
@@ -103,14 +105,9 @@ export function createBackend(
     operation: string,
     request: BackendRequest = {},
   ): Promise<Body> {
-    const known = memo(
-      readsOf,
-      ResolverContext.keyOf(context),
-      () => new Map<string, Promise<unknown>>(),
-    );
     const key = JSON.stringify([operation, request.path, request.query]);
     const ask = () => begin(context, `${backend}.${operation}`, request);
-    return memo(known, key, ask) as Promise<Body>;
+    return memo(readsFor(context), key, ask) as Promise<Body>;
   }
 
   async function write<Body>(
@@ -134,7 +131,8 @@ export function createBackend(
       if (!sent.sent) throw failure(name, sent, 'unknown');
       return sent;
     });
-    // A write whose outcome is unknown may have changed them as well.
+    // A write whose outcome is unknown may have changed what was read as well.
+    readsOf.delete(ResolverContext.keyOf(context));
     for (const list of refreshes) services.live.get(list)?.refresh(account);
     return (await judgement.write(name, exchange)) as Body;
   }
@@ -159,7 +157,7 @@ export function createBackend(
           return asGuest(guest, () => keys.map((each) => observed(picked(each)) as Value));
         };
         const create = () => new DataLoader<string, Value>(loadAll, { maxBatchSize: most });
-        return memo(loaders, ResolverContext.keyOf(context), create).load(key);
+        return memo(loaders, readsFor(context), create).load(key);
       };
       return (context, key) => handedOut(() => load(context, key));
     },

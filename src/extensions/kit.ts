@@ -59,8 +59,8 @@ export interface ExtensionTypes {
  */
 export interface ExtensionScalars {
   ID: { Input: string; Output: string };
-  /** As an input it is in milliseconds since 1970. */
-  DateTime: { Input: number; Output: Date };
+  /** As an input it is in milliseconds since 1970. As an output a text is ISO 8601 with its offset, as JSON has it. */
+  DateTime: { Input: number; Output: Date | string };
   JSON: { Input: unknown; Output: unknown };
 }
 
@@ -218,7 +218,7 @@ export interface WriteRequest extends BackendRequest {
 }
 
 export interface Backend<Read extends string, Write extends string> {
-  /** Sent once for a request of a client, however often it is asked for. */
+  /** Sent once for a request of a client, however often it is asked for, and anew after a write. */
   read<Body = unknown>(
     context: ExtensionContext,
     operation: Read,

@@ -143,6 +143,18 @@ test('what a write’s result selects is read after the write, for a proved acco
   expect(service.received.map(({ method }) => method)).toEqual(['GET']);
 });
 
+test('a resolver that reads again what it has written gets it as it is now', async () => {
+  service.answer = ({ method }) => ({
+    status: 200,
+    body: { a: service.received.some((one) => one.method === 'POST') ? 'new' : 'old', method },
+  });
+  const { data } = await query('mutation { reread }', { token: tokenOf() });
+  expect(data.reread).toEqual([
+    [{ a: 'old', method: 'GET' }, 'old'],
+    [{ a: 'new', method: 'GET' }, 'new'],
+  ]);
+});
+
 test.each<[number, unknown, string | null]>([
   [201, { id: 1 }, null],
   [204, null, null],

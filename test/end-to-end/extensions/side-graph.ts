@@ -182,6 +182,18 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize, error,
       },
     }),
   );
+  builder.mutationField('reread', (t) =>
+    t.field({
+      ...text,
+      type: 'JSON',
+      resolve: async (_root, _args, context) => {
+        const both = () => Promise.all([side.read(context, 'list'), itemOf(context, 'a')]);
+        const before = await both();
+        await side.write(context, 'create');
+        return [before, await both()];
+      },
+    }),
+  );
   builder.mutationField('late', (t) =>
     t.string({
       ...text,
