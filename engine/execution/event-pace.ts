@@ -1,5 +1,6 @@
 import { type Clock, pause } from '../../lib/clock.ts';
 import type { Client } from '../../lib/limits/client.ts';
+import type { PullStream } from '../../lib/pull-stream.ts';
 import type { EngineLimiter } from '../operation/limits.ts';
 
 export type EventPace = ReturnType<typeof createEventPace>;
@@ -26,14 +27,18 @@ export function createEventPace(limiter: EngineLimiter, clock: Clock) {
      * Reserves the expected fields of an event. Null means that it may go; otherwise resolves with
      * the time waited. An event whose subscription ends meanwhile waits no longer, and has no fields.
      */
-    admit(client: Client, fields: number, ending?: AbortSignal): Promise<number> | null {
-      if (limiter.take('events', client, 0).isOver) return wait(client, fields, ending);
-      limiter.spend('events', client, fields);
-      return null;
+    admit(
+      client: Client,
+      fields: number,
+      events?: Pick<PullStream<unknown>, 'ending'>,
+    ): Promise<number> | null {
+      return limiter.take('events', client, fields, 0).isOver
+        ? wait(client, fields, events?.ending)
+        : null;
     },
     /** Replaces the reservation with the number of fields that the event had. */
     settle(client: Client, reserved: number, fields: number): void {
-      limiter.spend('events', client, fields - reserved);
+      if (fields !== reserved) limiter.spend('events', client, fields - reserved);
     },
   };
 }

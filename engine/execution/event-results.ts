@@ -102,7 +102,7 @@ export function createEventResults(options: EventResultsOptions) {
     live.client = live.clientNow();
     live.reserved = live.expected;
     live.waitedMs = 0;
-    const wait = pace.admit(live.client, live.reserved, events.ending);
+    const wait = pace.admit(live.client, live.reserved, events);
     if (wait === null) return resultOf(event, live, form);
     return wait.then((waitedMs) => {
       // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.

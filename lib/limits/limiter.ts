@@ -60,23 +60,25 @@ export class Limiter<Name extends string> {
     return all.reduce((sum, { calculatedSize }) => sum + calculatedSize, 0);
   }
 
-  /** Takes so many from each of a client's shares, or where one has too little left from none. */
-  take(name: Name, client: Client, points = 1): Taken {
+  /** Takes so many from each of a client's shares, or where one has less than is needed from none. */
+  take(name: Name, client: Client, points = 1, needed = points): Taken {
     const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
     const before = scarcest(buckets, nowMs);
-    const isOver = isBelow(before.tokens.left(nowMs), points);
-    if (isOver || points === 0) return restOf(before, points, nowMs);
-    return this.#spendOf(name, buckets, points, nowMs);
+    const isOver = isBelow(before.tokens.left(nowMs), needed);
+    if (isOver || points === 0) return restOf(before, needed, nowMs);
+    return restOf(this.#spendOf(name, buckets, points, nowMs), needed - points, nowMs);
   }
 
   /** Takes what was used already, or is given back where it is below 0. */
   spend(name: Name, client: Client, points: number): Taken {
     const nowMs = this.#clock.now();
-    return this.#spendOf(name, this.#bucketsOf(name, client, nowMs), points, nowMs);
+    const buckets = this.#bucketsOf(name, client, nowMs);
+    return restOf(this.#spendOf(name, buckets, points, nowMs), 0, nowMs);
   }
 
-  #spendOf(name: Name, buckets: readonly Bucket[], points: number, nowMs: number): Taken {
+  /** Returns the scarcest bucket. */
+  #spendOf(name: Name, buckets: readonly Bucket[], points: number, nowMs: number): Bucket {
     const isShared = this.#share !== undefined && this.table[name].isShared;
     for (const bucket of buckets) {
       const wasEmpty = bucket.tokens.left(nowMs) < 0;
@@ -85,7 +87,7 @@ export class Limiter<Name extends string> {
       // A token or a network that exceeds its share takes nothing from the whole.
       if (wasEmpty && points > 0) break;
     }
-    return restOf(scarcest(buckets, nowMs), 0, nowMs);
+    return scarcest(buckets, nowMs);
   }
 
   giveBack(name: Name, client: Client): void {

@@ -105,7 +105,7 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     const { firstListMs, noList } = this.#options;
     const failure = () =>
       this.#lastFailure ?? noList?.() ?? new Error('no first list within the deadline');
-    for (const each of this.tokens.subscriptions) each.expectList(firstListMs, failure);
+    this.tokens.forEachSubscription((each) => each.expectList(firstListMs, failure));
   }
 
   #start(): void {
@@ -142,7 +142,7 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
   }
 
   #polled(outcome: PollOutcome): void {
-    const { clock, pollMs, random, onPoll } = this.#options;
+    const { pollMs, random, onPoll } = this.#options;
     const { kind, error } = outcome;
     this.#isInFlight = false;
     onPoll?.(outcome);
@@ -150,7 +150,7 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     else if (kind !== 'refused') this.#retry.succeeded();
     if (this.tokens.isEmpty) return;
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
-    const isDue = kind === 'refused' || this.#isOutdated || this.tokens.unproved(clock.now());
+    const isDue = kind === 'refused' || this.#isOutdated || this.tokens.hasUnproved;
     if (kind === 'failed') this.#turn.at(this.#retry.untilMs);
     else if (isDue) this.#turn.soon();
     else {
@@ -166,6 +166,6 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     const isChanged = this.state.take(status, list);
     this.taken();
     if (!isChanged) return;
-    for (const subscription of this.tokens.subscriptions) subscription.wake();
+    this.tokens.forEachSubscription((each) => each.wake());
   }
 }

@@ -60,7 +60,7 @@ export class LiveLists<Viewer extends LiveViewer, List extends LiveList<Viewer, 
   }
 
   get subscriptions(): number {
-    return this.#running.reduce((sum, { tokens }) => sum + tokens.subscriptions.length, 0);
+    return this.#running.reduce((sum, { tokens }) => sum + tokens.subscriptionCount, 0);
   }
 
   /** Since the backend confirmed the oldest list that is polled; 0 without lists. */

@@ -27,6 +27,8 @@ export class TokenRotation<Viewer extends LiveViewer> {
   readonly #members = new Map<string, RotatedToken<Viewer>>();
   readonly #options: LiveOptions<Viewer>;
   readonly #onEmpty: () => void;
+  /** Whether another token was without proof when the last one was taken. */
+  hasUnproved = false;
 
   /** `onEmpty` is called when the last token has left. */
   constructor(options: LiveOptions<Viewer>, onEmpty: () => void) {
@@ -38,8 +40,15 @@ export class TokenRotation<Viewer extends LiveViewer> {
     return this.#members.size === 0;
   }
 
-  get subscriptions(): readonly Subscription<Viewer>[] {
-    return [...this.#members.values()].flatMap(({ subscriptions }) => [...subscriptions]);
+  get subscriptionCount(): number {
+    return [...this.#members.values()].reduce(
+      (sum, { subscriptions }) => sum + subscriptions.size,
+      0,
+    );
+  }
+
+  forEachSubscription(task: (subscription: Subscription<Viewer>) => void): void {
+    for (const { subscriptions } of this.#members.values()) subscriptions.forEach(task);
   }
 
   join(subscription: Subscription<Viewer>): void {
@@ -70,24 +79,15 @@ export class TokenRotation<Viewer extends LiveViewer> {
   next(nowMs: number): RotatedToken<Viewer> | null {
     const members = [...this.#members.values()];
     const proved = () => members.find(({ viewer }) => this.#isProved(viewer));
-    const member =
-      this.unproved(nowMs) ?? (this.#pollsProve ? null : proved()) ?? members[0] ?? null;
+    const unproved = members.filter((member) => this.#mustRenew(member, nowMs));
+    this.hasUnproved = unproved.length > 1;
+    const member = unproved[0] ?? (this.#pollsProve ? null : proved()) ?? members[0] ?? null;
     if (member === null) return null;
     member.polledAtMs = nowMs;
     // The token moves behind the others.
     this.#members.delete(member.viewer.tokenHash);
     this.#members.set(member.viewer.tokenHash, member);
     return member;
-  }
-
-  /** A token without proof, which must poll before its subscriptions may get new events, but not more often than every `pollMs`. */
-  unproved(nowMs: number): RotatedToken<Viewer> | null {
-    if (!this.#pollsProve) return null;
-    for (const member of this.#members.values()) {
-      const dueMs = Math.max(member.polledAtMs + this.#options.pollMs, member.retry.untilMs);
-      if (!member.isRenewing && nowMs >= dueMs && !this.#isProved(member.viewer)) return member;
-    }
-    return null;
   }
 
   /** The backend has answered a call with this token. */
@@ -127,6 +127,16 @@ export class TokenRotation<Viewer extends LiveViewer> {
       member.hasWithheldEvent = false;
       for (const subscription of member.subscriptions) subscription.wake();
     }
+  }
+
+  /** Whether it must poll before its subscriptions may get new events, which no token does more often than every `pollMs`. */
+  #mustRenew(
+    { viewer, polledAtMs, retry, isRenewing }: RotatedToken<Viewer>,
+    nowMs: number,
+  ): boolean {
+    if (!this.#pollsProve || isRenewing) return false;
+    const dueMs = Math.max(polledAtMs + this.#options.pollMs, retry.untilMs);
+    return nowMs >= dueMs && !this.#isProved(viewer);
   }
 
   get #pollsProve(): boolean {

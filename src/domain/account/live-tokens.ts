@@ -8,13 +8,13 @@ import type { Prover } from './prover.ts';
 
 /** The rules by which a live list of an account is shown to a token: while the gateway accepts it. */
 export function liveTokens(
-  ledger: Pick<ProofLedger, 'account'>,
+  ledger: Pick<ProofLedger, 'isProved'>,
   prover: Pick<Prover, 'account'>,
 ): TokenRules<Viewer> {
   return {
     leewayMs: EXPIRY_LEEWAY_MS,
     isProvedByPolls: true,
-    isProved: (viewer) => ledger.account(viewer) !== null,
+    isProved: ledger.isProved,
     prove: (viewer) => prover.account(viewer),
     endBehind: tokenEndBehind,
     expired: () => new TokenEndedError('UNAUTHENTICATED', 'the token has expired'),

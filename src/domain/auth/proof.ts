@@ -232,6 +232,11 @@ export function createProofLedger({
       return entries.calculatedSize + refusals.calculatedSize;
     },
     account,
+    /** Whether there is a proof of the viewer's account. */
+    isProved(viewer: Asking): boolean {
+      const entry = evidenceOf(viewer);
+      return entry !== undefined && isProved(entry);
+    },
     /** The standing of a token, for one request: `before` where that is of this very token. */
     standing: (token: Token, before?: RequestCaller['standing']): Standing =>
       before instanceof Standing && before.tokenHash === token.hash

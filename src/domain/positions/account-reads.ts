@@ -111,8 +111,9 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
   }
 
   function wake(): void {
-    for (const subscription of tokens.subscriptions)
-      if (subscription.watching.reader instanceof AccountReader) subscription.wake();
+    tokens.forEachSubscription((each) => {
+      if (each.watching.reader instanceof AccountReader) each.wake();
+    });
   }
 
   /** Null before the first list. */

@@ -61,10 +61,10 @@ test('an event whose subscription ends waits no longer, those after it wait as i
   ask(A, 'first', FIELDS + 1_000);
   for (let at = 0; at < 100; at += 1) {
     const ending = new AbortController();
-    const left = pace.admit(A, FIELDS, ending.signal);
+    const left = pace.admit(A, FIELDS, { ending: ending.signal });
     ending.abort();
     expect(await left).toBe(0);
-    expect(await pace.admit(A, FIELDS, AbortSignal.abort())).toBe(0);
+    expect(await pace.admit(A, FIELDS, { ending: AbortSignal.abort() })).toBe(0);
   }
   expect(clock.pending).toBe(0);
   ask(A, 'second', 100);
@@ -89,7 +89,7 @@ describe('the tokens of an account', () => {
     const { pace } = setUp();
     void pace.admit(other, FIELDS + 100);
     const ending = new AbortController();
-    const left = pace.admit(one, FIELDS, ending.signal);
+    const left = pace.admit(one, FIELDS, { ending: ending.signal });
     ending.abort();
     expect(await left).toBe(0);
     pace.settle(other, FIELDS + 100, 0);
