@@ -64,7 +64,7 @@ const REPORTING = `data:text/javascript,${encodeURIComponent(`
   process.channel?.unref();
 `)}`;
 
-/** An extension may wait at its top level for what never comes. */
+/** An extension may loop. */
 const TRIAL_MS = 30_000;
 /** A program that asks for its end a second time gets it at once: an app that stays connected holds nobody up. */
 const PATIENCE_MS = 2_000;

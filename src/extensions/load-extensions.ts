@@ -36,10 +36,16 @@ export class ExtensionError extends Error {
   }
 }
 
-/** Called once in a process: types never leave the schema's builder. `timeoutMs`: the longest that a field may take. */
+const LOAD_MS = 20_000;
+
+/**
+ * Called once in a process: types never leave the schema's builder. `timeoutMs`: the longest that a field may take; `loadMs`:
+ * that a file may, which can wait at its top level for what never comes.
+ */
 export async function loadExtensions(
   files: readonly string[],
   timeoutMs: number,
+  loadMs = LOAD_MS,
 ): Promise<Extensions> {
   let schema = buildSchema();
   const contract = elementNames(schema);
@@ -55,7 +61,11 @@ export async function loadExtensions(
     }
     registerGuest(name, path);
     try {
-      await asGuest(name, async () => (await extensionIn(path))(kitFor(name)));
+      const load = async () => (await extensionIn(path))(kitFor(name));
+      await inTime(asGuest(name, load), loadMs);
+      const [added] = Object.keys(Object.prototype);
+      // Libraries would take it for their own, and the first to do so end the process.
+      if (added !== undefined) throw fault(`it gives every object a property ${added}`);
       // After each, so that a name that is there twice is told of with its file.
       schema = buildSchema();
       for (const element of elementNames(schema)) {
@@ -72,6 +82,13 @@ export async function loadExtensions(
     .filter(([element]) => element.includes('.'))
     .map(([element, name]) => `${name}${element.slice(element.indexOf('.'))}`);
   return { schema, backends: [...backends.values()], codes, lists, names, fields };
+}
+
+async function inTime(loading: Promise<unknown>, ms: number): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  // The timer keeps the process, which Node would end with a line of ours where nothing else is under way.
+  const timer = setTimeout(() => reject(new Error(`it was not loaded within ${ms} ms`)), ms);
+  await Promise.race([loading, late]).finally(() => clearTimeout(timer));
 }
 
 function checkRefreshes(writes: BackendSettings['writes'], lists: readonly DeclaredList[]): void {

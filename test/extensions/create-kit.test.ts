@@ -1,8 +1,26 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createKit } from '../../src/extensions/create-kit.ts';
 import type { Kit } from '../../src/extensions/kit.ts';
+import { loadExtensions } from '../../src/extensions/load-extensions.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
 const URL = 'https://news.example.com/api';
+const folder = ownFolder();
+
+test('a file that waits for what never comes is not waited for', async () => {
+  const never = 'await new Promise(() => {});';
+  for (const text of [
+    `${never} export default () => {};`,
+    `export default async () => { ${never} };`,
+  ]) {
+    const file = join(folder.path, `never-${text.length}.mjs`);
+    await writeFile(file, text);
+    const loading = loadExtensions([file], 1_000, 100);
+    await expect(loading).rejects.toThrow(`it was not loaded within 100 ms, in ${file}`);
+  }
+});
 
 test('a backend gets defaults, and its operations its name', () => {
   const { kitFor, backends } = createKit();

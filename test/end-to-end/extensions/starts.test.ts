@@ -23,6 +23,11 @@ test.each([
   ['throws', "throw new Error('no licence');", 'no licence, in PATH:1'],
   ['exports no function', 'export default {};', 'its default export is no function, in PATH'],
   [
+    'gives every object a property',
+    'Object.prototype.last = 1; export default () => {};',
+    'it gives every object a property last, in PATH',
+  ],
+  [
     'fails later',
     "export default async () => {\n throw new Error('no key');\n};",
     'no key, in PATH:2',
