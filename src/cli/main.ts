@@ -10,6 +10,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
+// Extensions and plugins may write to the console: the output is the command's own.
+globalThis.console = new console.Console(process.stderr);
+
 process.exitCode = await dispatch(COMMANDS, process.argv.slice(2), {
   environment: process.env,
   out: (line) => process.stdout.write(`${line}\n`),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -17,18 +18,21 @@ const bin = join(root, manifest.bin['trading-graph'] ?? '');
 const folder = ownFolder();
 
 /** Runs the command as npx does: by a link, in a folder of the caller's. */
-function start(...args: string[]) {
+function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const link = join(mkdtempSync(join(folder.path, 'bin-')), 'trading-graph');
   symlinkSync(bin, link);
   return spawn(link, args, {
     cwd: folder.path,
-    env: { PATH: process.env.PATH, ...compileCache(), SANDBOX_INSTRUMENTS: '10' },
+    env: { PATH: process.env.PATH, ...compileCache(), SANDBOX_INSTRUMENTS: '10', ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }
 
 async function run(...args: string[]) {
-  const child = start(...args);
+  return ended(start(args));
+}
+
+async function ended(child: ReturnType<typeof start>) {
   child.stdin.end();
   const [out, err, [code]] = await Promise.all([
     text(child.stdout),
@@ -51,8 +55,16 @@ test('the command runs from anywhere, and its output and its exit code are its o
   expect((await run('documents', 'check', 'missing.json')).code).toBe(1);
 });
 
+test('what an extension writes to the console is not in a command’s output', async () => {
+  const file = join(folder.path, 'loud.mjs');
+  await writeFile(file, "console.log('loaded'); export default () => console.info('called');");
+  const { code, out, err } = await ended(start(['schema'], { EXTENSIONS: file }));
+  expect({ code, err }).toEqual({ code: 0, err: 'loaded\ncalled\n' });
+  expect(out).toBe(readFileSync(join(root, 'schema.graphql'), 'utf8'));
+});
+
 test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the program in order', async (signal) => {
-  const child = start('sandbox', '--port', '0');
+  const child = start(['sandbox', '--port', '0']);
   const ended = once(child, 'exit');
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   const url = String(line).split(' ').at(-1) ?? '';
