@@ -14,6 +14,8 @@ const ENVIRONMENT = {
   ORDER_STORE: 'memory',
   SANDBOX_SEED: 'tests',
   SANDBOX_TICK_MS: '86400000',
+  // Each test may sign in anew.
+  LOGIN_LIMIT_PER_MINUTE: '10000',
 };
 
 const SIGN_IN = `mutation ($email: String!) {
@@ -75,8 +77,9 @@ export const startGraph: StartGraph = async ({ extensions, backends = {}, enviro
     ask,
     close,
     async signIn(email = 'demo@example.com') {
-      const { data } = await ask<{ readonly login: Login | null }>(SIGN_IN, { email });
-      const token = data.login?.accessToken;
+      const { data, errors } = await ask<{ readonly login: Login } | null>(SIGN_IN, { email });
+      if (errors[0]) throw new Error(`no sign-in of ${email}: ${errors[0].message}`);
+      const token = data?.login.accessToken;
       if (token === undefined) throw new Error(`the sandbox has no user ${email}`);
       return { token, ask: askWith(token), follow: followWith(token) };
     },

@@ -36,6 +36,7 @@ test('a stub sees its calls, and what it throws fails the request that came to i
   const headers = { authorization: `Bearer ${token}` };
   expect((await graph.ask('{ session { id } }', {}, headers)).errors).toEqual([]);
   await expect(ask(ALERTS)).rejects.toThrow('not twice');
+  for (let tests = 0; tests < 15; tests += 1) await graph.signIn('pro@example.com');
   await expect(graph.signIn('nobody@example.com')).rejects.toThrow('no user nobody@example.com');
 });
 
@@ -74,13 +75,20 @@ test('what is given as its environment is that of the extensions as well', async
 
 test('a graph has its own settings, ends once, and a start that fails says why', async () => {
   process.env.MAX_DEPTH = '1';
-  const graph = await startGraph({ extensions, environment: { MAX_ALIASES: '1' } });
+  const graph = await startGraph({
+    extensions,
+    environment: { MAX_ALIASES: '1', LOGIN_LIMIT_PER_MINUTE: '1' },
+  });
   delete process.env.MAX_DEPTH;
   const codesOf = async (query: string) =>
     (await graph.ask(query)).errors.map(({ extensions: { code } }) => code);
   expect(await codesOf('{ a: __typename b: __typename }')).toEqual(['QUERY_TOO_COMPLEX']);
   expect(await codesOf('{ session { id } }')).toEqual(['UNAUTHENTICATED']);
   await eventually(() => graph.logged.some((line) => line.includes('serving')));
+  const signIns = async () => {
+    for (let tests = 0; tests < 5; tests += 1) await graph.signIn();
+  };
+  await expect(signIns()).rejects.toThrow('no sign-in of demo@example.com: Too many');
   await graph.close();
   await graph.close();
   await expect(graph.ask('{ __typename }')).rejects.toThrow();
