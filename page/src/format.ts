@@ -17,6 +17,11 @@ export function formatProfit(amount: number | null | undefined): string {
   return amount == null ? NONE : signedMoney.format(amount).replace('-', '−');
 }
 
+/** The class of a profit's colour; nothing and none have none. */
+export function toneOf(profit: number | null | undefined): string {
+  return !profit ? '' : profit < 0 ? 'loss' : 'profit';
+}
+
 export function formatUnits(amount: number | null): string {
   return amount === null ? NONE : units.format(amount);
 }

@@ -100,7 +100,7 @@ export class Phone {
             'li',
             {},
             h('b', {}, name),
-            h('span', { class: 'name' }, about),
+            h('span', { class: 'name', dir: 'auto' }, about),
             h('span', { class: toneOf(figure) }, figure),
           ),
         ),

@@ -14,6 +14,7 @@ import {
   formatTime,
   formatUnits,
   plural,
+  toneOf,
 } from '../format.ts';
 import type { LineObserver, LiveEvent } from '../live-line.ts';
 import type { LookBack } from '../look-back.ts';
@@ -85,10 +86,11 @@ export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
     }
     body.replaceChildren(...positions.flatMap((position) => rows.get(position) ?? []));
     find('live-empty', HTMLElement).hidden = positions.length > 0 || asOf === null;
-    setText(find('live-count', HTMLElement), plural(totals?.count ?? 0, 'position'));
+    setText(find('live-count', HTMLElement), totals ? plural(totals.count, 'position') : '–');
     const total = find('live-total', HTMLElement);
     setText(total, formatProfit(totals?.profit));
-    total.className = (totals?.profit ?? 0) < 0 ? 'loss' : 'profit';
+    total.className = toneOf(totals?.profit);
+    drawSockets();
     setText(find('live-as-of', HTMLElement), formatTime(asOf));
     setText(find('live-events', HTMLElement), String(log.events));
     setText(find('live-equity', HTMLElement), formatMoney(session?.equity));
@@ -97,6 +99,11 @@ export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
     setText(find('live-fetched-at', HTMLElement), formatTime(fetchedAt));
   }
 
+  let watching = 0;
+  const drawSockets = () => {
+    const isOffline = app.client.account.state().status === 'OFFLINE';
+    setText(find('live-sockets', HTMLElement), String(isOffline ? 0 : 1 + watching));
+  };
   past.onShown(draw);
   app.calls.onChange(() => {
     const rate = app.calls.rate('getOpenPositions');
@@ -107,24 +114,31 @@ export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
     log.note('The gateway resets every poll for 5 seconds.');
   });
   onClick(find('live-kill', HTMLButtonElement), () => app.line.kill());
-  startWatchers(app);
+  startWatchers(app, (count) => {
+    watching = count;
+    drawSockets();
+  });
 }
 
 function rowOf(position: Position): HTMLTableRowElement {
   const { symbol, name, side, units, priceCurrent, digits, profit } = position;
-  const tone = (profit ?? 0) < 0 ? 'loss' : 'profit';
   return h(
     'tr',
     {},
-    h('th', { scope: 'row' }, h('b', {}, symbol), h('span', { class: 'name' }, name ?? '')),
+    h(
+      'th',
+      { scope: 'row' },
+      h('b', {}, symbol),
+      h('span', { class: 'name', dir: 'auto' }, name ?? ''),
+    ),
     h('td', { class: 'size' }, h('span', { class: 'side' }, side ?? ''), ` ${formatUnits(units)}`),
     h('td', { class: 'number price' }, formatPrice(priceCurrent, digits)),
-    h('td', { class: `number ${tone}` }, formatProfit(profit)),
+    h('td', { class: `number ${toneOf(profit)}` }, formatProfit(profit)),
   );
 }
 
 /** Ten more clients with a socket each: the gateway is polled once for all of them. */
-function startWatchers(app: App): void {
+function startWatchers(app: App, show: (count: number) => void): void {
   const button = find('live-watch', HTMLButtonElement);
   let watchers: readonly Client[] = [];
 
@@ -133,7 +147,7 @@ function startWatchers(app: App): void {
     watchers = Array.from({ length: count }, () => app.anotherClient());
     for (const watcher of watchers) watcher.account(() => {});
     button.textContent = count === 0 ? 'Open ten watchers' : 'Close the watchers';
-    setText(find('live-sockets', HTMLElement), String(1 + count));
+    show(count);
     announce(`${count} watchers are open.`);
   }
 

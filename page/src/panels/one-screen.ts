@@ -72,6 +72,7 @@ console.log(data, errors);`,
     } catch (error) {
       if (own !== runs) return;
       draw({});
+      setText(find('screen-verdict', HTMLElement), 'Neither app can open its screen.');
       throw error;
     } finally {
       if (own === runs) panel.removeAttribute('aria-busy');

@@ -3,7 +3,7 @@ import type { AccountState } from '../../../client/src/live/states.ts';
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { find, h, setText } from '../dom.ts';
-import { formatPrice, plural } from '../format.ts';
+import { formatPrice, formatTime, plural } from '../format.ts';
 import { onClick } from '../on-click.ts';
 import { sandbox } from '../sandbox.ts';
 
@@ -14,7 +14,7 @@ export function startPendingOrders(app: App): void {
   const hint = [...news.childNodes];
   let shown: readonly PendingOrder[] = [];
 
-  function draw({ orders, positions, asOf }: AccountState): void {
+  function draw({ orders, ordersAsOf, positions, asOf }: AccountState): void {
     // The gateway has not said any yet; without a list at all, another account is signed in.
     if (orders === null && asOf !== null) return;
     const present = orders ?? [];
@@ -28,20 +28,22 @@ export function startPendingOrders(app: App): void {
       announce(reached.join(' '));
     }
     shown = present;
-    drawRows(present);
+    drawRows(present, ordersAsOf);
     const count = orders === null ? '' : plural(orders.length, 'pending order');
     setText(find('pending-count', HTMLElement), count);
   }
 
-  function drawRows(orders: readonly PendingOrder[]): void {
+  function drawRows(orders: readonly PendingOrder[], pricedAt: Date | null): void {
     // A button that has the focus stays in the page while its row does.
     const kept = new Map(
       [...rows.children].map((row) => [(row as HTMLElement).dataset.id ?? '', row as HTMLElement]),
     );
     const wanted = orders.map((order) => {
       const row = kept.get(order.id) ?? createRow(order);
-      const price = row.querySelector('.now');
-      if (price) setText(price, formatPrice(order.priceCurrent, order.digits));
+      const price = row.querySelector('.distance');
+      // Its price comes with the list, which the gateway tells more seldom than positions.
+      const words = `${formatPrice(order.priceCurrent, order.digits)} as of ${formatTime(pricedAt)}`;
+      if (price) setText(price, words);
       return row;
     });
     for (const [, row] of kept) if (!wanted.includes(row)) row.remove();
@@ -65,7 +67,7 @@ export function startPendingOrders(app: App): void {
         'span',
         { class: 'terms' },
         h('span', {}, `${side} ${kind?.toLowerCase()} at ${formatPrice(priceOpen, digits)}`),
-        h('span', { class: 'distance' }, 'now ', h('span', { class: 'now' })),
+        h('span', { class: 'distance' }),
       ),
       trigger,
     );

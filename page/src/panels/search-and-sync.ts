@@ -31,7 +31,7 @@ export function startSearchAndSync(app: App): void {
           'li',
           {},
           h('b', {}, symbol),
-          h('span', { class: 'name' }, name),
+          h('span', { class: 'name', dir: 'auto' }, name),
           h('span', { class: 'leverage' }, `1:${leverage}`),
         ),
       ),

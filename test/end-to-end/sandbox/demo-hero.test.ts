@@ -9,6 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const PHONES = ['rest', 'graph'] as const;
+const HEBREW = 'טבע תעשיות פרמצבטיות בע"מ';
 const SMALLEST = { width: 320, height: 700 };
 const SAME = /^Both phones show the same 6 positions, orders and instruments\.$/;
 
@@ -86,10 +87,13 @@ describeInBrowser('the two phones', (browser) => {
 
     app.sandbox.clearFaults();
     await page.route('**/sandbox/gateway/trading/positions', (route) =>
-      route.fulfill({ json: { positions: [] } }),
+      route.fulfill({ json: { positions: [{ symbol: 'TEVA', friendlyName: HEBREW, profit: 1 }] } }),
     );
     await visitor.run();
     await reads('screen-verdict', /^Both phones show all, and the account has changed between/);
+    // What is cut off of a name is its end.
+    const direction = (name: Element) => getComputedStyle(name).direction;
+    expect(await page.getByText(HEBREW).evaluate(direction)).toBe('rtl');
   });
 
   test.each<[Omit<Fault, 'times'>, RegExp, (typeof PHONES)[number], string, RegExp]>([

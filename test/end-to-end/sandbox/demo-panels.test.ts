@@ -198,6 +198,7 @@ describeInBrowser('the demonstration page', (browser) => {
 
     await preset('My connection drops').click();
     await status('OFFLINE');
+    await reads('live-sockets', /^0$/);
     await visitor.click('Clear all');
     await status('LIVE');
     await reads('live-log', /Resumed after .* changes alone/);
@@ -223,6 +224,8 @@ describeInBrowser('the demonstration page', (browser) => {
     await reads('live-sockets', /^1$/);
     await visitor.rowsAre(6);
     await reads('pending-count', /^3 pending orders$/);
+    // The gateway tells these prices more seldom than those of positions.
+    await reads('pending-rows', /MSFTBUY stop at [\d.]+[\d.]+ as of \d\d:\d\d:\d\d/);
     await page.getByRole('button', { name: /^Trigger MSFT/ }).click();
     await reads('pending-news', /MSFT: the order has become a position./);
     await page.locator('#live-rows tr', { hasText: 'MSFT' }).waitFor();
@@ -276,7 +279,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.rowsAre(0);
     await reads('order-title', /^Not known yet$/);
     expect((await announced.jsonValue()).join()).not.toContain('Signed in');
-    for (const id of ['live-equity', 'live-total']) await reads(id, /^–$/);
+    for (const id of ['live-equity', 'live-total', 'live-count']) await reads(id, /^–$/);
     await reads('graph-phone', /^(?:(?!00001).)*$/);
     await reads('pending-count', /^$/);
     await page.unroute('**/graphql*');
@@ -339,9 +342,20 @@ describeInBrowser('the demonstration page', (browser) => {
       });
       const list = page.locator('#live .scroll');
       expect(await list.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
+      const figures = page.locator('#presets button, [data-part=Equity] li:first-child b');
+      const hidden = (all: Element[]) => all.map((each) => each.scrollWidth - each.clientWidth);
+      expect(await figures.evaluateAll(hidden)).toEqual(Array(8).fill(0));
       await visitor.isFlawless();
     },
   );
+
+  test('says so where a browser allows no storage', async () => {
+    const initScript = `Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('No storage.'); } });`;
+    const isExpected = (problem: string) => problem.includes('No storage');
+    await using visitor = await visit(browser, app.url, { initScript, isExpected });
+    await visitor.reads('standing', /^This page cannot start: No storage\.$/);
+    await visitor.isFlawless();
+  });
 
   test('is reached by the keyboard, and links to GraphiQL with the operation that is shown', async () => {
     await using visitor = await open();
@@ -411,6 +425,7 @@ describeInBrowser('the demonstration page', (browser) => {
     const { page, reads } = visitor;
     const marks = async () => [...new Set(await page.locator('.live-status').allTextContents())];
     await reads('standing', /^Nobody is signed in: .+ The page tries again/);
+    await reads('screen-verdict', /^Neither app can open its screen\.$/);
     expect(await marks()).toEqual(['OFFLINE']);
     await visitor.isFlawless();
 
