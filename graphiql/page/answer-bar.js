@@ -62,6 +62,7 @@ export class AnswerBar {
     const startedMs = performance.now();
     let bytes = 0;
     let hasEnded = false;
+    let hasErrors = false;
     /** @type {number | null} */
     let lostMs = null;
     let missed = '';
@@ -91,6 +92,7 @@ export class AnswerBar {
           lostMs = null;
         }
         bytes += event.bytes;
+        hasErrors = Boolean(event.result.errors);
         log.add(event);
         if (changes)
           stand = standAfter(stand, changes, field.replace(/s?Changes$/, 's'), this.#applyChanges);
@@ -103,16 +105,18 @@ export class AnswerBar {
       lose: () => {
         if (hasEnded || lostMs !== null) return;
         lostMs = performance.now();
-        update("You're offline", 'bad');
-        this.#announcement.textContent = `${name}: You're offline. It goes on when the server is back.`;
+        const why = navigator.onLine ? 'The server is away' : "You're offline";
+        update(why, 'bad');
+        this.#announcement.textContent = `${name}: ${why}. It goes on when the server is back.`;
       },
       end: (/** @type {'Complete' | 'Stopped'} */ text) => {
         if (hasEnded) return;
         hasEnded = true;
         // A later answer may have taken the line meanwhile.
         if (!log.element.isConnected) return;
-        update(text, 'good');
-        this.#announcement.textContent = `${name}: ${text}, ${formatCount(log.count, 'event')}`;
+        const how = hasErrors && text === 'Complete' ? 'Ended by an error' : text;
+        update(how, how === text ? 'good' : 'bad');
+        this.#announcement.textContent = `${name}: ${how}, ${formatCount(log.count, 'event')}`;
       },
     };
   }

@@ -21,7 +21,7 @@ const post = (headers, body, signal) =>
 const confirmedFields = users ? [] : CONFIRMED_FIELDS;
 
 const signIn = users ? new SandboxUsers(post, users, config.token) : new Account(post);
-const defaultTabs = openingTabs(EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox));
+const defaultTabs = tabsOrReason();
 
 const { applyChanges, EventStreamReader, renderGraphiQL } = await loadGraphiQL(config.graphiql);
 const answers = new AnswerBar(applyChanges);
@@ -76,4 +76,15 @@ function closeMenu(menu) {
     menu.open = false;
     menu.querySelector('summary')?.focus();
   });
+}
+
+/** Else a browser that allows no storage would show that the editor is on its way, for ever. */
+function tabsOrReason() {
+  try {
+    return openingTabs(EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox));
+  } catch (error) {
+    elementOf('loading-state', HTMLElement).textContent = `The editor cannot start: ${error}`;
+    elementOf('loading', HTMLProgressElement).hidden = true;
+    throw error;
+  }
 }

@@ -11,6 +11,8 @@ export function Keyboard() {
   useEffect(() => letThrough(headerEditor, 'Headers'), [headerEditor]);
   useEffect(() => letThrough(responseEditor, 'Result'), [responseEditor]);
   useEffect(() => {
+    // A subscription's list would be read out at each event; the page's own line tells of answers.
+    document.querySelector('.result-window')?.setAttribute('aria-live', 'off');
     const sidebar = document.querySelector('.graphiql-sidebar');
     makeOneStop(sidebar);
     returnFocus(sidebar);

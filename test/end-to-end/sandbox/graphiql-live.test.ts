@@ -129,13 +129,26 @@ describeInBrowser('GraphiQL follows an account', (browser) => {
     // Nobody listens there.
     board.to('http://127.0.0.1:1');
     board.cut();
-    await summary.getByText("You're offline", { exact: true }).waitFor();
+    await summary.getByText('The server is away', { exact: true }).waitFor();
     await page.getByLabel('User').selectOption('fresh@example.com');
     const id = await order('cut');
     board.to(app.url);
     await table(page, 'positions').getByText(id).waitFor();
     await summary.getByText(/^missed [\d.]+ m?s, begun anew$/).waitFor();
     expect(problems).toEqual([]);
+  });
+
+  test('a token that ends is no completion, and no event is read out', async () => {
+    await using opened = await openGraphiql(browser, app.url, `#${linkOf(ACCOUNT)}`);
+    const { page, run, result, summary } = opened;
+    const sending = page.waitForRequest((request) => request.postDataJSON()?.query === ACCOUNT);
+    await run();
+    await summary.getByText('Streaming').waitFor();
+    expect(await result.getAttribute('aria-live')).toBe('off');
+    const { authorization = '' } = (await sending).headers();
+    app.sandbox.revoke({ token: authorization.replace('Bearer ', '') });
+    await summary.locator('.state.bad', { hasText: 'Ended by an error' }).waitFor();
+    expect(await status(page)).toMatch(/^Account: Ended by an error, /);
   });
 
   test('stopping ends the attempts', async () => {

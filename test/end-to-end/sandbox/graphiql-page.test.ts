@@ -235,6 +235,13 @@ describeInBrowser('GraphiQL', (browser) => {
     await page.locator('.graphiql-query-editor').getByText('# edited').waitFor();
   });
 
+  test('says so where a browser allows no storage', async () => {
+    await using opened = await openPage(browser, `${app.url}/graphql`, {
+      initScript: `Object.defineProperty(window, 'localStorage', { get() { throw new Error('No storage.'); } });`,
+    });
+    await opened.page.getByText('The editor cannot start: Error: No storage.').waitFor();
+  });
+
   test('a panel that cannot be loaded says so, and takes nothing away', async () => {
     await using opened = await open({
       isExpected: (problem: string) => /ERR_FAILED/.test(problem),
