@@ -45,18 +45,32 @@ const SYNONYMS = [
 
 /** @type {typeof import('./search.js').WORDS} */
 export const WORDS = new Map([
-  ['What it does not do', 'cancel close amend pending order position refresh file upload'],
+  [
+    'What it does not do',
+    'cancel close amend pending order position refresh file upload, historical price history chart candles',
+  ],
   ['What a client has to do', 'flutter dart python golang another language client'],
   ['Staying signed in', '401 after a while, session expired, get refresh renew token'],
-  ['What gets out', 'gdpr privacy personal data'],
+  ['What gets out', 'gdpr privacy personal data, log pii email addresses'],
   ['Which requests are cross-site', 'cors error blocked'],
   ['All variables', 'disable enable introspection'],
-  ['A load balancer of your own', 'behind cloudflare cdn proxy websocket disconnects idle minute'],
+  [
+    'A load balancer of your own',
+    'behind cloudflare cdn haproxy nginx config proxy websocket disconnects idle minute, file descriptor ulimit',
+  ],
   ['Who is charged', 'x-forwarded-for client ip too many connections'],
   ['Signing in', 'brute force password lockout'],
   ['Using it, and taking updates', 'install npm package registry'],
   ['Memory', 'memory limit oom kubernetes'],
   ['The container', 'graphql playground'],
+  ['A client of few parts', 'bundle size'],
+  ['Battery', 'battery drain'],
+  ['On cellular', 'reduce data usage traffic cellular'],
+  ['Upgrades', 'zero downtime deploy'],
+  ['Extensions', 'add field to type instrument'],
+  ['The kit', 'custom scalar'],
+  ['The hooks', 'next.js server side rendering ssr'],
+  ['What its answers have to be', 'gateway returns 500'],
 ]);
 
 const STOP_WORDS = new Set(

@@ -8,7 +8,7 @@ const MAX_QUERY = 100;
 
 /** Pages about how the project is made, where most who search want to use it, and references, which have every word. */
 const SECONDARY =
-  /^\/docs\/(?:decisions|CHANGELOG|CONTRIBUTING|architecture|recipes|dependencies|engine|bench|client-api|schema)\b/;
+  /^\/docs\/(?:decisions|CHANGELOG|CONTRIBUTING|architecture|recipes|dependencies|engine|bench(?!\/)|client-api|schema)\b/;
 
 export type Search = (query: string) => readonly Found[];
 

@@ -31,11 +31,11 @@ export class DocsSite implements Site {
 
   route({ method, url = '' }: IncomingMessage, path: string): ReturnType<Site['route']> {
     if (method !== 'GET' || (path !== '/docs' && !path.startsWith('/docs/'))) return null;
-    const query = new URLSearchParams(url.split('?')[1]).get('q');
+    const query = new URLSearchParams(url.split('?')[1]).get('q')?.trim();
     return (reply) => reply.whenRoom(() => this.#answer(reply, path, query));
   }
 
-  async #answer(reply: HttpReply, path: string, query: string | null): Promise<void> {
+  async #answer(reply: HttpReply, path: string, query: string | undefined): Promise<void> {
     const { built, assets } = await this.#load();
     const asset = assets.get(path);
     if (asset !== undefined) return sendFile(reply, asset);
@@ -46,7 +46,7 @@ export class DocsSite implements Site {
       await reply.send(200, await readFile(file));
       return;
     }
-    const html = path === '/docs' && query !== null ? await built.search(query) : built.page(path);
+    const html = path === '/docs' && query ? await built.search(query) : built.page(path);
     const place = path.replace(/\/$|(?:\/README)?\.md$/, '');
     if (html === null && built.paths.includes(place)) {
       reply.set('location', place);

@@ -136,6 +136,8 @@ test('a page is found by its file, as alerts name it; a search finds pages by so
   expect(hostile.status).toBe(200);
   expect(hostile.text).toContain('&quot;&gt;&lt;script&gt;');
   expect(hostile.text).not.toContain('<script>');
+  // Nobody has asked for anything yet.
+  expect((await get('/docs?q=+')).text).not.toMatch(/Search:\s*</);
 });
 
 test.each([
@@ -164,6 +166,18 @@ test.each([
   ['install from npm', '/docs/consuming#using-it-and-taking-updates'],
   ['memory limit kubernetes', '/docs/operations#memory'],
   ['graphql playground', '/docs/operations#the-container'],
+  ['bundle size', '/docs/client#a-client-of-few-parts'],
+  ['battery drain', '/docs/bench/bad-lines#battery'],
+  ['reduce data usage cellular', '/docs/bench/bad-lines#on-cellular'],
+  ['zero downtime deploy', '/docs/operations#upgrades'],
+  ['add field to Instrument', '/docs/extensions#extensions'],
+  ['custom scalar', '/docs/extensions#the-kit'],
+  ['next.js server side rendering', '/docs/clients/react#the-hooks'],
+  ['gateway returns 500', '/docs/gateway#what-its-answers-have-to-be'],
+  ['historical prices chart candles', '/docs/limits-of-use#what-it-does-not-do'],
+  ['log pii email addresses', '/docs/security#what-gets-out'],
+  ['haproxy config', '/docs/operations#a-load-balancer-of-your-own'],
+  ['file descriptor limit', '/docs/operations#a-load-balancer-of-your-own'],
 ])(
   'a search for %s finds it among the first two, however it is written there',
   async (query, wanted) => {
@@ -247,6 +261,21 @@ describeInBrowser('in a browser', (browser) => {
       }
     },
   );
+
+  test('on paper nothing is cut off, and nothing is there to be pressed', async () => {
+    await using opened = await openPage(browser, `${app.url}/docs/configuration`, {
+      viewport: { width: 720, height: 1000 },
+    });
+    const { page } = opened;
+    await page.emulateMedia({ media: 'print' });
+    for (const path of ['configuration', 'live']) {
+      await page.goto(`${app.url}/docs/${path}`);
+      const hidden = (all: Element[]) => all.map((each) => each.scrollWidth - each.clientWidth);
+      const cut = await page.locator('pre, .table').evaluateAll(hidden);
+      expect(cut.filter((pixels) => pixels > 0)).toEqual([]);
+      expect(await page.getByRole('button').count()).toBe(0);
+    }
+  });
 
   test('the search answers as one types, by keyboard alone, and says so to screen readers; code is copied', async () => {
     await using opened = await openPage(browser, `${app.url}/docs/live`);
