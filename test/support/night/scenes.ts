@@ -81,7 +81,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     title: 'The gateway answers 429 to everything',
-    alerts: ['TradingGraphGatewayFailing', 'TradingGraphLiveDelayed'],
+    alerts: [...UNREACHABLE, 'TradingGraphGatewayFailing'],
     reasons: ['RATE_LIMITED'],
     ...failing({ operation: '*', kind: 'status', status: 429 }),
   },
