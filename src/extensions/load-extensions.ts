@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { GraphQLSchema } from 'graphql';
+import { assertValidSchema, type GraphQLSchema } from 'graphql';
 import type { CodeTraits } from '../../engine/operation/codes.ts';
 import { asGuest, guestName, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
@@ -48,6 +48,7 @@ export async function loadExtensions(
   loadMs = LOAD_MS,
 ): Promise<Extensions> {
   let schema = buildSchema();
+  const ownTypes = Object.values(schema.getTypeMap());
   const contract = elementNames(schema);
   const additions: Additions = new Map();
   const { kitFor, backends, codes, lists, elements } = createKit();
@@ -68,6 +69,13 @@ export async function loadExtensions(
       if (added !== undefined) throw fault(`it gives every object a property ${added}`);
       // After each, so that a name that is there twice is told of with its file.
       schema = buildSchema();
+      // GraphQL looks at a schema with the first request, and would answer none.
+      assertValidSchema(schema);
+      const again = ownTypes.find(
+        (type) => schema.getType(type.name)?.description !== type.description,
+      );
+      if (again)
+        throw fault(`the type ${again.name} is there already: builder.objectFields(…) adds to it`);
       for (const element of elementNames(schema)) {
         const isKnown = contract.has(element) || additions.has(element) || elements.has(element);
         if (!isKnown) additions.set(element, name);

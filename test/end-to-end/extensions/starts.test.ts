@@ -53,6 +53,21 @@ test.each([
     'Duplicate field session on Query',
   ],
   [
+    'has a name that is GraphQL’s own',
+    `export default ${field('__mine')};`,
+    'Name "__mine" must not begin with "__"',
+  ],
+  [
+    'implements a type that is there',
+    'export default ({ refs }) => refs.Position.implement({ fields: () => ({}) });',
+    'the type Position is there already',
+  ],
+  [
+    'has a type without fields',
+    "export default ({ builder }) => builder.objectRef('Empty').implement({ fields: () => ({}) });",
+    'Type Empty must define one or more fields.',
+  ],
+  [
     'adds a subscription',
     `export default ${field('ticks', 'subscription')};`,
     'Subscription.ticks',
