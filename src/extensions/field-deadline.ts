@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { asGuest } from '../../lib/guest-code.ts';
 import { isPlainJson, plainJson } from '../../lib/plain-json.ts';
 import { DeadlineError, GatewayError } from '../gateway/errors.ts';
@@ -162,7 +162,12 @@ export function readableError(thrown: unknown): Error {
       const { extensions, originalError, path } = thrown as Partial<GraphQLError>;
       const isOfTexts = typeof message === 'string' && typeof stack === 'string';
       const isOwnCause = originalError === thrown;
-      if (isOfTexts && !isOwnCause && isPlainJson([extensions, path])) return thrown;
+      if (isOfTexts && !isOwnCause && isPlainJson([extensions, path])) {
+        // With a path, such as one of another service's answer, GraphQL would take it for an error of that field.
+        return path === undefined
+          ? thrown
+          : Object.assign(new GraphQLError(message, { extensions }), { stack });
+      }
       const error = new Error(`an error whose details cannot be read: ${inspect(message)}`);
       return typeof stack === 'string' ? Object.assign(error, { stack }) : error;
     }

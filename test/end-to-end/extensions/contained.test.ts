@@ -229,6 +229,15 @@ test('the type of a value is asked with the context of a resolver', async () => 
   expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
 });
 
+test('an error that was made for another field is one of the field that throws it', async () => {
+  const { errors } = await query('{ positions { note(kind: "elsewhere") } }', { token: tokenOf() });
+  expect(errors[0]).toMatchObject({
+    message: 'no note',
+    path: ['positions', 0, 'note'],
+    extensions: { code: 'ELSEWHERE' },
+  });
+});
+
 test('a `then` that is no function is a value like any other', async () => {
   expect(JSON.stringify((await query('{ thenable }')).data)).toBe(
     '{"thenable":{"then":"no function"}}',

@@ -155,6 +155,9 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
       };
       throw new GraphQLError('no note', { extensions });
     },
+    elsewhere: () => {
+      throw new GraphQLError('no note', { path: ['elsewhere'], extensions: { code: 'ELSEWHERE' } });
+    },
     itself: () => {
       const error = new Error('no note');
       throw Object.assign(error, { originalError: error });
