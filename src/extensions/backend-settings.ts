@@ -56,6 +56,9 @@ export function backendSettings(options: Options): BackendSettings {
   const of = checkOptions('backend', 'the backend', RULES, options);
   const { name, url, reads, writes = {}, headers = {}, forwardToken = false } = options;
   const { loginHeader, forward = [] } = options;
+  const fixed = Object.fromEntries(new Headers(headers));
+  const twice = [loginHeader, ...forward].find((each) => each && each.toLowerCase() in fixed);
+  if (twice !== undefined) throw fault(`headers ${of} have ${twice} already`);
   const pathOf = (given: unknown, what: string) => {
     if (typeof given === 'string' && /^\/[^?#]*$/.test(given)) return given;
     const value = typeof given === 'string' ? given : shown(given);
@@ -69,7 +72,7 @@ export function backendSettings(options: Options): BackendSettings {
     maxBytes: options.maxBytes ?? MAX_BYTES,
     pollsPerSecond: options.pollsPerSecond ?? POLLS_PER_SECOND,
     retries: options.retries ?? true,
-    headers: Object.fromEntries(new Headers(headers)),
+    headers: fixed,
     forwardToken,
     viewerHeader: loginHeader ?? (forwardToken ? 'authorization' : (forward[0] ?? null)),
     reads: named(name, reads, (path, each) => pathOf(path, `reads.${each}`)),

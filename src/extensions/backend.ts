@@ -34,7 +34,7 @@ export function createBackend(
   { judge, loginHeader, forward = [] }: BackendOptions<Paths, Writes>,
   codes: Readonly<Record<string, unknown>>,
 ): Backend<string, string> {
-  const { name: backend, forwardToken, viewerHeader, reads, writes } = settings;
+  const { name: backend, forwardToken, viewerHeader, reads, writes, headers: fixed } = settings;
   const judgement = createJudgement(guest, settings, judge, codes);
   /** The reads of each request since its last write, by its scope. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
@@ -79,7 +79,8 @@ export function createBackend(
       ...(path && { path }),
       ...(query && { query }),
       ...(body !== undefined && { body }),
-      headers: [...headers].flat(),
+      // Beside a fixed header another of its name would be a second value, of a client's choice.
+      headers: [...headers].filter(([header]) => !Object.hasOwn(fixed, header)).flat(),
     });
   }
 

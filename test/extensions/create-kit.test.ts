@@ -105,6 +105,14 @@ test.each([
   [{ forward: [7] }, 'forward of the backend news must be a list of headers'],
   [{ forward: ['Content-Length'] }, 'must be a list of headers that no call has of itself'],
   [{ loginHeader: 'Idempotency-Key' }, 'must be the name of a header that no call has of itself'],
+  [
+    { headers: { 'X-Key': 'k' }, forward: ['x-key'] },
+    'headers of the backend news have x-key already',
+  ],
+  [
+    { headers: { 'X-Key': 'k' }, loginHeader: 'x-KEY' },
+    'headers of the backend news have x-KEY already',
+  ],
   [{ judge: 'ok' }, 'judge of the backend news must be a function'],
   [{ writs: {} }, 'writs of the backend news is no option: these are name, url,'],
 ])('a backend with %o is refused', (given, reason) => {

@@ -8,6 +8,7 @@ import { useExtension } from './use-extension.ts';
 
 const { sandbox, service, facade, query, tokenOf } = useExtension('side-graph.ts', (url) => ({
   SIDE_URL: `${url}/base`,
+  GATEWAY_FORWARD_HEADERS: 'x-key',
 }));
 
 beforeEach(() => {
@@ -114,6 +115,15 @@ test('headers that are to be sent on are those of the request, or of the socket'
     ['of the socket', undefined, undefined],
     [undefined, undefined, undefined],
   ]);
+});
+
+test('a header of the backend’s own is sent once, whatever a client sends by its name', async () => {
+  const { errors } = await query('{ ofLogin }', {
+    token: tokenOf(),
+    headers: { 'x-key': 'of a client' },
+  });
+  expect(errors).toEqual([]);
+  expect(service.received.map(({ headers }) => headers['x-key'])).toEqual(['of the service']);
 });
 
 test('a batch has at most as many keys as it says, in turn', async () => {

@@ -42,6 +42,7 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize, error,
     url,
     loginHeader: 'x-login',
     forward: ['X-Tenant'],
+    headers: { 'x-key': 'of the service' },
     reads: { mine: '/mine' },
   });
   const itemOf = side.loader('list', {
