@@ -68,6 +68,13 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 
+  test('names no program of the service as a command, which Node 20 does not run', () => {
+    const named = [...pages].filter(([, html]) =>
+      /<code>node (?:src|scripts)\/[\w/-]+\.ts/.test(html),
+    );
+    expect(named.map(([path]) => path)).toEqual([]);
+  });
+
   test('has a reference of the schema, whose examples open in GraphiQL', async () => {
     const html = pages.get('/docs/schema') ?? '';
     expect(ids(html).has('instrument')).toBe(true);
