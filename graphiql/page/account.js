@@ -44,8 +44,7 @@ export class Account {
   /** @param {string} token */
   #use(token) {
     this.#token = token;
-    const expiry = expiryOf(token);
-    this.#state.textContent = expiry === null ? 'Signed in' : `Signed in until ${expiry}`;
+    this.#state.textContent = standingOf(token);
     this.#message.textContent = 'The token goes with every operation until the page is left.';
     this.#signOut.hidden = false;
     this.#menu.open = false;
@@ -79,22 +78,26 @@ function onSubmit(id, submit) {
   });
 }
 
+const DAY_MS = 24 * 3_600_000;
+const TIME = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', hour12: false });
+const DAY = /** @type {const} */ ({ year: 'numeric', month: 'short', day: 'numeric' });
+
 /**
- * Reads the claims of the token, for display alone.
+ * Says until when the token signs in, by its claims: for display alone.
  *
  * @param {string} token
  */
-function expiryOf(token) {
+function standingOf(token) {
   try {
     const [, payload = ''] = token.split('.');
     const { exp } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
-    if (typeof exp !== 'number') return null;
-    return new Date(exp * 1000).toLocaleTimeString([], {
-      hour: '2-digit',
-      minute: '2-digit',
-      hour12: false,
-    });
+    if (typeof exp !== 'number') return 'Signed in';
+    const leftMs = exp * 1000 - Date.now();
+    // A time alone is one of the next day's.
+    const day = leftMs > 0 && leftMs < DAY_MS ? {} : DAY;
+    const end = new Date(exp * 1000).toLocaleString([], { ...TIME, ...day });
+    return leftMs > 0 ? `Signed in until ${end}` : `Token ended ${end}`;
   } catch {
-    return null;
+    return 'Signed in';
   }
 }

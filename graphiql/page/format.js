@@ -27,8 +27,8 @@ export function formatCount(count, noun) {
 
 /** @param {readonly import('./types.d.ts').GatewayCall[]} calls */
 export function formatCalls(calls) {
-  const made = calls.filter(({ source }) => source === 'call').length;
-  const others = calls.length - made;
-  const text = formatCount(made, 'gateway call');
-  return others > 0 ? `${text}, ${others} from cache` : text;
+  const from = (/** @type {string} */ name) => calls.filter(({ source }) => source === name).length;
+  const others = [`${from('cache')} from cache`, `${from('shared')} shared`];
+  const some = others.filter((words) => !words.startsWith('0 '));
+  return [formatCount(from('call'), 'gateway call'), ...some].join(', ');
 }

@@ -79,6 +79,23 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
     },
   );
 
+  test('a token of another day says which, and one that has ended says so', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const DAY_SECONDS = 86_400;
+    for (const [expiresInSeconds, words] of [
+      [DAY_SECONDS / 2, /^Signed in until \d\d:\d\d$/],
+      [30 * DAY_SECONDS, /^Signed in until .*20\d\d.* \d\d:\d\d$/],
+      [-DAY_SECONDS, /^Token ended .*20\d\d.* \d\d:\d\d$/],
+    ] as const) {
+      await page.locator('#account-state').click();
+      const token = gateway.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
+      await page.getByLabel('Or a token').fill(token);
+      await page.getByRole('button', { name: 'Use it' }).click();
+      await page.getByText(words).waitFor();
+    }
+  });
+
   test('an order is sent only after a question, however it is written', async () => {
     await using opened = await open();
     const { page, run, result } = opened;

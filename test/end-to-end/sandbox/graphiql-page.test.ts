@@ -138,6 +138,20 @@ describeInBrowser('GraphiQL', (browser) => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Details' }).click();
     expect(await details.isVisible()).toBe(false);
+
+    // A call that others share is none of the cache.
+    await page.route('**/graphql', async (route) => {
+      const answer = await route.fetch();
+      const calls = ['call', 'shared', 'cache'].map((source) => ({
+        operation: 'x',
+        ms: 1,
+        source,
+      }));
+      const json = { ...(await answer.json()), extensions: { gateway: calls } };
+      await route.fulfill({ response: answer, json });
+    });
+    await run();
+    await summary.getByText('1 gateway call, 1 from cache, 1 shared').waitFor();
   });
 
   test('the user switch changes whose data is answered', async () => {
