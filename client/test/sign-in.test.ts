@@ -109,9 +109,9 @@ test('also where its renewal has brought the next user’s token', async () => {
 test('a question for the token that a failed one has overtaken is asked again', async () => {
   const answers = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
   let asked = 0;
-  const { client } = open(() => {
+  const { client } = open(({ force }) => {
     asked += 1;
-    return answers[asked - 1]?.promise ?? 'b1';
+    return answers[asked - 1]?.promise ?? (force ? 'a2' : 'b1');
   });
   const query = client.query(WHO);
   const changed = client.tokenChanged();
@@ -375,11 +375,22 @@ test('before any account is known, no more is asked than what needs it asks', as
   client.dispose();
 });
 
+test('the first account that is known is no change, though the app has announced it', async () => {
+  const { client, told, signIn } = doubtful();
+  await signIn('700001');
+  await client.query('{ news }', undefined, { account: 'nobody' });
+  expect([client.login, told]).toEqual(['700001', []]);
+});
+
 test('a client that nobody listens to asks once', async () => {
-  const { market } = fakeClient();
+  const { market } = fakeClient({ data: () => ({ buy: null }) });
   const { network } = market;
   const environment = network.environment();
   const client = createRequests({ url: 'http://facade/graphql', token: market.token, environment });
+  await client.mutate(BUY);
+  await client.tokenChanged();
+  await market.pass(0);
+  expect(client.login).toBe(null);
   await client.query('{ news }', undefined, { account: 'nobody' });
   expect(client.login).toBe('700001');
   network.reach = 'gone';

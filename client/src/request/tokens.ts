@@ -147,7 +147,6 @@ export class Tokens {
     }
     this.#throwIfDisposed();
     if (generation !== this.#generation) {
-      if (this.#asking === null && this.#current !== null) return this.#current;
       return await (this.#asking ?? this.#ask(false)).token;
     }
     // An app may forget to return its token, which would then be sent as `Bearer undefined`.

@@ -14,6 +14,7 @@ test('an app that was updated to say the kind finds its order again', async () =
   const before = digestOf(`${idempotencyKey} order ${canonicalInput(input)}`);
   expect([...phone.storage.entries.values()].join()).toContain(before);
   const [resumed] = await phone.open().orders.resume();
+  expect(resumed?.ticket.isDurable).toBe(true);
   const again = await resumed?.ticket.place({ ...input, kind: 'MARKET' });
   expect(again).toMatchObject({ status: 'accepted', idempotencyKey });
   expect(phone.app.sandbox.orders()).toHaveLength(1);
