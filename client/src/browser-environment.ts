@@ -38,14 +38,18 @@ function pageLifecycle(): Lifecycle {
       const shown = () => {
         if (isVisible()) listener();
       };
+      // The first one only says that the page has loaded all: a line that opens meanwhile is a slow one.
+      const restored = ({ persisted }: PageTransitionEvent) => {
+        if (persisted) shown();
+      };
       const online = () => listener('online');
       page?.addEventListener('visibilitychange', shown);
       target?.addEventListener('online', online);
-      target?.addEventListener('pageshow', shown);
+      target?.addEventListener('pageshow', restored);
       return () => {
         page?.removeEventListener('visibilitychange', shown);
         target?.removeEventListener('online', online);
-        target?.removeEventListener('pageshow', shown);
+        target?.removeEventListener('pageshow', restored);
       };
     },
     onHide(listener) {

@@ -23,7 +23,8 @@ function openPage() {
       page.visibilityState = visibilityState;
       page.dispatchEvent(new Event('visibilitychange'));
     },
-    happen: (name: string) => void events.dispatchEvent(new Event(name)),
+    happen: (name: string, persisted = false) =>
+      void events.dispatchEvent(Object.assign(new Event(name), { persisted })),
   };
 }
 
@@ -35,13 +36,16 @@ test('a page tells when it is hidden and when it returns, until nobody listens',
   turn('visible');
   expect([heard(), lifecycle.isVisible]).toEqual(['return', true]);
   happen('online');
-  happen('pageshow');
+  happen('pageshow', true);
   expect(heard()).toBe('return,return');
+  // The page has loaded, and was not away.
+  happen('pageshow');
+  expect(heard()).toBe('');
   leave();
   turn('hidden');
   turn('visible');
   happen('online');
-  happen('pageshow');
+  happen('pageshow', true);
   expect(heard()).toBe('');
 });
 

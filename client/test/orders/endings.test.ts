@@ -33,18 +33,24 @@ test('without the server’s clock it names none, and its key is closed all the 
   expect(core.serverClock.now()).toBeNull();
 });
 
-test('a dead line is left for a WebSocket of its own, and the late request is the same order', async () => {
-  const { orders } = await phone.openKnown();
-  phone.line.next.push('dead');
-  const { told, onProgress } = listening();
-  const outcome = await orders.ticket(PATIENT).place(buying('dead'), { onProgress });
-  expect(outcome).toMatchObject({ status: 'accepted', replayed: false });
-  expect([phone.line.sockets, phone.line.orders]).toEqual([1, 1]);
-  expect(told).toEqual(['sending', 'asking']);
-  phone.line.heal();
-  await eventually(() => expect(phone.line.answered).toBe(1));
-  expect(phone.app.sandbox.orders()).toHaveLength(1);
-});
+test.each([
+  ['unanswered', fetch],
+  ['refused', withoutPings],
+])(
+  'a dead line, with a ping that is %s, is left for a WebSocket of its own, and the late request is the same order',
+  async (_, fetching) => {
+    const { orders } = await phone.openKnown({}, { fetch: fetching });
+    phone.line.next.push('dead');
+    const { told, onProgress } = listening();
+    const outcome = await orders.ticket(PATIENT).place(buying('dead'), { onProgress });
+    expect(outcome).toMatchObject({ status: 'accepted', replayed: false });
+    expect([phone.line.sockets, phone.line.orders]).toEqual([1, 1]);
+    expect(told).toEqual(['sending', 'asking']);
+    phone.line.heal();
+    await eventually(() => expect(phone.line.answered).toBe(1));
+    expect(phone.app.sandbox.orders()).toHaveLength(1);
+  },
+);
 
 test('a token that changes on a dead line is asked about over the WebSocket as well', async () => {
   const { orders, core } = await phone.openKnown();
@@ -73,6 +79,12 @@ test('an order whose line is dead until its time is over is closed over a WebSoc
   await eventually(() => expect(phone.line.answered).toBe(1));
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
+
+/** By which no new connection opens. */
+function withoutPings(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  const isPing = String(init?.body).includes('"{__typename}"');
+  return isPing ? Promise.reject(new TypeError('Failed to fetch')) : fetch(input, init);
+}
 
 const SLOW_MS = 3_200;
 const STEP_MS = 100;
