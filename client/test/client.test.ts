@@ -6,6 +6,7 @@ import type { PositionsState } from '../src/live/states.ts';
 import type { TypedText } from '../src/operation.ts';
 import { createRequests } from '../src/requests.ts';
 import { memoryStorage } from '../src/storage/memory.ts';
+import { fakeClient } from '../src/testing.ts';
 import { countedEnvironment } from './support/counted-environment.ts';
 
 const LOGIN: TypedText<{ login: { accessToken?: string } | null }, { email: string }> =
@@ -30,25 +31,12 @@ function start(options: Partial<ClientOptions> = {}) {
 }
 
 test('asks both lists for the heartbeat that it is given', async () => {
-  const heartbeatSeconds = 30;
-  token = app.sandbox.token({ email: 'demo@example.com' });
-  const sent: unknown[] = [];
-  const { client } = start({
-    heartbeatSeconds,
-    environment: countedEnvironment({
-      WebSocket: null,
-      fetch: (input, init) => {
-        const { variables } = JSON.parse(String(init?.body));
-        if (variables) sent.push(variables);
-        return fetch(input, init);
-      },
-    }),
-  });
+  const { client, market } = fakeClient({ client: { heartbeatSeconds: 30 } });
   client.positions(() => {});
   client.account(() => {});
-  await eventually(() => expect(client.positions.state().status).toBe('LIVE'));
-  await eventually(() => expect(client.account.state().status).toBe('LIVE'));
-  expect(sent).toMatchObject([{ heartbeatSeconds }, { heartbeatSeconds }]);
+  await market.pass(0);
+  const asked = market.subscriptions.map(({ variables }) => variables.heartbeatSeconds);
+  expect(asked).toEqual([30, 30]);
   client.dispose();
 });
 

@@ -60,30 +60,6 @@ test.each<[string, Answer, string | null]>([
   expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED']);
 });
 
-test('a change of the token is asked for anew while an older question is under way', async () => {
-  const asked: string[] = [];
-  const waiting: (() => void)[] = [];
-  let user = 'a';
-  let isSlow = false;
-  const client = open(
-    (_body, token) => ({ data: { session: { login: token.at(-1) } } }),
-    () => {
-      asked.push(user);
-      const token = `token of ${user}`;
-      return isSlow ? new Promise((resolve) => waiting.push(() => resolve(token))) : token;
-    },
-  );
-  await client.query('{ session { login } }');
-  isSlow = true;
-  const query = client.query('{ session { login } }');
-  user = 'b';
-  const changed = client.tokenChanged();
-  for (const answer of waiting) answer();
-  await changed;
-  expect(asked.at(-1)).toBe('b');
-  await query;
-});
-
 test('a request of one account renews a token that was refused for the question whose it is', async () => {
   const client = open(
     (_body, token) =>

@@ -222,24 +222,5 @@ describeWithChromium('in a browser', (executablePath) => {
       const logins = app.facade.sandbox.orders().map(({ login }) => login);
       expect(logins).toEqual([700_001, 700_002]);
     });
-
-    test('an order on its way for one account is not shown to the next', async () => {
-      const hooks = await openForm();
-      app.facade.sandbox.fail({
-        operation: 'openPosition',
-        kind: 'delay',
-        delayMs: 1_000,
-        times: 1,
-      });
-      const placing = hooks.call('place', order('AAPL'));
-      await eventually(() => applied() === 1 || app.facade.sandbox.calls('openPosition') === 1);
-      await hooks.changeUser('pro@example.com');
-      await showsForm(hooks, 'ready');
-      await placing;
-      expect(await hooks.shows<Form>('ticket', () => true)).toEqual({
-        status: 'ready',
-        outcome: null,
-      });
-    });
   });
 });

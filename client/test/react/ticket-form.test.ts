@@ -141,6 +141,15 @@ test('an order under way is forgotten for the next account, and not sent, where 
   expect(form().status).toBe('ready');
 });
 
+test('an order on its way for one account is not shown to the next', async () => {
+  const { form, signIn, market } = await shownForm();
+  const placing = form().place(ORDER);
+  await market.pass(0);
+  await signIn('700002');
+  await market.accept();
+  expect([(await placing).status, form().status]).toEqual(['accepted', 'ready']);
+});
+
 test('an order of the account whose login is not known yet stays on its screen', async () => {
   const { form, market, store, signIn, holdAccounts } = await shownForm();
   const goOn = holdAccounts();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ownApp } from '../../../test/support/shared-app.ts';
 import type { TypedText } from '../../src/operation.ts';
+import { fakeClient } from '../../src/testing.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
@@ -44,17 +45,14 @@ describe('a query', () => {
   });
 
   test('waits at least as long as the server asks', async () => {
-    const extensions = { code: 'RATE_LIMITED', retryable: true, retryAfter: 20 };
-    const body = JSON.stringify({ errors: [{ message: 'later', extensions }] });
-    const environment = countedEnvironment({
-      hurry: (ms) => (ms < 30_000 ? 0 : ms),
-      fetch: async () => new Response(body, { headers: { 'content-type': 'application/json' } }),
-    });
-    using core = startCore(app, { environment });
-    await core.request('{ positions { id } }', undefined);
-    const pauses = environment.pauses.filter((ms) => ms < 30_000);
-    expect(pauses.length).toBeGreaterThan(0);
-    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(20_000);
+    const { client, market } = fakeClient();
+    void client.query('{ a }');
+    await market.pass(0);
+    market.waiting[0]?.fail({ code: 'RATE_LIMITED', retryable: true, retryAfter: 20 });
+    expect(await market.network.time.pass(19_999, () => market.waiting[0]?.isOver === false)).toBe(
+      false,
+    );
+    client.dispose();
   });
 
   test('fails with NETWORK where there is no server, and with ABORTED when it is given up', async () => {
@@ -70,32 +68,21 @@ describe('a query', () => {
   });
 });
 
-describe('a token', () => {
-  test.each([
-    ['null', null],
-    ['undefined', undefined],
-    ['a number', 7 as unknown as string],
-  ])(
-    'that is %s is none: what waits for it fails, and nothing is sent but what needs none',
-    async (_name, token) => {
-      const signedOut: string[] = [];
-      let fetches = 0;
-      const counted: typeof fetch = (...args) => {
-        fetches += 1;
-        return fetch(...args);
-      };
-      using core = startCore(app, {
-        token: () => token,
-        onSignedOut: ({ code }) => void signedOut.push(code),
-        environment: countedEnvironment({ fetch: counted }),
-      });
-      expect((await core.request(BALANCE, undefined)).errors).toMatchObject([
-        { code: 'SIGNED_OUT' },
-      ]);
-      await expect(core.account()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
-      expect([signedOut, fetches]).toEqual([['SIGNED_OUT'], 0]);
-      const open = await core.request('{ __typename }', undefined, { anonymous: true });
-      expect(open.data).toEqual({ __typename: 'Query' });
-    },
-  );
-});
+test.each([undefined, '', 7])(
+  'a token that is %j is none: what waits for it fails, and nothing is sent but what needs none',
+  async (token) => {
+    const signedOut: string[] = [];
+    const onSignedOut = ({ code }: { code: string }) => void signedOut.push(code);
+    const { client, market } = fakeClient({
+      client: { token: () => token as string, onSignedOut },
+    });
+    expect((await client.query('{ a }')).errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
+    void client.query('{ b }', undefined, { anonymous: true });
+    await market.pass(0);
+    expect([signedOut, market.waiting.map(({ query }) => query)]).toEqual([
+      ['SIGNED_OUT'],
+      ['{ b }'],
+    ]);
+    client.dispose();
+  },
+);

@@ -14,7 +14,7 @@ const HURRIED = (changed = {}) =>
   });
 
 // A subscription ends with an error where no list has come by then.
-const { app, proxy, open } = cutLine({ GATEWAY_TIMEOUT_MS: '3000' });
+const { app, open } = cutLine({ GATEWAY_TIMEOUT_MS: '3000' });
 
 describe.each([
   ['a WebSocket', {}],
@@ -36,18 +36,6 @@ describe.each([
     leave();
     expect(core.countedEnvironment.pending).toBe(0);
     expect(events.end).toBeUndefined();
-  });
-});
-
-describe('the WebSocket', () => {
-  test('is one for all subscriptions, and gone with the last', async () => {
-    using core = open({ environment: HURRIED() });
-    const all = Array.from({ length: 5 }, () => new Events());
-    const leaves = all.map((events) => core.subscribe(CHANGES, events.variables, events));
-    await eventually(() => all.every(({ results }) => results.length > 0));
-    expect(proxy.accepted).toBe(1);
-    for (const leave of leaves) leave();
-    await eventually(() => expect(proxy.open).toBe(0));
   });
 });
 
