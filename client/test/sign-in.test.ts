@@ -52,13 +52,6 @@ test.each([true, false])(
   },
 );
 
-test('a token that was refused is not sent again where the app gives it once more', async () => {
-  const { client, sent } = open(({ force }) => (force ? 'a2' : 'a1'));
-  await client.query(WHO);
-  await client.query(WHO);
-  expect(sent).toEqual([`a1: ${WHO}`, `a2: ${WHO}`, `a2: ${WHO}`]);
-});
-
 test.each(['fails', 'waits'] as const)(
   'a list is live as soon as its user has signed in anew, though a renewal %s',
   async (renewal) => {
