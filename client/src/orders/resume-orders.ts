@@ -40,8 +40,18 @@ export async function resumeOrders(
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    // Once all are known: an app that is closed before it is told of them finds them again.
+    const over = resumed.filter(({ outcome }) => isOver(outcome));
+    await Promise.all(
+      over.map(({ idempotencyKey: key }) => deleteKey(core.environment, keys, { account, key })),
+    );
     return resumed;
   });
+}
+
+/** After any other outcome more may become known. */
+function isOver(outcome: ResumedOutcome): boolean {
+  return 'replayed' in outcome || outcome.status === 'unsent';
 }
 
 interface Resuming {
@@ -58,9 +68,6 @@ async function resumeOne(context: TicketContext, resuming: Resuming): Promise<Re
   const stamp = stampStored(core, made);
   const placedAt = made ?? at;
   const outcome = await outcomeOf(core, resuming, stamp);
-  // After any other outcome more may become known.
-  if ('replayed' in outcome || outcome.status === 'unsent')
-    await deleteKey(core.environment, keys, { account, key });
   return {
     idempotencyKey: key,
     placedAt: placedAt === null ? null : new Date(placedAt).toISOString(),

@@ -35,6 +35,27 @@ test('two tabs that resume at once both learn the outcome', async () => {
   expect(phone.app.sandbox.orders()).toHaveLength(3);
 });
 
+test('an app that is closed before it is told of all its orders finds them again', async () => {
+  await phone.interrupt(buying('answered'), 'answer-lost');
+  await phone.interrupt(buying('hanging'), 'answer-lost');
+  let [questions, answers] = [0, 0];
+  const lastHangs: typeof fetch = async (input, init) => {
+    if (!/order: placedOrder/.test(String(init?.body))) return fetch(input, init);
+    questions += 1;
+    if (questions === 2) return new Promise(() => {});
+    const answer = await fetch(input, init);
+    answers += 1;
+    return answer;
+  };
+  void phone.open({}, { fetch: lastHangs }).orders.resume();
+  await eventually(() => expect([questions, answers]).toEqual([2, 1]));
+  await phone.open().core.account();
+  expect(await phone.open().orders.resume()).toMatchObject([
+    { outcome: ACCEPTED },
+    { outcome: ACCEPTED },
+  ]);
+});
+
 test('a tab that resumes while another one places does not disturb it', async () => {
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 400 });
   const [placing, resuming] = [phone.open(), phone.open()];
