@@ -31,7 +31,7 @@ import {
 } from './field-deadline.ts';
 import type { FieldOptions, Kit } from './kit.ts';
 import { createOutcomeBudgets, typesOfOutcomes } from './outcomes.ts';
-import { ownCopy, readOnly } from './read-only.ts';
+import { ownArguments, readOnly } from './read-only.ts';
 import { ResolverContext } from './resolver-context.ts';
 import { createSharedValues } from './shared-values.ts';
 
@@ -147,25 +147,28 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       const run = (within: FieldDeadline) => {
         // Within a write, which is for whom the request is, whoever a `login` before it has signed in.
         const given = new ResolverContext(context, guest, seconds !== undefined, info);
-        const own = () => resolve(shown, ownCopy(args), given as never, info as never);
+        const own = () =>
+          resolve(shown, ownArguments(args, context), given as never, info as never);
         return withinDeadline(within, given, own, shape);
       };
       // The reads of a write's result follow the write.
       if (isWrite) return context.write(async () => run(bounded), String(info?.path.key));
       if (seconds === undefined) return run(bounded);
-      const read = () => sharedValue(name, source, args, seconds, () => run(deadline));
+      // The getters of a value run when its size is read.
+      const read = () =>
+        asGuest(guest, () => sharedValue(name, source, args, seconds, () => run(deadline)));
       // Those who wait for the same value have more time.
       return bounded === deadline ? read() : withinDeadline(bounded, null, read);
     };
     // A resolver of three parameters can be compiled.
     if (isComputed) {
-      field.resolve = (source, args) =>
+      field.resolve = (source, args, context) =>
         withinDeadline(
           deadline,
           null,
           () => {
             const shown = isOwnType ? source : readOnly(source);
-            const own = ownCopy(args);
+            const own = ownArguments(args, context);
             const value = listed(resolve(shown, own, NO_CONTEXT, undefined as never), shape.lists);
             if (isPending(value))
               throw fault(`${name} is computed: it must have its value at once`);

@@ -92,7 +92,7 @@ export function declareLive(
   added(`Subscription.${changes}`);
 
   const readRows = async (context: ResolverContext, given: object, before: ReadRows | null) =>
-    rowsOf(options, await options.read(context, ownCopy(given)), before);
+    rowsOf(options, await options.read(context, given), before);
 
   builder.queryField(name, (t) =>
     t.field({
@@ -180,7 +180,7 @@ export function declareLive(
         const own = new Context(services, viewer ?? { token: null, priority: 'poll' });
         const context = new ResolverContext(own, guest, isPublic);
         const deadline = { guest, operation, ms, isWrite: false };
-        const run = () => readRows(context, given, before);
+        const run = () => readRows(context, ownCopy(given), before);
         return withinDeadline(deadline, context, run) as Promise<ReadRows>;
       },
   };

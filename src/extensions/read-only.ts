@@ -1,3 +1,5 @@
+import { memo } from '../../lib/memo.ts';
+
 /** The same object, which is the contract's and answers others too: an extension's code cannot change it. */
 export function readOnly<Value>(value: Value): Value {
   if (!isPlain(value) || Object.isFrozen(value)) return value;
@@ -6,22 +8,55 @@ export function readOnly<Value>(value: Value): Value {
   return value;
 }
 
-/** A copy of lists and plain objects. Instances of classes are passed on, and so is what nobody can change. */
-export function ownCopy<Value>(value: Value, copies = new Map<unknown, unknown>()): Value {
-  if (!isPlain(value) || Object.isFrozen(value)) return value;
-  const known = copies.get(value);
-  if (known !== undefined) return known as Value;
-  const copy = Array.isArray(value) ? [] : Object.create(Object.getPrototypeOf(value));
-  copies.set(value, copy);
-  for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
-    if ('value' in property) property.value = ownCopy(property.value, copies);
-    Object.defineProperty(copy, name, property);
-  }
+/** The copies of the lists and objects that the arguments of a request hold. */
+const copiesOf = new WeakMap<object, WeakMap<object, object>>();
+
+/** Arguments of one call's own; the rows of a request share what they hold, or each would cost the size of a long list. */
+export function ownArguments(args: unknown, request: object): Record<string, unknown> {
+  const copies = memo(copiesOf, request, () => new WeakMap<object, object>());
+  const own: Record<string, unknown> = { ...(args as object) };
+  for (const [name, value] of Object.entries(own))
+    if (isPlain(value)) own[name] = memo(copies, value, () => ownCopy(value));
+  return own;
+}
+
+/** A copy that nobody can change. Its getters are not asked. */
+export function frozenCopy<Value>(value: Value): Value {
+  const copies = new Map<object, object>();
+  const copy = ownCopy(value, copies);
+  for (const each of copies.values()) Object.freeze(each);
   return copy;
+}
+
+/** A copy of lists and plain objects, however deep. Instances of classes are passed on, and so is what is frozen. */
+export function ownCopy<Value>(value: Value, copies = new Map<object, object>()): Value {
+  const pending: (readonly [object, object])[] = [];
+  const copyOf = (each: unknown): unknown => {
+    if (!isPlain(each) || Object.isFrozen(each)) return each;
+    const known = copies.get(each);
+    if (known !== undefined) return known;
+    const copy = Array.isArray(each) ? [] : Object.create(Object.getPrototypeOf(each));
+    copies.set(each, copy);
+    pending.push([each, copy]);
+    return copy;
+  };
+  const own = copyOf(value);
+  for (const [from, to] of pending) {
+    if (Array.isArray(from)) {
+      for (const each of from) (to as unknown[]).push(copyOf(each));
+      continue;
+    }
+    for (const name of Reflect.ownKeys(from)) {
+      const property = Object.getOwnPropertyDescriptor(from, name) ?? {};
+      if ('value' in property) property.value = copyOf(property.value);
+      Object.defineProperty(to, name, property);
+    }
+  }
+  return own as Value;
 }
 
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
-  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
+  return prototype === Object.prototype || prototype === Array.prototype || prototype === null;
 }

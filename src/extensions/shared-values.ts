@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { identityOf, valueKey } from '../../lib/value-key.ts';
-import { ownCopy, readOnly } from './read-only.ts';
+import { frozenCopy } from './read-only.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -15,7 +15,7 @@ export function createSharedValues() {
     sizeCalculation: ({ value }, key) => key.length + sizeOf(value),
     // Readers of several accounts have it: one that notes something in it is told, and the others see nothing of that.
     fetchMethod: async (_key, _old, { context: resolve }) => ({
-      value: readOnly(ownCopy(await resolve())),
+      value: frozenCopy(await resolve()),
     }),
     // A reader that waits for a value gets it, even if there was no room for it meanwhile.
     ignoreFetchAbort: true,

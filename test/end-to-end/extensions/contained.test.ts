@@ -221,6 +221,26 @@ test('arguments that code changes, and a value that all share, tell nobody of an
   }
 });
 
+test('the rows of a request have one copy of a long list, whose size would count for each', async () => {
+  const token = tokenOf();
+  for (const copies of [1, 2, 3]) {
+    const { data } = await query('query ($of: [String!]!) { positions { lists(of: $of) } }', {
+      token,
+      variables: { of: ['a', 'b'] },
+    });
+    expect(data.positions.length).toBeGreaterThan(1);
+    for (const { lists } of data.positions) expect(lists).toBe(copies);
+  }
+});
+
+test('a shared value is what its author made, however deep, and what its getters forget ends nothing', async () => {
+  const before = await counted('rejection');
+  const linked = { label: 'a b', next: { label: 'a b' } };
+  const answer = await query('{ linked { label next { label } } }');
+  expect(answer).toMatchObject({ data: { linked }, errors: [] });
+  await eventually(async () => (await counted('rejection')) > before);
+});
+
 test('the type of a value is asked with the context of a resolver', async () => {
   const document = '{ kept { ... on Box { owner } } }';
   const { data } = await query(document, { token: tokenOf() });

@@ -382,6 +382,7 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
     kept: t.field({ ...text, type: Kept, resolve: () => ({}) }),
   }));
   const shelf = {};
+  const lists = new Set<readonly string[]>();
   builder.objectField(refs.Position, 'named', (t) =>
     t.string({
       ...text,
@@ -393,7 +394,50 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
   builder.objectField(refs.Instrument, 'sharedSlow', (t) =>
     t.string({ ...text, ...shared({ seconds: 60 }), resolve: () => new Promise<string>(() => {}) }),
   );
+  const label = Symbol('label');
+  class Labels extends Array<string> {
+    get joined() {
+      return this.join(' ');
+    }
+  }
+  interface Linked {
+    readonly [label]: Labels;
+    readonly next?: Linked | undefined;
+  }
+  const LinkedRef = builder.objectRef<Linked>('Linked');
+  LinkedRef.implement({
+    description: 'x',
+    fields: (t) => ({
+      label: t.string({ ...text, resolve: (linked) => linked[label].joined }),
+      next: t.field({ ...text, type: LinkedRef, resolve: ({ next }) => next }),
+    }),
+  });
+  builder.queryField('linked', (t) =>
+    t.field({
+      ...text,
+      ...shared({ seconds: 60 }),
+      type: LinkedRef,
+      resolve() {
+        const labels = Labels.from(['a', 'b']) as Labels;
+        let next: Linked | undefined;
+        for (let at = 0; at < 20_000; at += 1) next = { [label]: labels, next };
+        return {
+          get unasked(): never {
+            forget();
+            throw new Error('nobody asks for it');
+          },
+          [label]: labels,
+          next,
+        };
+      },
+    }),
+  );
   builder.objectFields(refs.Position, (t) => ({
+    lists: t.int({
+      ...text,
+      args: { of: t.arg.stringList({ required: true }) },
+      resolve: (_position, { of }) => lists.add(of).size,
+    }),
     note: t.field({
       ...text,
       type: 'JSON',
