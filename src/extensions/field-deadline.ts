@@ -164,9 +164,9 @@ export function readableError(thrown: unknown): Error {
       const isOwnCause = originalError === thrown;
       if (isOfTexts && !isOwnCause && isPlainJson([extensions, path])) {
         // With a path, such as one of another service's answer, GraphQL would take it for an error of that field.
-        return path === undefined
-          ? thrown
-          : Object.assign(new GraphQLError(message, { extensions }), { stack });
+        return Array.isArray(path)
+          ? Object.assign(new GraphQLError(message, { extensions }), { stack })
+          : thrown;
       }
       const error = new Error(`an error whose details cannot be read: ${inspect(message)}`);
       return typeof stack === 'string' ? Object.assign(error, { stack }) : error;

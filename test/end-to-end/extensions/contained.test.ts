@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 const FAILURES = [
-  ...['throws', 'rejects', 'text', 'unreadable', 'details', 'getters', 'code', 'itself'],
+  ...['throws', 'rejects', 'text', 'unreadable', 'details', 'getters', 'code', 'file', 'itself'],
   ...['never', 'neverNext', 'neverThen'],
 ];
 const VALUES = ['circle', 'bigint', 'getter', 'toJson', 'deep', 'nothing'];

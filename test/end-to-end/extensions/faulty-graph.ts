@@ -158,6 +158,11 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
     elsewhere: () => {
       throw new GraphQLError('no note', { path: ['elsewhere'], extensions: { code: 'ELSEWHERE' } });
     },
+    file: () => {
+      const error = new Error('no note', { cause: new Error('no file') });
+      const extensions = { code: 'RATE_LIMITED', retryable: true };
+      throw Object.assign(error, { path: '/notes', extensions });
+    },
     itself: () => {
       const error = new Error('no note');
       throw Object.assign(error, { originalError: error });
