@@ -57,7 +57,8 @@ export function backendSettings(options: Options): BackendSettings {
   const { name, url, reads, writes = {}, headers = {}, forwardToken = false } = options;
   const { loginHeader, forward = [] } = options;
   const fixed = Object.fromEntries(new Headers(headers));
-  const twice = [loginHeader, ...forward].find((each) => each && each.toLowerCase() in fixed);
+  const ofCalls = [loginHeader, forwardToken && 'authorization', ...forward];
+  const twice = ofCalls.find((each) => each && Object.hasOwn(fixed, each.toLowerCase()));
   if (twice !== undefined) throw fault(`headers ${of} have ${twice} already`);
   const pathOf = (given: unknown, what: string) => {
     if (typeof given === 'string' && /^\/[^?#]*$/.test(given)) return given;

@@ -113,6 +113,10 @@ test.each([
     { headers: { 'X-Key': 'k' }, loginHeader: 'x-KEY' },
     'headers of the backend news have x-KEY already',
   ],
+  [
+    { headers: { Authorization: 'Bearer k' }, forwardToken: true },
+    'headers of the backend news have authorization already',
+  ],
   [{ judge: 'ok' }, 'judge of the backend news must be a function'],
   [{ writs: {} }, 'writs of the backend news is no option: these are name, url,'],
 ])('a backend with %o is refused', (given, reason) => {
