@@ -55,7 +55,7 @@ type Resolve = (
 const INSTEAD =
   'ask for it in a query, or let its author mark it as computed() if it reads nothing';
 
-/** What the type of a value is asked with. */
+/** The arguments of `resolveType` and `isTypeOf`. */
 type Asked<Rest extends unknown[]> = [value: unknown, context: ResolverContext, ...rest: Rest];
 
 /** The context of a computed field. */

@@ -13,7 +13,7 @@ export function createSharedValues() {
   const values = new LRUCache<string, Resolved, () => unknown>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ value }, key) => key.length + sizeOf(value),
-    // Readers of several accounts have it: one that notes something in it is told, and the others see nothing of that.
+    // The value is shared by accounts: code that changes it gets an error, and the others never see the change.
     fetchMethod: async (_key, _old, { context: resolve }) => ({
       value: frozenCopy(await resolve()),
     }),

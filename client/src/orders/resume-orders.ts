@@ -40,17 +40,17 @@ export async function resumeOrders(
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    // Once all are known: an app that is closed before it is told of them finds them again.
-    const over = resumed.filter(({ outcome }) => isOver(outcome));
+    // Keys stay until all outcomes are known: an app that is closed before it is told of them finds them again.
+    const final = resumed.filter(({ outcome }) => isFinal(outcome));
     await Promise.all(
-      over.map(({ idempotencyKey: key }) => deleteKey(core.environment, keys, { account, key })),
+      final.map(({ idempotencyKey: key }) => deleteKey(core.environment, keys, { account, key })),
     );
     return resumed;
   });
 }
 
-/** After any other outcome more may become known. */
-function isOver(outcome: ResumedOutcome): boolean {
+/** Whether nothing more can become known of the order. */
+function isFinal(outcome: ResumedOutcome): boolean {
   return 'replayed' in outcome || outcome.status === 'unsent';
 }
 
