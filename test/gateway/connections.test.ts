@@ -88,5 +88,11 @@ test('a gateway behind TLS is called where its certificate is trusted, and a fur
   setDefaultCACertificates(known);
   front.resumed.length = 0;
   expect(await called(trusting)).toEqual(['answer', 'answer', 'answer']);
-  expect(front.resumed).toEqual([false, true, true]);
+  expect(front.resumed[0]).toBe(false);
+  // undici refers to a session weakly, so a garbage collection between two connections may take it away.
+  await eventually(async () => {
+    front.resumed.length = 0;
+    expect(await called(trusting)).toEqual(['answer', 'answer', 'answer']);
+    expect(front.resumed).toEqual([true, true, true]);
+  });
 });
