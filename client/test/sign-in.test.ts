@@ -68,6 +68,31 @@ test.each(['fails', 'waits'] as const)(
   },
 );
 
+test('a query goes on with the token of a new sign-in, though a renewal waits', async () => {
+  const { client, market } = fakeClient({ data: () => ({ news: 1 }) });
+  await market.endToken('waits');
+  const query = client.query('{ news }');
+  await market.pass(1);
+  await market.signIn('700001');
+  await client.tokenChanged();
+  const late = market.pass(1).then(() => 'late');
+  expect(await Promise.race([query, late])).toEqual({ data: { news: 1 }, errors: [] });
+  client.dispose();
+});
+
+test('a token that fails after a new sign-in fails nothing', async () => {
+  const former = Promise.withResolvers<string>();
+  let asked = 0;
+  const { client } = open(() => {
+    asked += 1;
+    return asked === 1 ? former.promise : 'b1';
+  });
+  const mutation = client.mutate(BUY, {}, { anonymous: false, account: 'b' });
+  await client.tokenChanged();
+  former.reject(new Error('The former session is over.'));
+  expect((await mutation).errors).toEqual([]);
+});
+
 test('a list goes on where another request has renewed the token that is refused its line', async () => {
   const { client, market } = fakeClient({ data: () => ({ news: null }) });
   const signedOut: unknown[] = [];

@@ -1,7 +1,13 @@
 import type { RequestEnvironment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
 import { withinTime } from './deadline.ts';
-import { asTradingGraphError, disposedError, networkError, signedOutError } from './failures.ts';
+import {
+  asTradingGraphError,
+  disposedError,
+  isTradingGraphError,
+  networkError,
+  signedOutError,
+} from './failures.ts';
 
 /** Asks the app for its token; with `force` for a new one, since the last was refused. */
 export type TokenSource = (options: {
@@ -32,15 +38,15 @@ const DEADLINE_MS = 30_000;
 export class Tokens {
   readonly #options: TokensOptions;
   #asking: Asking | null = null;
-  /** Grows with each question, so that an answer that comes after a newer question's is not used. */
-  #generation = 0;
+  /** Aborted by the next question, so that nobody waits for the answer to a former one. */
+  #question = new AbortController();
   #current: string | null = null;
   /** The last tokens that were refused, oldest first; asking without force may bring them again. */
   #refused: readonly string[] = [];
   #isSignedOut = false;
   #failure: { readonly error: TradingGraphError; readonly until: number } | null = null;
   #failures = 0;
-  readonly #disposal = new AbortController();
+  #isDisposed = false;
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -100,7 +106,8 @@ export class Tokens {
   }
 
   dispose(): void {
-    this.#disposal.abort();
+    this.#isDisposed = true;
+    this.#question.abort();
   }
 
   async #taken(asking: Asking): Promise<string> {
@@ -109,7 +116,7 @@ export class Tokens {
   }
 
   #throwIfDisposed(): void {
-    if (this.#disposal.signal.aborted) throw disposedError();
+    if (this.#isDisposed) throw disposedError();
   }
 
   #noteRefused(token: string): void {
@@ -124,10 +131,11 @@ export class Tokens {
   }
 
   #ask(force: boolean): Asking {
-    this.#generation += 1;
-    const generation = this.#generation;
-    const token = this.#answer(force, generation).finally(() => {
-      if (this.#generation === generation) this.#asking = null;
+    this.#question.abort();
+    const question = new AbortController();
+    this.#question = question;
+    const token = this.#answer(force, question.signal).finally(() => {
+      if (this.#question === question) this.#asking = null;
     });
     // Each waiting request handles the failure; without one of them it is nobody's.
     token.catch(() => {});
@@ -135,19 +143,13 @@ export class Tokens {
     return this.#asking;
   }
 
-  async #answer(force: boolean, generation: number): Promise<string> {
-    let token: string | null | undefined;
-    try {
-      token = await this.#call(force);
-    } catch (thrown) {
-      this.#throwIfDisposed();
-      const error = asPassing(thrown);
-      if (force) this.#coolDown(error);
-      throw error;
-    }
+  async #answer(force: boolean, overtaken: AbortSignal): Promise<string> {
+    const token = await this.#call(force, overtaken).catch(asPassing);
     this.#throwIfDisposed();
-    if (generation !== this.#generation) {
-      return await (this.#asking ?? this.#ask(false)).token;
+    if (overtaken.aborted) return this.#taken(this.#asking ?? this.#ask(false));
+    if (isTradingGraphError(token)) {
+      if (force) this.#coolDown(token);
+      throw token;
     }
     // An app may forget to return its token, which would then be sent as `Bearer undefined`.
     if (typeof token !== 'string' || token === '' || (force && this.#refused.includes(token))) {
@@ -165,12 +167,10 @@ export class Tokens {
   }
 
   /** An app that never answers would block everything that waits for a token. */
-  #call(force: boolean): Promise<string | null | undefined> {
+  #call(force: boolean, overtaken: AbortSignal): Promise<string | null | undefined> {
     const { source, environment } = this.#options;
     const asking = async () => source({ force });
-    return withinTime(environment, DEADLINE_MS, this.#disposal.signal, (time) =>
-      time.race(asking()),
-    );
+    return withinTime(environment, DEADLINE_MS, overtaken, (time) => time.race(asking()));
   }
 
   #take(token: string): void {
