@@ -1,3 +1,4 @@
+import type { TradingGraphError } from '../errors.ts';
 import type { Instrument } from '../generated/rows.ts';
 import type { Signal } from '../platform.ts';
 
@@ -39,10 +40,12 @@ export interface CatalogReplica<Row = Instrument> {
    * of the app by the device's.
    */
   readonly ageSeconds: number | null;
+  /** Why it could not be loaded or brought up to date; null where that has worked since, and while the first copy is fetched. */
+  readonly error: TradingGraphError | null;
   /** Why the storage last failed, null where it has worked since. It costs no more than fetching the whole catalog at the next start. */
   readonly storageError: unknown;
   /**
-   * Calls back when the instruments or `confirmed` have changed, and when they are gone because another account is signed in: `load`
+   * Calls back when the instruments, `confirmed` or `error` have changed, and when they are gone because another account is signed in: `load`
    * brings that one's. Returns a function that ends it.
    */
   onChange(listener: () => void): () => void;

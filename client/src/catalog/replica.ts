@@ -1,7 +1,13 @@
 import type { Core } from '../core.ts';
+import type { TradingGraphError } from '../errors.ts';
 import { INSTRUMENT_FIELDS, type Instrument } from '../generated/rows.ts';
 import { Listeners } from '../listeners.ts';
-import { disposedError, storageError } from '../request/failures.ts';
+import {
+  asTradingGraphError,
+  disposedError,
+  signedOutError,
+  storageError,
+} from '../request/failures.ts';
 import type { CatalogReplica, LoadOptions, LoadProgress } from './catalog.ts';
 import type { CatalogCopy } from './catalog-copy.ts';
 import { CatalogSource } from './catalog-source.ts';
@@ -35,6 +41,7 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   readonly #refresh: Refresh;
   readonly #run: SharedRun;
   readonly #progress: Listeners<[progress: LoadProgress]>;
+  #error: TradingGraphError | null = null;
   #isWatching = false;
 
   constructor(core: Core, fields: readonly InstrumentField[]) {
@@ -50,7 +57,7 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
       held: this.#held,
       onProgress: (progress) => this.#progress.tell(progress),
     });
-    this.#run = new SharedRun(environment, (signal) => this.#refresh.untilCurrent(signal));
+    this.#run = new SharedRun(environment, (signal) => this.#bring(signal));
   }
 
   async load({ account, onProgress, signal, timeoutMs }: LoadOptions = {}): Promise<void> {
@@ -109,6 +116,10 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
     return this.#held.shown?.isConfirmed ?? false;
   }
 
+  get error(): TradingGraphError | null {
+    return this.#error;
+  }
+
   get storageError(): unknown {
     return this.#storage?.error ?? null;
   }
@@ -123,16 +134,41 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   }
 
   async #wait(signal?: AbortSignal, timeoutMs?: number): Promise<void> {
-    if (this.#core.isDisposed) throw disposedError();
+    if (this.#core.isDisposed) throw this.#failed(disposedError());
     this.#watch();
     await this.#run.wait(signal, timeoutMs);
+  }
+
+  async #bring(signal: AbortSignal): Promise<void> {
+    if (this.#held.shown === null) this.#note(null);
+    try {
+      await this.#refresh.untilCurrent(signal);
+      this.#note(null);
+    } catch (error) {
+      // Where nobody waits any more, it has not failed.
+      throw signal.aborted ? error : this.#failed(asTradingGraphError(error));
+    }
+  }
+
+  #failed(error: TradingGraphError): TradingGraphError {
+    this.#note(error);
+    return error;
+  }
+
+  #note(error: TradingGraphError | null): void {
+    if (this.#error === error) return;
+    this.#error = error;
+    this.#held.listeners.tell();
   }
 
   /** Begins with the first use, because asking for the account costs a request. */
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    const stop = this.#core.onAccountChange(() => this.#refresh.drop());
+    const stop = this.#core.onAccountChange((login) => {
+      this.#note(login === null ? signedOutError() : null);
+      this.#refresh.drop();
+    });
     this.#core.onDispose(() => {
       stop();
       this.#held.listeners.clear();

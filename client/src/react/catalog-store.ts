@@ -2,7 +2,6 @@ import type { CatalogReplica } from '../catalog/catalog.ts';
 import type { KeyField } from '../catalog/instrument.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Instrument } from '../generated/rows.ts';
-import { asTradingGraphError, signedOutError } from '../request/failures.ts';
 import { type AnyClient, featureOf } from './any-client.ts';
 
 /** The catalog as it is now: another object whenever something has changed, so that it can be a dependency of `useMemo`. */
@@ -30,9 +29,6 @@ export class CatalogStore {
   readonly #listeners = new Set<() => void>();
   #end: (() => void) | null = null;
   #snapshot: CatalogState<KeyRow>;
-  #error: TradingGraphError | null = null;
-  /** Grows with each load, whose failure counts only while it is the newest. */
-  #loads = 0;
 
   constructor(client: AnyClient) {
     this.#client = client;
@@ -63,17 +59,17 @@ export class CatalogStore {
 
   readonly snapshot = (): CatalogState<KeyRow> => {
     const catalog = this.#catalog;
-    const { all, version } = catalog;
+    const { all, version, error } = catalog;
     const former = this.#snapshot;
     if (
       former.version === version &&
-      former.error === this.#error &&
+      former.error === error &&
       (version === null || former.all === all)
     )
       return former;
     this.#snapshot = {
-      status: version !== null ? 'ready' : this.#error === null ? 'loading' : 'failed',
-      error: this.#error,
+      status: version !== null ? 'ready' : error === null ? 'loading' : 'failed',
+      error,
       all,
       version,
       get: (id) => catalog.get(id),
@@ -83,18 +79,7 @@ export class CatalogStore {
     return this.#snapshot;
   };
 
-  readonly refresh = async (): Promise<void> => {
-    this.#loads += 1;
-    const load = this.#loads;
-    // Without a copy to show, the error gives way to `loading` while the catalog is fetched again.
-    if (this.#catalog.version === null) this.#fail(null);
-    try {
-      await this.#catalog.sync();
-      this.#fail(null);
-    } catch (thrown) {
-      if (load === this.#loads) this.#fail(asTradingGraphError(thrown));
-    }
-  };
+  readonly refresh = (): Promise<void> => this.#catalog.sync().catch(() => {});
 
   get #catalog(): CatalogReplica<KeyRow> {
     return featureOf(this.#client, 'catalog');
@@ -105,7 +90,6 @@ export class CatalogStore {
     const ends = [
       catalog.onChange(() => this.#changed()),
       this.#client.onAccountChange((login) => {
-        this.#fail(login === null ? signedOutError() : null);
         if (login !== null) void this.refresh();
       }),
     ];
@@ -113,12 +97,6 @@ export class CatalogStore {
     return () => {
       for (const end of ends) end();
     };
-  }
-
-  #fail(error: TradingGraphError | null): void {
-    if (this.#error === error) return;
-    this.#error = error;
-    this.#changed();
   }
 
   #changed(): void {

@@ -51,6 +51,7 @@ const page = {
   retry: async (): Promise<string | null> => (await shown.ticket?.retry())?.status ?? null,
   reset: () => shown.ticket?.reset(),
   refresh: async (): Promise<void> => await shown.catalogs[0]?.refresh(),
+  sync: () => client.catalog.sync(),
   /** Whether all components have the same catalog, and it is the one that was remembered last. */
   isSameCatalog: () => shown.catalogs.every((catalog) => catalog === remembered),
   rememberCatalog() {
