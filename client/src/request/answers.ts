@@ -28,6 +28,8 @@ export function retryDelay(
 ): number | null {
   if (errors.length === 0 || !errors.every(({ retryable }) => retryable)) return null;
   if (isObject(data) && Object.values(data).some((value) => value !== null)) return null;
+  // Two pages in the place of an answer: the address is a wrong one, or the user has to sign in to the network.
+  if (failures > 0 && errors.some(({ extensions: { url } }) => url !== undefined)) return null;
   const floorSeconds = Math.max(0, ...errors.map(({ retryAfter }) => retryAfter ?? 0));
   // The caller would rather know than wait for minutes.
   if (floorSeconds * 1_000 > BACKOFF_CAP_MS) return null;

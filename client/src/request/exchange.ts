@@ -4,7 +4,7 @@ import type { Signal } from '../platform.ts';
 import type { Result } from '../result.ts';
 import { boundaryOf, PARTS, readParts, textsOf } from './answer-parts.ts';
 import type { RequestedDocument } from './document.ts';
-import { isObject, networkError, protocolError, serverError } from './failures.ts';
+import { isObject, networkError, protocolError, serverError, type WireError } from './failures.ts';
 import { parseJson, resultOf } from './wire-result.ts';
 
 /** Sends one request and reads its answer. It rejects where `leaving` throws, or a line of its own breaks. */
@@ -33,6 +33,8 @@ export interface Exchange {
 const MAX_WAITS = 20;
 // Servers and proxies refuse longer ones.
 const MAX_URL_LENGTH = 2_000;
+/** Statuses below 500 that a proxy answers with while the server cannot be asked. */
+const PASSING = new Set([408, 425, 429]);
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
 /** Over HTTP, on whichever connection the platform chooses. */
@@ -78,7 +80,7 @@ export async function exchange(
     const body = await bodyOf(response, onHeard, tell);
     // A cache may answer a GET, with the date of long ago.
     const dated = (date: string) => isPost && environment.onDate?.(date, sentUp, cameUp);
-    return readAnswer(response, body, dated);
+    return readAnswer(url, response, body, dated);
   } catch (thrown) {
     const message = abort.signal.aborted
       ? 'No answer came in time.'
@@ -128,6 +130,7 @@ function urlWithParameters(url: string, document: RequestedDocument, variables: 
 }
 
 function readAnswer(
+  url: string,
   { status, headers }: Response,
   body: unknown,
   dated: (date: string) => void,
@@ -135,7 +138,7 @@ function readAnswer(
   const requestId = headers.get('x-request-id');
   const retryAfter = secondsOf(headers.get('retry-after'));
   if (!isObject(body) || !('data' in body || Array.isArray(body.errors))) {
-    return failed(notGraphQL(status, requestId, retryAfter));
+    return failed(serverError(notGraphQL(url, status), requestId, retryAfter));
   }
   // Each answer of this server is named, which those of portals and of caches are not.
   const date = headers.get('date');
@@ -145,11 +148,15 @@ function readAnswer(
   return failed(protocolError('The answer has neither data nor errors.', { requestId }));
 }
 
-// The service answers nothing but GraphQL: this is the page of a proxy or a portal, which says nothing of the token and passes at some time.
-function notGraphQL(status: number, requestId: string | null, retryAfter: number | null) {
-  const message = `The answer is not GraphQL (HTTP ${status}).`;
-  const error = { message, extensions: { code: 'NETWORK', retryable: true } };
-  return serverError(error, requestId, retryAfter);
+// The service answers nothing but GraphQL: this is the page of a proxy or a portal, which says nothing of the token and passes at some
+// time, or the address is a wrong one.
+function notGraphQL(url: string, status: number): WireError {
+  const isPassing = status >= 500 || PASSING.has(status);
+  const question = isPassing ? '.' : `: is ${url} its endpoint?`;
+  return {
+    message: `The answer is not GraphQL (HTTP ${status})${question}`,
+    extensions: { code: 'NETWORK', retryable: true, ...(!isPassing && { url }) },
+  };
 }
 
 function secondsOf(header: string | null): number | null {

@@ -1,7 +1,7 @@
 import { TradingGraphError } from '../errors.ts';
 
 /** An error as GraphQL answers it; nothing of it is certain, since anything may stand between client and server. */
-interface WireError {
+export interface WireError {
   readonly message?: unknown;
   readonly path?: readonly (string | number)[];
   readonly extensions?: Readonly<Record<string, unknown>> | null;

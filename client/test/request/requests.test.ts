@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownApp } from '../../../test/support/shared-app.ts';
 import type { TypedText } from '../../src/operation.ts';
 import { fakeClient } from '../../src/testing.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 
 const BALANCE: TypedText<{ session: { balance: number } | null }, undefined> =
   '{ session { balance } }';
@@ -66,6 +67,33 @@ describe('a query', () => {
     abort.abort();
     expect((await request).errors).toMatchObject([{ code: 'ABORTED' }]);
   });
+});
+
+test.each([
+  ['/graphqll', 404],
+  ['/portal', 200],
+])('a wrong address is told after its second answer: %s', async (path, status) => {
+  const line = await startCutProxy(app.url);
+  onTestFinished(() => line.close());
+  if (path === '/portal') line.showPortal();
+  const url = `${line.url}${path}`;
+  using core = startCore(app, { url, environment: HURRIED() });
+  const { errors } = await core.request(BALANCE, undefined);
+  const message = `The answer is not GraphQL (HTTP ${status}): is ${url} its endpoint?`;
+  expect(errors).toMatchObject([{ code: 'NETWORK', retryable: true, message }]);
+  expect(core.countedEnvironment.pauses.filter((ms) => ms < 30_000)).toHaveLength(1);
+});
+
+test.each([408, 425, 429, 502, 503, 504])('a page of %d is asked for again', async (status) => {
+  const { client, market } = fakeClient();
+  const query = client.query('{ a }');
+  for (let tries = 0; tries < 4; tries += 1) {
+    market.waiting.at(-1)?.text('<html>Later</html>', { status });
+    await market.pass(10);
+  }
+  await market.answer({ a: 1 });
+  expect(await query).toEqual({ data: { a: 1 }, errors: [] });
+  client.dispose();
 });
 
 test.each([undefined, '', 7])(
