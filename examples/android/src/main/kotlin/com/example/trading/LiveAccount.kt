@@ -60,6 +60,7 @@ class LiveAccount(private val session: Session) {
     var failures = 0
     while (true) {
       var token: String? = null
+      var isRefused = false
       var leastMs = 0L
       try {
         val account = session.account(refused)
@@ -78,14 +79,16 @@ class LiveAccount(private val session: Session) {
       } catch (silent: TimeoutCancellationException) {
         networkIsBack()
       } catch (failure: ApolloException) {
-        if (failure is ApolloWebSocketClosedException && failure.code == 4403) {
-          refused?.let { throw session.giveUp(it) }
-          refused = token
-          back.trySend(Unit)
-        }
+        isRefused = failure is ApolloWebSocketClosedException && failure.code in TOKEN_REFUSED
       } catch (refusal: Refused) {
-        if (!refusal.isRetryable) throw refusal
+        isRefused = refusal.isOfToken
+        if (!isRefused && !refusal.isRetryable) throw refusal
         leastMs = refusal.retryAfterMs
+      }
+      if (isRefused && token != null) {
+        if (refused != null) throw session.giveUp(token)
+        refused = token
+        back.trySend(Unit)
       }
       // A renewed token may end while the next line is waited for.
       if (token != null && token != refused) refused = null
@@ -113,5 +116,9 @@ class LiveAccount(private val session: Session) {
     email = next
     cursor = null
     shown.value = AccountState()
+  }
+
+  private companion object {
+    val TOKEN_REFUSED = setOf(4401, 4403)
   }
 }
