@@ -92,7 +92,8 @@ export class AnswerBar {
           lostMs = null;
         }
         bytes += event.bytes;
-        hasErrors = Boolean(event.result.errors);
+        // Errors beside data are those of fields.
+        hasErrors = Boolean(event.result.errors) && !changes;
         log.add(event);
         if (changes)
           stand = standAfter(stand, changes, field.replace(/s?Changes$/, 's'), this.#applyChanges);

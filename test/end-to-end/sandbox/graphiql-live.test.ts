@@ -151,6 +151,23 @@ describeInBrowser('GraphiQL follows an account', (browser) => {
     expect(await status(page)).toMatch(/^Account: Ended by an error, /);
   });
 
+  test.each([
+    [[{ id: '1', symbol: null }], 'Complete'],
+    [null, 'Ended by an error'],
+  ])('an end after an event with an error and %j is called "%s"', async (positions, how) => {
+    const query = 'subscription { positions { id symbol } }';
+    await using opened = await openGraphiql(browser, app.url, `#${linkOf(query)}`);
+    const event = { data: { positions }, errors: [{ message: 'A field failed.' }] };
+    const body = `event: next\ndata: ${JSON.stringify(event)}\n\nevent: complete\ndata:\n\n`;
+    await opened.page.route(`${app.url}/graphql`, (route) =>
+      route.request().postDataJSON()?.query === query
+        ? route.fulfill({ contentType: 'text/event-stream', body })
+        : route.continue(),
+    );
+    await opened.run();
+    await opened.summary.locator('.state', { hasText: how }).waitFor();
+  });
+
   test('stopping ends the attempts', async () => {
     const isExpected = (problem: string) => /ERR_INTERNET_DISCONNECTED/.test(problem);
     await using opened = await open(ACCOUNT, { isExpected });
