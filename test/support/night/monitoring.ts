@@ -55,7 +55,9 @@ export async function startPrometheus(path: string, watched: Watched, hastenedBy
     'alerts.yml': divided(await readRules(), hastenedBy),
   };
   // It says again and again that an alert fires, or Alertmanager takes it for over.
-  const args = [`--rules.alert.resend-delay=${Math.ceil(RESEND_MS / hastenedBy)}ms`];
+  const resend = `--rules.alert.resend-delay=${Math.ceil(RESEND_MS / hastenedBy)}ms`;
+  // Debian's packages keep what all of their processes store in one folder.
+  const args = ['--storage.tsdb.path=data', resend];
   // It looks for its targets every five seconds; until then what is absent has no series.
   const hasLooked = async (url: string) => {
     const answer = await fetch(`${url}/api/v1/query?query=probe_success`);
@@ -95,7 +97,8 @@ export async function startAlertmanager(path: string, hastenedBy: number) {
   const routes = divided(await readShipped('alertmanager.yml'), hastenedBy);
   const files = { 'config.yml': routes.replaceAll(RECEIVERS, `${listener.url}/`) };
   const isReady = async (url: string) => (await fetch(`${url}/-/ready`)).ok;
-  const program = await startMonitor(path, files, ['--cluster.listen-address='], isReady);
+  const args = ['--storage.path=data', '--cluster.listen-address='];
+  const program = await startMonitor(path, files, args, isReady);
   const { url } = started.use(program);
   const owned = started.move();
   return {

@@ -41,7 +41,8 @@ const LOOK_MS = 200;
 
 /** Acts one scene, and notes who told of it, and when. */
 export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
-  const { withinMs, calmMs } = options;
+  const { calmMs, hastenedBy } = options;
+  const withinMs = options.withinMs + (scene.windowMs ?? 0) / hastenedBy;
   await using stage = await openStage(scene, options);
   const { prometheus, alertmanager, replicas, balancer } = stage;
   const problems: string[] = [];

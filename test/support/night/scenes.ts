@@ -14,6 +14,8 @@ export interface Scene extends Needs {
   readonly lines?: readonly (readonly string[])[];
   /** Of readiness, or where no replica is degraded what the lines name: `reasonsIn`. */
   readonly reasons?: readonly string[];
+  /** How long its alert looks back before it fires: left out, some minutes at most. */
+  readonly windowMs?: number;
   /** Begins it; the function that it resolves with ends it. */
   act(stage: Stage): Promise<() => unknown>;
 }
@@ -298,6 +300,8 @@ export const SCENES: readonly Scene[] = [
   {
     title: 'Two builds run at once',
     alerts: ['TradingGraphReplicas'],
+    // A roll-out takes some time.
+    windowMs: 1_800_000,
     lines: [['"msg":"serving"', '"revision":"of-tonight"']],
     reasons: ['two revisions'],
     async act(stage) {
