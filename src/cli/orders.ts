@@ -12,6 +12,7 @@ import {
 } from '../store/redis/order-status.ts';
 import { copyOrderFile } from '../store/sqlite/copy-order-file.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
+import { moveOrderFile } from '../store/sqlite/move-order-file.ts';
 import { openOrderDatabase } from '../store/sqlite/order-database.ts';
 import { setHold } from '../store/sqlite/order-hold.ts';
 import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
@@ -22,12 +23,13 @@ import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts
 /** Reports whether orders are taken, and lets the operator say that the records are complete. */
 export const ordersCommand: Command = {
   usage: [
-    'Usage: trading-graph orders <status | hold | release | copy <to> | complete | incomplete | free <login>> [--file <path>]',
+    'Usage: trading-graph orders <status | hold | release | copy <to> | move <to> | complete | incomplete | free <login>> [--file <path>]',
     '',
     '  status      says how many order records there are, and what is wrong with them',
     '  hold        sends no order until release, on all replicas within two seconds: each is refused as surely not sent,',
     '              and readiness says orders-held',
     '  copy        copies the file while the service runs, readable by you alone; one that is restored lacks what came after it',
+    '  move        moves the file while the service runs, which then takes no order until it restarts with the new ORDER_STORE',
     '  complete    takes orders again: what is missing or damaged may be sent a second time;',
     '              drops damaged records; restart the service afterwards',
     '  incomplete  refuses unknown keys made before now for 24 hours: for a file that was restored with its disk, or a Redis',
@@ -51,7 +53,16 @@ export const ordersCommand: Command = {
   },
 };
 
-const WORDS = ['status', 'hold', 'release', 'copy', 'complete', 'incomplete', 'free'] as const;
+const WORDS = [
+  'status',
+  'hold',
+  'release',
+  'copy',
+  'move',
+  'complete',
+  'incomplete',
+  'free',
+] as const;
 
 type Asked = ReturnType<typeof readArgs>;
 
@@ -61,12 +72,13 @@ function readArgs(args: readonly string[]) {
   const { values, positionals } = read;
   const word = WORDS.find((each) => each === positionals[0]);
   const [, login = ''] = positionals;
-  const isWhole = positionals.length <= (word === 'free' || word === 'copy' ? 2 : 1);
+  const takesFile = word === 'copy' || word === 'move';
+  const isWhole = positionals.length <= (word === 'free' || takesFile ? 2 : 1);
   if (word === undefined || !isWhole) throw new UsageError(`Say one of ${WORDS.join(', ')}.`);
   if (word === 'free' && !/^\d{1,15}$/.test(login)) {
     throw new UsageError('Say the trading login of the account.');
   }
-  if (word === 'copy' && login === '') throw new UsageError('Say where the copy goes.');
+  if (takesFile && login === '') throw new UsageError(`Say where to ${word} the file.`);
   return { word, login, file: values.file, headers: values.header ?? [] };
 }
 
@@ -80,7 +92,8 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   if (config.redisUrl !== null && file === undefined) {
     const redis = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
     if (word === 'free') return reportFreed(await freeInRedis(redis, account), terminal);
-    if (word === 'copy') throw new UsageError('Redis has its own copies: name a file by --file.');
+    if (word === 'copy' || word === 'move')
+      throw new UsageError('Redis has its own copies: name a file by --file.');
     if (word === 'hold' || word === 'release') {
       const replicas = await holdInRedis(redis, word === 'hold');
       if (replicas === null) return reportSilence(terminal);
@@ -100,6 +113,11 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   }
   if (word === 'copy') {
     terminal.out(`${login}: ${copyOrderFile(path, login)} order records`);
+    return EXIT_OK;
+  }
+  if (word === 'move') {
+    const moved = moveOrderFile(path, login, { clock: machineClock, onWarn: terminal.err });
+    terminal.out(`${login}: ${moved} order records; restart the service with it as ORDER_STORE`);
     return EXIT_OK;
   }
   const max = config.orderRecordsMax;

@@ -28,10 +28,10 @@ async function rehearse(environment: Environment = {}) {
   const open = (maxPerAccount = 100, onWarn = (_: string) => {}) =>
     openSqliteOrderRecords({ path, max: 100, maxPerAccount, clock: systemClock, onWarn });
   const records = await open();
-  await reserved(records, '1', 'key');
+  const reservation = await reserved(records, '1', 'key');
   await records.close();
   return {
-    ...{ folder, path, out, err, open },
+    ...{ folder, path, out, err, open, reservation },
     run: (...args: string[]) =>
       dispatch(COMMANDS, ['orders', ...args], {
         environment: { ORDER_STORE: path, ...environment },
@@ -59,6 +59,23 @@ test('a file that its operator has marked incomplete refuses orders, and takes t
   expect(await stage.run('status', '--file', stage.path)).toBe(0);
   expect(stage.out.at(-1)).toBe(`${stage.path}: 2 order records; orders are taken`);
   expect(stage.err).toEqual([]);
+});
+
+test('a file is moved while the service runs, which takes orders again from its new place', async () => {
+  using stage = await rehearse();
+  const records = await stage.open();
+  const to = join(stage.folder, 'moved.db');
+  const settled = await reserved(records, '1', 'settled');
+  await records.settle(settled, accepted);
+  await records.settle(stage.reservation, accepted);
+  expect(await stage.run('move', to)).toBe(0);
+  expect(stage.out).toEqual([`${to}: 2 order records; restart the service with it as ORDER_STORE`]);
+  await expect(records.reserve(request('1', 'new'))).rejects.toThrow(`was moved to ${to}`);
+  await records.close();
+  expect(await stage.run('status')).toBe(1);
+  expect(stage.err).toEqual([expect.stringContaining(`The file was moved to ${to}`)]);
+  expect(await stage.run('status', '--file', to)).toBe(0);
+  expect(stage.out.at(-1)).toBe(`${to}: 2 order records; orders are taken`);
 });
 
 /** Fills an account's share of two orders, frees it by the program, and fills it again. */
@@ -135,7 +152,7 @@ test('a copy is made while the service runs, and none of a Redis', async () => {
   expect(await stage.run('copy', copy)).toBe(1);
   expect(stage.err).toEqual([`The file is not copied: ${copy} exists already.`]);
   using elsewhere = await rehearse({ REDIS_URL: 'redis://127.0.0.1:1' });
-  expect(await elsewhere.run('copy', copy)).toBe(2);
+  for (const word of ['copy', 'move']) expect(await elsewhere.run(word, copy)).toBe(2);
   // Looked at, by the command or by a check, it is a copy still.
   expect(await stage.run('status', '--file', copy)).toBe(0);
   await findUnusable(readConfig({ ORDER_STORE: copy, PORT: '0', ADMIN_PORT: '0' }), new Set(), {
@@ -175,7 +192,8 @@ test.each([
   [['free'], 'login'],
   [['free', 'x'], 'login'],
   [['free', '1', '2'], 'Say one of'],
-  [['copy'], 'Say where'],
+  [['copy'], 'Say where to copy the file'],
+  [['move'], 'Say where to move the file'],
   [['status', 'complete'], 'Say one of'],
   [['status', '--now'], '--now'],
 ])('%j is refused with what is wrong', async (args, text) => {

@@ -1,65 +1,131 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { rank } from '../order-records.ts';
 import { makeFile, patiently, START_PATIENCE_MS } from './connection.ts';
 import { OF_NO_FILE } from './file-identity.ts';
-import { APPLICATION_ID, begunFile, type FileState, readState } from './order-file.ts';
+import { refuseMoved } from './file-place.ts';
+import { ageMs, type MachineClock } from './machine-clock.ts';
+import { APPLICATION_ID, beginFile, type FileState, readState, setState } from './order-file.ts';
 import { isIntact, type OrderRow, prepare } from './order-rows.ts';
 import { DAMAGED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 /** A portion is read, and reaches the disk, within some milliseconds: an order waits for no more of the copy than that. */
 const ROWS_AT_ONCE = 250;
 
+/** The order records in use, which rows are copied from. */
+export type Source = ReturnType<typeof openSource>;
+
 /**
  * Copies the order records while they are in use, readable by this user alone, and returns their number. What changes meanwhile may be
  * in it or not, as with every copy: a key that it lacks is refused after it is restored. Throws a SqliteFileError.
  */
-export function copyOrderFile(path: string, to: string, onPortion = () => {}): number {
-  if (!existsSync(path)) throw new SqliteFileError('does not exist');
-  let rows = 0;
+export function copyOrderFile(path: string, to: string, onPortion?: () => void): number {
   try {
-    using source = new DatabaseSync(path, { readOnly: true, timeout: 0 });
-    const read = <T>(statement: () => T) => {
-      try {
-        return patiently(START_PATIENCE_MS, statement);
-      } catch (error) {
-        throw toFileError(error);
-      }
-    };
-    const id = read(() => source.prepare('PRAGMA application_id').get()?.application_id);
-    if (id !== APPLICATION_ID) throw new SqliteFileError("is no file of this program's");
-    const state = read(() => readState(source));
-    const { after } = read(() => prepare(source));
-    const fill = (copy: DatabaseSync) => {
-      const setState = begunFile(copy);
-      // A copy that is not whole is thrown away, so nothing is ever rolled back.
-      copy.exec('COMMIT; PRAGMA journal_mode = OFF; BEGIN');
-      for (let lastId = Number.NEGATIVE_INFINITY; ; ) {
-        const portion = read(() => after.all(lastId, ROWS_AT_ONCE)) as unknown as OrderRow[];
-        add(copy, portion);
-        lastId = portion.at(-1)?.id ?? lastId;
-        // Little by little, or the disk would have all of it to write before the next order's record.
-        copy.exec('COMMIT; BEGIN');
-        onPortion();
-        if (portion.length < ROWS_AT_ONCE) break;
-      }
-      rows = Number(copy.prepare('SELECT count(*) AS rows FROM orders NOT INDEXED').get()?.rows);
-      setState({ ...state, rows, file: withoutIdentity(state) });
-    };
-    if (!isMade(to, fill)) throw new SqliteFileError(`is not copied: ${to} exists already`);
-    return rows;
+    using source = openSource(path);
+    return makeCopy(source, to, onPortion).rows;
   } catch (error) {
     throw toFileError(error);
   }
 }
 
-function add(copy: DatabaseSync, portion: readonly OrderRow[]): void {
-  // A key that came free and was taken again since its row was copied has its newer row.
-  const insert =
-    copy.prepare(`INSERT OR REPLACE INTO orders VALUES (:id, :login, :key, :keyHash, :reservation,
-    :input, :pendingMs, :outcome, :at, :boot, :uptimeMs, :digest)`);
-  for (const { isIndexed, ...row } of portion) {
-    if (!isIndexed || !isIntact({ ...row, isIndexed })) throw new SqliteFileError(DAMAGED);
-    insert.run(row);
+export function openSource(path: string) {
+  refuseMoved(path);
+  if (!existsSync(path)) throw new SqliteFileError('does not exist');
+  using opening = new DisposableStack();
+  const database = opening.use(new DatabaseSync(path, { readOnly: true, timeout: 0 }));
+  const read = <T>(statement: () => T) => {
+    try {
+      return patiently(START_PATIENCE_MS, statement);
+    } catch (error) {
+      throw toFileError(error);
+    }
+  };
+  const id = read(() => database.prepare('PRAGMA application_id').get()?.application_id);
+  if (id !== APPLICATION_ID) throw new SqliteFileError("is no file of this program's");
+  const { after, byId } = read(() => prepare(database));
+  const resources = opening.move();
+  return {
+    exec: (sql: string) => read(() => database.exec(sql)),
+    state: () => read(() => readState(database)),
+    after: (id: number) => read(() => after.all(id, ROWS_AT_ONCE)) as unknown as OrderRow[],
+    byId: (id: number) => read(() => byId.get(id)) as unknown as OrderRow | undefined,
+    [Symbol.dispose]: () => resources.dispose(),
+  };
+}
+
+/** Makes a copy that is known to be one. */
+export function makeCopy(source: Source, to: string, onPortion: (() => void) | undefined): RowCopy {
+  const rows = new RowCopy(source);
+  const state = source.state();
+  const fill = (copy: DatabaseSync) => {
+    beginFile(copy);
+    // A copy that is not whole is thrown away, so nothing is ever rolled back.
+    copy.exec('COMMIT; PRAGMA journal_mode = OFF; BEGIN');
+    rows.addNew(copy, () => {
+      // Little by little, or the disk would have all of it to write before the next order's record.
+      copy.exec('COMMIT; BEGIN');
+      onPortion?.();
+    });
+    setState(copy, { ...state, rows: rows.rows, file: withoutIdentity(state) });
+  };
+  if (!isMade(to, fill)) throw new SqliteFileError(`is not copied: ${to} exists already`);
+  return rows;
+}
+
+/** How far the rows of a source have been copied. */
+export class RowCopy {
+  /** The number of rows in the copy. */
+  rows = 0;
+  readonly #source: Source;
+  /** The rows that may still change or go: those without a final outcome. */
+  readonly #open = new Map<number, OrderRow>();
+  #lastId = Number.NEGATIVE_INFINITY;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  /** Whether an order may still be on its way. */
+  hasPending(clock: MachineClock): boolean {
+    const isPending = (row: OrderRow) => row.outcome === null && ageMs(row, clock) < row.pendingMs;
+    return [...this.#open.values()].some(isPending);
+  }
+
+  /** Copies the rows that have come. */
+  addNew(copy: DatabaseSync, onPortion = () => {}): void {
+    for (let count = ROWS_AT_ONCE; count === ROWS_AT_ONCE; onPortion()) {
+      const portion = this.#source.after(this.#lastId);
+      this.#put(copy, portion);
+      this.#lastId = portion.at(-1)?.id ?? this.#lastId;
+      count = portion.length;
+    }
+  }
+
+  /** Copies what has come, changed or gone since the last call. */
+  catchUp(copy: DatabaseSync): void {
+    const drop = copy.prepare('DELETE FROM orders WHERE id = ?');
+    for (const id of [...this.#open.keys()]) {
+      const row = this.#source.byId(id);
+      this.#open.delete(id);
+      if (row) this.#put(copy, [row]);
+      else this.rows -= Number(drop.run(id).changes);
+    }
+    this.addNew(copy);
+  }
+
+  #put(copy: DatabaseSync, portion: readonly OrderRow[]): void {
+    // A key that came free and was taken again since its row was copied has its newer row.
+    const replaced = copy.prepare('DELETE FROM orders WHERE id = ? OR keyHash = ?');
+    const insert =
+      copy.prepare(`INSERT INTO orders VALUES (:id, :login, :key, :keyHash, :reservation,
+      :input, :pendingMs, :outcome, :at, :boot, :uptimeMs, :digest)`);
+    for (const row of portion) {
+      const { isIndexed, ...columns } = row;
+      if (!isIndexed || !isIntact(row)) throw new SqliteFileError(DAMAGED);
+      this.rows += 1 - Number(replaced.run(row.id, row.keyHash).changes);
+      insert.run(columns);
+      if (rank(JSON.parse(row.outcome ?? 'null')) < 2) this.#open.set(row.id, row);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { networkFileSystem } from './network-file-system.ts';
 import { SqliteFileError } from './sqlite-errors.ts';
@@ -19,4 +19,17 @@ export function checkPlace(path: string, onWarn: (message: string) => void): voi
     throw new SqliteFileError(`is on ${network.name}, a network: use a disk of this machine`);
   }
   if (network) onWarn(`${folder} is on ${network.name}: a network's locks cannot be relied on`);
+}
+
+/** The file that stands where the order records were moved from, and names their new place. */
+export function movedSign(path: string): string {
+  return `${path}.moved`;
+}
+
+/** Refuses a path that the order records were moved from: what is there now, or would be made there, lacks them. */
+export function refuseMoved(path: string): void {
+  const sign = movedSign(path);
+  if (!existsSync(sign)) return;
+  const to = readFileSync(sign, 'utf8');
+  throw new SqliteFileError(`was moved to ${to}: set ORDER_STORE to that, or remove ${sign}`);
 }

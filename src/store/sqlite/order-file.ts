@@ -13,7 +13,7 @@ import {
 import { changesOf, isRewritten, MODE } from './file-changes.ts';
 import { identityOf, inodeOf, isSameFile, OF_NO_FILE } from './file-identity.ts';
 import { type FileMemory, isOtherName, rememberedSince, withMemory } from './file-memory.ts';
-import { checkPlace } from './file-place.ts';
+import { checkPlace, refuseMoved } from './file-place.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 import { forgetChange, isMarked, openMark } from './order-mark.ts';
 import { SCHEMA } from './order-rows.ts';
@@ -87,6 +87,7 @@ function open({
   onWarn,
 }: OrderFileOptions) {
   using opened = new DisposableStack();
+  refuseMoved(path);
   if (mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
   checkPlace(path, onWarn);
   const isMaker = inodeOf(path) === null && makeFile(path, fill);
@@ -139,6 +140,7 @@ function open({
       state = former;
       // A commit that fails halfway and is rolled back has changed the file too. Not at the start, which judges that.
       if (former.writes > 0) writeMark();
+      refuseMoved(path);
       throw toFileError(error);
     }
   }
@@ -263,18 +265,21 @@ function howChanged(markedWrites: number, file: string, state: FileState): strin
 }
 
 function fill(database: DatabaseSync, draft: string): void {
-  begunFile(database)({ writes: 0, rows: 0, file: inodeOf(draft) ?? '', incompleteFrom: null });
+  beginFile(database);
+  setState(database, { writes: 0, rows: 0, file: inodeOf(draft) ?? '', incompleteFrom: null });
 }
 
-/** Begins an order file; its state is to be set once. */
-export function begunFile(database: DatabaseSync): (state: FileState) => void {
+/** Begins an order file, whose state is to be set. */
+export function beginFile(database: DatabaseSync): void {
   database.exec(`${WHOLE_SCHEMA}; PRAGMA application_id = ${APPLICATION_ID};
     PRAGMA user_version = ${VERSION}`);
-  return (state) => {
-    database
-      .prepare('INSERT INTO state VALUES (:writes, :rows, :file, :incompleteFrom, :digest)')
-      .run({ ...state, digest: digestOf(state) });
-  };
+}
+
+export function setState(database: DatabaseSync, state: FileState): void {
+  database.exec('DELETE FROM state');
+  database
+    .prepare('INSERT INTO state VALUES (:writes, :rows, :file, :incompleteFrom, :digest)')
+    .run({ ...state, digest: digestOf(state) });
 }
 
 /** Throws a SqliteFileError. */
