@@ -162,9 +162,11 @@ export function createBackend(
       };
       return (context, key) => handedOut(() => load(context, key));
     },
-    write: (context, operation, request) => {
+    write<Body>(context: ExtensionContext, operation: string, request?: WriteRequest) {
       const asked = readRequest(request);
-      return handedOut(async () => write(context, operation, await asked));
+      const writing = handedOut(async () => write<Body>(context, operation, await asked));
+      ResolverContext.noteWrite(context, writing);
+      return writing;
     },
   };
 }

@@ -149,7 +149,8 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
         const given = new ResolverContext(context, guest, seconds !== undefined, info);
         const own = () =>
           resolve(shown, ownArguments(args, context), given as never, info as never);
-        return withinDeadline(within, given, own, shape);
+        const written = () => given.writing(deadline.operation, own);
+        return withinDeadline(within, given, isWrite ? written : own, shape);
       };
       // The reads of a write's result follow the write.
       if (isWrite) return context.write(async () => run(bounded), String(info?.path.key));

@@ -3,7 +3,10 @@ import { asGuest, asHost, observed } from '../../lib/guest-code.ts';
 import { memo } from '../../lib/memo.ts';
 import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
+import { GatewayError, isGatewayError } from '../gateway/errors.ts';
 import type { Context } from '../schema/context.ts';
+import { ERROR_CODES } from '../schema/error-codes.ts';
+import { describe } from '../schema/public-error.ts';
 import type { Scope } from '../schema/scope.ts';
 import { fault } from './faults.ts';
 import type { ExtensionContext, HoldingSource, InstrumentSource } from './kit.ts';
@@ -26,6 +29,7 @@ export class ResolverContext implements ExtensionContext {
   /** Null until its signal is asked for. */
   #aborting: AbortController | null = null;
   #lateBy: Error | null = null;
+  readonly #writes: Promise<unknown>[] = [];
 
   /** `isShared`: the value is for everybody, so nothing of the viewer may be read for it. */
   constructor(context: Context, guest: string, isShared: boolean, info?: GraphQLResolveInfo) {
@@ -79,6 +83,24 @@ export class ResolverContext implements ExtensionContext {
     if (viewer !== null) return detached(viewer);
     const { signal: _, ...caller } = scope.caller;
     return caller;
+  }
+
+  static noteWrite(given: ExtensionContext, write: Promise<unknown>): void {
+    if (given instanceof ResolverContext) given.#writes.push(write);
+  }
+
+  /** Runs the resolver of a mutation: a read that fails beside or after a write of it tells nobody that nothing was done. */
+  async writing(operation: string, resolve: () => unknown): Promise<unknown> {
+    try {
+      return await resolve();
+    } catch (cause) {
+      if (ERROR_CODES[describe(cause).code].write === 'unknown') throw cause;
+      const writes = await Promise.allSettled(this.#writes);
+      const isDone = (write: (typeof writes)[number]) =>
+        write.status === 'fulfilled' || isGatewayError(write.reason, 'unknown');
+      if (!writes.some(isDone)) throw cause;
+      throw new GatewayError('unknown', operation, 'failed after its write', { cause });
+    }
   }
 
   get requestId(): string {

@@ -207,6 +207,29 @@ test('what the contract hands out cannot be changed', async () => {
 
 test('arguments that code changes, and a value that all share, tell nobody of another row or account', async () => {
   const accounts = ['demo@example.com', 'pro@example.com'].map((email) => tokenOf(email));
+  test.each([
+    ['was done', { status: 200, body: {} }, 'OUTCOME_UNKNOWN', 'faulty-graph.sentAndRead'],
+    ['may have been done', 'reset', 'OUTCOME_UNKNOWN', 'faulty-graph.sentAndRead'],
+    ['was refused', { status: 409, body: {} }, 'GATEWAY_UNAVAILABLE', 'news.all'],
+  ] as const)(
+    'that %s is not said to be unsent by a read that fails meanwhile',
+    async (_what, reply, code, operation) => {
+      const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+      service.answer = async ({ method }) => {
+        if (method === 'GET') {
+          read();
+          return { status: 500, body: {} };
+        }
+        await isRead;
+        return reply;
+      };
+      const { data, errors } = await query('mutation { sentAndRead }', { token: tokenOf() });
+      expect(data).toEqual({ sentAndRead: null });
+      const extensions = { code, operation, retryable: code === 'GATEWAY_UNAVAILABLE' };
+      expect(errors).toMatchObject([{ path: ['sentAndRead'], extensions }]);
+    },
+  );
+
   // The third answer to a document is that of compiled code.
   for (const token of [...accounts, ...accounts]) {
     const { data } = await query('{ positions { id named } customerId }', { token });

@@ -500,6 +500,14 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
       ...text,
       type: 'JSON',
       args: { kind: t.arg.string({ required: true }) },
+    sentAndRead: t.field({
+      ...text,
+      type: 'JSON',
+      resolve: (_root, _args, context) => {
+        void news.write(context, 'add');
+        return news.read(context, 'all');
+      },
+    }),
       resolve: (_root, { kind }, context) => news.write(context, 'add', requests[kind]?.()),
     }),
     lost: t.string({ ...text, resolve: failures.getters as never }),
