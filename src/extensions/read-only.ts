@@ -1,9 +1,12 @@
 import { memo } from '../../lib/memo.ts';
 
+/** Frozen with all that they hold; their authors may have frozen others outside alone. */
+const frozen = new WeakSet<object>();
+
 /** The same object, which is the contract's and answers others too: an extension's code cannot change it. */
 export function readOnly<Value>(value: Value): Value {
-  if (!isPlain(value) || Object.isFrozen(value)) return value;
-  Object.freeze(value);
+  if (!isPlain(value) || frozen.has(value)) return value;
+  frozen.add(Object.freeze(value));
   for (const each of Object.values(value)) readOnly(each);
   return value;
 }
@@ -28,11 +31,11 @@ export function frozenCopy<Value>(value: Value): Value {
   return copy;
 }
 
-/** A copy of lists and plain objects, however deep. Instances of classes are passed on, and so is what is frozen. */
+/** A copy of lists and plain objects, however deep. Instances of classes are passed on, and so is what is read-only. */
 export function ownCopy<Value>(value: Value, copies = new Map<object, object>()): Value {
   const pending: (readonly [object, object])[] = [];
   const copyOf = (each: unknown): unknown => {
-    if (!isPlain(each) || Object.isFrozen(each)) return each;
+    if (!isPlain(each) || frozen.has(each)) return each;
     const known = copies.get(each);
     if (known !== undefined) return known;
     const copy = Array.isArray(each) ? [] : Object.create(Object.getPrototypeOf(each));

@@ -240,7 +240,7 @@ test('arguments that code changes, and a value that all share, tell nobody of an
   expect(lists.map(({ data }) => data.names)).toEqual([['700001'], ['700002']]);
   for (const token of accounts) {
     const { data, errors } = await query('{ shelf { owner } }', { token });
-    expect([data, errors.length]).toEqual([{ shelf: { owner: null } }, 1]);
+    expect([data, errors.length]).toEqual([{ shelf: [{ owner: null }] }, 1]);
   }
 });
 

@@ -374,19 +374,23 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
       return Box;
     },
   });
+  const Names = builder.inputType('Names', {
+    fields: (t) => ({ names: t.stringList({ required: true }) }),
+  });
   builder.queryFields((t) => ({
     names: t.stringList({
       ...text,
-      args: { names: t.arg.stringList({ defaultValue: [] }) },
-      resolve: async (_root, { names }, context) => {
-        names?.push((await context.proved()).login);
-        return names ?? [];
+      args: { by: t.arg({ type: Names, defaultValue: Object.freeze({ names: [] }) }) },
+      resolve: async (_root, { by }, context) => {
+        by?.names.push((await context.proved()).login);
+        return by?.names ?? [];
       },
     }),
-    shelf: t.field({ ...text, ...shared({ seconds: 60 }), type: Shelf, resolve: () => shelf }),
+    shelf: t.field({ ...text, ...shared({ seconds: 60 }), type: [Shelf], resolve: () => shelves }),
     kept: t.field({ ...text, type: Kept, resolve: () => ({}) }),
   }));
-  const shelf = {};
+  // Their authors freeze them outside alone.
+  const shelves = Object.freeze([{}]);
   const lists = new Set<readonly string[]>();
   builder.objectField(refs.Position, 'named', (t) =>
     t.string({
@@ -496,10 +500,6 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
       type: 'JSON',
       resolve: (_root, _args, context) => news.write(context, 'add', { body: new Written() }),
     }),
-    sentAs: t.field({
-      ...text,
-      type: 'JSON',
-      args: { kind: t.arg.string({ required: true }) },
     sentAndRead: t.field({
       ...text,
       type: 'JSON',
@@ -508,6 +508,10 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
         return news.read(context, 'all');
       },
     }),
+    sentAs: t.field({
+      ...text,
+      type: 'JSON',
+      args: { kind: t.arg.string({ required: true }) },
       resolve: (_root, { kind }, context) => news.write(context, 'add', requests[kind]?.()),
     }),
     lost: t.string({ ...text, resolve: failures.getters as never }),
