@@ -37,13 +37,24 @@ export function registerGuest(name: string, path: string): void {
 
 /** The guest whose fault an error is, if any. Event handlers run as whoever emits: for the service's, the stack decides. */
 export function guestAtFault(error: unknown): string | undefined {
-  return running.getStore() ?? guestOfStack(error instanceof Error ? error.stack : undefined);
+  const guest = running.getStore();
+  if (guest !== undefined || !(error instanceof Error)) return guest;
+  return attributed.has(error) ? attributed.get(error) : guestOfStack(error.stack);
 }
 
 /** Finds whose code is innermost: the folder says it of files beside a guest's own. Packages are called by their users. */
 function guestOfStack(stack: unknown): string | undefined {
   for (const [, place = ''] of String(stack).matchAll(/^ +at (?:.*\()?(.+?)(?::\d+)+\)?$/gm)) {
     const file = place.startsWith('file:') ? fileURLToPath(place) : place;
+/** The guests behind errors that have left their code; undefined where the service has failed them. */
+const attributed = new WeakMap<Error, string | undefined>();
+
+/** Attributes an error, unless it is already. Its stack has no line of a guest whose value cannot be read, say. */
+export function attribute<Thrown>(error: Thrown, guest: string | undefined): Thrown {
+  if (error instanceof Error && !attributed.has(error)) attributed.set(error, guest);
+  return error;
+}
+
     if (!isAbsolute(file)) continue;
     if (names.has(file)) return names.get(file);
     const folders = [...names].map(([path, name]) => ({ name, folder: `${dirname(path)}/` }));

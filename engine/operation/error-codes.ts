@@ -176,30 +176,26 @@ export class ErrorCodes {
   }
 
   /**
-   * A fault here has its stack in the log, that of a field once a minute: it may fail in each row of a list. What a backend
-   * did is in the request's own line, and in the backend's own while it fails: in an outage a line for each field would be a
-   * storm.
+   * A fault here has its stack in the log, that of a field or of a list that is followed once a minute: it may fail in each
+   * row, or end thousands of subscriptions. What a backend did is in the request's own line, and in the backend's own while
+   * it fails: in an outage a line for each field would be a storm.
    */
   #logCause(
     cause: unknown,
     { extensions, reason, fault }: PublicCause,
     requestId: string,
-    { path, nodes }: Partial<GraphQLError> = {},
+    of?: Pick<GraphQLError, 'path' | 'nodes'>,
   ): void {
     const { code, operation } = extensions;
     if (code === 'INTERNAL' || fault !== undefined) {
       const err = fault ?? cause;
-      const [node] = nodes ?? [];
+      const [node] = of?.nodes ?? [];
       // The path has a client's aliases, which are of any number.
-      const told =
-        node?.kind === Kind.FIELD
-          ? this.#repeated(
-              node.name.value,
-              read(() => String((err as Error).message)),
-            )
-          : {};
+      const name = node?.kind === Kind.FIELD ? node.name.value : '';
+      const message = read(() => String((err as Error).message));
+      const told = of === undefined ? {} : this.#repeated(name, message);
       if (told === null) return;
-      const field = path?.filter((key) => typeof key === 'string').join('.');
+      const field = of?.path?.filter((key) => typeof key === 'string').join('.');
       const extension = read(() => guestAtFault(err));
       const whose = extension === undefined ? 'the facade' : 'an extension';
       const fields = { requestId, code, operation, field, extension, ...told, err };

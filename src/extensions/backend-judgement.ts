@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { steadyClock, within } from '../../lib/clock.ts';
-import { asGuest } from '../../lib/guest-code.ts';
+import { asGuest, attribute } from '../../lib/guest-code.ts';
 import { jsonOf, refusalOf } from '../gateway/answer-body.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { isSuccess, isTooLong } from '../gateway/classify.ts';
@@ -70,11 +70,12 @@ export function createJudgement(
       if (isUnreadable(answer)) throw unknown(NO_JSON);
       if (isJudged) {
         const judging = async () => ({ verdict: await judge(shownOf(name, answer)) });
+        const failed = (error: Error) => new JudgeError(name, status, attribute(error, guest));
         const judged = await within(steadyClock, timeoutMs, judging()).catch((thrown) => {
           const error = readableError(thrown);
-          throw isRefusal(status, error) ? error : new JudgeError(name, status, error);
+          throw isRefusal(status, error) ? error : failed(error);
         });
-        if (judged === null) throw new JudgeError(name, status, new DeadlineError(timeoutMs));
+        if (judged === null) throw failed(new DeadlineError(timeoutMs));
         return judged.verdict;
       }
       if (isSuccess(status)) return jsonOf(answer) ?? null;

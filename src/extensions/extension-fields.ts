@@ -213,7 +213,8 @@ function confineType(type: GraphQLNamedType, guest: string, ms: number): void {
   if (isObjectType(type) && type.isTypeOf) type.isTypeOf = bounded(type.isTypeOf);
   if (isScalarType(type)) {
     const { coerceOutputValue } = type;
-    type.coerceOutputValue = (value) => asGuest(guest, () => plainJson(coerceOutputValue(value)));
+    type.coerceOutputValue = (value) =>
+      withinDeadline(limits, null, () => plainJson(coerceOutputValue(value)));
     for (const name of [
       'coerceInputValue',
       'coerceInputLiteral',

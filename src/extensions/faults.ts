@@ -1,6 +1,8 @@
 /** An error for the author of an extension, in the words of the kit; its stack has the line of the author's file. */
-export function fault(message: string): TypeError {
-  return new TypeError(message);
+export class AuthorError extends TypeError {}
+
+export function fault(message: string): AuthorError {
+  return new AuthorError(message);
 }
 
 /** Says of a value that an extension gave what it is. Strings are left out, since they may be secret. */

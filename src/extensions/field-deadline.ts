@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { GraphQLError } from 'graphql';
-import { asGuest } from '../../lib/guest-code.ts';
+import { asGuest, attribute } from '../../lib/guest-code.ts';
 import { isPlainJson, plainJson } from '../../lib/plain-json.ts';
 import { DeadlineError, GatewayError } from '../gateway/errors.ts';
 
@@ -44,6 +44,7 @@ export function withinDeadline(
 ): unknown {
   const { guest, ms } = deadline;
   const wait: Wait = { isOver: false };
+  const failed = (error: unknown) => asGuest(guest, () => attribute(readableError(error), guest));
   const read = (value: unknown) => (leaf ? leaves(value, lists, leaf) : value);
   let made: unknown;
   try {
@@ -52,7 +53,7 @@ export function withinDeadline(
       return isPending(value) ? settledValue(value, wait, lists).then(read) : read(value);
     });
   } catch (error) {
-    throw asGuest(guest, () => readableError(error));
+    throw failed(error);
   }
   if (!(made instanceof Promise)) return made;
   return new Promise((resolve, reject) => {
@@ -62,11 +63,7 @@ export function withinDeadline(
       reject(error);
       given?.abort(error);
     }, ms);
-    made
-      .finally(() => clearTimeout(timer))
-      .then(resolve, (error) => {
-        reject(asGuest(guest, () => readableError(error)));
-      });
+    made.finally(() => clearTimeout(timer)).then(resolve, (error) => reject(failed(error)));
   });
 }
 

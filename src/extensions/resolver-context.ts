@@ -1,5 +1,5 @@
 import { type GraphQLResolveInfo, Kind } from 'graphql';
-import { asGuest, asHost, observed } from '../../lib/guest-code.ts';
+import { asGuest, asHost, attribute, guestAtFault, observed } from '../../lib/guest-code.ts';
 import { memo } from '../../lib/memo.ts';
 import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -8,7 +8,7 @@ import type { Context } from '../schema/context.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
 import { describe } from '../schema/public-error.ts';
 import type { Scope } from '../schema/scope.ts';
-import { fault } from './faults.ts';
+import { AuthorError, fault } from './faults.ts';
 import type { ExtensionContext, HoldingSource, InstrumentSource } from './kit.ts';
 import { readOnly } from './read-only.ts';
 
@@ -163,7 +163,7 @@ export class ResolverContext implements ExtensionContext {
   }
 
   #own(): Context {
-    if (this.#isShared) throw new Error('a shared field reads nothing of the viewer');
+    if (this.#isShared) throw fault('a shared field reads nothing of the viewer');
     return this.#context;
   }
 }
@@ -179,7 +179,10 @@ function firstField({ operation, fragments }: GraphQLResolveInfo): string | unde
 
 /** Work that the service does for an extension: its failure ends nothing where the extension does not wait for it. */
 export function handedOut<Value>(work: () => Promise<Value>): Promise<Value> {
-  return observed(asHost(work));
+  const failed = (error: unknown) => {
+    throw error instanceof AuthorError ? error : attribute(error, guestAtFault(error));
+  };
+  return observed(asHost(() => work().catch(failed)));
 }
 
 /** The account would be `[object Object]` in a text, and so would the login that a backend is asked for. */

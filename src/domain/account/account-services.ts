@@ -1,4 +1,5 @@
 import { steadyClock, systemClock } from '../../../lib/clock.ts';
+import { guestAtFault } from '../../../lib/guest-code.ts';
 import type { PollOutcome } from '../../../lib/live/live-options.ts';
 import { createPollScheduler, type PollScheduler } from '../../../lib/live/poll-scheduler.ts';
 import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
@@ -83,7 +84,8 @@ export function createAccountServices(
         if (!(error instanceof GatewayError)) {
           const told = repeated(list);
           if (told === null) return;
-          log.error({ list, err: error, ...told }, 'a poll failed with an unexpected error');
+          const fields = { list, extension: guestAtFault(error), err: error, ...told };
+          log.error(fields, 'a poll failed with an unexpected error');
         } else if (list !== POSITIONS) {
           // A breaker's line says why positions are delayed; lists of a slower pace may open none.
           const told = repeated(`${list} ${error.operation}`);

@@ -74,6 +74,24 @@ test('a fault is logged once a minute for its field, by whose it is, though it h
   ]);
 });
 
+test('what is thrown without a line of its file, or refused by the kit, is its extension’s fault as well', async () => {
+  await query('{ positions { note(kind: "text") } value(kind: "bigint") notValued }', {
+    token: tokenOf(),
+  });
+  await query('mutation { sentAs(kind: "nothing") }', { token: tokenOf() });
+  for (const why of [
+    "no error was thrown, but 'no note'",
+    'JSON value with a BigInt',
+    'an object is no leaf',
+    'a body is nothing in JSON',
+  ]) {
+    const told = () => facade.logged.filter((line) => line.includes(why));
+    await eventually(() => told().length > 0);
+    for (const line of told())
+      expect(JSON.parse(line)).toMatchObject({ extension: 'faulty-graph' });
+  }
+});
+
 test('a field that does not settle is null at its deadline, a shared one is asked again, and its signal aborts', async () => {
   const late = (operation: string) => ({ code: 'GATEWAY_TIMEOUT', operation, retryable: true });
   for (let times = 0; times < 2; times += 1) {
@@ -189,24 +207,6 @@ describe('a write', () => {
     expect(without.errors).toMatchObject([{ extensions: { code: 'OUTCOME_UNKNOWN' } }]);
   });
 
-  test('that is answered without a body has null as its result, and undefined for a judge', async () => {
-    service.answer = () => ({ status: 204, body: null });
-    expect((await changed('by: "add"')).data).toEqual({ change: { result: null } });
-    const { data } = await query('mutation { judged { result } }', { token: tokenOf() });
-    expect(data).toEqual({ judged: { result: 'nothing' } });
-  });
-});
-
-test('what the contract hands out cannot be changed', async () => {
-  const token = tokenOf();
-  const { data } = await query('{ positions { symbol } }', { token });
-  const spoilt = await query('{ emptied positions { changed } }', { token });
-  expect(spoilt.errors.length).toBe(1 + data.positions.length);
-  expect((await query('{ positions { symbol } }', { token })).data).toEqual(data);
-});
-
-test('arguments that code changes, and a value that all share, tell nobody of another row or account', async () => {
-  const accounts = ['demo@example.com', 'pro@example.com'].map((email) => tokenOf(email));
   test.each([
     ['was done', { status: 200, body: {} }, 'OUTCOME_UNKNOWN', 'faulty-graph.sentAndRead'],
     ['may have been done', 'reset', 'OUTCOME_UNKNOWN', 'faulty-graph.sentAndRead'],
@@ -230,6 +230,24 @@ test('arguments that code changes, and a value that all share, tell nobody of an
     },
   );
 
+  test('that is answered without a body has null as its result, and undefined for a judge', async () => {
+    service.answer = () => ({ status: 204, body: null });
+    expect((await changed('by: "add"')).data).toEqual({ change: { result: null } });
+    const { data } = await query('mutation { judged { result } }', { token: tokenOf() });
+    expect(data).toEqual({ judged: { result: 'nothing' } });
+  });
+});
+
+test('what the contract hands out cannot be changed', async () => {
+  const token = tokenOf();
+  const { data } = await query('{ positions { symbol } }', { token });
+  const spoilt = await query('{ emptied positions { changed } }', { token });
+  expect(spoilt.errors.length).toBe(1 + data.positions.length);
+  expect((await query('{ positions { symbol } }', { token })).data).toEqual(data);
+});
+
+test('arguments that code changes, and a value that all share, tell nobody of another row or account', async () => {
+  const accounts = ['demo@example.com', 'pro@example.com'].map((email) => tokenOf(email));
   // The third answer to a document is that of compiled code.
   for (const token of [...accounts, ...accounts]) {
     const { data } = await query('{ positions { id named } customerId }', { token });

@@ -200,6 +200,14 @@ test('a list that is never read ends its subscriptions with the error of the cal
     expect(codesOf(stream)).toEqual([code]);
     expect(raw.closed).toBeNull();
   }
+  // The fault has one line for all whose subscriptions it ends.
+  const told = (text: string) =>
+    facade.logged.filter((line) => line.includes(text)).map((line) => JSON.parse(line));
+  const isOurs = expect.objectContaining({ extension: 'live-graph' });
+  const faults = () => told('must return a list, not 7').filter(({ requestId }) => requestId);
+  await eventually(() => faults().length > 0);
+  expect(faults()).toEqual([isOurs]);
+  for (const line of told('a poll failed with an unexpected')) expect(line).toEqual(isOurs);
 });
 
 test('a list of 10,000 rows is sent whole, and one changed row alone', async () => {
