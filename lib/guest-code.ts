@@ -30,9 +30,27 @@ export function guestName(path: string): string {
   return basename(path, extname(path));
 }
 
+/** The names of several; files that are named alike have their folders' names before theirs. */
+export function guestNames(paths: readonly string[]): string[] {
+  const names = paths.map(guestName);
+  return names.map((name, at) => {
+    const isOne = names.indexOf(name) === names.lastIndexOf(name);
+    return isOne ? name : `${basename(dirname(resolve(paths[at] ?? '')))}/${name}`;
+  });
+}
+
 /** Stacks name a file by where its links lead. */
 export function registerGuest(name: string, path: string): void {
   names.set(realpathSync(path), name);
+}
+
+/** The guests behind errors that have left their code; undefined where the service has failed them. */
+const attributed = new WeakMap<Error, string | undefined>();
+
+/** Attributes an error, unless it is already. Its stack has no line of a guest whose value cannot be read, say. */
+export function attribute<Thrown>(error: Thrown, guest: string | undefined): Thrown {
+  if (error instanceof Error && !attributed.has(error)) attributed.set(error, guest);
+  return error;
 }
 
 /** The guest whose fault an error is, if any. Event handlers run as whoever emits: for the service's, the stack decides. */
@@ -46,15 +64,6 @@ export function guestAtFault(error: unknown): string | undefined {
 function guestOfStack(stack: unknown): string | undefined {
   for (const [, place = ''] of String(stack).matchAll(/^ +at (?:.*\()?(.+?)(?::\d+)+\)?$/gm)) {
     const file = place.startsWith('file:') ? fileURLToPath(place) : place;
-/** The guests behind errors that have left their code; undefined where the service has failed them. */
-const attributed = new WeakMap<Error, string | undefined>();
-
-/** Attributes an error, unless it is already. Its stack has no line of a guest whose value cannot be read, say. */
-export function attribute<Thrown>(error: Thrown, guest: string | undefined): Thrown {
-  if (error instanceof Error && !attributed.has(error)) attributed.set(error, guest);
-  return error;
-}
-
     if (!isAbsolute(file)) continue;
     if (names.has(file)) return names.get(file);
     const folders = [...names].map(([path, name]) => ({ name, folder: `${dirname(path)}/` }));

@@ -64,7 +64,8 @@ export function withDefaults(config: Config, given: AppOptions, extensions: Exte
 function readdressed({ backends }: Extensions, urls: Readonly<Record<string, string>>) {
   const unknown = Object.keys(urls).find((name) => !backends.some((each) => each.name === name));
   if (unknown !== undefined) throw new ConfigError([`No extension has a backend ${unknown}.`]);
-  return backends.map((each) => ({ ...each, url: urls[each.name] ?? each.url }));
+  const given = new Map(Object.entries(urls));
+  return backends.map((each) => ({ ...each, url: given.get(each.name) ?? each.url }));
 }
 
 /** The log's first line says who serves HTTP. */

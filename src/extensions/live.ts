@@ -82,7 +82,7 @@ export function declareLive(
     const of = backend.name;
     throw fault(`the live list ${name} is everybody’s, and ${of} is sent the viewer’s ${header}`);
   }
-  const taken = Object.keys(args).find((each) => each in changesArgs);
+  const taken = Object.keys(args).find((each) => Object.hasOwn(changesArgs, each));
   if (taken !== undefined) {
     throw fault(`the argument ${taken} of the live list ${name} has its subscription already`);
   }

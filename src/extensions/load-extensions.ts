@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { assertValidSchema, type GraphQLSchema } from 'graphql';
 import type { CodeTraits } from '../../engine/operation/codes.ts';
-import { asGuest, guestName, registerGuest } from '../../lib/guest-code.ts';
+import { asGuest, guestNames, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { buildSchema } from '../schema/schema.ts';
@@ -53,7 +53,7 @@ export async function loadExtensions(
   const additions: Additions = new Map();
   const { kitFor, backends, codes, lists, elements } = createKit();
   if (files.length > 0) takeModulesAnywhere();
-  const names = files.map(guestName);
+  const names = guestNames(files);
   for (const [at, file] of files.entries()) {
     const path = resolve(file);
     const name = names[at] as string;

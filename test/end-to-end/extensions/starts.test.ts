@@ -1,15 +1,18 @@
-import { writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { failedStart } from '../../support/failed-start.ts';
 import { ownFolder } from '../../support/own-folder.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 const folder = ownFolder();
 
-async function fileOf(text: string, name = 'graph.mjs'): Promise<string> {
-  const path = join(folder.path, name);
+async function fileOf(text: string, name = 'graph.mjs', within = ''): Promise<string> {
+  const path = join(folder.path, within, name);
+  await mkdir(dirname(path), { recursive: true });
   await writeFile(path, text);
   return path;
 }
@@ -149,6 +152,40 @@ test('the fields of several files are the viewer’s own, whatever they say of t
     `let calls = 0;
     export default ({ builder, refs, shared }) => {
       builder.objectField(refs.Instrument, 'counted', (t) =>
+test('files of one name in two folders are told apart, and a name of every object is one like others', async () => {
+  const files = await Promise.all(
+    ['one', 'two'].map((team) =>
+      fileOf(
+        `export default ({ builder, backend, live }) => {
+          const service = backend({ name: '${team === 'one' ? 'constructor' : team}', url: 'http://127.0.0.1:1', retries: false, reads: { rows: '/' } });
+          const Row = builder.objectRef('${team}').implement({ fields: (t) => ({ id: t.exposeID('id') }) });
+          live({ name: '${team}Rows', type: Row, key: ({ id }) => id, everyMs: 100, of: 'everybody', backend: service,
+            args: builder.args((t) => ({ constructor: t.string() })),
+            read: async (context, { constructor }) => constructor === 'own' ? [{ id: constructor }] : service.read(context, 'rows') });
+          builder.queryField('${team}', (t) => t.string({ resolve: () => void setTimeout(() => { throw new Error('planted'); }) }));
+        };`,
+        'graph.mjs',
+        team,
+      ),
+    ),
+  );
+  await using sandbox = await startSandbox({ tickMs: 0 });
+  const environment = { GATEWAY_URL: sandbox.url, EXTENSIONS: files.join() };
+  await using facade = await startFacadeProcess(environment);
+  const document = '{ one two oneRows(constructor: "own") { id } twoRows { id } }';
+  const { data, errors } = await facade.query(document);
+  expect(data).toMatchObject({ oneRows: [{ id: 'own' }], twoRows: null });
+  expect(errors).toMatchObject([
+    { path: ['twoRows'], extensions: { code: 'GATEWAY_UNAVAILABLE', operation: 'two.rows' } },
+  ]);
+  await eventually(async () => {
+    for (const name of ['one/graph', 'two/graph']) {
+      const faults = `extension_faults_total{extension="${name}",kind="exception"}`;
+      expect(await seriesValue(facade, faults)).toBe(1);
+    }
+  });
+});
+
         t.int({ description: 'x', nullable: true, extensions: { sharing: 'group' }, resolve: () => (calls += 1) }));
       builder.queryField('who', (t) =>
         t.string({ ...shared({ seconds: 60 }), description: 'x', nullable: true,
