@@ -16,7 +16,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILE } from '../config.ts';
-import { defaultOf, takeModulesAnywhere } from '../extensions/es-modules.ts';
+import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from '../extensions/es-modules.ts';
 import { ExtensionError, type Extensions, loadExtensions } from '../extensions/load-extensions.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -120,7 +120,10 @@ function behind<T>(first: Promise<unknown>, then: () => Promise<T>): Promise<T> 
   return first.then(then, then);
 }
 
-async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlugin[]> {
+export async function readPlugins(
+  { plugins: path }: Pick<Config, 'plugins'>,
+  loadMs = LOAD_MS,
+): Promise<readonly GivenPlugin[]> {
   if (path === null) return [];
   const file = resolve(path);
   const problem = (reason: string) => new ConfigError([settingProblem('PLUGINS', path, reason)]);
@@ -129,7 +132,8 @@ async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlu
   registerGuest(name, file);
   takeModulesAnywhere();
   const load = () => asGuest(name, () => import(pathToFileURL(file).href));
-  const { module, foreign } = await importWithOwnGraphQL(load).catch((error: unknown) => {
+  const loading = importWithOwnGraphQL(() => loadedWithin(loadMs, load()));
+  const { module, foreign } = await loading.catch((error: unknown) => {
     throw problem(`throwing: ${reasonOf(error)}`);
   });
   const plugins = defaultOf(module);

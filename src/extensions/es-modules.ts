@@ -6,6 +6,7 @@ import { compileFunction } from 'node:vm';
 const SYNTAX = /^\s*(?:import|export)\b(?!\s*[.(])/m;
 const CAN_BE_EITHER = /\.[jt]s$/;
 let isTaken = false;
+export const LOAD_MS = 20_000;
 
 /**
  * Takes an ES module for one also in a folder whose package.json says `"type": "commonjs"`, as `npm init -y` writes it.
@@ -32,6 +33,14 @@ export function takeModulesAnywhere(): void {
 export function defaultOf({ default: exported }: { readonly default?: never }) {
   const { __esModule: isCompiled, default: inner } = Object(exported);
   return isCompiled ? inner : exported;
+}
+
+/** Waits for a file of others no longer than `ms`. */
+export async function loadedWithin<Value>(ms: number, loading: Promise<Value>): Promise<Value> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  // The timer keeps the process, which Node would end with a line of ours where nothing else is under way.
+  const timer = setTimeout(() => reject(new Error(`it was not loaded within ${ms} ms`)), ms);
+  return Promise.race([loading, late]).finally(() => clearTimeout(timer));
 }
 
 /** Whether a file has the syntax of a module, and not only its words in a comment or a text. */

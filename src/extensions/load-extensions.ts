@@ -8,7 +8,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { createKit, VERSION } from './create-kit.ts';
-import { defaultOf, takeModulesAnywhere } from './es-modules.ts';
+import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from './es-modules.ts';
 import { type Additions, confine, elementNames } from './extension-fields.ts';
 import { fault } from './faults.ts';
 import type { DeclaredList } from './live.ts';
@@ -36,8 +36,6 @@ export class ExtensionError extends Error {
   }
 }
 
-const LOAD_MS = 20_000;
-
 /**
  * Called once in a process: types never leave the schema's builder. `timeoutMs`: the longest that a field may take; `loadMs`:
  * that a file may, which can wait at its top level for what never comes.
@@ -63,7 +61,7 @@ export async function loadExtensions(
     registerGuest(name, path);
     try {
       const load = async () => (await extensionIn(path))(kitFor(name));
-      await inTime(asGuest(name, load), loadMs);
+      await loadedWithin(loadMs, asGuest(name, load));
       const [added] = Object.keys(Object.prototype);
       // Libraries would take it for their own, and the first to do so end the process.
       if (added !== undefined) throw fault(`it gives every object a property ${added}`);
@@ -90,13 +88,6 @@ export async function loadExtensions(
     .filter(([element]) => element.includes('.'))
     .map(([element, name]) => `${name}${element.slice(element.indexOf('.'))}`);
   return { schema, backends: [...backends.values()], codes, lists, names, fields };
-}
-
-async function inTime(loading: Promise<unknown>, ms: number): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  // The timer keeps the process, which Node would end with a line of ours where nothing else is under way.
-  const timer = setTimeout(() => reject(new Error(`it was not loaded within ${ms} ms`)), ms);
-  await Promise.race([loading, late]).finally(() => clearTimeout(timer));
 }
 
 function checkRefreshes(writes: BackendSettings['writes'], lists: readonly DeclaredList[]): void {

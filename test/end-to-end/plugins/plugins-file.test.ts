@@ -5,6 +5,7 @@ import type { Plugin } from '@envelop/core';
 import type { ExecutionResult } from 'graphql';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
+import { readPlugins } from '../../../src/app/resources.ts';
 import { readConfig } from '../../../src/config.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -37,6 +38,12 @@ test.each([
     });
   },
 );
+
+test('a file that waits for what never comes is not waited for', async () => {
+  const plugins = await fileOf('never.mjs', 'await new Promise(() => {}); export default [];');
+  const problem = 'throwing: it was not loaded within 100 ms';
+  await expect(readPlugins({ plugins }, 100)).rejects.toThrow(problem);
+});
 
 test.each([
   'import { GraphQLError } from "graphql"; export const used = GraphQLError;',
