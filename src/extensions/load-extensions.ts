@@ -6,7 +6,7 @@ import type { CodeTraits } from '../../engine/operation/codes.ts';
 import { asGuest, guestNames, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
-import { buildSchema } from '../schema/schema.ts';
+import { buildSchema, printedSchema } from '../schema/schema.ts';
 import { createKit, VERSION } from './create-kit.ts';
 import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from './es-modules.ts';
 import { type Additions, confine, elementNames } from './extension-fields.ts';
@@ -69,6 +69,8 @@ export async function loadExtensions(
       schema = buildSchema();
       // GraphQL looks at a schema with the first request, and would answer none.
       assertValidSchema(schema);
+      // It would be served, and introspection of it would fail.
+      printedSchema(schema);
       const again = ownTypes.find(
         (type) => schema.getType(type.name)?.description !== type.description,
       );

@@ -91,6 +91,11 @@ test.each([
     'Mutation.a: it must be nullable, or its failure hides what is beside it',
   ],
   [
+    'has a default that no introspection could show',
+    "export default ({ builder }) => builder.queryField('a', (t) => t.string({ args: { by: t.arg({ type: 'JSON', defaultValue: { a: 1 } }) }, resolve: () => 'x' }));",
+    'Cannot convert value to AST: { a: 1 }., in PATH',
+  ],
+  [
     'has a field whose null takes an outcome along',
     "export default ({ builder }) => builder.objectField('OrderAccepted', 'a', (t) => t.string({ nullable: false, description: 'x', resolve: () => 'x' }));",
     'OrderAccepted.a: it must be nullable',
@@ -147,11 +152,6 @@ test('a folder of CommonJS has extensions of ES modules, of TypeScript and of Co
   expect(problems[1]).toContain(`: no key, in ${faulty}:2 (`);
 });
 
-test('the fields of several files are the viewer’s own, whatever they say of themselves, and shared ones see no viewer', async () => {
-  const marked = await fileOf(
-    `let calls = 0;
-    export default ({ builder, refs, shared }) => {
-      builder.objectField(refs.Instrument, 'counted', (t) =>
 test('files of one name in two folders are told apart, and a name of every object is one like others', async () => {
   const files = await Promise.all(
     ['one', 'two'].map((team) =>
@@ -186,6 +186,11 @@ test('files of one name in two folders are told apart, and a name of every objec
   });
 });
 
+test('the fields of several files are the viewer’s own, whatever they say of themselves, and shared ones see no viewer', async () => {
+  const marked = await fileOf(
+    `let calls = 0;
+    export default ({ builder, refs, shared }) => {
+      builder.objectField(refs.Instrument, 'counted', (t) =>
         t.int({ description: 'x', nullable: true, extensions: { sharing: 'group' }, resolve: () => (calls += 1) }));
       builder.queryField('who', (t) =>
         t.string({ ...shared({ seconds: 60 }), description: 'x', nullable: true,
