@@ -19,7 +19,7 @@ export const FLAG: Rule = [(value) => typeof value === 'boolean', 'true or false
 export const FUNCTION: Rule = [(value) => typeof value === 'function', 'a function'];
 export const NAME: Rule = [
   (value) => typeof value === 'string' && /^[a-z][A-Za-z0-9]{0,63}$/.test(value),
-  'a name of GraphQL',
+  'a name in camelCase, of letters and digits',
 ];
 export const LIST_OF_TEXTS: Rule = [
   (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),

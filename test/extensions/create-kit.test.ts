@@ -166,8 +166,8 @@ test('sizes and times that are none are refused', () => {
 });
 
 test.each([
-  [{ name: 'Lists' }, 'name of the live list Lists must be a name of GraphQL'],
-  [{ name: undefined }, 'name of the live list (without a name) must be a name of GraphQL'],
+  [{ name: 'Lists' }, 'name of the live list Lists must be a name in camelCase'],
+  [{ name: undefined }, 'name of the live list (without a name) must be a name in camelCase'],
   [{ key: 'id' }, 'key of the live list lists must be a function'],
   [{ read: undefined }, 'read of the live list lists must be a function'],
   [{ everyMs: 99 }, 'everyMs of the live list lists must be a whole number from 100 on (it is 99)'],
