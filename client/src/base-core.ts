@@ -12,7 +12,7 @@ import { pause } from './request/pause.ts';
 import { Requests } from './request/requests.ts';
 import { type TokenSource, Tokens } from './request/tokens.ts';
 import { untilAborted } from './request/until-aborted.ts';
-import { routedUrl, routeHint } from './route.ts';
+import { endpointOf, routedUrl, routeHint } from './route.ts';
 import type { SignIn } from './sign-in.ts';
 import type { Subscriptions, SubscriptionsOptions } from './subscribe/subscriptions.ts';
 
@@ -67,7 +67,10 @@ export function createBaseCore(
   let doubted: SignIn | null = null;
   let doubts = 0;
   let cancelAsking: (() => void) | null = null;
-  const url = () => routedUrl(options.url, memory.hint);
+  const endpoint = endpointOf(options.url);
+  const url = () => routedUrl(endpoint, memory.hint);
+  if (typeof options.token !== 'function')
+    throw new TypeError('`token` is a function that gives the token, or null');
   const accounts: Accounts = new Accounts({
     ...options,
     ask: askAccount,

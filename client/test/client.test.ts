@@ -75,6 +75,52 @@ test.each([memoryStorage, './orders', null, { get: () => null }])(
   },
 );
 
+test.each([
+  { orderStorage: memoryStorage },
+  { token: undefined },
+  { token: 'text' },
+  ...[undefined, null, '', 'example.com/graphql', 'localhost:4000/graphql'].map((url) => ({ url })),
+])('an option that cannot be meant is refused at once: %o', (option) => {
+  expect(() => start(option as never)).toThrow(/^`(?:storage|token|url)` is /);
+});
+
+test.each([
+  ['a URL', (url: string) => new URL(url)],
+  ['that of a WebSocket', (url: string) => url.replace('http', 'ws')],
+  ['one with a line’s end', (url: string) => `${url}\n`],
+  ['one with a fragment', (url: string) => `${url}#app`],
+  ['one with a slash at its end', (url: string) => `${url}/`],
+])('an address serves requests and lists alike, also as %s', async (_which, given) => {
+  token = app.sandbox.token({ email: 'demo@example.com' });
+  const { client } = start({ url: given(`${app.url}/graphql`) as string });
+  expect((await client.query('{ session { id } }')).errors).toEqual([]);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  client.positions(({ status, error }) => {
+    if (status === 'LIVE') resolve();
+    else if (error !== null) reject(error);
+  });
+  await promise;
+  client.dispose();
+});
+
+test.each(['Bearer %', 'bearer %', '%\n'])('a token is taken as %j has it', async (written) => {
+  token = written.replace('%', app.sandbox.token({ email: 'demo@example.com' }));
+  const { client } = start();
+  expect((await client.query('{ session { id } }')).errors).toEqual([]);
+  client.positions(() => {});
+  await eventually(() => client.positions.state().status === 'LIVE');
+  client.dispose();
+});
+
+test('a function that the app does not have is the platform’s', async () => {
+  token = app.sandbox.token({ email: 'demo@example.com' });
+  const environment = { WebSocket: undefined, fetch: undefined } as never;
+  const { client } = start({ environment });
+  client.positions(() => {});
+  await eventually(() => client.positions.state().status === 'LIVE');
+  client.dispose();
+});
+
 test('a client for requests alone signs in, renews its token, and leaves nothing behind', async () => {
   const environment = countedEnvironment();
   const given = [app.sandbox.token({ email: 'demo@example.com' })];

@@ -134,7 +134,7 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   }
 
   async #wait(signal?: AbortSignal, timeoutMs?: number): Promise<void> {
-    if (this.#core.isDisposed) throw this.#failed(disposedError());
+    if (this.#core.isDisposed) throw this.#note(disposedError());
     this.#watch();
     await this.#run.wait(signal, timeoutMs);
   }
@@ -146,19 +146,15 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
       this.#note(null);
     } catch (error) {
       // Where nobody waits any more, it has not failed.
-      throw signal.aborted ? error : this.#failed(asTradingGraphError(error));
+      throw signal.aborted ? error : this.#note(asTradingGraphError(error));
     }
   }
 
-  #failed(error: TradingGraphError): TradingGraphError {
-    this.#note(error);
-    return error;
-  }
-
-  #note(error: TradingGraphError | null): void {
-    if (this.#error === error) return;
+  #note(error: TradingGraphError | null): TradingGraphError | null {
+    const isNews = this.#error !== error;
     this.#error = error;
-    this.#held.listeners.tell();
+    if (isNews) this.#held.listeners.tell();
+    return error;
   }
 
   /** Begins with the first use, because asking for the account costs a request. */

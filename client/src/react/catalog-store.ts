@@ -26,7 +26,7 @@ export type KeyRow = Pick<Instrument, KeyField>;
 export class CatalogStore {
   readonly serverSnapshot: CatalogState<KeyRow>;
   readonly #client: AnyClient;
-  readonly #listeners = new Set<() => void>();
+  #followers = 0;
   #end: (() => void) | null = null;
   #snapshot: CatalogState<KeyRow>;
 
@@ -46,12 +46,13 @@ export class CatalogStore {
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    const own = () => listener();
-    this.#listeners.add(own);
+    const leave = this.#catalog.onChange(listener);
+    this.#followers += 1;
     this.#end ??= this.#begin();
     return () => {
-      this.#listeners.delete(own);
-      if (this.#listeners.size > 0) return;
+      leave();
+      this.#followers -= 1;
+      if (this.#followers > 0) return;
       this.#end?.();
       this.#end = null;
     };
@@ -86,20 +87,9 @@ export class CatalogStore {
   }
 
   #begin(): () => void {
-    const catalog = this.#catalog;
-    const ends = [
-      catalog.onChange(() => this.#changed()),
-      this.#client.onAccountChange((login) => {
-        if (login !== null) void this.refresh();
-      }),
-    ];
-    if (catalog.version === null) void this.refresh();
-    return () => {
-      for (const end of ends) end();
-    };
-  }
-
-  #changed(): void {
-    for (const listener of [...this.#listeners]) listener();
+    if (this.#catalog.version === null) void this.refresh();
+    return this.#client.onAccountChange((login) => {
+      if (login !== null) void this.refresh();
+    });
   }
 }

@@ -144,13 +144,15 @@ export class Tokens {
   }
 
   async #answer(force: boolean, overtaken: AbortSignal): Promise<string> {
-    const token = await this.#call(force, overtaken).catch(asPassing);
+    const answer = await this.#call(force, overtaken).catch(asPassing);
     this.#throwIfDisposed();
     if (overtaken.aborted) return this.#taken(this.#asking ?? this.#ask(false));
-    if (isTradingGraphError(token)) {
-      if (force) this.#coolDown(token);
-      throw token;
+    if (isTradingGraphError(answer)) {
+      if (force) this.#coolDown(answer);
+      throw answer;
     }
+    // An app may give it as a header has it, or as a file does, with the line's end.
+    const token = typeof answer === 'string' ? answer.replace(/^\s*bearer\s|\s/gi, '') : answer;
     // An app may forget to return its token, which would then be sent as `Bearer undefined`.
     if (typeof token !== 'string' || token === '' || (force && this.#refused.includes(token))) {
       const error = signedOutError();

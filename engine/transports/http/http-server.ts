@@ -252,5 +252,7 @@ function toOriginForm(request: IncomingMessage): void {
 /** An upgrade to another protocol is an offer that may be ignored; some HTTP/2 clients make it with each request. */
 function wantsWebSocket(request: IncomingMessage): boolean {
   toOriginForm(request);
-  return request.headers.upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql';
+  // Clients of WebSockets follow no redirect.
+  const isEndpoint = ['/graphql', '/graphql/'].includes(pathOf(request));
+  return request.headers.upgrade?.toLowerCase() === 'websocket' && isEndpoint;
 }
