@@ -7,8 +7,18 @@ export function browserEnvironment(): Environment {
     ...requestEnvironment(),
     WebSocket: typeof globalThis.WebSocket === 'function' ? globalThis.WebSocket : null,
     randomId,
+    ...(typeof document !== 'undefined' && { maxStreams }),
     lifecycle: pageLifecycle(),
   };
+}
+
+/** Over HTTP/1.1 a browser has six connections to a server, and a stream takes one; a later version has one for all. */
+function maxStreams(url: string): number {
+  const entries = performance.getEntriesByType?.('resource') as PerformanceResourceTiming[];
+  const [endpoint = url] = url.split('?');
+  const isFirst = ({ name, nextHopProtocol }: PerformanceResourceTiming) =>
+    name.startsWith(endpoint) && nextHopProtocol === 'http/1.1';
+  return url.startsWith('http:') || entries?.some(isFirst) ? 4 : Number.POSITIVE_INFINITY;
 }
 
 function randomId(): string {

@@ -1,12 +1,11 @@
 import { browserEnvironment } from './browser-environment.ts';
 import type { Core, Sink } from './core.ts';
 import { createCore } from './create-core.ts';
-import type { OwnEnvironment } from './environment.ts';
+import type { Environment, OwnEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
 import type { TokenSource } from './request/tokens.ts';
-import { withOwn } from './request-environment.ts';
 import type { ClientStorage } from './storage.ts';
 
 /** The options that each client has, whatever its features. */
@@ -71,7 +70,8 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
     ...options,
     storage: options.storage ?? null,
     heartbeatSeconds: heartbeatOf(options),
-    environment: withOwn(browserEnvironment(), options.environment),
+    // The client uses of a package's sockets only what those of the platform have as well.
+    environment: { ...browserEnvironment(), ...options.environment } as Environment,
   });
   const client: CoreClient = Object.assign(ownMethods(core), { subscribe: core.subscribe });
   for (const add of features) Object.assign(client, add(core));
@@ -86,7 +86,7 @@ function heartbeatOf({ heartbeatSeconds = 15 }: CoreClientOptions): number {
 }
 
 /** Throws where a function such as `files` is given in place of its result, which the first order would otherwise be the first to notice. */
-export function checkStorage(storage: unknown): void {
+function checkStorage(storage: unknown): void {
   if (storage === undefined) return;
   const { get, set } = Object(storage) as Partial<ClientStorage>;
   if (typeof get === 'function' && typeof set === 'function') return;

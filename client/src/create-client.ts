@@ -1,11 +1,6 @@
 import type { InstrumentField } from './catalog/instrument.ts';
 import { type CatalogFeature, catalog } from './catalog.ts';
-import {
-  type CoreClient,
-  type CoreClientOptions,
-  checkStorage,
-  createClientWith,
-} from './core-client.ts';
+import { type CoreClient, type CoreClientOptions, createClientWith } from './core-client.ts';
 import type { LiveNames } from './live/chosen-fields.ts';
 import { type LiveFeature, type LiveOptions, live } from './live.ts';
 import { type OrdersFeature, orders } from './orders.ts';
@@ -46,7 +41,6 @@ export function createClient<
 >(
   options: ClientOptions<Field, { position: OfPosition; order: OfOrder; session: OfSession }>,
 ): Client<Field, { position: OfPosition; order: OfOrder; session: OfSession }> {
-  checkStorage(options.orderStorage ?? undefined);
   return createClientWith(
     options,
     live(options),

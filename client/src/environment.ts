@@ -19,6 +19,8 @@ export interface Environment {
   readonly isSlowLine?: () => boolean;
   /** Whether event streams are tried first, as where sockets pack nothing; left out, WebSockets are. */
   readonly prefersStreams?: boolean;
+  /** How many event streams may be open beside requests to that address; left out, any number. */
+  readonly maxStreams?: (url: string) => number;
   readonly lifecycle: Lifecycle;
 }
 

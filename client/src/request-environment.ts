@@ -1,12 +1,6 @@
 import type { RequestEnvironment } from './environment.ts';
 import { MAX_MS } from './request/deadline.ts';
 
-/** The platform's functions, in place of which the app gives its own: one that it lacks is left to the platform. */
-export function withOwn<Platform extends object>(platform: Platform, own: object = {}): Platform {
-  const given = Object.entries(own).filter(([, value]) => value !== undefined);
-  return { ...platform, ...Object.fromEntries(given) };
-}
-
 /** The functions that requests need, as browsers and Node provide them. */
 export function requestEnvironment(): RequestEnvironment {
   return {

@@ -1,7 +1,7 @@
 import { createBaseCore } from './base-core.ts';
 import type { CoreClientOptions } from './core-client.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
-import { requestEnvironment, withOwn } from './request-environment.ts';
+import { requestEnvironment } from './request-environment.ts';
 
 /** The options of `createRequests`, as `createClient` has them. */
 export type RequestsOptions = Pick<
@@ -13,7 +13,7 @@ export type { RequestsClient };
 
 /** Makes a client for queries and mutations, with tokens that are renewed, and nothing else in the bundle. */
 export function createRequests(options: RequestsOptions): RequestsClient {
-  const environment = withOwn(requestEnvironment(), options.environment);
+  const environment = { ...requestEnvironment(), ...options.environment };
   return ownMethods(createBaseCore({ ...options, environment }, () => NO_SUBSCRIPTIONS));
 }
 

@@ -76,12 +76,11 @@ test.each([memoryStorage, './orders', null, { get: () => null }])(
 );
 
 test.each([
-  { orderStorage: memoryStorage },
   { token: undefined },
   { token: 'text' },
   ...[undefined, null, '', 'example.com/graphql', 'localhost:4000/graphql'].map((url) => ({ url })),
 ])('an option that cannot be meant is refused at once: %o', (option) => {
-  expect(() => start(option as never)).toThrow(/^`(?:storage|token|url)` is /);
+  expect(() => start(option as never)).toThrow(/^`(?:token|url)` is /);
 });
 
 test.each([
@@ -112,10 +111,9 @@ test.each(['Bearer %', 'bearer %', '%\n'])('a token is taken as %j has it', asyn
   client.dispose();
 });
 
-test('a function that the app does not have is the platform’s', async () => {
+test('an app that gives the class of a platform without WebSockets follows by event streams', async () => {
   token = app.sandbox.token({ email: 'demo@example.com' });
-  const environment = { WebSocket: undefined, fetch: undefined } as never;
-  const { client } = start({ environment });
+  const { client } = start({ environment: { WebSocket: undefined as never } });
   client.positions(() => {});
   await eventually(() => client.positions.state().status === 'LIVE');
   client.dispose();

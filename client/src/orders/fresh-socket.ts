@@ -11,7 +11,7 @@ import { SocketTransport } from '../subscribe/socket-transport.ts';
  */
 export function freshSocket(environment: Environment): Exchanger | undefined {
   const { WebSocket } = environment;
-  if (WebSocket === null) return;
+  if (!WebSocket) return;
   return (_, { url, token, timeoutMs, signal, leaving, ...request }) => {
     let close = () => {};
     const answer = new Promise<Result<unknown>>((resolve, reject) => {

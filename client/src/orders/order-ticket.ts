@@ -1,10 +1,9 @@
 import type { TradingGraphError } from '../errors.ts';
 import { AS_BEFORE, formerSignIns } from '../former-sign-in.ts';
 import { MAX_MS, withinTime } from '../request/deadline.ts';
-import { disposedError } from '../request/failures.ts';
+import { asTradingGraphError, disposedError } from '../request/failures.ts';
 import { unsendable } from '../request/finite-variables.ts';
 import type { SignIn } from '../sign-in.ts';
-import { asError } from './as-error.ts';
 import { canonicalInput } from './canonical-input.ts';
 import { digestOf } from './digest.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
@@ -63,7 +62,7 @@ export class OrderTicket implements Ticket {
     try {
       text = canonicalInput(input);
     } catch (error) {
-      return this.#unsent(asError(error));
+      return this.#unsent(asTradingGraphError(error));
     }
     const copy = JSON.parse(text) as Input;
     // The key makes the digests of two equal orders differ, so that storage does not show them to be equal.
@@ -107,7 +106,7 @@ export class OrderTicket implements Ticket {
       );
       isTold = true;
     } catch (error) {
-      outcome = this.#untold(disposal.aborted ? disposedError() : asError(error));
+      outcome = this.#untold(disposal.aborted ? disposedError() : asTradingGraphError(error));
     }
     const { status } = outcome;
     if (key.signIn !== null) formerSignIns.set(this, key.signIn);

@@ -1,7 +1,6 @@
 import type { Core } from '../core.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
-import { disposedError } from '../request/failures.ts';
-import { asError } from './as-error.ts';
+import { asTradingGraphError, disposedError } from '../request/failures.ts';
 import { askOutcome, closeKey } from './ask-outcome.ts';
 import { deleteKey } from './delete-key.ts';
 import { ageOf, ERROR_MS, type KeyStamp, momentOf, stampStored } from './key-age.ts';
@@ -98,7 +97,7 @@ async function outcomeOf(
       ? { status: 'notFound' }
       : outcome;
   } catch (thrown) {
-    const error = asError(thrown);
+    const error = asTradingGraphError(thrown);
     if (!isForgotten(error)) return { status: 'unanswered', error };
     const sentAt = new Date(stored.made ?? stored.at ?? 0).toISOString();
     return { status: 'unknown', idempotencyKey: key, sentAt, message: null, error };

@@ -2,9 +2,8 @@ import { callApp } from '../call-app.ts';
 import type { OwnRequestOptions, Result } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
-import { networkError, protocolError } from '../request/failures.ts';
+import { asTradingGraphError, networkError, protocolError } from '../request/failures.ts';
 import { neverLeft } from '../request/never-left.ts';
-import { asError } from './as-error.ts';
 import { closeKey } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
 import { withDeadLineDetection } from './dead-line-detection.ts';
@@ -66,7 +65,7 @@ export async function seekOutcome(
       if (isClosing || !isOpen) return outcome;
       isClosing = true;
     } catch (thrown) {
-      const error = asError(thrown);
+      const error = asTradingGraphError(thrown);
       if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
       // One token may have run out on its way; a second one that is refused was not worth a third.
       const isLast = isLasting(error) || refusedTokens > 1;
@@ -126,7 +125,7 @@ async function send(
     if (outcome === null) throw protocolError('The answer has no outcome.');
     return outcome;
   } catch (thrown) {
-    const error = asError(thrown);
+    const error = asTradingGraphError(thrown);
     if (key.keyMade !== undefined && refusesKeyMade(error)) {
       key.leaveOutKeyMade();
       key.isInDoubt = wasInDoubt;
@@ -166,7 +165,7 @@ function overLine<T>(
   const exchange = search.isLineDead ? freshSocket(core.environment) : undefined;
   search.isLineDead = false;
   // Without a WebSocket there is no other line, for which a slow one would be given up.
-  if (exchange || core.environment.WebSocket === null) {
+  if (exchange || !core.environment.WebSocket) {
     return withinTime(core.environment, ms, deadline.signal, (time) => task(time, exchange));
   }
   const onDead = () => {

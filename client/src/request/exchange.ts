@@ -33,8 +33,6 @@ export interface Exchange {
 const MAX_WAITS = 20;
 // Servers and proxies refuse longer ones.
 const MAX_URL_LENGTH = 2_000;
-/** Statuses below 500 that a proxy answers with while the server cannot be asked. */
-const PASSING = new Set([408, 425, 429]);
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
 /** Over HTTP, on whichever connection the platform chooses. */
@@ -151,7 +149,7 @@ function readAnswer(
 // The service answers nothing but GraphQL: this is the page of a proxy or a portal, which says nothing of the token and passes at some
 // time, or the address is a wrong one.
 function notGraphQL(url: string, status: number): WireError {
-  const isPassing = status >= 500 || PASSING.has(status);
+  const isPassing = status >= 500 || [408, 425, 429].includes(status);
   const question = isPassing ? '.' : `: is ${url} its endpoint?`;
   return {
     message: `The answer is not GraphQL (HTTP ${status})${question}`,

@@ -94,6 +94,11 @@ export class Connection {
     this.#options.onEnded();
   }
 
+  /** Opens a transport where none was to be opened before. */
+  resume(): void {
+    if (this.#state.name === 'idle') void this.#connect();
+  }
+
   /** Opens a new transport with the token of now; none while nobody looks. */
   restart(): void {
     if (this.#subscriptions.size === 0) return;

@@ -7,7 +7,7 @@ import { requestedDocument } from '../request/document.ts';
 import { disposedError } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
 import { Connection } from './connection.ts';
-import { type Obstacle, withObstacle } from './handshake-error.ts';
+import { handshakeError, type Obstacle, withObstacle } from './handshake-error.ts';
 import { pauseWhileHidden } from './pause-while-hidden.ts';
 import { SocketTransport } from './socket-transport.ts';
 import { isEventStream, StreamTransport } from './stream-transport.ts';
@@ -30,6 +30,7 @@ export interface SubscriptionsOptions {
 const HANDSHAKES_UNTIL_PROBE = 2;
 const HANDSHAKES_UNTIL_SOCKETS = 2;
 const PROBE_MS = 10_000;
+const CROWDED = 'other lists have all connections that HTTP/1.1 allows beside those of requests';
 
 /**
  * All subscriptions: over one WebSocket that they share, or an event stream each where WebSockets are blocked. That is
@@ -57,7 +58,9 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     const { url, environment } = options;
-    const { WebSocket, prefersStreams = false } = environment;
+    const { prefersStreams = false } = environment;
+    // An app may give the class of a platform that has none.
+    const WebSocket = environment.WebSocket ?? null;
     this.#isBlocked = WebSocket === null || prefersStreams;
     this.#isRemembered = prefersStreams;
     const onSlow = () => void this.#probe(true);
@@ -122,7 +125,8 @@ export class Subscriptions {
   }
 
   endAll(error: TradingGraphError): void {
-    for (const connection of this.#connections()) connection.endAll(error);
+    // Those that wait for a connection end first: they would begin where the others end.
+    for (const connection of [...this.#connections()].reverse()) connection.endAll(error);
   }
 
   dispose(): void {
@@ -148,8 +152,13 @@ export class Subscriptions {
       this.#socket.add(subscription);
       return;
     }
-    const connection = new Connection({
+    const hasRoom = () => {
+      const at = [...this.#streams.values()].indexOf(connection);
+      return at < (environment.maxStreams?.(url()) ?? Number.POSITIVE_INFINITY);
+    };
+    const connection: Connection = new Connection({
       ...this.#connectionOptions(),
+      isPaused: () => this.#isPaused || !hasRoom(),
       open: (token, events) => new StreamTransport({ ...this.#options, url: url(), token, events }),
       onData: () => {
         this.#hasStreamed = environment.prefersStreams === true;
@@ -160,6 +169,7 @@ export class Subscriptions {
     });
     this.#streams.set(subscription, connection);
     connection.add(subscription);
+    if (!hasRoom()) subscription.failing(handshakeError(CROWDED));
   }
 
   /** No listener is left where nothing is subscribed to. */
@@ -167,6 +177,7 @@ export class Subscriptions {
     for (const [subscription, { size }] of this.#streams) {
       if (size === 0) this.#streams.delete(subscription);
     }
+    for (const stream of this.#streams.values()) stream.resume();
     if (this.#connections().some(({ size }) => size > 0)) return;
     this.#unlisten?.();
     this.#unlisten = null;

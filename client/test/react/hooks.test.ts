@@ -88,6 +88,20 @@ describeWithChromium('in a browser', (executablePath) => {
     });
   });
 
+  test('more lists than the browser has connections leave it two for requests, and say so', async () => {
+    const hooks = await openHooksPage(app);
+    await hooks.call('followByStreams', 8);
+    const connected = async () =>
+      (await hooks.call('states')).flatMap((state, at) => (state === 'connected' ? [at] : []));
+    await eventually(async () => expect((await connected()).length).toBeGreaterThanOrEqual(4));
+    expect(await hooks.call('ask')).toEqual([]);
+    expect(await connected()).toEqual([0, 1, 2, 3]);
+    expect((await hooks.call('states')).at(-1)).toMatch(/HTTP\/1\.1/);
+    await hooks.call('leave', 0);
+    await eventually(async () => expect(await connected()).toContain(4));
+    expect(await hooks.call('ask')).toEqual([]);
+  });
+
   describe('useCatalog', () => {
     test('components in strict mode load it once, and hold the same object until a refresh brings news', async () => {
       const hooks = await openHooksPage(app, { catalogs: 3 });

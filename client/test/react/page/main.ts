@@ -1,6 +1,6 @@
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
-import { type Client, createClient } from '../../../src/create-client.ts';
+import { type Client, type ClientOptions, createClient } from '../../../src/create-client.ts';
 import type { OrderInput } from '../../../src/orders/order-input.ts';
 import type { PlaceOptions } from '../../../src/orders/ticket.ts';
 import { app, shown, type View } from './view.ts';
@@ -9,13 +9,15 @@ const container = document.getElementById('root') as HTMLElement;
 let root: Root | null = null;
 let client = makeClient();
 let remembered: unknown = null;
+let leave: (() => void)[] = [];
+const states: string[] = [];
 
-function makeClient(): Client {
+function makeClient(own: Partial<ClientOptions['environment']> = {}): Client {
   return createClient({
     url: import.meta.env.VITE_GRAPHQL_URL,
     token: () => page.token,
     // No test waits for a pause between repetitions.
-    environment: { random: () => 0 },
+    environment: { random: () => 0, ...own },
   });
 }
 
@@ -25,6 +27,26 @@ const page = {
   newClient() {
     client = makeClient();
   },
+  /** Follows so many lists, each over an event stream of its own. */
+  followByStreams(lists: number): void {
+    client = makeClient({ WebSocket: null });
+    states.length = 0;
+    leave = Array.from({ length: lists }, (_, at) =>
+      client.subscribe('subscription { positionChanges { cursor } }', () => ({}), {
+        next() {},
+        ended: () => {},
+        connected() {
+          states[at] = 'connected';
+        },
+        disconnected(error) {
+          states[at] = error?.message ?? '';
+        },
+      }),
+    );
+  },
+  leave: (at: number) => leave[at]?.(),
+  states: () => [...states],
+  ask: async () => (await client.query('{ session { id } }')).errors.map(({ code }) => code),
   /** Without a view the app is unmounted. */
   show(view: View | null): void {
     if (view === null) {
