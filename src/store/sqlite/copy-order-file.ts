@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { rank } from '../order-records.ts';
 import { makeFile, patiently, START_PATIENCE_MS } from './connection.ts';
@@ -28,11 +28,11 @@ export function copyOrderFile(path: string, to: string, onPortion?: () => void):
   }
 }
 
-export function openSource(path: string) {
+export function openSource(path: string, readOnly = true) {
   refuseMoved(path);
   if (!existsSync(path)) throw new SqliteFileError('does not exist');
   using opening = new DisposableStack();
-  const database = opening.use(new DatabaseSync(path, { readOnly: true, timeout: 0 }));
+  const database = opening.use(new DatabaseSync(path, { readOnly, timeout: 0 }));
   const read = <T>(statement: () => T) => {
     try {
       return patiently(START_PATIENCE_MS, statement);
@@ -47,7 +47,7 @@ export function openSource(path: string) {
   return {
     exec: (sql: string) => read(() => database.exec(sql)),
     state: () => read(() => readState(database)),
-    after: (id: number) => read(() => after.all(id, ROWS_AT_ONCE)) as unknown as OrderRow[],
+    from: (id: number) => read(() => after.all(id - 1, ROWS_AT_ONCE)) as unknown as OrderRow[],
     byId: (id: number) => read(() => byId.get(id)) as unknown as OrderRow | undefined,
     [Symbol.dispose]: () => resources.dispose(),
   };
@@ -55,6 +55,11 @@ export function openSource(path: string) {
 
 /** Makes a copy that is known to be one. */
 export function makeCopy(source: Source, to: string, onPortion: (() => void) | undefined): RowCopy {
+  const journal = `${to}-journal`;
+  // SQLite would write what it holds into the copy.
+  if (statSync(journal, { throwIfNoEntry: false })?.size) {
+    throw new SqliteFileError(`is not copied: ${journal} exists already`);
+  }
   const rows = new RowCopy(source);
   const state = source.state();
   const fill = (copy: DatabaseSync) => {
@@ -79,7 +84,6 @@ export class RowCopy {
   readonly #source: Source;
   /** The rows that may still change or go: those without a final outcome. */
   readonly #open = new Map<number, OrderRow>();
-  #lastId = Number.NEGATIVE_INFINITY;
 
   constructor(source: Source) {
     this.#source = source;
@@ -93,24 +97,37 @@ export class RowCopy {
 
   /** Copies the rows that have come. */
   addNew(copy: DatabaseSync, onPortion = () => {}): void {
-    for (let count = ROWS_AT_ONCE; count === ROWS_AT_ONCE; onPortion()) {
-      const portion = this.#source.after(this.#lastId);
-      this.#put(copy, portion);
-      this.#lastId = portion.at(-1)?.id ?? this.#lastId;
+    const lastOf = copy.prepare(
+      'SELECT CAST(id AS REAL) AS id, reservation FROM orders ORDER BY rowid DESC LIMIT 1',
+    );
+    for (let count = ROWS_AT_ONCE; count === ROWS_AT_ONCE; ) {
+      const last = lastOf.get() as Pick<OrderRow, 'id' | 'reservation'> | undefined;
+      const portion = this.#source.from(last?.id ?? Number.NEGATIVE_INFINITY);
+      // The number of a last row that has gone is given again, so what is behind it may have come too.
+      if (last && portion[0]?.reservation !== last.reservation) {
+        this.#drop(copy, last.id);
+        continue;
+      }
+      this.#put(copy, portion.slice(last ? 1 : 0));
       count = portion.length;
+      onPortion();
     }
   }
 
   /** Copies what has come, changed or gone since the last call. */
   catchUp(copy: DatabaseSync): void {
-    const drop = copy.prepare('DELETE FROM orders WHERE id = ?');
-    for (const id of [...this.#open.keys()]) {
+    for (const [id, former] of [...this.#open]) {
       const row = this.#source.byId(id);
-      this.#open.delete(id);
-      if (row) this.#put(copy, [row]);
-      else this.rows -= Number(drop.run(id).changes);
+      if (row?.digest === former.digest) continue;
+      if (row?.reservation === former.reservation) this.#put(copy, [row]);
+      else this.#drop(copy, id);
     }
     this.addNew(copy);
+  }
+
+  #drop(copy: DatabaseSync, id: number): void {
+    this.#open.delete(id);
+    this.rows -= Number(copy.prepare('DELETE FROM orders WHERE id = ?').run(id).changes);
   }
 
   #put(copy: DatabaseSync, portion: readonly OrderRow[]): void {
@@ -124,6 +141,7 @@ export class RowCopy {
       if (!isIndexed || !isIntact(row)) throw new SqliteFileError(DAMAGED);
       this.rows += 1 - Number(replaced.run(row.id, row.keyHash).changes);
       insert.run(columns);
+      this.#open.delete(row.id);
       if (rank(JSON.parse(row.outcome ?? 'null')) < 2) this.#open.set(row.id, row);
     }
   }

@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { copyOrderFile } from '../../../src/store/sqlite/copy-order-file.ts';
+import { copyOrderFile, makeCopy, openSource } from '../../../src/store/sqlite/copy-order-file.ts';
 import { setHold } from '../../../src/store/sqlite/order-hold.ts';
 import {
   acceptedAs,
@@ -50,6 +50,32 @@ test('a copy is made while orders are taken, which wait for none of it, and refu
   expect(reserve(restored, 'key 7')).toMatchObject({ id: 'another' });
   // The original is no copy for it.
   expect(database.run([])).toMatchObject({ degradedReason: null, gapReason: null });
+});
+
+test('a copy catches up with numbers that are given again, and writes nothing that it has', () => {
+  using folder = createFolder();
+  const to = join(folder.folder, 'copy.db');
+  using database = openDatabase(folder.path);
+  database.run(['1', '2', '3'].map(of));
+  using source = openSource(folder.path);
+  const rows = makeCopy(source, to, undefined);
+  using copy = new DatabaseSync(to);
+  const keys = () => copy.prepare('SELECT key FROM orders ORDER BY id').all();
+  for (const [key, next] of [
+    ['3', '4'],
+    ['4', '5'],
+  ] as const) {
+    database.run([{ do: 'release', reservation: reservationOf(key) }]);
+    rows.catchUp(copy);
+    database.run([of(next)]);
+    rows.catchUp(copy);
+    expect(keys()).toEqual(['1', '2', next].map((each) => ({ key: each })));
+    expect(rows.rows).toBe(3);
+  }
+  const changes = () => copy.prepare('SELECT total_changes() AS total').get();
+  const before = changes();
+  rows.catchUp(copy);
+  expect(changes()).toEqual(before);
 });
 
 const DAY_MS = 86_400_000;
