@@ -26,10 +26,11 @@ export function movedSign(path: string): string {
   return `${path}.moved`;
 }
 
-/** Refuses a path that the order records were moved from: what is there now, or would be made there, lacks them. */
+/** Refuses a path that the order records were moved from: a file that would be made there lacks them. */
 export function refuseMoved(path: string): void {
   const sign = movedSign(path);
-  if (!existsSync(sign)) return;
+  // A move that was cut off between the two has left the file in use.
+  if (existsSync(path) || !existsSync(sign)) return;
   const to = readFileSync(sign, 'utf8');
   throw new SqliteFileError(`was moved to ${to}: set ORDER_STORE to that, or remove ${sign}`);
 }

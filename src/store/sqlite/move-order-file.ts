@@ -1,6 +1,7 @@
 import {
   chownSync,
   closeSync,
+  existsSync,
   fsyncSync,
   openSync,
   rmSync,
@@ -11,14 +12,14 @@ import { dirname, resolve } from 'node:path';
 import { connect, transact, waitUntil } from './connection.ts';
 import { makeCopy, openSource } from './copy-order-file.ts';
 import { MODE } from './file-changes.ts';
-import { identityOf } from './file-identity.ts';
+import { identityOf, inodeOf } from './file-identity.ts';
 import { rememberedSince, withMemory } from './file-memory.ts';
-import { checkPlace, movedSign, refuseLink } from './file-place.ts';
+import { checkPlace, movedSign, refuseMoved } from './file-place.ts';
 import { type MachineClock, machineMoment } from './machine-clock.ts';
-import { APPLICATION_ID, setState } from './order-file.ts';
+import { APPLICATION_ID, openOrderFile, setState } from './order-file.ts';
 import { isHeld, setHold } from './order-hold.ts';
 import { openMark } from './order-mark.ts';
-import { SqliteFileError, toFileError } from './sqlite-errors.ts';
+import { MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 interface MoveOptions {
   readonly clock: MachineClock;
@@ -39,41 +40,56 @@ const PAUSE_MS = 50;
 export function moveOrderFile(path: string, to: string, options: MoveOptions): number {
   const { clock, onWarn, patienceMs = PATIENCE_MS, onPortion } = options;
   try {
-    refuseLink(path);
+    // A copy stays known as one, and a file that has lost rows is damaged.
+    openOrderFile({ path, mustExist: true, isInspection: true, clock, onWarn }).close();
     checkPlace(to, onWarn);
-    using undo = new DisposableStack();
-    using source = openSource(path);
-    const rows = makeCopy(source, to, onPortion);
-    const sign = movedSign(path);
-    undo.defer(() => remove(to, `${to}-journal`, `${to}.mark`, `${to}.hold`, sign));
-    using copy = connect(to, APPLICATION_ID);
-    using opened = new DisposableStack();
-    const mark = opened.adopt(openMark(to), (each) => each.close());
-    // Until the former file is gone this one counts as an older copy, which lacks records, also after a crash.
-    mark.write(Number.MAX_SAFE_INTEGER, 0n);
+    if (resolve(to).startsWith(resolve(path))) {
+      throw new SqliteFileError(`is not moved: the name ${to} begins with its own`);
+    }
+    const inode = inodeOf(path);
     const { uid, gid } = statSync(path);
-    if (isHeld(path)) setHold(to, true);
+    const own = (...paths: readonly string[]) => {
+      if (uid === process.getuid?.()) return;
+      for (const each of paths) if (existsSync(each)) chownSync(each, uid, gid);
+    };
+    const sign = movedSign(path);
+    const journal = `${to}-journal`;
+    const hold = `${to}.hold`;
+    using undo = new DisposableStack();
+    using source = openSource(path, false);
+    const rows = makeCopy(source, to, onPortion);
+    undo.defer(() => remove(to, journal, hold));
+    own(to);
+    using copy = connect(to, APPLICATION_ID);
+    // Nobody begins with it before it is whole.
+    copy.exec('PRAGMA locking_mode = EXCLUSIVE');
+    syncFolder(dirname(to));
     const isMoved = () => {
-      source.exec('BEGIN');
+      // Neither an order nor another move comes between.
+      source.exec('BEGIN IMMEDIATE');
       try {
-        // A reader keeps all others from committing.
+        refuseMoved(path);
+        if (inodeOf(path) !== inode) throw new SqliteFileError(MOVED);
         const state = source.state();
-        const isWhole = transact(copy, 'IMMEDIATE', 0, () => {
-          rows.catchUp(copy);
-          if (rows.hasPending(clock)) return false;
-          const memory = rememberedSince(state) ?? machineMoment(clock);
-          setState(copy, { ...state, rows: rows.rows, file: withMemory(identityOf(to), memory) });
-          return true;
-        });
-        if (!isWhole) return false;
+        transact(copy, 'IMMEDIATE', 0, () => rows.catchUp(copy));
+        if (rows.hasPending(clock)) return false;
+        setHold(to, isHeld(path));
+        undo.defer(() => remove(sign));
         writeFileSync(sign, resolve(to), { mode: MODE, flush: true });
-        const isOwn = uid === process.getuid?.();
-        if (!isOwn) for (const each of [to, `${to}.mark`, sign]) chownSync(each, uid, gid);
-        for (const each of [path, to]) syncFolder(dirname(each));
+        own(sign);
+        syncFolder(dirname(path));
         rmSync(path);
         undo.move();
+        syncFolder(dirname(path));
         remove(movedSign(to), `${path}.hold`);
+        // Until the former file is gone, after a power cut too, this one is known as a copy.
+        const memory = rememberedSince(state) ?? machineMoment(clock);
+        const file = withMemory(identityOf(to), memory);
+        transact(copy, 'IMMEDIATE', 0, () => setState(copy, { ...state, rows: rows.rows, file }));
+        using opened = new DisposableStack();
+        const mark = opened.adopt(openMark(to), (each) => each.close());
         mark.write(state.writes, statSync(to, { bigint: true }).ctimeNs);
+        own(journal, hold, `${to}.mark`);
         return true;
       } finally {
         source.exec('ROLLBACK');

@@ -87,10 +87,12 @@ function open({
   onWarn,
 }: OrderFileOptions) {
   using opened = new DisposableStack();
+  const isThere = inodeOf(path) !== null;
+  // Asked afterwards: a file that is moved away meanwhile leaves its sign before it goes.
   refuseMoved(path);
-  if (mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
+  if (mustExist && !isThere) throw new SqliteFileError('does not exist');
   checkPlace(path, onWarn);
-  const isMaker = inodeOf(path) === null && makeFile(path, fill);
+  const isMaker = !isThere && makeFile(path, fill);
   // Until then its maker removes the name of the draft, which changes the ctime, as a copy over the file does.
   if (!isMaker) waitUntil(() => isMarked(path), MAKER_PATIENCE_MS);
   // SQLite would treat an empty file as a new database.

@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -125,6 +134,14 @@ test('no file is written over, no link followed, and a damaged file stays where 
   fill(folder.path, ['key']);
   writeFileSync(to, 'of somebody else');
   expect(() => move(folder.path, to)).toThrow('exists already');
+  writeFileSync(join(folder.folder, 'another.db-journal'), 'of a commit that was cut off');
+  expect(() => move(folder.path, join(folder.folder, 'another.db'))).toThrow(
+    'another.db-journal exists already',
+  );
+  rmSync(join(folder.folder, 'another.db-journal'));
+  for (const end of ['.hold', '.moved']) {
+    expect(() => move(folder.path, `${folder.path}${end}`)).toThrow('begins with its own');
+  }
   const link = join(folder.folder, 'link.db');
   symlinkSync(folder.path, link);
   expect(() => move(link, join(folder.folder, 'another.db'))).toThrow('is a symbolic link');
@@ -136,3 +153,120 @@ test('no file is written over, no link followed, and a damaged file stays where 
   expect(existsSync(folder.path)).toBe(true);
   expect(readdirSync(folder.folder).filter((name) => name.startsWith('another'))).toEqual([]);
 });
+
+test('the number of a record that is gone is given again, and the new one is not left behind', () => {
+  using folder = createFolder();
+  const to = join(folder.folder, 'moved.db');
+  fill(folder.path, ['1', '2', '3']);
+  const tomorrow = createMachineClock();
+  tomorrow.pass(86_400_000);
+  using database = openDatabase(folder.path, { clock: tomorrow });
+  const onPortion = () => database.run([reserved('new'), settle('new')]);
+  expect(moveOrderFile(folder.path, to, { clock: tomorrow, onWarn() {}, onPortion })).toBe(1);
+  using moved = openDatabase(to, { clock: tomorrow });
+  expect(reserve(moved, 'new')).toMatchObject({ outcome: acceptedAs('new') });
+});
+
+test('a copy stays one where it is moved, and a file that has lost a record stays where it is', () => {
+  using folder = createFolder();
+  const copy = join(folder.folder, 'copy.db');
+  fill(folder.path, ['key']);
+  copyOrderFile(folder.path, copy);
+  fill(folder.path, ['later']);
+  const to = join(folder.folder, 'moved.db');
+  expect(move(copy, to)).toBe(1);
+  using moved = openDatabase(to);
+  expect(reserve(moved, 'later')).toEqual({ gapUntilMs: null });
+  {
+    using database = new DatabaseSync(folder.path);
+    database.exec('DELETE FROM orders WHERE id = 2');
+  }
+  const another = join(folder.folder, 'another.db');
+  expect(() => move(folder.path, another)).toThrow('has 1 rows of 2, so it is damaged');
+});
+
+test('one of two moves at a time moves the file, and its sign stays', () => {
+  using folder = createFolder();
+  const to = join(folder.folder, 'moved.db');
+  fill(folder.path, ['key']);
+  const second = join(folder.folder, 'second.db');
+  expect(() => move(folder.path, second, () => void move(folder.path, to))).toThrow(
+    `was moved to ${to}`,
+  );
+  expect(() => openDatabase(folder.path)).toThrow(`was moved to ${to}`);
+  expect(existsSync(second)).toBe(false);
+  using moved = openDatabase(to);
+  expect(moved.run([])).toMatchObject({ held: 1, gapReason: null });
+});
+
+test('nobody begins with the new file until it is whole, and it is held back as the former one is then', () => {
+  using folder = createFolder();
+  const to = join(folder.folder, 'moved.db');
+  using database = openDatabase(folder.path);
+  database.run([reserved('key')]);
+  let asked = 0;
+  const uptimeMs = () => {
+    // Asked first for its age, while the new file is there.
+    if (existsSync(to)) asked += 1;
+    if (asked !== 1) return clock.uptimeMs() + 10_000;
+    using early = new DatabaseSync(to, { timeout: 0 });
+    expect(() => early.exec('BEGIN IMMEDIATE')).toThrow('locked');
+    setHold(folder.path, true);
+    return clock.uptimeMs();
+  };
+  expect(moveOrderFile(folder.path, to, { clock: { ...clock, uptimeMs }, onWarn() {} })).toBe(1);
+  expect(isHeld(to)).toBe(true);
+});
+
+test.skipIf(process.getuid?.() !== 0)('root moves the file of another user, who can use it', () => {
+  using folder = createFolder();
+  const to = join(folder.folder, 'moved.db');
+  fill(folder.path, ['key']);
+  setHold(folder.path, true);
+  chownSync(folder.path, 65_534, 65_534);
+  move(folder.path, to);
+  const names = readdirSync(folder.folder).filter((name) => name.includes('moved'));
+  expect(names.sort()).toEqual([
+    ...['moved.db', 'moved.db-journal', 'moved.db.hold', 'moved.db.mark', 'orders.db.moved'],
+  ]);
+  for (const name of names) expect(statSync(join(folder.folder, name)).uid).toBe(65_534);
+});
+
+test.each(['before', 'after'])(
+  'a move that is killed %s the former file is removed leaves no two files in use',
+  (when) => {
+    using folder = createFolder();
+    const to = join(folder.folder, 'moved.db');
+    fill(folder.path, ['key']);
+    const program = `
+      import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const { rmSync } = fs;
+      fs.rmSync = (path, options) => {
+        const isFormer = path === ${JSON.stringify(folder.path)};
+        if (${when === 'after'} || !isFormer) rmSync(path, options);
+        if (isFormer) process.kill(process.pid, 'SIGKILL');
+      };
+      syncBuiltinESMExports();
+      const { moveOrderFile } = await import(${JSON.stringify(import.meta.resolve('../../../src/store/sqlite/move-order-file.ts'))});
+      const { machineClock } = await import(${JSON.stringify(import.meta.resolve('../../../src/store/sqlite/machine-clock.ts'))});
+      moveOrderFile(${JSON.stringify(folder.path)}, ${JSON.stringify(to)}, { clock: machineClock, onWarn() {} });`;
+    const killed = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
+    expect(killed.signal).toBe('SIGKILL');
+    // A power cut may lose what was not flushed.
+    rmSync(`${to}.mark`, { force: true });
+    if (when === 'before') {
+      fill(folder.path, ['later']);
+      using former = openDatabase(folder.path);
+      expect(former.run([])).toMatchObject({ held: 2, degradedReason: null, gapReason: null });
+    } else expect(() => openDatabase(folder.path)).toThrow(`was moved to ${to}`);
+    {
+      using unfinished = openDatabase(to);
+      expect(reserve(unfinished, 'later')).toEqual({ gapUntilMs: null });
+      expect(reserve(unfinished, 'key')).toMatchObject({ outcome: acceptedAs('key') });
+      unfinished.declareComplete();
+    }
+    using declared = openDatabase(to);
+    expect(reserve(declared, 'new')).toBe(null);
+  },
+);
