@@ -95,6 +95,12 @@ function compactLine(json: string): string {
       `${name}=${typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value)}`,
     );
   }
-  const stack = err instanceof Object ? `\n${(err as Error).stack ?? (err as Error).message}` : '';
-  return `${words.join(' ')}${stack}\n`;
+  return `${words.join(' ')}${stackOf(err)}\n`;
+}
+
+/** An error's stack, and those of its causes: a call that fails has the reason there. */
+function stackOf(error: unknown, name = ''): string {
+  if (!(error instanceof Object)) return error == null ? '' : `\n${name}${error}`;
+  const { stack, message, cause } = error as Error;
+  return `\n${name}${stack ?? message}${stackOf(cause, 'Caused by: ')}`;
 }

@@ -125,4 +125,9 @@ test('at a console a line is short, with the stack of an error below it', () => 
     /^\d\d:\d\d:\d\d warn {2}gateway failed operation=getSession reason="too late" token="\[struck out\]"\n$/,
   );
   expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d error no way\nError: no way\n {4}at /);
+  const cause = new Error('no line', { cause: 'no plug' });
+  log.error({ err: new Error('no way', { cause }) }, 'failed');
+  expect(lines[2]).toMatch(
+    /failed\nError: no way\n {4}at .*\nCaused by: Error: no line\n {4}at .*\nCaused by: no plug\n$/s,
+  );
 });
