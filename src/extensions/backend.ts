@@ -150,6 +150,8 @@ export function createBackend(
       }
       const loaders = new WeakMap<object, DataLoader<string, Value>>();
       const load = async (context: ExtensionContext, key: string): Promise<Value> => {
+        if (typeof key !== 'string')
+          throw fault(`a key of ${backend}.${operation} must be a string (it is ${shown(key)})`);
         const loadAll = async (keys: readonly string[]) => {
           const asked = await asGuest(guest, async () => readRequest(await request(keys)));
           const body = await read<Body>(context, operation, asked);

@@ -75,7 +75,7 @@ test('a fault is logged once a minute for its field, by whose it is, though it h
 });
 
 test('what is thrown without a line of its file, or refused by the kit, is its extension’s fault as well', async () => {
-  await query('{ positions { note(kind: "text") } value(kind: "bigint") notValued }', {
+  await query('{ positions { note(kind: "text") } value(kind: "bigint") notValued unkeyed }', {
     token: tokenOf(),
   });
   await query('mutation { sentAs(kind: "nothing") }', { token: tokenOf() });
@@ -84,6 +84,7 @@ test('what is thrown without a line of its file, or refused by the kit, is its e
     'JSON value with a BigInt',
     'an object is no leaf',
     'a body is nothing in JSON',
+    'a key of news.all must be a string (it is undefined)',
   ]) {
     const told = () => facade.logged.filter((line) => line.includes(why));
     await eventually(() => told().length > 0);

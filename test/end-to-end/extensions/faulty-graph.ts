@@ -280,6 +280,10 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
       args: { key: t.arg.string({ required: true }) },
       resolve: (_root, { key }, context) => each(context, key),
     }),
+    unkeyed: t.string({
+      ...text,
+      resolve: (_root, _args, context) => each(context, undefined as never),
+    }),
     asked: t.string({
       ...text,
       async resolve(_root, _args, context) {
