@@ -7,7 +7,7 @@ export function browserEnvironment(): Environment {
     ...requestEnvironment(),
     WebSocket: typeof globalThis.WebSocket === 'function' ? globalThis.WebSocket : null,
     randomId,
-    ...(typeof document !== 'undefined' && { maxStreams }),
+    ...(typeof location !== 'undefined' && { maxStreams }),
     lifecycle: pageLifecycle(),
   };
 }

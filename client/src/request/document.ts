@@ -1,5 +1,7 @@
+import type { DocumentNode } from 'graphql';
 import { HARMLESS_MUTATIONS } from '../generated/harmless-mutations.ts';
 import type { Operation } from '../operation.ts';
+import { unsendable } from './finite-variables.ts';
 import { print } from './print.ts';
 
 /** A document, or the id of a trusted one, as a request names it. */
@@ -10,8 +12,11 @@ export function requestedDocument<Data, Variables>(
   operation: Operation<Data, Variables>,
 ): RequestedDocument {
   if (typeof operation === 'string') return { query: operation };
-  if ('documentId' in operation) return { documentId: operation.documentId };
-  return { query: print(operation) };
+  const { documentId, definitions }: { documentId?: string; definitions?: unknown } =
+    Object(operation);
+  if (documentId !== undefined) return { documentId };
+  if (Array.isArray(definitions)) return { query: print(operation as DocumentNode) };
+  throw unsendable('operation', 'is a text, a document or { documentId }');
 }
 
 /** Whether the document can be a mutation; that of an id cannot be known. */

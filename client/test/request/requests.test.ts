@@ -96,6 +96,17 @@ test.each([408, 425, 429, 502, 503, 504])('a page of %d is asked for again', asy
   client.dispose();
 });
 
+test.each([undefined, null, 7, { query: '{ a }' }])(
+  'an operation that is none is said to be so, and not sent: %j',
+  async (operation) => {
+    const { client, market } = fakeClient();
+    const { errors } = await client.query(operation as never);
+    expect(errors).toMatchObject([{ code: 'BAD_USER_INPUT', retryable: false }]);
+    expect(market.waiting).toEqual([]);
+    client.dispose();
+  },
+);
+
 test.each([undefined, '', 7])(
   'a token that is %j is none: what waits for it fails, and nothing is sent but what needs none',
   async (token) => {
