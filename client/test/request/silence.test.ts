@@ -1,15 +1,15 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { listenLocally } from '../../../test/support/local-server.ts';
 import { browserEnvironment } from '../../src/browser-environment.ts';
 import { exchange } from '../../src/request/exchange.ts';
+import { fakeClient } from '../../src/testing.ts';
 
 const ANSWER = '{"data":{"name":"Müller"}}';
-const SILENCE_MS = 400;
 
 /** Asks a server that answers as it is told. */
-async function ask(answer: (response: ServerResponse) => Promise<void>) {
+async function ask(timeoutMs: number, answer: (response: ServerResponse) => Promise<void>) {
   await using server = await listenLocally(
     createServer((_request, response) => void answer(response)),
   );
@@ -19,18 +19,31 @@ async function ask(answer: (response: ServerResponse) => Promise<void>) {
     variables: undefined,
     token: null,
     method: 'POST',
-    timeoutMs: SILENCE_MS,
+    timeoutMs,
     signal: new AbortController().signal,
   });
 }
 
 test('an answer that flows is not cut, however long it takes', async () => {
-  const result = await ask(async (response) => {
+  const { client, market } = fakeClient();
+  const query = client.query('{ name }', undefined, { timeoutMs: 30_000 });
+  await market.pass(0);
+  const body = market.waiting[0]?.stream('application/json');
+  for (const letter of ANSWER) {
+    body?.write(letter);
+    await market.pass(20);
+  }
+  body?.end();
+  expect(await query).toEqual({ data: { name: 'Müller' }, errors: [] });
+  client.dispose();
+});
+
+test('a letter that comes in two pieces is one', async () => {
+  const result = await ask(30_000, async (response) => {
     response.setHeader('content-type', 'application/json');
-    // Byte by byte, so that a letter of two comes in two pieces.
     for (const byte of Buffer.from(ANSWER)) {
       response.write(Buffer.of(byte));
-      await delay(SILENCE_MS / 8);
+      await setImmediate();
     }
     response.end();
   });
@@ -41,7 +54,7 @@ test.each([
   ['before it begins', 0],
   ['in the middle', 10],
 ])('an answer that stalls %s is given up', async (_name, bytes) => {
-  const result = await ask(async (response) => {
+  const result = await ask(400, async (response) => {
     response.setHeader('content-type', 'application/json');
     if (bytes > 0) response.write(ANSWER.slice(0, bytes));
   });
