@@ -80,6 +80,22 @@ test('a query goes on with the token of a new sign-in, though a renewal waits', 
   client.dispose();
 });
 
+test('a token that waits for a request that waits for it fails, and the error says what is missing', async () => {
+  const { client, market } = fakeClient({
+    client: {
+      async token() {
+        const { data } = await client.query('{ fresh }');
+        return data === null ? null : 'fresh';
+      },
+    },
+  });
+  const mutation = client.mutate('mutation { a }');
+  await market.pass(31);
+  const message = expect.stringMatching(/`anonymous`/);
+  expect((await mutation).errors).toMatchObject([{ code: 'NETWORK', message }]);
+  client.dispose();
+});
+
 test('a token that fails after a new sign-in fails nothing', async () => {
   const former = Promise.withResolvers<string>();
   let asked = 0;

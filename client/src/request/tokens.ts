@@ -8,6 +8,7 @@ import {
   networkError,
   signedOutError,
 } from './failures.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** Asks the app for its token; with `force` for a new one, since the last was refused. */
 export type TokenSource = (options: {
@@ -31,6 +32,8 @@ const REMEMBERED = 4;
 const COOL_DOWN_MS = 5_000;
 const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
+const SILENT =
+  '`token` has not answered in 30 s: what it asks of this client has to be `anonymous`.';
 
 /**
  * The tokens of the app. All requests that wait share one question, and one renewal where the server refuses a token.
@@ -171,8 +174,11 @@ export class Tokens {
   /** An app that never answers would block everything that waits for a token. */
   #call(force: boolean, overtaken: AbortSignal): Promise<string | null | undefined> {
     const { source, environment } = this.#options;
-    const asking = async () => source({ force });
-    return withinTime(environment, DEADLINE_MS, overtaken, (time) => time.race(asking()));
+    // A request of the app's that asks for a token here joins the question, and asks none of its own.
+    const asking = Promise.resolve().then(() => source({ force }));
+    return withinTime(environment, DEADLINE_MS, overtaken, ({ signal }) =>
+      untilAborted(asking, signal, () => networkError(SILENT)),
+    );
   }
 
   #take(token: string): void {
