@@ -64,8 +64,8 @@ export function makeCopy(source: Source, to: string, onPortion: (() => void) | u
   const state = source.state();
   const fill = (copy: DatabaseSync) => {
     beginFile(copy);
-    // A copy that is not whole is thrown away, so nothing is ever rolled back.
-    copy.exec('COMMIT; PRAGMA journal_mode = OFF; BEGIN');
+    // A copy that is not whole is thrown away, so nothing is rolled back after a crash.
+    copy.exec('COMMIT; PRAGMA journal_mode = MEMORY; BEGIN');
     rows.addNew(copy, () => {
       // Little by little, or the disk would have all of it to write before the next order's record.
       copy.exec('COMMIT; BEGIN');
@@ -157,8 +157,8 @@ function isMade(to: string, fill: (copy: DatabaseSync) => void): boolean {
   }
 }
 
-/** Keeps how far the records remember. */
-function withoutIdentity({ file }: FileState): string {
+/** The mark of a copy, which keeps how far the records remember. */
+export function withoutIdentity({ file }: FileState): string {
   const memory = file.indexOf('{');
   return memory < 0 ? OF_NO_FILE : `${OF_NO_FILE} ${file.slice(memory)}`;
 }

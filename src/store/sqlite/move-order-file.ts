@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { connect, transact, waitUntil } from './connection.ts';
-import { makeCopy, openSource } from './copy-order-file.ts';
+import { makeCopy, openSource, withoutIdentity } from './copy-order-file.ts';
 import { MODE } from './file-changes.ts';
 import { identityOf, inodeOf } from './file-identity.ts';
 import { rememberedSince, withMemory } from './file-memory.ts';
@@ -71,7 +71,11 @@ export function moveOrderFile(path: string, to: string, options: MoveOptions): n
         refuseMoved(path);
         if (inodeOf(path) !== inode) throw new SqliteFileError(MOVED);
         const state = source.state();
-        transact(copy, 'IMMEDIATE', 0, () => rows.catchUp(copy));
+        const change = (file: string) => setState(copy, { ...state, rows: rows.rows, file });
+        transact(copy, 'IMMEDIATE', 0, () => {
+          rows.catchUp(copy);
+          change(withoutIdentity(state));
+        });
         if (rows.hasPending(clock)) return false;
         setHold(to, isHeld(path));
         undo.defer(() => remove(sign));
@@ -84,8 +88,7 @@ export function moveOrderFile(path: string, to: string, options: MoveOptions): n
         remove(movedSign(to), `${path}.hold`);
         // Until the former file is gone, after a power cut too, this one is known as a copy.
         const memory = rememberedSince(state) ?? machineMoment(clock);
-        const file = withMemory(identityOf(to), memory);
-        transact(copy, 'IMMEDIATE', 0, () => setState(copy, { ...state, rows: rows.rows, file }));
+        transact(copy, 'IMMEDIATE', 0, () => change(withMemory(identityOf(to), memory)));
         using opened = new DisposableStack();
         const mark = opened.adopt(openMark(to), (each) => each.close());
         mark.write(state.writes, statSync(to, { bigint: true }).ctimeNs);

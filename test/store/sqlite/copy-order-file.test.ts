@@ -27,6 +27,8 @@ test('a copy is made while orders are taken, which wait for none of it, and refu
   let portions = 0;
   const copied = copyOrderFile(folder.path, copy, () => {
     portions += 1;
+    // The disk has nothing to write twice.
+    expect(readdirSync(folder.folder).filter((name) => /^copy.*journal/.test(name))).toEqual([]);
     // Between two portions nothing is locked: each of these is in the file at once.
     expect(reserve(database, `meanwhile ${portions}`)).toBe(null);
     const outcome = acceptedAs(`key ${portions}`);

@@ -249,8 +249,10 @@ test.each(['before', 'after'])(
       };
       syncBuiltinESMExports();
       const { moveOrderFile } = await import(${JSON.stringify(import.meta.resolve('../../../src/store/sqlite/move-order-file.ts'))});
+      const { fill } = await import(${JSON.stringify(import.meta.resolve('./order-files.ts'))});
       const { machineClock } = await import(${JSON.stringify(import.meta.resolve('../../../src/store/sqlite/machine-clock.ts'))});
-      moveOrderFile(${JSON.stringify(folder.path)}, ${JSON.stringify(to)}, { clock: machineClock, onWarn() {} });`;
+      moveOrderFile(${JSON.stringify(folder.path)}, ${JSON.stringify(to)}, {
+        clock: machineClock, onWarn() {}, onPortion: () => fill(${JSON.stringify(folder.path)}, ['meanwhile']) });`;
     const killed = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
     expect(killed.signal).toBe('SIGKILL');
     // A power cut may lose what was not flushed.
@@ -258,12 +260,14 @@ test.each(['before', 'after'])(
     if (when === 'before') {
       fill(folder.path, ['later']);
       using former = openDatabase(folder.path);
-      expect(former.run([])).toMatchObject({ held: 2, degradedReason: null, gapReason: null });
+      expect(former.run([])).toMatchObject({ held: 3, degradedReason: null, gapReason: null });
     } else expect(() => openDatabase(folder.path)).toThrow(`was moved to ${to}`);
     {
       using unfinished = openDatabase(to);
       expect(reserve(unfinished, 'later')).toEqual({ gapUntilMs: null });
-      expect(reserve(unfinished, 'key')).toMatchObject({ outcome: acceptedAs('key') });
+      for (const key of ['key', 'meanwhile']) {
+        expect(reserve(unfinished, key)).toMatchObject({ outcome: acceptedAs(key) });
+      }
       unfinished.declareComplete();
     }
     using declared = openDatabase(to);
