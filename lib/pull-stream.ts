@@ -5,6 +5,8 @@ interface PullStreamOptions<T> {
   readonly open: () => void;
   /** Returns the next value; undefined where the reader must wait until it is woken. */
   readonly take: () => T | undefined;
+  /** Called where the value that was taken last could not be shown. */
+  readonly missed?: () => void;
   /** Called once, when an opened stream has ended, from either side. */
   readonly close: () => void;
 }
@@ -48,6 +50,11 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
   /** Returns the current value to the listener. */
   take(): T | undefined {
     return this.#state === 'open' ? this.#options.take() : undefined;
+  }
+
+  /** Tells the stream that the value taken last could not be shown. */
+  missed(): void {
+    this.#options.missed?.();
   }
 
   /** Tells the listener of a possible new value. */

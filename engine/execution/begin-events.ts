@@ -57,6 +57,7 @@ export async function beginEvents(
     expected: cost,
     reserved: 0,
     waitedMs: 0,
+    events: null,
   });
   return operation.events;
 }

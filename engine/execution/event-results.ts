@@ -33,6 +33,8 @@ export interface LiveOperation {
   expected: number;
   reserved: number;
   waitedMs: number;
+  /** Null before the first. */
+  events: PullStream<unknown> | null;
 }
 
 const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
@@ -61,6 +63,7 @@ export function createEventResults(options: EventResultsOptions) {
 
   function follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
     const { signal, reportsEnd, ended, record, newContext } = live;
+    live.events = events;
     const stream = new FollowedEvents(events, {
       text: (event, isPacked) => paced(event as object, live, events, isPacked ? packedOf : textOf),
       failure: (error) => {
@@ -181,6 +184,8 @@ export function createEventResults(options: EventResultsOptions) {
     if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
+    // A client that folds the next event would never have what this one should have told.
+    if (result.data == null) live.events?.missed();
     const whole = published(result, record, context, { cost, fields, waitedMs });
     // The waiting time in a receipt concerns one subscriber alone.
     const isShared = mayShare(prepared) && !result.errors && (waitedMs === 0 || whole === result);

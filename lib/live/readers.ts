@@ -12,6 +12,8 @@ export interface LiveReader<State, Event> {
   next(state: State, isBeat: boolean): Event | undefined;
   /** The last event again, marked as delayed, where one is due or the list has become delayed since; undefined before the first. */
   stale(state: State, isBeat: boolean): Event | undefined;
+  /** The last event was not sent: the next has its changes as well. */
+  missed?(): void;
 }
 
 /** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the list. */
@@ -20,6 +22,7 @@ export class ChangesReader<State extends Pick<Shown, 'status'>, Event extends Sh
   readonly after: string | null;
   readonly #ticks: boolean;
   #version = SNAPSHOT;
+  #versionBefore = SNAPSHOT;
   /** The last event without its changes, so that no reader keeps lists. */
   #last: Event | null = null;
 
@@ -34,11 +37,16 @@ export class ChangesReader<State extends Pick<Shown, 'status'>, Event extends Sh
     if (this.#last === null) this.#version = view.versionOf(this.after) ?? SNAPSHOT;
     const event = view.since(this.#version, this.#ticks);
     const isEmpty = view.isEmpty(event, this.#version);
+    this.#versionBefore = this.#version;
     // An empty list as well: a position may have opened and closed between two reads.
     this.#version = view.version;
     if (isEmpty && !isBeat && this.#last?.status === state.status) return undefined;
     this.#last = view.since(this.#version, this.#ticks);
     return event;
+  }
+
+  missed(): void {
+    this.#version = this.#versionBefore;
   }
 
   stale({ status }: State, isBeat: boolean): Event | undefined {

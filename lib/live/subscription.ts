@@ -57,6 +57,7 @@ export class Subscription<Viewer, State = unknown, Event = unknown> {
         if (this.#list === null) this.events.end();
       },
       take: () => this.#take(),
+      missed: () => watching.reader.missed?.(),
       close: () => this.#close(),
     });
   }

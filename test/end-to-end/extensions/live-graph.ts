@@ -161,6 +161,22 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
       return (ids ?? []).map((id) => ({ id, at: new Date(0) }));
     },
   });
+  const StrictRef = builder.objectRef<AlertRow>('Strict').implement({
+    description: 'x',
+    fields: (t) => ({
+      id: t.exposeID('id', text),
+      price: t.exposeFloat('price', { ...text, nullable: false }),
+    }),
+  });
+  live({
+    name: 'strict',
+    type: StrictRef,
+    key: ({ id }) => id,
+    everyMs: 100,
+    backend: quotes,
+    of: 'everybody',
+    read: async (context) => (await quotes.read<{ alerts: AlertRow[] }>(context, 'list')).alerts,
+  });
   builder.mutationField('add', (t) =>
     t.field({
       ...text,

@@ -210,6 +210,31 @@ test('a list that is never read ends its subscriptions with the error of the cal
   for (const line of told('a poll failed with an unexpected')) expect(line).toEqual(isOurs);
 });
 
+test('what an event could not tell, since a row lacks what is never null, is told by the next', async () => {
+  const showing = (...prices: readonly unknown[]) => {
+    reply = () => listOf(prices.map((price, at) => ({ id: `${at}`, price })));
+  };
+  showing(1, null);
+  using socket = await initializedSocket(facade);
+  socket.subscribe('strict', 'subscription { strictChanges { snapshot upserted { id price } } }');
+  const last = () => socket.of('strict').at(-1)?.payload.data;
+  await eventually(() => expect(last()).toBeNull());
+  showing(1, 2);
+  const upserted = (...prices: readonly number[]) =>
+    prices.map((price, at) => ({ id: `${at}`, price }));
+  await eventually(() =>
+    expect(last()).toEqual({ strictChanges: { snapshot: true, upserted: upserted(1, 2) } }),
+  );
+  showing(3, null);
+  await eventually(() => expect(last()).toBeNull());
+  showing(3, 4);
+  await eventually(() =>
+    expect(last()).toEqual({ strictChanges: { snapshot: false, upserted: upserted(3, 4) } }),
+  );
+  // It is not tried again until something changes.
+  expect(socket.of('strict').length).toBeLessThan(20);
+});
+
 test('a list of 10,000 rows is sent whole, and one changed row alone', async () => {
   const many = Array.from({ length: 10_000 }, (_, at) => alert(`r${String(at).padStart(5, '0')}`));
   rows[DEMO] = many;
