@@ -145,6 +145,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     expected: 1,
     reserved: 0,
     waitedMs: 0,
+    events: null,
   });
   const delivery = followed.deliver({
     takesPacked,
