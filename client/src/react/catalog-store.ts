@@ -22,6 +22,9 @@ export interface CatalogState<Row = Instrument> {
 
 export type KeyRow = Pick<Instrument, KeyField>;
 
+type Shown = Pick<CatalogReplica<KeyRow>, 'all' | 'version' | 'error' | 'get' | 'search'>;
+const UNUSED: Shown = { all: [], version: null, error: null, get: () => null, search: () => [] };
+
 /** The catalog of one client for all components of a provider. */
 export class CatalogStore {
   readonly serverSnapshot: CatalogState<KeyRow>;
@@ -32,16 +35,7 @@ export class CatalogStore {
 
   constructor(client: AnyClient) {
     this.#client = client;
-    const unused: readonly KeyRow[] = [];
-    this.serverSnapshot = {
-      status: 'loading',
-      error: null,
-      all: unused,
-      version: null,
-      get: () => null,
-      search: () => unused,
-      refresh: this.refresh,
-    };
+    this.serverSnapshot = this.#describe(UNUSED);
     this.#snapshot = this.serverSnapshot;
   }
 
@@ -68,15 +62,7 @@ export class CatalogStore {
       (version === null || former.all === all)
     )
       return former;
-    this.#snapshot = {
-      status: version !== null ? 'ready' : error === null ? 'loading' : 'failed',
-      error,
-      all,
-      version,
-      get: (id) => catalog.get(id),
-      search: (text, options) => catalog.search(text, options),
-      refresh: this.refresh,
-    };
+    this.#snapshot = this.#describe(catalog);
     return this.#snapshot;
   };
 
@@ -84,6 +70,16 @@ export class CatalogStore {
 
   get #catalog(): CatalogReplica<KeyRow> {
     return featureOf(this.#client, 'catalog');
+  }
+
+  #describe(catalog: Shown): CatalogState<KeyRow> {
+    const { all, version, error } = catalog;
+    return {
+      status: version !== null ? 'ready' : error === null ? 'loading' : 'failed',
+      ...{ error, all, version, refresh: this.refresh },
+      get: (id) => catalog.get(id),
+      search: (text, options) => catalog.search(text, options),
+    };
   }
 
   #begin(): () => void {
