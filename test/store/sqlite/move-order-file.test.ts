@@ -1,16 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import {
+import fs, {
   chownSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { copyOrderFile } from '../../../src/store/sqlite/copy-order-file.ts';
 import { moveOrderFile } from '../../../src/store/sqlite/move-order-file.ts';
 import { isHeld, setHold } from '../../../src/store/sqlite/order-hold.ts';
@@ -33,6 +35,11 @@ const settle = (key: string) => ({
   outcome: acceptedAs(key),
 });
 const reserved = (key: string) => ({ do: 'reserve' as const, reservation: reservationOf(key) });
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 test('a file is moved while orders are taken, and lacks nothing at its new place', () => {
   using folder = createFolder();
@@ -125,6 +132,20 @@ test('nothing is moved while an order is on its way, and nothing is left of the 
   // An outcome that never came is unknown in the new file too.
   clock.pass(10_000);
   expect(move(folder.path, to)).toBe(2);
+});
+
+test('a file that cannot be removed stays in use, and nothing is left of the attempt', () => {
+  using folder = createFolder();
+  using database = openDatabase(folder.path);
+  const rm = fs.rmSync;
+  vi.spyOn(fs, 'rmSync').mockImplementation((path, options) => {
+    if (path === folder.path) throw Object.assign(new Error('of the test'), { code: 'EPERM' });
+    rm(path, options);
+  });
+  syncBuiltinESMExports();
+  expect(() => move(folder.path, join(folder.folder, 'moved.db'))).toThrow('cannot be written');
+  expect(readdirSync(folder.folder).some((name) => name.includes('moved'))).toBe(false);
+  expect(reserve(database, 'next')).toBe(null);
 });
 
 test('no file is written over, no link followed, and a damaged file stays where it is', () => {
@@ -236,12 +257,18 @@ test.each(['before', 'after'])(
   'a move that is killed %s the former file is removed leaves no two files in use',
   (when) => {
     using folder = createFolder();
-    const to = join(folder.folder, 'moved.db');
+    const place = join(folder.folder, 'place');
+    mkdirSync(place);
+    const to = join(place, 'moved.db');
     fill(folder.path, ['key']);
     const program = `
       import fs from 'node:fs';
       import { syncBuiltinESMExports } from 'node:module';
-      const { rmSync } = fs;
+      const { rmSync, fsyncSync } = fs;
+      fs.fsyncSync = (descriptor) => {
+        fsyncSync(descriptor);
+        console.log(fs.readlinkSync('/proc/self/fd/' + descriptor));
+      };
       fs.rmSync = (path, options) => {
         const isFormer = path === ${JSON.stringify(folder.path)};
         if (${when === 'after'} || !isFormer) rmSync(path, options);
@@ -255,6 +282,8 @@ test.each(['before', 'after'])(
         clock: machineClock, onWarn() {}, onPortion: () => fill(${JSON.stringify(folder.path)}, ['meanwhile']) });`;
     const killed = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
     expect(killed.signal).toBe('SIGKILL');
+    const synced = [place, `${folder.path}.moved`, folder.folder];
+    expect(String(killed.stdout)).toBe(`${synced.join('\n')}\n`);
     // A power cut may lose what was not flushed.
     rmSync(`${to}.mark`, { force: true });
     if (when === 'before') {
