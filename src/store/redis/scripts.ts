@@ -101,12 +101,19 @@ local known, gone = tonumber(ARGV[5]), tonumber(ARGV[6])
 local isNew = mark[1] and 0 or 1
 if current == ARGV[7] then current = '' end
 -- Replicas that name accounts otherwise do not find each other's orders: none begins beside the others, and to those that come after
--- them their orders are missing.
+-- them their orders are missing, unless they made none.
 if mark[18] and mark[18] ~= ARGV[9] then
   redis.call('ZREM', members, ARGV[1])
   if redis.call('ZCOUNT', members, now - ARGV[4], '+inf') > 0 then return {'renamed'} end
-  current, mark[9], mark[10] = '', '2', now
-  redis.call('HSET', marker, 'missingAt', now)
+  local former = redis.call('HMGET', marker, 'former', 'formerWrites', 'formerGapAt', 'formerMissing', 'formerMissingAt')
+  if former[1] == ARGV[9] and tonumber(former[2]) == number(5) and tonumber(former[3]) == number(10) then
+    mark[9], mark[10] = former[4], former[5]
+  else
+    redis.call('HSET', marker, 'former', mark[18], 'formerWrites', number(5), 'formerGapAt', now,
+      'formerMissing', incomplete() and '2' or '0', 'formerMissingAt', number(10))
+    current, mark[9], mark[10] = '', '2', now
+  end
+  redis.call('HSET', marker, 'missing', mark[9], 'missingAt', mark[10])
 end
 redis.call('HSET', marker, 'accounts', ARGV[9])
 if current == '' then

@@ -1,12 +1,26 @@
 import type { RecordBounds } from '../order-records.ts';
 import type { MachineMoment } from './machine-clock.ts';
 
+/** When a gap was found. */
+export interface GapMoment extends MachineMoment {
+  /** When it ended, by the later of our clock and the gateway's; absent until the gateway's was measured. */
+  readonly untilMs?: number;
+}
+
 /** The moment since which no row has been lost, and what else its processes remember behind the identity of the file. */
 export interface FileMemory extends MachineMoment, Pick<RecordBounds, 'accounts'> {
   /** The furthest that the clock of a process that took orders was from the gateway's. */
   readonly differMs?: number;
   /** How far the rows were verified, and in which boot of the machine. */
   readonly verified?: { readonly upTo: number; readonly boot: string };
+  /** What was remembered before accounts were named otherwise, until an order is recorded by the other name. */
+  readonly former?: FormerMemory;
+}
+
+interface FormerMemory extends MachineMoment, Pick<RecordBounds, 'accounts'> {
+  readonly incompleteFrom: string | null;
+  /** When the gap of the other name began. */
+  readonly gapAt: string;
 }
 
 interface Remembering {
@@ -27,4 +41,34 @@ export function withMemory(file: string, since: FileMemory): string {
 /** Whether another process that took orders, or does, names accounts otherwise. */
 export function isOtherName(state: Remembering, accounts: string | undefined): boolean {
   return accounts !== undefined && (rememberedSince(state)?.accounts ?? accounts) !== accounts;
+}
+
+/**
+ * What is remembered, and the gap, where accounts are named otherwise from now on: orders of the other name are not found. Where
+ * that one recorded none, the name before it finds all that it knew.
+ */
+export function renamed(
+  memory: FileMemory,
+  incompleteFrom: string | null,
+  { accounts, now }: { readonly accounts: string; readonly now: MachineMoment },
+): [FileMemory, string | null] {
+  const { former, ...others } = memory;
+  if (former?.accounts === accounts && momentOf(incompleteFrom)?.at === former.gapAt) {
+    const { incompleteFrom: before, gapAt: _, ...own } = former;
+    return [{ ...others, ...own }, before];
+  }
+  const { at, boot, uptimeMs, accounts: name } = memory;
+  const own = { at, boot, uptimeMs, accounts: name, incompleteFrom, gapAt: now.at };
+  return [{ ...others, ...now, accounts, former: own }, JSON.stringify(now)];
+}
+
+export function withoutFormer(file: string): string {
+  const memory = rememberedSince({ file });
+  if (memory === null) return file;
+  const { former: _, ...others } = memory;
+  return withMemory(file, others);
+}
+
+export function momentOf(text: string | null): GapMoment | null {
+  return JSON.parse(text ?? 'null');
 }

@@ -13,14 +13,9 @@ import {
 } from '../order-records.ts';
 import { shareRefusal } from './account-share.ts';
 import { hasRoom } from './disk-room.ts';
-import { isOtherName, rememberedSince } from './file-memory.ts';
+import { type GapMoment, isOtherName, momentOf, rememberedSince } from './file-memory.ts';
 import { ageMs, machineMoment } from './machine-clock.ts';
-import {
-  type GapMoment,
-  incompleteSince,
-  type OrderFileOptions,
-  openOrderFile,
-} from './order-file.ts';
+import { type OrderFileOptions, openOrderFile } from './order-file.ts';
 import { isHeld } from './order-hold.ts';
 import * as rows from './order-rows.ts';
 import type { AskedTime, Task, TaskAnswer, TaskRefusal } from './order-task.ts';
@@ -238,6 +233,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       digest: rows.rowDigest(content),
     });
     inserted(Number(id));
+    file.forgetFormer();
     state.rows += 1;
     state.writes += 1;
     return null;
@@ -322,7 +318,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
 
   /** Null where no record may be missing. */
   function gap(): GapMoment | null {
-    const found = incompleteSince(file.state);
+    const found = momentOf(file.state.incompleteFrom);
     return found !== null && !rows.isOver(found, clock) ? found : null;
   }
 

@@ -12,7 +12,14 @@ import {
 } from './connection.ts';
 import { changesOf, isRewritten, MODE } from './file-changes.ts';
 import { identityOf, inodeOf, isSameFile, OF_NO_FILE } from './file-identity.ts';
-import { type FileMemory, isOtherName, rememberedSince, withMemory } from './file-memory.ts';
+import {
+  type FileMemory,
+  isOtherName,
+  rememberedSince,
+  renamed,
+  withMemory,
+  withoutFormer,
+} from './file-memory.ts';
 import { checkPlace, refuseMoved } from './file-place.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 import { forgetChange, isMarked, openMark } from './order-mark.ts';
@@ -172,18 +179,24 @@ function open({
     // For an operator, who asks for all that is wrong, no order waits: the rows are verified in portions.
     verifiedUpTo = isKnown && !mustExist ? verified.upTo : null;
     verifyPages(database, isKnown, state.rows);
-    if (isCopy || isRenamed) {
+    const now = machineMoment(clock);
+    let memory = rememberedSince(state) ?? now;
+    const before = state.incompleteFrom;
+    if (isCopy) {
+      memory = { ...memory, ...now };
+      state.incompleteFrom = JSON.stringify(now);
+    } else if (isRenamed && accounts !== undefined) {
+      [memory, state.incompleteFrom] = renamed(memory, before, { accounts, now });
+    }
+    if (state.incompleteFrom !== before && state.incompleteFrom !== null) {
       const how = `${howChanged(marked.writes, file, state)} while nothing ran`;
       onWarn(
         `${path} ${isCopy ? how : `is incomplete, as ${RENAMED}`}: keys that it does not know are refused, but for those made from now on`,
       );
-      state.incompleteFrom = JSON.stringify(machineMoment(clock));
     }
     // A new file begins here; what an earlier version did to an older one cannot be known.
     const shown = isCopy && isInspection ? OF_NO_FILE : file;
-    const memory = rememberedSince(state) ?? machineMoment(clock);
     state.file = withMemory(shown, { ...memory, ...(accounts && !isInspection && { accounts }) });
-    if (isCopy || isRenamed) remember(machineMoment(clock));
     // Until all of it is verified.
     if (!isKnown) rememberVerified(null);
     state.writes = Math.max(marked.writes + 1, state.writes);
@@ -239,6 +252,10 @@ function open({
     /** Null where the next start has to verify everything. */
     rememberVerified,
     verifiedUpTo,
+    /** Within a transaction that records an order: another name of the accounts does not find it. */
+    forgetFormer(): void {
+      if (state.file.includes('"former"')) state.file = withoutFormer(state.file);
+    },
     /** Within a transaction that counts a write. */
     rememberClocks(differMs: number): void {
       const since: FileMemory = rememberedSince(state) ?? machineMoment(clock);
@@ -248,16 +265,6 @@ function open({
     },
     close: () => resources.dispose(),
   };
-}
-
-/** When a gap was found. */
-export interface GapMoment extends MachineMoment {
-  /** When it ended, by the later of our clock and the gateway's; absent until the gateway's was measured. */
-  readonly untilMs?: number;
-}
-
-export function incompleteSince({ incompleteFrom }: FileState): GapMoment | null {
-  return JSON.parse(incompleteFrom ?? 'null');
 }
 
 /** Says for operators how a file differs from the one that was left. */

@@ -172,4 +172,60 @@ describe('where GATEWAY_FORWARD_HEADERS gives accounts other names', () => {
       expect(sandbox.orders().map(({ comment }) => comment)).toEqual(['first', 'second', 'third']);
     },
   );
+
+  test.each(Object.entries(STORES))(
+    'a slip in the setting that is mended leaves no gap, unless an order was taken meanwhile: %s',
+    async (_, open) => {
+      await using opened = new AsyncDisposableStack();
+      const store = await open(opened);
+      const sandbox = opened.use(await startSandbox({ seed: 'slip', instruments: 5, tickMs: 0 }));
+      const token = sandbox.token({ email: 'user-1@example.com' });
+      const made = new Date().toISOString();
+      const placeBy = (app: TestApp) => async (key: string, keyMade?: string) => {
+        const { mutation, input } = buying(key);
+        const message = placing({ mutation, input: { ...input, ...(keyMade && { keyMade }) } });
+        const headers = { 'x-brand': 'blue' };
+        return replyOf(await app.query(message.query, { ...message, token, headers }));
+      };
+      async function run(
+        names: string,
+        work: (place: ReturnType<typeof placeBy>, app: TestApp) => Promise<unknown>,
+      ) {
+        const setting = names === '' ? {} : { GATEWAY_FORWARD_HEADERS: names };
+        await using app = await startOrderFacade({ ...store, ...setting }, sandbox);
+        await work(placeBy(app), app);
+        await app.close();
+      }
+      const isWhole = async (place: ReturnType<typeof placeBy>, app: TestApp) => {
+        expect(await eventually(async () => place('first'))).toMatchObject(REPLAYED);
+        await eventually(async () =>
+          expect(await readinessOf(app.url)).toMatchObject({ status: 'ok' }),
+        );
+      };
+      await run('', async (place) => {
+        await eventually(async () =>
+          expect(await place('first')).toMatchObject({ replayed: false }),
+        );
+      });
+      for (const refused of [{}, { keyMade: made }]) {
+        await run('x-brand', async (place) => {
+          // The order that is refused has a key of before, whose end of the gap is recorded.
+          await eventually(async () =>
+            expect(await place('first', refused.keyMade)).toMatchObject(REFUSED),
+          );
+        });
+        await run('', isWhole);
+      }
+      await run('x-brand', async (place) => {
+        await eventually(async () =>
+          expect(await place('second', young())).toMatchObject({ replayed: false }),
+        );
+      });
+      await run('', async (place) => {
+        await eventually(async () => expect(await place('first')).toMatchObject(REPLAYED));
+        expect(await place('second', made)).toMatchObject(REFUSED);
+      });
+      expect(sandbox.orders().map(({ comment }) => comment)).toEqual(['first', 'second']);
+    },
+  );
 });
