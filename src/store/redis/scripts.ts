@@ -111,9 +111,11 @@ if mark[18] and mark[18] ~= ARGV[9] then
   else
     redis.call('HSET', marker, 'former', mark[18], 'formerWrites', number(5), 'formerGapAt', now,
       'formerMissing', incomplete() and '2' or '0', 'formerMissingAt', number(10))
-    current, mark[9], mark[10] = '', '2', now
+    mark[9], mark[10] = '2', now
   end
-  redis.call('HSET', marker, 'missing', mark[9], 'missingAt', mark[10])
+  -- In a new epoch none of the others takes an order, though it lives and was taken for dead.
+  current = ''
+  redis.call('HSET', marker, 'missingAt', mark[10])
 end
 redis.call('HSET', marker, 'accounts', ARGV[9])
 if current == '' then
@@ -293,6 +295,8 @@ for i = 5, #KEYS, 3 do
   local isPast = have[1] ~= reservation and have[2] == '0' and have[3] and have[3] ~= current
   if isPast or not have[1] then
     local ends = now + ARGV[base + 6]
+    -- It may be an order whose count Redis has lost.
+    redis.call('HDEL', marker, 'former')
     redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', reservation,
       'canonical', ARGV[base + 3], 'at', ARGV[base + 4], 'deadline', now + ARGV[base + 5],
       'rank', rank, 'outcome', ARGV[base + 8])

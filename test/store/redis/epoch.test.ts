@@ -57,6 +57,28 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     expect(other.records.degradedReason()).toContain('names the accounts');
   });
 
+  test('ends where the former names of accounts come back: a replica with the others, taken for dead, sends nothing again', async () => {
+    await using redis = await startTestRedis(serverPath);
+    {
+      await using before = await open(redis.url);
+      await before.records.settle(await reserved(before.records, '1', 'k'), accepted);
+    }
+    await using slip = await openReplica(redis.url, {
+      accounts: 'otherwise',
+      timing: { beatMs: FAR_MS },
+    });
+    await expect(slip.records.reserve(request('other 1', 'k'))).rejects.toThrow(
+      'may be incomplete',
+    );
+    await redis.command('DEL', MEMBERS);
+    await using mended = await open(redis.url);
+    expect(await mended.records.find('1', 'k')).toMatchObject({ outcome: accepted });
+    await reserved(mended.records, '1', 'new');
+    await expect(slip.records.reserve(request('other 1', 'k'))).rejects.toThrow(
+      'names the accounts',
+    );
+  });
+
   test.each([
     [
       'the list of replicas survived',

@@ -147,6 +147,23 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
     expect(other.records.degradedReason()).toBe(null);
   });
 
+  test('keeps the gap of an order by other names of accounts, which was written back', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await (await open(redis.url, 'wished')).records.close();
+    {
+      await using slip = await openReplica(redis.url, { accounts: 'otherwise' });
+      await eventually(() => slip.records.gapReason()?.includes(INCOMPLETE) === true);
+      await setBack(redis, async () => {
+        const order = { ...made('lost', -120_000), login: 'other 1' };
+        expect(await slip.records.reserve(order)).toMatchObject({ reserved: true });
+      });
+      await eventually(() => expect(slip.warnings.join()).toContain('written back'));
+      await eventually(() => expect(slip.records.degradedReason()).toBe(null));
+    }
+    await using mended = await open(redis.url, 'wished');
+    await expect(mended.records.reserve(request('1', 'lost'))).rejects.toThrow(INCOMPLETE);
+  });
+
   test('is as good as new where that was accepted', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
     await using old = await open(redis.url, 'none');
