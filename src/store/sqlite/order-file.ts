@@ -178,7 +178,7 @@ function open({
     const isKnown = isVerified && statSync(path).size > maxBytesAtOnce;
     // For an operator, who asks for all that is wrong, no order waits: the rows are verified in portions.
     verifiedUpTo = isKnown && !mustExist ? verified.upTo : null;
-    verifyPages(database, isKnown, state.rows);
+    verifyPages(database, isKnown || mustExist, state.rows);
     const now = machineMoment(clock);
     let memory = rememberedSince(state) ?? now;
     const before = state.incompleteFrom;
