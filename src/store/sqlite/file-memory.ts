@@ -13,7 +13,7 @@ export interface FileMemory extends MachineMoment, Pick<RecordBounds, 'accounts'
   readonly differMs?: number;
   /** How far the rows were verified, and in which boot of the machine. */
   readonly verified?: { readonly upTo: number; readonly boot: string };
-  /** What was remembered before accounts were named otherwise, until an order is recorded by the other name. */
+  /** What was remembered before accounts were named otherwise. */
   readonly former?: FormerMemory;
 }
 
@@ -21,6 +21,8 @@ interface FormerMemory extends MachineMoment, Pick<RecordBounds, 'accounts'> {
   readonly incompleteFrom: string | null;
   /** When the gap of the other name began. */
   readonly gapAt: string;
+  /** The last record then: an earlier version that adds one leaves this memory as it is. */
+  readonly last: string | null;
 }
 
 interface Remembering {
@@ -50,23 +52,21 @@ export function isOtherName(state: Remembering, accounts: string | undefined): b
 export function renamed(
   memory: FileMemory,
   incompleteFrom: string | null,
-  { accounts, now }: { readonly accounts: string; readonly now: MachineMoment },
+  {
+    accounts,
+    now,
+    last,
+  }: Pick<FormerMemory, 'last'> & { readonly accounts: string; readonly now: MachineMoment },
 ): [FileMemory, string | null] {
   const { former, ...others } = memory;
-  if (former?.accounts === accounts && momentOf(incompleteFrom)?.at === former.gapAt) {
-    const { incompleteFrom: before, gapAt: _, ...own } = former;
+  const isSame = momentOf(incompleteFrom)?.at === former?.gapAt && last === former?.last;
+  if (former?.accounts === accounts && isSame) {
+    const { incompleteFrom: before, gapAt: _, last: __, ...own } = former;
     return [{ ...others, ...own }, before];
   }
   const { at, boot, uptimeMs, accounts: name } = memory;
-  const own = { at, boot, uptimeMs, accounts: name, incompleteFrom, gapAt: now.at };
+  const own = { at, boot, uptimeMs, accounts: name, incompleteFrom, gapAt: now.at, last };
   return [{ ...others, ...now, accounts, former: own }, JSON.stringify(now)];
-}
-
-export function withoutFormer(file: string): string {
-  const memory = rememberedSince({ file });
-  if (memory === null) return file;
-  const { former: _, ...others } = memory;
-  return withMemory(file, others);
 }
 
 export function momentOf(text: string | null): GapMoment | null {

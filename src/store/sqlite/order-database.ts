@@ -233,7 +233,6 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       digest: rows.rowDigest(content),
     });
     inserted(Number(id));
-    file.forgetFormer();
     state.rows += 1;
     state.writes += 1;
     return null;

@@ -18,7 +18,6 @@ import {
   rememberedSince,
   renamed,
   withMemory,
-  withoutFormer,
 } from './file-memory.ts';
 import { checkPlace, refuseMoved } from './file-place.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
@@ -181,14 +180,19 @@ function open({
     verifyPages(database, isKnown || mustExist, state.rows);
     const now = machineMoment(clock);
     let memory = rememberedSince(state) ?? now;
-    const before = state.incompleteFrom;
+    const gap = JSON.stringify(now);
     if (isCopy) {
       memory = { ...memory, ...now };
-      state.incompleteFrom = JSON.stringify(now);
+      state.incompleteFrom = gap;
     } else if (isRenamed && accounts !== undefined) {
-      [memory, state.incompleteFrom] = renamed(memory, before, { accounts, now });
+      const last = lastReservation(database);
+      [memory, state.incompleteFrom] = renamed(memory, state.incompleteFrom, {
+        accounts,
+        now,
+        last,
+      });
     }
-    if (state.incompleteFrom !== before && state.incompleteFrom !== null) {
+    if (state.incompleteFrom === gap) {
       const how = `${howChanged(marked.writes, file, state)} while nothing ran`;
       onWarn(
         `${path} ${isCopy ? how : `is incomplete, as ${RENAMED}`}: keys that it does not know are refused, but for those made from now on`,
@@ -252,10 +256,6 @@ function open({
     /** Null where the next start has to verify everything. */
     rememberVerified,
     verifiedUpTo,
-    /** Within a transaction that records an order: another name of the accounts does not find it. */
-    forgetFormer(): void {
-      if (state.file.includes('"former"')) state.file = withoutFormer(state.file);
-    },
     /** Within a transaction that counts a write. */
     rememberClocks(differMs: number): void {
       const since: FileMemory = rememberedSince(state) ?? machineMoment(clock);
@@ -336,6 +336,12 @@ function verifyPages(database: DatabaseSync, isVerified: boolean, rows: number):
 function firstValue(database: DatabaseSync, sql: string): SQLOutputValue | undefined {
   const row = patiently(START_PATIENCE_MS, () => database.prepare(sql).get());
   return Object.values(row ?? {})[0];
+}
+
+function lastReservation(database: DatabaseSync): string | null {
+  const sql = 'SELECT reservation FROM orders NOT INDEXED ORDER BY rowid DESC LIMIT 1';
+  const last = firstValue(database, sql);
+  return typeof last === 'string' ? last : null;
 }
 
 function schemaOf(database: DatabaseSync): string {

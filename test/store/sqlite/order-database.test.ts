@@ -17,7 +17,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { checkFilePath } from '../../../src/store/sqlite/check-file-path.ts';
-import { SQL } from '../../../src/store/sqlite/order-rows.ts';
+import { openOrderFile } from '../../../src/store/sqlite/order-file.ts';
+import { rowDigest, SQL, toContent } from '../../../src/store/sqlite/order-rows.ts';
 import { mayMount, mountSmallDisk } from '../../support/night/small-disk.ts';
 import {
   acceptedAs,
@@ -35,6 +36,46 @@ const GAP = expect.stringContaining('may be incomplete');
 function find(database: ReturnType<typeof openDatabase>, key: string) {
   return database.run([{ do: 'find', login: '1001', key }]).answers[0];
 }
+
+test('accounts named as before have their former gap, and another one where an earlier version recorded an order by other names', () => {
+  using folder = createFolder();
+  const clock = createMachineClock();
+  const warnings: string[] = [];
+  const options = { clock, onWarn: (warning: string) => void warnings.push(warning) };
+  const start = (accounts: string) => {
+    clock.pass(1_000);
+    return openDatabase(folder.path, { ...options, accounts });
+  };
+  {
+    using before = start('right');
+    reserve(before, 'first');
+  }
+  start('wrong').close();
+  {
+    using mended = start('right');
+    expect(mended.run([]).gapReason).toBe(null);
+    mended.declareIncomplete();
+  }
+  start('wrong').close();
+  expect(warnings.splice(0)).toHaveLength(2);
+  {
+    using mended = start('right');
+    expect(mended.run([]).gapReason).toEqual(GAP);
+    mended.declareComplete();
+  }
+  expect(warnings).toEqual([]);
+  start('wrong').close();
+  const file = openOrderFile({ ...options, path: folder.path, accounts: 'wrong' });
+  file.transact('IMMEDIATE', 0, () => {
+    const content = toContent(reservationOf('k'), clock);
+    file.database.prepare(SQL.insert).run({ ...content, digest: rowDigest(content) });
+    file.state.rows += 1;
+    file.state.writes += 1;
+  });
+  file.close();
+  using mended = start('right');
+  expect(mended.run([]).gapReason).toEqual(GAP);
+});
 
 test('no statement of an order reads more rows than its account has', () => {
   using folder = createFolder();
