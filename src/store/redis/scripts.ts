@@ -296,7 +296,7 @@ for i = 5, #KEYS, 3 do
   if isPast or not have[1] then
     local ends = now + ARGV[base + 6]
     -- It may be an order whose count Redis has lost.
-    redis.call('HDEL', marker, 'former')
+    redis.call('HSET', marker, 'formerWrites', -1)
     redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', reservation,
       'canonical', ARGV[base + 3], 'at', ARGV[base + 4], 'deadline', now + ARGV[base + 5],
       'rank', rank, 'outcome', ARGV[base + 8])
