@@ -192,7 +192,7 @@ function open({
         last,
       });
     }
-    if (state.incompleteFrom === gap) {
+    if (isCopy || (isRenamed && state.incompleteFrom === gap)) {
       const how = `${howChanged(marked.writes, file, state)} while nothing ran`;
       onWarn(
         `${path} ${isCopy ? how : `is incomplete, as ${RENAMED}`}: keys that it does not know are refused, but for those made from now on`,
