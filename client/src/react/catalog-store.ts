@@ -76,7 +76,10 @@ export class CatalogStore {
     const { all, version, error } = catalog;
     return {
       status: version !== null ? 'ready' : error === null ? 'loading' : 'failed',
-      ...{ error, all, version, refresh: this.refresh },
+      error,
+      all,
+      version,
+      refresh: this.refresh,
       get: (id) => catalog.get(id),
       search: (text, options) => catalog.search(text, options),
     };

@@ -4,8 +4,9 @@ import { rank } from '../order-records.ts';
 import { makeFile, patiently, START_PATIENCE_MS } from './connection.ts';
 import { OF_NO_FILE } from './file-identity.ts';
 import { refuseMoved } from './file-place.ts';
+import { type FileState, readState, setState } from './file-state.ts';
 import { ageMs, type MachineClock } from './machine-clock.ts';
-import { APPLICATION_ID, beginFile, type FileState, readState, setState } from './order-file.ts';
+import { APPLICATION_ID, beginFile } from './order-file.ts';
 import { isIntact, type OrderRow, prepare } from './order-rows.ts';
 import { DAMAGED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 

@@ -13,7 +13,7 @@ export interface FileMemory extends MachineMoment, Pick<RecordBounds, 'accounts'
   readonly differMs?: number;
   /** How far the rows were verified, and in which boot of the machine. */
   readonly verified?: { readonly upTo: number; readonly boot: string };
-  /** What was remembered before accounts were named otherwise. */
+  /** The memory from before accounts were named otherwise. */
   readonly former?: FormerMemory;
 }
 
@@ -46,7 +46,7 @@ export function isOtherName(state: Remembering, accounts: string | undefined): b
 }
 
 /**
- * What is remembered, and the gap, where accounts are named otherwise from now on: orders of the other name are not found. Where
+ * Returns the memory and the gap of a process that names accounts otherwise: it does not find the orders of the other name. Where
  * that one recorded none, the name before it finds all that it knew.
  */
 export function renamed(

@@ -15,8 +15,9 @@ import { MODE } from './file-changes.ts';
 import { identityOf, inodeOf } from './file-identity.ts';
 import { rememberedSince, withMemory } from './file-memory.ts';
 import { checkPlace, movedSign, refuseMoved } from './file-place.ts';
+import { setState } from './file-state.ts';
 import { type MachineClock, machineMoment } from './machine-clock.ts';
-import { APPLICATION_ID, openOrderFile, setState } from './order-file.ts';
+import { APPLICATION_ID, openOrderFile } from './order-file.ts';
 import { isHeld, setHold } from './order-hold.ts';
 import { openMark } from './order-mark.ts';
 import { MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
@@ -111,7 +112,7 @@ export function moveOrderFile(path: string, to: string, options: MoveOptions): n
   }
 }
 
-/** What stands in the folder is on the disk then. */
+/** Writes the entries of the folder to the disk. */
 function syncFolder(path: string): void {
   const descriptor = openSync(path, 'r');
   fsyncSync(descriptor);

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { chmodSync, statSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { RENAMED, type RecordBounds } from '../order-records.ts';
@@ -20,6 +19,7 @@ import {
   withMemory,
 } from './file-memory.ts';
 import { checkPlace, refuseMoved } from './file-place.ts';
+import { digestOf, type FileState, intact, STATE, STATE_SCHEMA, setState } from './file-state.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 import { forgetChange, isMarked, openMark } from './order-mark.ts';
 import { SCHEMA } from './order-rows.ts';
@@ -37,32 +37,11 @@ export interface OrderFileOptions extends Pick<RecordBounds, 'accounts'> {
   readonly onWarn: (message: string) => void;
 }
 
-export interface FileState {
-  /** The number of changes, incremented by each: a file with fewer is an older copy. */
-  writes: number;
-  /** The number of rows: a smaller count is a loss. */
-  rows: number;
-  /**
-   * The file's inode and birth time, which a copy does not share; behind them, where earlier versions neither look
-   * nor keep it, the moment as JSON since which no row has been lost, with how far clocks have been apart.
-   */
-  file: string;
-  /** The moment, as JSON, at which rows were found to be missing; null where none are. */
-  incompleteFrom: string | null;
-}
-
-type StoredState = FileState & { readonly digest: string };
-
 // `TGOR`.
 export const APPLICATION_ID = 0x54474f52;
 const VERSION = 1;
-// The column is REAL because a damaged integer may be more than JavaScript can read.
 const WHOLE_SCHEMA = `${SCHEMA};
-CREATE TABLE state (
-  writes REAL NOT NULL, rows REAL NOT NULL, file TEXT NOT NULL, incompleteFrom TEXT,
-  digest TEXT NOT NULL
-) STRICT`;
-const STATE = 'SELECT * FROM state';
+${STATE_SCHEMA}`;
 /** A file without a mark may also be one that was restored without it. */
 const MAKER_PATIENCE_MS = 500;
 /** A start verifies less than a second's at once. */
@@ -284,27 +263,6 @@ export function beginFile(database: DatabaseSync): void {
     PRAGMA user_version = ${VERSION}`);
 }
 
-export function setState(database: DatabaseSync, state: FileState): void {
-  database.exec('DELETE FROM state');
-  database
-    .prepare('INSERT INTO state VALUES (:writes, :rows, :file, :incompleteFrom, :digest)')
-    .run({ ...state, digest: digestOf(state) });
-}
-
-/** Throws a SqliteFileError. */
-export function readState(database: DatabaseSync): FileState {
-  const { digest: _, ...state } = intact(database.prepare(STATE).get());
-  return state;
-}
-
-function intact(row: unknown): StoredState {
-  const stored = row as StoredState | undefined;
-  if (stored === undefined || stored.digest !== digestOf(stored)) {
-    throw new SqliteFileError(DAMAGED, { isDamage: true });
-  }
-  return stored;
-}
-
 function verifyForm(database: DatabaseSync): void {
   if (firstValue(database, 'PRAGMA user_version') !== VERSION) {
     throw new SqliteFileError('is of another version of this program: use that, or move it away');
@@ -348,9 +306,4 @@ function schemaOf(database: DatabaseSync): string {
   return JSON.stringify(
     database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all(),
   );
-}
-
-function digestOf(state: FileState | undefined): string {
-  const { writes, rows, file, incompleteFrom } = state ?? {};
-  return hash('sha256', JSON.stringify([writes, rows, file, incompleteFrom]));
 }
