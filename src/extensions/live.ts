@@ -28,7 +28,7 @@ import {
   type Rules,
   required,
 } from './option-rules.ts';
-import { ownCopy, readOnly } from './read-only.ts';
+import { frozenJson, ownCopy } from './read-only.ts';
 import { ResolverContext } from './resolver-context.ts';
 
 /** The options of a list of any rows. */
@@ -207,7 +207,7 @@ export function rowsOf(
       throw fault(`key of ${list} must return a text, not ${shownOf(own)}`);
     if (keys.has(own)) throw fault(`two rows of ${list} have one key`);
     keys.add(own);
-    return readOnly({ ...row, [ROW_KEY]: own } satisfies Row);
+    return frozenJson({ ...row, [ROW_KEY]: own } satisfies Row);
   });
   return { rows, text };
 }

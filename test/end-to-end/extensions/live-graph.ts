@@ -4,6 +4,7 @@ export interface AlertRow {
   readonly id: string;
   readonly symbol: string;
   readonly price: number;
+  readonly tags?: readonly string[];
 }
 
 /** An extension with a live list of each account and one of everybody. */
@@ -44,6 +45,11 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
         ...computed(),
         args: { suffix: t.arg.string() },
         resolve: ({ symbol, price }, { suffix }) => `${symbol} at ${price}${suffix ?? ''}`,
+      }),
+      changed: t.boolean({
+        ...text,
+        ...computed(),
+        resolve: (row) => [row, row.tags ?? {}].some((each) => Reflect.set(each, 0, 'changed')),
       }),
       failing: t.string({
         ...text,

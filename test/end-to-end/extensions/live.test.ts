@@ -291,10 +291,14 @@ test('fields that read nothing are in events, on types of the extension and of t
       extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
     });
   }
-  const { data, errors } = await query('{ alerts { id failing later label instrument { id } } }', {
-    token,
-  });
-  expect(data.alerts[0]).toMatchObject({ failing: null, later: null, label: 'S.n at 1' });
+  rows[DEMO] = [{ ...alert('n'), tags: ['own'] }];
+  const { data, errors } = await query(
+    '{ alerts { id changed failing later label instrument { id } } }',
+    { token },
+  );
+  // A row answers others too: code cannot change what it holds, however deep.
+  expect(data.alerts[0]).toMatchObject({ changed: false, failing: null, later: null });
+  expect(data.alerts[0].label).toBe('S.n at 1');
   expect(errors.map(({ extensions }) => extensions.code)).toEqual(Array(2).fill('INTERNAL'));
   await eventually(() => {
     const lines = facade.logged.join('');
