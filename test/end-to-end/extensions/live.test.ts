@@ -321,6 +321,23 @@ test('a list that stays as it is has been confirmed by the last poll, not by the
   expect(Date.parse(last.asOf)).toBeGreaterThan(Date.parse(first.asOf));
 });
 
+test('a row has changed where a property came, went, or holds something else, and not where it is equal', async () => {
+  const [a, b] = [alert('a'), alert('b')];
+  const watcher = byWebSocket(tokenOf()).watch({}, ALERTS);
+  const told = async (...next: readonly AlertRow[]) => {
+    const before = watcher.events.length;
+    rows[DEMO] = next;
+    const ids = () => watcher.events.slice(before).flatMap(({ upserted }) => upserted);
+    await eventually(() => ids().length > 0);
+    return ids().map(({ id }) => id);
+  };
+  await follows(watcher);
+  expect(await told({ ...a, tags: ['x'] }, b)).toEqual(['a']);
+  expect(await told({ ...a, tags: ['x'] }, alert('b', 2))).toEqual(['b']);
+  expect(await told({ ...a, tags: ['y'] }, alert('b', 2))).toEqual(['a']);
+  expect(await told(a, alert('b', 2))).toEqual(['a']);
+});
+
 test('rows of which only a moving property has changed come apart where that is selected', async () => {
   using socket = await initializedSocket(facade, tokenOf());
   const select = 'subscription { alertsChanges { snapshot upserted { id } ticks { id price } } }';
