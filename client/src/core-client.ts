@@ -6,6 +6,7 @@ import type { TradingGraphError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
 import type { TokenSource } from './request/tokens.ts';
+import { checkStorage } from './storage/check-storage.ts';
 import type { ClientStorage } from './storage.ts';
 
 /** The options that each client has, whatever its features. */
@@ -65,7 +66,7 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
   options: CoreClientOptions,
   ...features: Features
 ): CoreClient & OfFeatures<Features> {
-  checkStorage(options.storage);
+  checkStorage('storage', options.storage);
   const core = createCore({
     ...options,
     storage: options.storage ?? null,
@@ -83,14 +84,4 @@ function heartbeatOf({ heartbeatSeconds = 15 }: CoreClientOptions): number {
   if (Number.isInteger(heartbeatSeconds) && heartbeatSeconds >= 15 && heartbeatSeconds <= 60)
     return heartbeatSeconds;
   throw new RangeError('heartbeatSeconds is an integer from 15 to 60');
-}
-
-/** Throws where a function such as `files` is given in place of its result, which the first order would otherwise be the first to notice. */
-function checkStorage(storage: unknown): void {
-  if (storage === undefined) return;
-  const { get, set } = Object(storage) as Partial<ClientStorage>;
-  if (typeof get === 'function' && typeof set === 'function') return;
-  throw new TypeError(
-    "`storage` is made by a call, such as indexedDb({ name }) or files('./orders')",
-  );
 }

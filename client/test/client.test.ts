@@ -71,7 +71,8 @@ test('signs in, follows positions, places an order once, signs out', async () =>
 test.each([memoryStorage, './orders', null, { get: () => null }])(
   'a storage that is none is refused at once: %s',
   (storage) => {
-    expect(() => start({ storage: storage as never })).toThrow(TypeError);
+    expect(() => start({ storage: storage as never })).toThrow('`storage` is');
+    expect(() => start({ orderStorage: storage as never })).toThrow('`orderStorage` is');
   },
 );
 

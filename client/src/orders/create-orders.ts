@@ -1,4 +1,5 @@
 import type { Core } from '../core.ts';
+import { checkStorage } from '../storage/check-storage.ts';
 import type { ClientStorage } from '../storage.ts';
 import { OrderTicket } from './order-ticket.ts';
 import { resumeOrders } from './resume-orders.ts';
@@ -28,6 +29,7 @@ export interface OrdersOptions {
 }
 
 export function createOrders(core: Core, options: OrdersOptions = {}): Orders {
+  checkStorage('orderStorage', options.storage);
   const { allowVolatile = false, storage = core.storage } = options;
   const disposal = new AbortController();
   core.onDispose(() => disposal.abort());

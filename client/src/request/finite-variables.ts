@@ -1,12 +1,20 @@
 import { TradingGraphError } from '../errors.ts';
 
 /**
- * The variables as JSON writes them now, since the caller's object may change before they leave. Throws where a number is not
- * finite: it would be written as null, which says something else than was meant.
+ * The variables as JSON writes them now, since the caller's object may change before they leave. Throws where it cannot, and where
+ * a number is not finite: it would be written as null, which says something else than was meant.
  */
 export function sentVariables(variables: unknown): unknown {
+  if (variables === undefined) return undefined;
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(variables);
+  } catch (thrown) {
+    throw unsendable('variables', `cannot be written as JSON: ${(thrown as Error).message}`);
+  }
+  if (text === undefined) throw unsendable('variables', `cannot be a ${typeof variables}`);
   walk(variables, '');
-  return variables === undefined ? undefined : JSON.parse(JSON.stringify(variables));
+  return JSON.parse(text);
 }
 
 function walk(given: unknown, path: string): void {

@@ -107,6 +107,25 @@ test.each([undefined, null, 7, { query: '{ a }' }])(
   },
 );
 
+const circle: unknown[] = [];
+circle.push(circle);
+test.each([{ id: 7n }, { circle }, () => ({})])(
+  'variables that JSON cannot write are said to be so, and not sent: %o',
+  async (variables) => {
+    const { client, market } = fakeClient();
+    const { errors } = await client.query<unknown, unknown>('{ a }', variables);
+    expect(errors).toMatchObject([
+      {
+        code: 'BAD_USER_INPUT',
+        retryable: false,
+        message: expect.stringMatching(/^variables cannot be /),
+      },
+    ]);
+    expect(market.waiting).toEqual([]);
+    client.dispose();
+  },
+);
+
 test.each([undefined, '', 7])(
   'a token that is %j is none: what waits for it fails, and nothing is sent but what needs none',
   async (token) => {
