@@ -130,11 +130,15 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   ]);
   await end();
   const endedAtMs = performance.now();
+  // Of minutes of history the fault is so large a share that at real times its budget burns for half an hour.
+  const isAwaited = (name: string) => hastenedBy > 1 || name !== 'TradingGraphBudgetBurn';
   const isOver = await until(withinMs, async () => {
     const firing = new Set((await prometheus.firing()).map(({ labels }) => labels.alertname));
     const isWell = (health: Health) => health !== null && health.reasons === undefined;
     const healths = await readHealths();
-    return healths.every(isWell) && !scene.alerts.some((name) => firing.has(name));
+    return (
+      healths.every(isWell) && !scene.alerts.filter(isAwaited).some((name) => firing.has(name))
+    );
   });
   const overAfter = isOver ? (performance.now() - endedAtMs) / 1_000 : null;
   await delay(calmMs);

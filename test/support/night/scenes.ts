@@ -14,7 +14,7 @@ export interface Scene extends Needs {
   readonly lines?: readonly (readonly string[])[];
   /** Of readiness, or where no replica is degraded what the lines name: `reasonsIn`. */
   readonly reasons?: readonly string[];
-  /** How long its alert looks back before it fires: left out, some minutes at most. */
+  /** How long its alert looks back: left out, some minutes at most. */
   readonly windowMs?: number;
   /** Begins it; the function that it resolves with ends it. */
   act(stage: Stage): Promise<() => unknown>;
@@ -103,6 +103,7 @@ export const SCENES: readonly Scene[] = [
   {
     title: 'Orders are cut off after they were sent',
     alerts: ['TradingGraphOrderUnknown'],
+    windowMs: 600_000,
     ...failing({ operation: 'openPosition', kind: 'reset-after', times: 3 }),
   },
   {
