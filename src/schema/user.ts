@@ -1,4 +1,5 @@
 import { clientOf } from '../../lib/caller.ts';
+import { isExactNumber } from '../../lib/exact-json.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Acknowledgement } from '../gateway/answers.ts';
 import type { Writes } from '../gateway/client.ts';
@@ -148,7 +149,7 @@ function notEmpty(argument: string, value: string): void {
 function toNotificationIds(ids: readonly string[]): readonly number[] {
   return ids.map((id) => {
     const number = /^-?\d{1,16}$/.test(id) ? Number(id) : Number.NaN;
-    if (!Number.isSafeInteger(number)) {
+    if (!(Math.abs(number) <= 2 ** 53 && isExactNumber(id))) {
       throw new InputError('input.ids', 'input.ids must be whole numbers within ±2^53.');
     }
     return number;

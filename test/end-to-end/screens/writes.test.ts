@@ -69,12 +69,25 @@ test.each([
   ['markNotificationsRead', { ids: ['one'] }, 'input.ids'],
   ['markNotificationsRead', { ids: ['1.5'] }, 'input.ids'],
   ['markNotificationsRead', { ids: ['9007199254740993'] }, 'input.ids'],
+  ['markNotificationsRead', { ids: ['9007199254740994'] }, 'input.ids'],
   ['registerDevice', { deviceId: '' }, 'input.deviceId'],
 ])('%s of %j is never sent', async (field, input, argument) => {
   app.sandbox.clearCalls();
   const { errors } = await app.query(documentOf(field), { token, variables: { input } });
   expect(errors[0]?.extensions).toEqual({ code: 'BAD_USER_INPUT', retryable: false, argument });
   expect(app.sandbox.calls()).toBe(0);
+});
+
+test('notifications are named by numbers up to ±2^53, each exactly', async () => {
+  app.sandbox.clearCalls();
+  const input = { ids: ['9007199254740992', '-9007199254740992', '0'] };
+  const { errors } = await app.query(documentOf('markNotificationsRead'), {
+    token,
+    variables: { input },
+  });
+  expect(errors).toEqual([]);
+  const [{ body = '' } = {}] = app.sandbox.requests('markNotificationsRead');
+  expect(body).toBe('{"ids":[9007199254740992,-9007199254740992,0]}');
 });
 
 test('a device needs no token, and is sent with the request’s own alone, also beside a login', async () => {
