@@ -18,6 +18,7 @@ import type { Extensions } from '../extensions/load-extensions.ts';
 import { federated } from '../schema/federation.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 import { maxConnections } from './max-connections.ts';
+import { settingProblem } from './resources.ts';
 
 export interface AppOptions {
   readonly log?: Log;
@@ -47,8 +48,7 @@ export function withDefaults(config: Config, given: AppOptions, extensions: Exte
   const own = given.schema ?? extensions.schema;
   const schema = config.federation ? federated(own) : own;
   const log = given.log ?? openAppLog(config).log;
-  const guest = config.plugins === null ? undefined : guestName(config.plugins);
-  const plugins = openGiven(schema, given.plugins ?? [], directPath, log, guest);
+  const plugins = openGiven(schema, given.plugins ?? [], directPath, log, config.plugins);
   return {
     ...given,
     log,
@@ -74,17 +74,18 @@ function openGiven(
   given: readonly GivenPlugin[],
   directPath: boolean,
   log: Log,
-  guest?: string,
+  path: string | null,
 ): OpenPlugins {
   try {
-    const plugins = openPlugins(schema, given, log, guest);
+    const plugins = openPlugins(schema, given, log, path === null ? undefined : guestName(path));
     const because = plugins.because ?? (directPath ? null : '`directPath` is false');
     if (because !== null) log.info({ because }, 'yoga serves all HTTP');
     else if (given.length > 0) log.info({ plugins: given.length }, 'the direct path serves HTTP');
     return plugins;
   } catch (error) {
     if (!(error instanceof PluginError)) throw error;
-    throw new ConfigError([error.message]);
+    const { message } = error;
+    throw new ConfigError([path === null ? message : settingProblem('PLUGINS', path, message)]);
   }
 }
 

@@ -126,10 +126,11 @@ test('the hooks of a plugin that is an object of a class are its methods', async
   expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
 });
 
-test('a file’s plugin that cannot run stops the start by name', async () => {
+test('a file’s plugin that cannot run stops the start by the variable, the file and its name', async () => {
   const path = await fileOf('plugins.mjs', "export default [{ name: 'csrf', onRequest() {} }];");
+  const problem = `PLUGINS="${path}": must be a file whose default export is a list of plugins (plugin 1 of the list (csrf) has onRequest`;
   await expect(startTestApp({ PLUGINS: path })).rejects.toMatchObject({
-    problems: [expect.stringContaining('plugin 1 of the list (csrf) has onRequest')],
+    problems: [expect.stringContaining(problem)],
   });
 });
 
