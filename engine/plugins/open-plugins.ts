@@ -71,13 +71,6 @@ export function openPlugins(
   const all = asGuest(guest, () => initialized(schema, given, handlers));
   wrappable.endWrapping();
   const http = all.flatMap((each) => httpHooksOf(each).map((hook) => ({ ...each, hook })));
-  const unguarded = http.find(({ httpOnly }) => !httpOnly);
-  if (unguarded !== undefined) {
-    const { name, hook } = unguarded;
-    throw new PluginError(
-      `${name} has ${hook}, a hook of yoga's HTTP, which runs for no WebSocket: give it as { plugin, httpOnly: true }`,
-    );
-  }
   return {
     guest,
     hooks: all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log))],
@@ -97,6 +90,11 @@ export function openPlugins(
   };
 }
 
+/** Throws a PluginError for what can be told before the plugins begin. */
+export function checkPlugins(given: readonly GivenPlugin[]): void {
+  for (const each of given.map(named)) checkHooks(each);
+}
+
 /** Does what envelop does when it begins, so that it happens once however many handlers run the hooks. */
 function initialized(
   schema: GraphQLSchema,
@@ -106,8 +104,8 @@ function initialized(
   const all = given.map(named);
   for (let at = 0; at < all.length; at += 1) {
     const each = all[at] as Named;
-    const { plugin, name, httpOnly } = each;
-    checkNames(plugin, name);
+    const { name, httpOnly } = each;
+    checkHooks(each);
     const added: Named[] = [];
     call(each, 'onPluginInit', {
       plugins: all.map(({ plugin }) => plugin),
@@ -135,11 +133,17 @@ function named(given: GivenPlugin, at: number): Named {
   return { plugin, name: `plugin ${at + 1} of the list${name}`, httpOnly };
 }
 
-function checkNames(plugin: Hooks, name: string): void {
+function checkHooks(each: Named): void {
+  const { plugin, name, httpOnly } = each;
   const unknown = Object.keys(plugin).find(
     (key) => /^on[A-Z]/.test(key) && typeof plugin[key] === 'function' && !KNOWN.has(key),
   );
   if (unknown !== undefined) throw new PluginError(`${name} has ${unknown}, which nothing calls`);
+  const [ofHttp] = httpOnly ? [] : httpHooksOf(each);
+  if (ofHttp === undefined) return;
+  throw new PluginError(
+    `${name} has ${ofHttp}, a hook of yoga's HTTP, which runs for no WebSocket: give it as { plugin, httpOnly: true }`,
+  );
 }
 
 function call(

@@ -7,7 +7,7 @@ import {
   type TrustedDocuments,
   type TrustedDocumentsOptions,
 } from '../../engine/documents/trusted-documents.ts';
-import type { GivenPlugin } from '../../engine/plugins/open-plugins.ts';
+import { checkPlugins, type GivenPlugin, PluginError } from '../../engine/plugins/open-plugins.ts';
 import { importWithOwnGraphQL } from '../../engine/plugins/own-graphql.ts';
 import { ListenError, probeAddress } from '../../engine/transports/http/listen.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -139,6 +139,11 @@ export async function readPlugins(
   const plugins = defaultOf(module);
   if (foreign !== null) throw problem(`another copy of graphql, which ${foreign} imports`);
   if (!Array.isArray(plugins)) throw problem('exporting no list');
+  try {
+    checkPlugins(plugins);
+  } catch (error) {
+    throw error instanceof PluginError ? problem(error.message) : error;
+  }
   return plugins;
 }
 

@@ -27,6 +27,17 @@ test.each([
   ['cannot be read', 'export default [', 'throwing: '],
   ['exports no list', 'export default { onExecute() {} };', 'exporting no list'],
   ['exports nothing', 'export const plugins = [];', 'exporting no list'],
+  ['lists what is no plugin', 'export default [null];', 'plugin 1 of the list is none'],
+  [
+    'lists a hook that nothing calls',
+    'export default [{}, { onFoo() {} }];',
+    'plugin 2 of the list has onFoo, which nothing calls',
+  ],
+  [
+    'lists a hook of HTTP',
+    "export default [{ name: 'csrf', onRequest() {} }];",
+    'plugin 1 of the list (csrf) has onRequest',
+  ],
 ])(
   'a file that %s stops the start, and is listed with what else cannot be used',
   async (_what, text, word) => {
@@ -126,12 +137,13 @@ test('the hooks of a plugin that is an object of a class are its methods', async
   expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
 });
 
-test('a file’s plugin that cannot run stops the start by the variable, the file and its name', async () => {
-  const path = await fileOf('plugins.mjs', "export default [{ name: 'csrf', onRequest() {} }];");
-  const problem = `PLUGINS="${path}": must be a file whose default export is a list of plugins (plugin 1 of the list (csrf) has onRequest`;
-  await expect(startTestApp({ PLUGINS: path })).rejects.toMatchObject({
-    problems: [expect.stringContaining(problem)],
-  });
+test('a file’s plugin that cannot begin stops the start by the variable, the file and its name', async () => {
+  const path = await fileOf(
+    'plugins.mjs',
+    "export default [{ name: 'audit', onPluginInit() { throw new Error('no licence'); } }];",
+  );
+  const problem = `PLUGINS="${path}": must be a file whose default export is a list of plugins (plugin 1 of the list (audit) cannot begin: Error: no licence)`;
+  await expect(startTestApp({ PLUGINS: path })).rejects.toMatchObject({ problems: [problem] });
 });
 
 test('the program runs the plugins of the file, beside those that it is given', async () => {
