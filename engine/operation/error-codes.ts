@@ -61,7 +61,8 @@ export class ErrorCodes {
       known.set(cause, described);
       const { message, extensions } = described;
       const places = { ...placesOf(error), path: error.path };
-      this.#count(described, record);
+      const isFault = extensions.code === 'INTERNAL';
+      this.#count(described, record, isFault ? fieldAtFault(cause, error) : null);
       if (described === error) return error;
       return withoutStack(() => new GraphQLError(message, { ...places, extensions }));
     };
@@ -159,9 +160,14 @@ export class ErrorCodes {
     return new Shown(error.message, { ...placesOf(error), path: error.path, extensions });
   }
 
-  #count({ extensions, outcome, reason = null }: PublicCause, record: OperationRecord): void {
+  /** `field`: that of an extension whose fault it is. */
+  #count(
+    { extensions, outcome, reason = null }: PublicCause,
+    record: OperationRecord,
+    field: string | null = null,
+  ): void {
     const { code, operation, limit } = extensions;
-    this.#options.metrics.error(code, operation);
+    this.#options.metrics.error(code, operation ?? field);
     const attributed = outcome ?? this.#options.traits[String(code)]?.outcome ?? 'caller';
     // An account that is over a limit here is no fault.
     const isOverLimit = attributed === 'fault' && limit !== undefined;
@@ -205,6 +211,13 @@ export class ErrorCodes {
       this.#options.log.debug({ requestId, code, operation, reason: message }, 'a field failed');
     }
   }
+}
+
+/** Names the field of an extension whose fault an error is; null where it is nobody's, or no field's. */
+function fieldAtFault(fault: unknown, { nodes }: GraphQLError): string | null {
+  const extension = read(() => guestAtFault(fault));
+  const [node] = nodes ?? [];
+  return extension && node?.kind === Kind.FIELD ? `${extension}.${node.name.value}` : null;
 }
 
 /** An error of a code that nobody has registered, whose status says that the caller is not its cause. */

@@ -80,8 +80,12 @@ export class Registry {
     });
     return {
       register,
-      /** Counts where the labels' values are known already; nothing else makes a series. */
-      add: (...values: readonly string[]) => known(values)?.add(),
+      /** Counts where the labels' values are known already, and returns whether they are; nothing else makes a series. */
+      add(...values: readonly string[]): boolean {
+        const count = known(values);
+        count?.add();
+        return count !== undefined;
+      },
     };
   }
 

@@ -2,16 +2,14 @@ import {
   defaultFieldResolver,
   type GraphQLField,
   type GraphQLNamedType,
-  type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  getNamedType,
   isAbstractType,
   isInterfaceType,
-  isListType,
   isNonNullType,
   isObjectType,
   isScalarType,
-  isSpecifiedScalarType,
 } from 'graphql';
 import type { FieldTraits } from '../../engine/operation/field-traits.ts';
 import { asGuest } from '../../lib/guest-code.ts';
@@ -21,14 +19,13 @@ import type { Context } from '../schema/context.ts';
 import { fault } from './faults.ts';
 import {
   type FieldDeadline,
-  type FieldShape,
+  failureOf,
   isPending,
-  jsonLeaf,
   listed,
-  primitiveLeaf,
   readableError,
   withinDeadline,
 } from './field-deadline.ts';
+import { shapeOf } from './field-shape.ts';
 import type { FieldOptions, Kit } from './kit.ts';
 import { createOutcomeBudgets, typesOfOutcomes } from './outcomes.ts';
 import { ownArguments, readOnly } from './read-only.ts';
@@ -135,7 +132,8 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       ...(argument !== undefined && { sizeArgument: argument }),
     };
     const isWrite = typeName === 'Mutation';
-    const shape = shapeOf(field.type);
+    const isOwn = (type: string) => additions.has(type);
+    const shape = shapeOf(field.type, { guest, field: name, isOwn });
     const ms = Math.min(timeoutMs, extensionDeadlineMs);
     const deadline = { guest, operation: `${guest}.${field.name}`, ms, isWrite };
     field.extensions = traits as typeof field.extensions;
@@ -178,14 +176,21 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
           shape,
         );
     } else if (property !== null) {
+      const ofRow = (value: unknown) => {
+        try {
+          return shape.read(value);
+        } catch (error) {
+          throw failureOf(guest, error);
+        }
+      };
       field.resolve = (source, args, context, ...[info]) =>
-        isRow(source) ? source[property] : resolveWithin(source, args, context, info);
+        isRow(source) ? ofRow(source[property]) : resolveWithin(source, args, context, info);
     } else
       field.resolve = (source, args, context, info) => resolveWithin(source, args, context, info);
   }
   for (const type of Object.values(schema.getTypeMap())) {
     const guest = additions.get(type.name);
-    if (guest !== undefined) confineType(type, guest, timeoutMs);
+    if (guest !== undefined) confineType(type, schema, guest, timeoutMs);
   }
 }
 
@@ -201,20 +206,50 @@ function isRow(source: unknown): source is Row {
 }
 
 /** Confines a type of an extension: how it is resolved, and how a scalar is written, is the extension's code as well. */
-function confineType(type: GraphQLNamedType, guest: string, ms: number): void {
+function confineType(
+  type: GraphQLNamedType,
+  schema: GraphQLSchema,
+  guest: string,
+  ms: number,
+): void {
   const limits = { guest, operation: `${guest}.${type.name}`, ms, isWrite: false };
   const bounded =
-    <Rest extends [GraphQLResolveInfo, ...unknown[]]>(ask: (...given: Asked<Rest>) => unknown) =>
-    (value: unknown, context: Context, ...rest: Rest) => {
-      const given = new ResolverContext(context, guest, false, rest[0]);
-      return withinDeadline(limits, given, () => ask.call(type, value, given, ...rest)) as never;
+    <Rest extends [GraphQLResolveInfo, ...unknown[]]>(
+      ask: (...given: Asked<Rest>) => unknown,
+      check: (answer: unknown, info: GraphQLResolveInfo) => boolean,
+    ) =>
+    (value: unknown, context: Context | ResolverContext, ...rest: Rest) => {
+      const [info] = rest;
+      // The types of an abstract one are asked with its own context.
+      const given =
+        context instanceof ResolverContext
+          ? context
+          : new ResolverContext(context, guest, false, info);
+      const read = (answer: unknown) => {
+        if (check(answer, info)) return answer;
+        throw fault(`a value of ${info.parentType}.${info.fieldName} is of no type that it may be`);
+      };
+      const run = () => ask.call(type, value, given, ...rest);
+      return withinDeadline(limits, given, run, { lists: 0, read }) as never;
     };
-  if (isAbstractType(type) && type.resolveType) type.resolveType = bounded(type.resolveType);
-  if (isObjectType(type) && type.isTypeOf) type.isTypeOf = bounded(type.isTypeOf);
+  if (isAbstractType(type) && type.resolveType) {
+    const possible = new Set<unknown>(schema.getPossibleTypes(type).map(({ name }) => name));
+    type.resolveType = bounded(type.resolveType, (name) => possible.has(name));
+  }
+  if (isObjectType(type) && type.isTypeOf) {
+    // Of an abstract type's value it is asked which type it is.
+    const isMeant = ({ returnType }: GraphQLResolveInfo) =>
+      `${getNamedType(returnType)}` === type.name;
+    type.isTypeOf = bounded(type.isTypeOf, (isIt, info) => Boolean(isIt) || !isMeant(info));
+  }
   if (isScalarType(type)) {
     const { coerceOutputValue } = type;
     type.coerceOutputValue = (value) =>
-      withinDeadline(limits, null, () => plainJson(coerceOutputValue(value)));
+      withinDeadline(limits, null, () => {
+        const plain = plainJson(coerceOutputValue(value));
+        if (plain == null) throw fault(`${type.name} has written nothing`);
+        return plain;
+      });
     for (const name of [
       'coerceInputValue',
       'coerceInputLiteral',
@@ -241,16 +276,6 @@ function atOnce(scalar: string, parse: () => unknown): unknown {
   if (!isPending(value)) return value;
   if (value instanceof Promise) value.catch(() => {});
   throw fault(`${scalar} must parse a value at once`);
-}
-
-function shapeOf(type: GraphQLOutputType): FieldShape {
-  if (isNonNullType(type)) return shapeOf(type.ofType);
-  if (!isListType(type)) {
-    const ofScalar = isSpecifiedScalarType(type) ? primitiveLeaf : null;
-    return { lists: 0, leaf: type.name === 'JSON' ? jsonLeaf : ofScalar };
-  }
-  const { lists, leaf } = shapeOf(type.ofType);
-  return { lists: lists + 1, leaf };
 }
 
 function givenOf({ extensions }: Field): Given {

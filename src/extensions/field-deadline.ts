@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { GraphQLError } from 'graphql';
 import { asGuest, attribute } from '../../lib/guest-code.ts';
-import { isPlainJson, plainJson } from '../../lib/plain-json.ts';
+import { isPlainJson } from '../../lib/plain-json.ts';
 import { DeadlineError, GatewayError } from '../gateway/errors.ts';
 
 export interface FieldDeadline {
@@ -18,19 +18,22 @@ export interface FieldDeadline {
 export interface FieldShape {
   /** How many lists are nested in its type. */
   readonly lists: number;
-  /** Returns a leaf as plain data; null where nothing of the extension runs when GraphQL reads one. */
-  readonly leaf: ((value: unknown) => unknown) | null;
+  /** Returns a value as plain data, and throws what GraphQL would, outside of the extension's code. */
+  readonly read: (value: unknown) => unknown;
 }
 
 interface Wait {
   isOver: boolean;
+  readonly failed: (thrown: unknown) => Error;
 }
 
 // A list that never ends would fill the heap before the deadline.
 const MAX_ITEMS = 100_000;
+// The log redacts a number without its comma, as it does a telephone number.
+const TOO_MANY_ITEMS = 'a list of more than 100,000 items';
 /** The most lists that may be nested in each other. */
 const MAX_LEVELS = 10;
-const ANY: FieldShape = { lists: 0, leaf: null };
+const ANY: FieldShape = { lists: 0, read: (value) => value };
 
 /**
  * Runs code of an extension for one field, and waits for what it returns as long as the deadline allows; what settles later
@@ -40,12 +43,11 @@ export function withinDeadline(
   deadline: FieldDeadline,
   given: Pick<AbortController, 'abort'> | null,
   run: () => unknown,
-  { lists, leaf }: FieldShape = ANY,
+  { lists, read }: FieldShape = ANY,
 ): unknown {
   const { guest, ms } = deadline;
-  const wait: Wait = { isOver: false };
-  const failed = (error: unknown) => asGuest(guest, () => attribute(readableError(error), guest));
-  const read = (value: unknown) => (leaf ? leaves(value, lists, leaf) : value);
+  const failed = (error: unknown) => failureOf(guest, error);
+  const wait: Wait = { isOver: false, failed };
   let made: unknown;
   try {
     made = asGuest(guest, () => {
@@ -92,7 +94,7 @@ async function settledValue(
   if (level > MAX_LEVELS) throw new RangeError(`more than ${MAX_LEVELS} lists in each other`);
   const items = Array.isArray(value) ? value : await itemsOf(value as AsyncIterable<unknown>, wait);
   return Promise.all(
-    items.map((item) => settledValue(item, wait, lists - 1, level + 1).catch(readableError)),
+    items.map((item) => settledValue(item, wait, lists - 1, level + 1).catch(wait.failed)),
   );
 }
 
@@ -104,51 +106,24 @@ export function listed(value: unknown, lists: number): unknown {
   const items: unknown[] = [];
   for (const item of value as Iterable<unknown>) {
     items.push(listed(item, lists - 1));
-    if (items.length > MAX_ITEMS) throw new RangeError(`a list of more than ${MAX_ITEMS} items`);
+    if (items.length > MAX_ITEMS) throw new RangeError(TOO_MANY_ITEMS);
   }
   return items;
-}
-
-/** An item that is no leaf of its type is an error of its own. */
-function leaves(value: unknown, lists: number, leaf: (value: unknown) => unknown): unknown {
-  if (value instanceof Error) return value;
-  if (lists <= 0 || !Array.isArray(value)) return leaf(value);
-  return value.map((item) => {
-    try {
-      return leaves(item, lists - 1, leaf);
-    } catch (error) {
-      return readableError(error);
-    }
-  });
-}
-
-/** JSON as it is sent. The scalar refuses a value that JSON leaves out, such as a function. */
-export function jsonLeaf(value: unknown): unknown {
-  return plainJson(value) ?? value;
-}
-
-/** An object in place of a text or a number, as GraphQL's own scalars read it. */
-export function primitiveLeaf(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const { toJSON, valueOf: read } = value as { toJSON?: unknown; valueOf?: unknown };
-  const plain: unknown = typeof read === 'function' ? read.call(value) : value;
-  const shown = isPrimitive(plain) || typeof toJSON !== 'function' ? plain : toJSON.call(value);
-  if (!isPrimitive(shown)) throw new TypeError(`an object is no leaf: ${inspect(shown)}`);
-  return shown;
-}
-
-function isPrimitive(value: unknown): boolean {
-  return typeof value !== 'object' || value === null;
 }
 
 async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<readonly unknown[]> {
   const items: unknown[] = [];
   for await (const item of source) {
     items.push(item);
-    if (items.length > MAX_ITEMS) throw new RangeError(`a list of more than ${MAX_ITEMS} items`);
+    if (items.length > MAX_ITEMS) throw new RangeError(TOO_MANY_ITEMS);
     if (wait.isOver) break;
   }
   return items;
+}
+
+/** What code of an extension has thrown, as an error that is the extension's. */
+export function failureOf(guest: string, thrown: unknown): Error {
+  return asGuest(guest, () => attribute(readableError(thrown), guest));
 }
 
 /** Turns whatever code has thrown into an error that can be read: GraphQL and the log read all of these. */

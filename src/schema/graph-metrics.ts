@@ -6,8 +6,12 @@ import { CODES_OF_CALLS } from './public-error.ts';
 
 const CACHES = ['response', 'document'] as const;
 
-/** The two ways in which a field misses its deadline. */
-const CODES_OF_DEADLINES = ['GATEWAY_TIMEOUT', 'OUTCOME_UNKNOWN'] as const satisfies Code[];
+/** The ways in which a field of an extension fails: by a fault, and past its deadline. */
+const CODES_OF_FIELDS = [
+  'INTERNAL',
+  'GATEWAY_TIMEOUT',
+  'OUTCOME_UNKNOWN',
+] as const satisfies Code[];
 
 interface ExtendedGraph {
   readonly backends: readonly Pick<BackendSettings, 'reads' | 'writes'>[];
@@ -23,7 +27,7 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
   const known = new Set<string>(Object.keys(ERROR_CODES));
   const errors = registry.counter(
     'errors_total',
-    'Errors in answers, by code and by the call that failed (none: no call did); other: a code of a plugin’s.',
+    'Errors in answers, by code and failed call or extension’s field (none: neither); other: a code of a plugin’s.',
     { code: [], operation: [] },
   );
   for (const code of Object.keys(ERROR_CODES) as Code[]) {
@@ -62,7 +66,7 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
         for (const kind of ['rejection', 'exception']) faults.register(name, kind);
       }
       for (const field of fields) {
-        for (const code of CODES_OF_DEADLINES) errors.register(code, field);
+        for (const code of CODES_OF_FIELDS) errors.register(code, field);
       }
       for (const { reads: ofBackend, writes } of backends) {
         for (const operation of Object.keys({ ...ofBackend, ...writes })) {
@@ -77,7 +81,8 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
     /** A code that nobody has registered, of a plugin, counts as `other`. */
     error(code: unknown, operation: unknown): void {
       const name = known.has(String(code)) ? String(code) : 'other';
-      errors.add(name, name === 'other' ? 'none' : String(operation ?? 'none'));
+      // The operation may be any text of another author's.
+      if (!errors.add(name, String(operation ?? 'none'))) errors.add(name, 'none');
     },
     extensionFault: (name: string, kind: string) => faults.add(name, kind),
     refusal: (limit: unknown) => refusals.add(limits.find((each) => each === limit) ?? 'other'),

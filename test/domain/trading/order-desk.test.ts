@@ -41,7 +41,7 @@ function open(failing: { prover?: Error; limits?: Error; records?: Error } = {})
     { account: () => fail(failing.prover) ?? Promise.resolve(demoProof) },
     { order: (_proof, send) => fail(failing.limits) ?? send() },
     {
-      orders: { add: (outcome) => void counted.push(outcome) } as DomainMetrics['orders'],
+      orders: { add: (outcome) => counted.push(outcome) > 0 } as DomainMetrics['orders'],
       replays: { add: () => void counted.push('replay') },
       voids: { add: () => void counted.push('void') },
     },

@@ -3,6 +3,7 @@ import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
 import { openSocket } from '../live/raw-socket.ts';
+import { moved } from '../operations/scraped.ts';
 import { useExtension } from './use-extension.ts';
 
 const { sandbox, service, facade, query, tokenOf } = useExtension('faulty-graph.ts', (url) => ({
@@ -91,6 +92,39 @@ test('what is thrown without a line of its file, or refused by the kit, is its e
     for (const line of told())
       expect(JSON.parse(line)).toMatchObject({ extension: 'faulty-graph' });
   }
+});
+
+const MISFITS = [
+  ...['required', 'exposed', 'choice', 'side', 'amount', 'later', 'quick', 'moment', 'cents'],
+  ...['some', 'items', 'words', 'failed', 'hook { now }', 'either { ... on Box { owner } }'],
+];
+
+test.each(MISFITS)(
+  'a value that its type does not allow is its extension’s fault, and counts as its field’s: %s',
+  async (selected) => {
+    const [field] = selected.split(' ');
+    const series = `errors_total{code="INTERNAL",operation="faulty-graph.${field}"}`;
+    // The third answer to a document is that of compiled code.
+    for (let times = 0; times < 3; times += 1) {
+      await moved(facade, series, 1, async () => {
+        const { errors } = await query(`{ misfit { ${selected} } }`);
+        expect(errors).toMatchObject([{ extensions: { code: 'INTERNAL' } }]);
+        expect(errors[0]?.extensions).not.toHaveProperty('operation');
+      });
+    }
+    const lines = () => facade.logged.filter((line) => line.includes(`"misfit.${field}"`));
+    await eventually(() => lines().length > 0);
+    for (const line of lines())
+      expect(JSON.parse(line)).toMatchObject({
+        msg: 'a fault of an extension',
+        extension: 'faulty-graph',
+      });
+  },
+);
+
+test('a list that never ends is said to have too many items, which the log does not redact', async () => {
+  expect((await query('{ unending }')).data).toEqual({ unending: null });
+  await eventually(() => facade.logged.some((line) => line.includes('more than 100,000 items')));
 });
 
 test('a field that does not settle is null at its deadline, a shared one is asked again, and its signal aborts', async () => {

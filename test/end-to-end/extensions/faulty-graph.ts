@@ -243,6 +243,12 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
         yield 'a';
       },
     }),
+    unending: t.stringList({
+      ...text,
+      *resolve() {
+        for (;;) yield 'a';
+      },
+    }),
     sharedIterator: t.stringList({
       ...text,
       ...shared({ seconds: 60 }),
@@ -470,6 +476,35 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
       resolve: () => new Promise((resolve) => setTimeout(resolve, 700, {})),
     }),
   }));
+  const Cents = builder.scalarType('Cents' as never, { serialize: () => undefined } as never);
+  const Hook = builder.objectRef<object>('Hook').implement({
+    description: 'x',
+    isTypeOf: () => false,
+    fields: (t) => ({ now: t.boolean({ ...text, resolve: () => true }) }),
+  });
+  const Either = builder.unionType('Either', { types: [Box], resolveType: () => 'Hook' as never });
+  // Each has a value that its type does not allow.
+  const Misfit = builder.objectRef<Record<string, never>>('Misfit').implement({
+    description: 'x',
+    fields: (t) => ({
+      required: t.string({ ...text, nullable: false, resolve: () => null as never }),
+      exposed: t.exposeString('nothing', { ...text, nullable: false }),
+      choice: t.field({ ...text, type: Region, resolve: () => 'MOON' as never }),
+      side: t.field({ ...text, type: 'Side' as never, resolve: () => 'MOON' as never }),
+      amount: t.float({ ...text, resolve: () => '1.5 EUR' as never }),
+      later: t.float({ ...text, resolve: async () => '1.5 EUR' as never }),
+      quick: t.int({ ...text, ...computed(), resolve: () => 1.5 }),
+      moment: t.field({ ...text, type: 'DateTime', resolve: () => 'yesterday' }),
+      cents: t.field({ ...text, type: Cents as never, resolve: () => 5 as never }),
+      some: t.stringList({ ...text, resolve: () => 5 as never }),
+      items: t.intList({ ...text, resolve: () => [1, null as never] }),
+      words: t.field({ ...text, type: ['JSON'], resolve: () => [1n] }),
+      failed: t.stringList({ ...text, resolve: () => [Promise.reject('no item')] as never }),
+      hook: t.field({ ...text, type: Hook, resolve: () => ({}) }),
+      either: t.field({ ...text, type: Either, resolve: () => ({}) }),
+    }),
+  });
+  builder.queryField('misfit', (t) => t.field({ ...text, type: Misfit, resolve: () => ({}) }));
   const Renamed = builder.objectRef<{ readonly result: unknown }>('Renamed').implement({
     description: 'x',
     fields: (t) => ({

@@ -219,6 +219,8 @@ test('what an event could not tell, since a row lacks what is never null, is tol
   socket.subscribe('strict', 'subscription { strictChanges { snapshot upserted { id price } } }');
   const last = () => socket.of('strict').at(-1)?.payload.data;
   await eventually(() => expect(last()).toBeNull());
+  const fault = /"extension":"live-graph".*Cannot return null for non-nullable field Strict.price/;
+  await eventually(() => facade.logged.some((line) => fault.test(line)));
   showing(1, 2);
   const upserted = (...prices: readonly number[]) =>
     prices.map((price, at) => ({ id: `${at}`, price }));
