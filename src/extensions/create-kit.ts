@@ -33,12 +33,18 @@ export function createKit() {
   const lists: DeclaredList[] = [];
   /** Elements of the schema that live lists have, and that run no code of an extension. */
   const elements = new Set<string>();
+  const loaded = new Set<string>();
   const kitFor = (guest: string) => {
     const own = new Map<unknown, BackendSettings>();
+    const checkTime = (called: string) => {
+      if (!loaded.has(guest)) return;
+      throw fault(
+        `${called} came after the file had been loaded: nothing adds to the schema any more`,
+      );
+    };
     return {
       version: VERSION,
-      // The resolvers of an extension are handed a ResolverContext, and no type says that to Pothos.
-      builder: builder as unknown as Builder,
+      builder: builderUntil(checkTime),
       refs: {
         Instrument: InstrumentRef,
         Position: PositionRef,
@@ -50,6 +56,7 @@ export function createKit() {
       deadline,
       computed,
       live(options: Options) {
+        checkTime('live(…)');
         const { name, backend } = options ?? {};
         if (backend === undefined && own.size > 1) {
           throw fault(`the live list ${name} must name the backend that it reads, as backend: …`);
@@ -61,6 +68,7 @@ export function createKit() {
         lists.push(declareLive(guest, options, named ?? null, (each) => elements.add(each)));
       },
       backend(options: BackendOptions<Paths, Writes>) {
+        checkTime('backend(…)');
         const settings = backendSettings(options);
         if (TAKEN.has(settings.name) || backends.has(settings.name)) {
           throw fault(`the backend ${settings.name} is there already`);
@@ -71,6 +79,7 @@ export function createKit() {
         return made;
       },
       error(code: string, traits: ErrorTraits) {
+        checkTime('error(…)');
         if (!CODE.test(code)) throw fault(`${code} is no code: capitals, digits and _`);
         if (code in ERROR_CODES || code in codes) throw fault(`the code ${code} is there already`);
         const { retryable, outcome, advice } = traits ?? {};
@@ -83,5 +92,21 @@ export function createKit() {
       },
     } satisfies Kit;
   };
-  return { kitFor, backends, codes, lists, elements };
+  return { kitFor, loaded, backends, codes, lists, elements };
+}
+
+/** The schema's builder, which is asked before it adds anything, also by the refs that it makes. */
+function builderUntil(checkTime: (called: string) => void): Builder {
+  const own = new Proxy(builder, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...given: unknown[]) => {
+        checkTime(`builder.${String(name)}(…)`);
+        return member.apply(own, given);
+      };
+    },
+  });
+  // The resolvers of an extension are handed a ResolverContext, and no type says that to Pothos.
+  return own as unknown as Builder;
 }

@@ -49,7 +49,7 @@ export async function loadExtensions(
   const ownTypes = Object.values(schema.getTypeMap());
   const contract = elementNames(schema);
   const additions: Additions = new Map();
-  const { kitFor, backends, codes, lists, elements } = createKit();
+  const { kitFor, loaded, backends, codes, lists, elements } = createKit();
   if (files.length > 0) takeModulesAnywhere();
   const names = guestNames(files);
   for (const [at, file] of files.entries()) {
@@ -82,6 +82,7 @@ export async function loadExtensions(
       }
       confine(schema, additions, timeoutMs);
       for (const { writes } of backends.values()) checkRefreshes(writes, lists);
+      loaded.add(name);
     } catch (error) {
       throw new ExtensionError(file, `${reasonOf(error)}, in ${placeOf(error, path)}`);
     }

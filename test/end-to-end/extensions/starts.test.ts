@@ -186,6 +186,30 @@ test('files of one name in two folders are told apart, and a name of every objec
   });
 });
 
+test('what adds to the schema once the file is loaded is refused with words for its author', async () => {
+  const path = await fileOf(`export default ({ builder, backend, live, error }) => {
+    const Row = builder.objectRef('Row').implement({ fields: (t) => ({ id: t.exposeID('id') }) });
+    const Other = builder.objectRef('Other');
+    const calls = {
+      live: () => live({ name: 'rows', type: Row, key: ({ id }) => id, everyMs: 100, read: () => [] }),
+      backend: () => backend({ name: 'late', url: 'http://127.0.0.1:1', reads: {} }),
+      error: () => error('LATE', { retryable: false, outcome: 'fault', advice: 'x' }),
+      'builder.queryField': () => builder.queryField('late', (t) => t.string({ resolve: () => 'x' })),
+      'builder.objectType': () => Other.implement({ fields: (t) => ({ id: t.exposeID('id') }) }),
+    };
+    builder.queryField('call', (t) =>
+      t.string({ args: { name: t.arg.string() }, resolve: (_root, { name }) => calls[name]() }));
+  };`);
+  await using sandbox = await startSandbox({ tickMs: 0 });
+  await using facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url, EXTENSIONS: path });
+  for (const name of ['live', 'backend', 'error', 'builder.queryField', 'builder.objectType']) {
+    const { data, errors } = await facade.query(`{ call(name: "${name}") }`);
+    expect([data, errors.length]).toEqual([{ call: null }, 1]);
+    const words = `${name}(…) came after the file had been loaded`;
+    await eventually(() => facade.logged.some((line) => line.includes(words)));
+  }
+});
+
 test('the fields of several files are the viewer’s own, whatever they say of themselves, and shared ones see no viewer', async () => {
   const marked = await fileOf(
     `let calls = 0;
