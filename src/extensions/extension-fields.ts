@@ -195,7 +195,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
 }
 
 /** The property that a field exposes; null where it has a resolver. */
-function exposedBy({ extensions }: Field): string | null {
+export function exposedBy({ extensions }: Pick<Field, 'extensions'>): string | null {
   const { pothosExposedField: property } = extensions;
   return typeof property === 'string' ? property : null;
 }
@@ -278,7 +278,7 @@ function atOnce(scalar: string, parse: () => unknown): unknown {
   throw fault(`${scalar} must parse a value at once`);
 }
 
-function givenOf({ extensions }: Field): Given {
+export function givenOf({ extensions }: Pick<Field, 'extensions'>): Given {
   return (extensions.pothosOptions ?? {}) as Given;
 }
 

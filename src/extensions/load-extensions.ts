@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { assertValidSchema, type GraphQLSchema } from 'graphql';
+import { assertValidSchema, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
 import type { CodeTraits } from '../../engine/operation/codes.ts';
 import { asGuest, guestNames, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
@@ -9,7 +9,7 @@ import type { BackendSettings } from '../gateway/backend-client.ts';
 import { buildSchema, printedSchema } from '../schema/schema.ts';
 import { createKit, VERSION } from './create-kit.ts';
 import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from './es-modules.ts';
-import { type Additions, confine, elementNames } from './extension-fields.ts';
+import { type Additions, confine, elementNames, exposedBy, givenOf } from './extension-fields.ts';
 import { fault } from './faults.ts';
 import type { DeclaredList } from './live.ts';
 
@@ -58,6 +58,9 @@ export async function loadExtensions(
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
       throw new ExtensionError(file, `there is no file ${path}`);
     }
+    const other = files[names.indexOf(name)];
+    if (names.indexOf(name) !== at && other !== undefined)
+      throw new ExtensionError(file, `${resolve(other)} and ${path} have one name, ${name}`);
     registerGuest(name, path);
     try {
       const load = async () => (await extensionIn(path))(kitFor(name));
@@ -80,6 +83,7 @@ export async function loadExtensions(
         const isKnown = contract.has(element) || additions.has(element) || elements.has(element);
         if (!isKnown) additions.set(element, name);
       }
+      for (const list of lists) checkMoving(schema, list);
       confine(schema, additions, timeoutMs);
       for (const { writes } of backends.values()) checkRefreshes(writes, lists);
       loaded.add(name);
@@ -98,6 +102,20 @@ function checkRefreshes(writes: BackendSettings['writes'], lists: readonly Decla
     const unknown = refreshes.find((name) => !lists.some((list) => list.name === name));
     if (unknown !== undefined) throw fault(`${write} refreshes ${unknown}, which is no live list`);
   }
+}
+
+/** A computed field may read any property: of a type that has one, nothing can be said. */
+function checkMoving(schema: GraphQLSchema, { name, moving }: DeclaredList): void {
+  const row = getNamedType(schema.getQueryType()?.getFields()[name]?.type);
+  if (!isObjectType(row)) return;
+  const fields = Object.values(row.getFields());
+  if (fields.some((field) => givenOf(field).extensionIsComputed)) return;
+  const exposed = fields.map(exposedBy).filter((property) => property !== null);
+  const unknown = moving.find((property) => !exposed.includes(property));
+  if (unknown !== undefined)
+    throw fault(
+      `moving of the live list ${name} must be of what ${row.name} exposes, ${exposed.join(', ')} (it has ${unknown})`,
+    );
 }
 
 async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {

@@ -105,6 +105,14 @@ test.each([
     "export default ({ builder, refs }) => builder.objectField(refs.Position, 'a', (t) => t.string({ nullable: false, description: 'x', resolve: () => 'x' }));",
     'Position.a: it must be nullable',
   ],
+  [
+    'names as moving what no field of its rows shows',
+    `export default ({ builder, live }) => {
+      const Row = builder.objectRef('Row').implement({ fields: (t) => ({ key: t.exposeID('id'), price: t.exposeFloat('price') }) });
+      live({ name: 'rows', type: Row, key: ({ id }) => id, everyMs: 100, moving: ['price', 'nope'], read: () => [] });
+    };`,
+    'moving of the live list rows must be of what Row exposes, id, price (it has nope), in PATH',
+  ],
 ])('a file that %s stops the start by its name', async (_what, text, reason) => {
   // A relative path is one of the working directory.
   const path = text === null ? './no-such-graph.mjs' : await fileOf(text);
@@ -184,6 +192,16 @@ test('files of one name in two folders are told apart, and a name of every objec
       expect(await seriesValue(facade, faults)).toBe(1);
     }
   });
+});
+
+test('files whose folders have one name as well stop the start by both paths', async () => {
+  const [one, other] = await Promise.all([
+    fileOf(`export default ${field('one')};`, 'graph.mjs', 'a/team'),
+    fileOf(`export default ${field('other')};`, 'graph.mjs', 'b/team'),
+  ]);
+  const { code, problems } = await failedStart({ EXTENSIONS: [one, other].join() });
+  expect(code).toBe(1);
+  expect(problems[1]).toContain(`"${other}": ${one} and ${other} have one name, team/graph (`);
 });
 
 test('what adds to the schema once the file is loaded is refused with words for its author', async () => {
