@@ -107,8 +107,9 @@ export async function loadModules(
 }
 
 /** The graph with the extensions that the configuration names. */
-export function readExtensions({ extensions, extensionTimeoutMs }: Config): Promise<Extensions> {
-  return loadExtensions(extensions, extensionTimeoutMs).catch(
+export function readExtensions(config: Config): Promise<Extensions> {
+  const { extensions, extensionTimeoutMs, federation: isSubgraph } = config;
+  return loadExtensions(extensions, extensionTimeoutMs, { isSubgraph }).catch(
     // The reason comes first: a fault may be anywhere in the file's code.
     asProblems(ExtensionError, ({ file, message }) => [
       `EXTENSIONS=${shown(file)}: ${message} (must be ${USABLE.EXTENSIONS})`,

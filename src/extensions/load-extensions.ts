@@ -6,6 +6,7 @@ import type { CodeTraits } from '../../engine/operation/codes.ts';
 import { asGuest, guestNames, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
+import { federated } from '../schema/federation.ts';
 import { buildSchema, printedSchema } from '../schema/schema.ts';
 import { createKit, VERSION } from './create-kit.ts';
 import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from './es-modules.ts';
@@ -43,7 +44,7 @@ export class ExtensionError extends Error {
 export async function loadExtensions(
   files: readonly string[],
   timeoutMs: number,
-  loadMs = LOAD_MS,
+  { loadMs = LOAD_MS, isSubgraph = false } = {},
 ): Promise<Extensions> {
   let schema = buildSchema();
   const ownTypes = Object.values(schema.getTypeMap());
@@ -74,6 +75,7 @@ export async function loadExtensions(
       assertValidSchema(schema);
       // It would be served, and introspection of it would fail.
       printedSchema(schema);
+      if (isSubgraph) federated(schema);
       const again = ownTypes.find(
         (type) => schema.getType(type.name)?.description !== type.description,
       );

@@ -17,7 +17,7 @@ test('a file that waits for what never comes is not waited for', async () => {
   ]) {
     const file = join(folder.path, `never-${text.length}.mjs`);
     await writeFile(file, text);
-    const loading = loadExtensions([file], 1_000, 100);
+    const loading = loadExtensions([file], 1_000, { loadMs: 100 });
     await expect(loading).rejects.toThrow(`it was not loaded within 100 ms, in ${file}`);
   }
 });

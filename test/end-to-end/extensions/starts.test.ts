@@ -126,6 +126,14 @@ test.each([
   expect(problems).toHaveLength(2);
 });
 
+test('a name of a subgraph’s own stops the start of a subgraph by the file', async () => {
+  const path = await fileOf(`export default ${field('_service')};`);
+  const { problems } = await failedStart({ EXTENSIONS: path, FEDERATION: 'on' });
+  const reason = 'Field "Query._service" already exists in the schema.';
+  expect(problems[1]).toContain(`EXTENSIONS="${path}": ${reason}`);
+  expect(problems).toHaveLength(2);
+});
+
 test('a file that cannot be parsed is named with its line, whichever imports it', async () => {
   const broken = await fileOf('\nenum Side { buy }', 'broken.ts');
   const path = await fileOf("import './broken.ts'; export default () => {};");
