@@ -6,6 +6,7 @@ import { readExtensions } from '../src/app/resources.ts';
 import { readArguments, UsageError } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
 import { type Config, readConfig } from '../src/config.ts';
+import { federated } from '../src/schema/federation.ts';
 import { perInstrument, sizeOf } from '../src/schema/list-sizes.ts';
 import {
   type DocumentReport,
@@ -90,7 +91,8 @@ async function check(
   config: Config,
   terminal: Terminal,
 ): Promise<Report> {
-  const { schema } = await readExtensions(config);
+  const { schema: own } = await readExtensions(config);
+  const schema = config.federation ? federated(own) : own;
   // The person at the console has the schema anyway, so suggestions disclose nothing.
   const documents = new Documents({
     schema,

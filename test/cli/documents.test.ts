@@ -60,6 +60,16 @@ test('an invalid document and one over the limit are named, beside those that ar
   expect(out).toContain('4 documents: 1 fine, 2 invalid, 1 over MAX_COST. MAX_COST is 4,000.');
 });
 
+test('a subgraph’s documents may ask for what its router asks', async () => {
+  const path = manifest({
+    entities: 'query Entities($of: [_Any!]!) { _entities(representations: $of) { __typename } }',
+  });
+  const { code, out } = await runCli(['documents', 'check', path], { FEDERATION: 'on' });
+  expect(out).toMatch(/^query +Entities +cost /m);
+  expect(code).toBe(0);
+  expect((await runCli(['documents', 'check', path])).code).toBe(1);
+});
+
 test('the limits of the configuration count, and so does the size of the catalog', async () => {
   const path = manifest({
     deep: 'query Deep { session { access { id } } catalog { instruments { id } } }',
