@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader';
 import { chain, type MaybePromise, promised } from '../../lib/maybe-promise.ts';
 import { toToken } from '../../lib/token.ts';
+import type { ListPair } from '../domain/account/settle-pair.ts';
 import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import { type InstrumentConnection, pageOf } from '../domain/catalog/paging/page.ts';
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
-import type { ListPair } from '../domain/positions/list-pairs.ts';
 import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
 import type { PositionsAnswer, Read, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';

@@ -9,7 +9,6 @@ import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';
 import { createLiveRows, type LiveRows, type LiveRowsParts, type RowsKind } from '../live-rows.ts';
 import { createPositionsHub } from '../positions/hub.ts';
-import { createSettlePair } from '../positions/list-pairs.ts';
 import { createOpenPositions } from '../positions/open-positions.ts';
 import { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountEvents } from './account-events.ts';
@@ -18,6 +17,7 @@ import { createListAgreement } from './list-agreement.ts';
 import { liveTokens, retryAfterSeconds } from './live-tokens.ts';
 import { createProver } from './prover.ts';
 import { Sessions } from './sessions.ts';
+import { createSettlePair } from './settle-pair.ts';
 
 /** The name of the gateway's own list for operators. */
 const POSITIONS = 'positions';

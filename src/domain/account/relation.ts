@@ -84,7 +84,10 @@ export function ordersLeft(
 }
 
 /** Whether a snapshot was taken while the account had these positions, of these sizes. The interface promises no order; no list has an id twice. */
-function sameMembers(snapshot: SnapshotPositions | null, list: readonly Position[]): boolean {
+export function sameMembers(
+  snapshot: SnapshotPositions | null,
+  list: readonly Position[],
+): boolean {
   if (snapshot === null || snapshot.ids.length !== list.length) return false;
   const { ids, sizes } = snapshot;
   const byId = new Map(list.map((position) => [position.id, position]));

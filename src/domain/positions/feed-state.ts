@@ -6,6 +6,7 @@ import { ChangesReader } from '../../../lib/live/readers.ts';
 import { type Delta, isEmpty, Timeline } from '../../../lib/live/timeline.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position, Session } from '../../gateway/model.ts';
+import { sameBesidesPrices, samePosition } from '../../gateway/wire/holding.ts';
 import { sizeOf } from '../../gateway/wire/session.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
 
@@ -103,43 +104,4 @@ export class AccountReader extends ChangesReader<FeedState, AccountChanges> {
 /** Each list has a timeline of its own; a snapshot is compared without them. */
 function figuresOf(session: Session | undefined): Partial<Session> {
   return { ...session, positions: null, orders: null };
-}
-
-/**
- * Whether two positions are equal in every field: a change of one missing here would never be emitted. A loop over their names
- * would take ten times as long. Those that a moving market changes come first, so that most comparisons end early.
- */
-export function samePosition(a: Position, b: Position): boolean {
-  return (
-    a === b ||
-    (a.priceCurrent === b.priceCurrent &&
-      a.profit === b.profit &&
-      a.updatedAt === b.updatedAt &&
-      a.rateProfit === b.rateProfit &&
-      sameBesidesPrices(a, b))
-  );
-}
-
-/** Whether two positions are equal but for the fields of a tick. */
-export function sameBesidesPrices(a: Position, b: Position): boolean {
-  return (
-    a.storage === b.storage &&
-    a.stopLoss === b.stopLoss &&
-    a.takeProfit === b.takeProfit &&
-    a.units === b.units &&
-    a.invested === b.invested &&
-    a.rateMargin === b.rateMargin &&
-    a.priceOpen === b.priceOpen &&
-    a.leverage === b.leverage &&
-    a.comment === b.comment &&
-    a.side === b.side &&
-    a.symbol === b.symbol &&
-    a.name === b.name &&
-    a.logo === b.logo &&
-    a.delayed === b.delayed &&
-    a.sharia === b.sharia &&
-    a.digits === b.digits &&
-    a.createdAt === b.createdAt &&
-    a.id === b.id
-  );
 }

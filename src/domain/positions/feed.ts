@@ -2,12 +2,12 @@ import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { LiveList } from '../../../lib/live/live-list.ts';
 import type { Subscription } from '../../../lib/live/subscription.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import type { Position } from '../../gateway/model.ts';
+import { sameMembers } from '../account/relation.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
 import { type AccountReads, createAccountReads } from './account-reads.ts';
 import type { FeedOptions } from './feed-options.ts';
-import { AccountReader, State, samePosition } from './feed-state.ts';
+import { AccountReader, State } from './feed-state.ts';
 
 /** One account's live positions, and its snapshot for those who follow the whole account. */
 export class Feed extends LiveList<Viewer, State> {
@@ -48,11 +48,10 @@ export class Feed extends LiveList<Viewer, State> {
   }
 
   /** Op 10 may be behind op 12, so a snapshot is only a hint: op 12 is asked what has changed. */
-  snapshotAnswered({ logicalTime, session }: SessionAnswer): void {
+  snapshotAnswered({ logicalTime, session: { positions } }: SessionAnswer): void {
     const { list } = this.state;
-    const rows = session.positions?.rows;
-    if (list === null || !rows || logicalTime < list.logicalTime) return;
-    if (!sameRows(rows, list.positions)) this.pollNow();
+    if (list === null || positions === null || logicalTime < list.logicalTime) return;
+    if (!sameMembers(positions, list.positions)) this.pollNow();
   }
 
   /** A first list need not be read where a query has just been served one. */
@@ -81,14 +80,4 @@ export class Feed extends LiveList<Viewer, State> {
     // Its receipt counts: a gateway that takes longer than an interval would be asked by each query besides.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
-}
-
-/** In whatever order: the interface promises none. */
-function sameRows(a: readonly Position[], b: readonly Position[]): boolean {
-  if (a.length !== b.length) return false;
-  const byId = new Map(b.map((position) => [position.id, position]));
-  return a.every((position) => {
-    const other = byId.get(position.id);
-    return other !== undefined && samePosition(position, other);
-  });
 }

@@ -110,12 +110,19 @@ test('a snapshot makes a poll due where its positions differ from the list, in w
     [[a], 2],
     [[a, b, position('c')], 3],
     [[a, position('b', { units: 2 })], 4],
+    [null, 4],
   ] as const) {
-    gateway.sessionLie = (session) => ({ ...session, positions: inSnapshot(rows) });
+    gateway.sessionLie = (session) => ({ ...session, positions: rows && inSnapshot(rows) });
     hub.snapshotAnswered(phone, await gateway.getSession(phone));
     await clock.advance(0);
     expect(gateway.polls).toHaveLength(polls);
   }
+  gateway.sessionLie = (session) => ({ ...session, positions: inSnapshot([a]) });
+  const older = await gateway.getSession(phone);
+  hub.served(phone, answerOf([a, b], { logicalTime: older.logicalTime + 1, atMs: clock.now() }));
+  hub.snapshotAnswered(phone, older);
+  await clock.advance(0);
+  expect(gateway.polls).toHaveLength(4);
 });
 
 test('no query is served an older list than a running feed shows, also where the board has forgotten it, nor the feed an older one than a query', async () => {

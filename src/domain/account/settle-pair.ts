@@ -1,9 +1,9 @@
 import { type Clock, type LogicalClock, pause } from '../../../lib/clock.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import { BELIEVED_AFTER_MS, NO_AWAITED_ORDERS, relate } from '../account/relation.ts';
-import type { Sessions } from '../account/sessions.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { OpenPositions } from './open-positions.ts';
+import type { OpenPositions } from '../positions/open-positions.ts';
+import { BELIEVED_AFTER_MS, NO_AWAITED_ORDERS, relate } from './relation.ts';
+import type { Sessions } from './sessions.ts';
 
 /** The two lists of an account that an answer shows side by side, each as of its own call. */
 export interface ListPair {
