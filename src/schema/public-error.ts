@@ -38,7 +38,7 @@ interface Described {
 }
 
 const EARLIER_UNKNOWN =
-  'This request was not sent. Whether an earlier one with its key was is not known: ask `placedOrder`, do not use another key.';
+  'This request was not sent. Whether an earlier one with its key was is not known: ask again with the same key, and use no other.';
 const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
 const HELD = 'Orders are held back for now: this request was not sent.';
 const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
