@@ -1,13 +1,11 @@
-import { inspect } from 'node:util';
 import {
   type GraphQLOutputType,
+  isEnumType,
   isLeafType,
   isListType,
   isNonNullType,
   isScalarType,
-  isSpecifiedScalarType,
 } from 'graphql';
-import { plainJson } from '../../lib/plain-json.ts';
 import { fault, shown } from './faults.ts';
 import { type FieldShape, failureOf } from './field-deadline.ts';
 
@@ -64,32 +62,11 @@ function itemsReader(read: Read, { guest, field }: Owner): Read {
 }
 
 function leafReader(type: GraphQLOutputType, { field, isOwn }: Owner): Read {
-  if (isScalarType(type) && isSpecifiedScalarType(type))
-    return (value) => type.coerceOutputValue(primitive(value));
-  if (isScalarType(type) && type.name === 'JSON') {
-    return (value) => {
-      const plain = plainJson(value);
-      if (plain == null) throw fault(`${field} is nothing in JSON (it is ${shown(value)})`);
-      return plain;
-    };
-  }
   if (!isLeafType(type) || (isScalarType(type) && isOwn(type.name))) return (value) => value;
   return (value) => {
-    type.coerceOutputValue(value);
-    return value;
+    const written = type.coerceOutputValue(value);
+    if (written == null) throw fault(`${field} is nothing in JSON (it is ${shown(value)})`);
+    // GraphQL writes it again, which a name of an enum would not stand.
+    return isEnumType(type) ? value : written;
   };
-}
-
-/** An object in place of a text or a number, as GraphQL's own scalars read it. */
-function primitive(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const { toJSON, valueOf: read } = value as { toJSON?: unknown; valueOf?: unknown };
-  const plain: unknown = typeof read === 'function' ? read.call(value) : value;
-  const written = isPrimitive(plain) || typeof toJSON !== 'function' ? plain : toJSON.call(value);
-  if (!isPrimitive(written)) throw new TypeError(`an object is no leaf: ${inspect(written)}`);
-  return written;
-}
-
-function isPrimitive(value: unknown): boolean {
-  return typeof value !== 'object' || value === null;
 }

@@ -64,7 +64,7 @@ test('a fault is logged once a minute for its field, by whose it is, though it h
     await query('{ a: picked(key: "bad") b: picked(key: "bad") }');
   }
   await query('{ notValued }');
-  await eventually(() => facade.logged.some((line) => line.includes('no leaf')));
+  await eventually(() => facade.logged.some((line) => line.includes('Float cannot represent')));
   const lines = facade.logged.filter((line) => line.includes('of this key alone'));
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
@@ -83,7 +83,7 @@ test('what is thrown without a line of its file, or refused by the kit, is its e
   for (const why of [
     "no error was thrown, but 'no note'",
     'JSON value with a BigInt',
-    'an object is no leaf',
+    'Float cannot represent non numeric value',
     'a body is nothing in JSON',
     'a key of news.all must be a string (it is undefined)',
   ]) {
