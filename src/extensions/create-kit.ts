@@ -1,4 +1,5 @@
 import type { CodeTraits } from '../../engine/operation/codes.ts';
+import { attribute } from '../../lib/guest-code.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { builder } from '../schema/builder.ts';
@@ -88,7 +89,7 @@ export function createKit() {
           throw fault(`error('${code}', …) takes { retryable: true or false, ${WORDS} }`);
         }
         codes[code] = { retryable, outcome, advice };
-        return (message: string) => new DeclaredError(code, retryable, message);
+        return (message: string) => attribute(new DeclaredError(code, retryable, message), guest);
       },
     } satisfies Kit;
   };

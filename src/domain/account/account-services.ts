@@ -82,14 +82,14 @@ export function createAccountServices(
         metrics.polls.add(list, kind);
         if (kind !== 'failed') return;
         if (!(error instanceof GatewayError)) {
-          const told = repeated(list);
+          const told = repeated(list, error instanceof Error ? error.message : '');
           if (told === null) return;
           const fields = { list, extension: guestAtFault(error), err: error, ...told };
           log.error(fields, 'a poll failed with an unexpected error');
         } else if (list !== POSITIONS) {
           // A breaker's line says why positions are delayed; lists of a slower pace may open none.
-          const told = repeated(`${list} ${error.operation}`);
-          const { operation, status } = error;
+          const { operation, status, message } = error;
+          const told = repeated(`${list} ${operation}`, message);
           if (told !== null)
             log.warn({ list, operation, status, err: error, ...told }, 'a poll failed');
         }

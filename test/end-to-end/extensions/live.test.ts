@@ -182,6 +182,23 @@ test.each(BAD_READS)(
   },
 );
 
+test('each way in which a list fails is logged, though it failed in another within the minute', async () => {
+  const token = tokenOf();
+  reply = () => listOf([]);
+  using socket = await initializedSocket(facade, token);
+  await socket.watch('notices', 'subscription { noticesChanges { status } }');
+  for (const [bad, why] of [
+    [listOf({}), 'must return a list, not an object'],
+    [listOf([1]), 'a row of the live list notices must be an object, not 1'],
+    [{ status: 500, body: {} }, 'quotes.list: status 500'],
+    [{ status: 403, body: {} }, 'quotes.list: status 403 for our own credentials'],
+  ] as const) {
+    reply = () => bad;
+    const isTold = (line: string) => line.includes('"list":"notices"') && line.includes(why);
+    await eventually(() => facade.logged.some(isTold));
+  }
+});
+
 test('a list that is never read ends its subscriptions with the error of the call', async () => {
   for (const [bad, code] of [
     [{ status: 500, body: {} }, 'GATEWAY_UNAVAILABLE'],
