@@ -39,6 +39,7 @@ export async function runApp(
     output.drain(LAST_LINES_MS).then(end, end);
   };
   const repeated = createRepeatedErrors(steadyClock.now);
+  forbidGuestsToExit();
   process.on('uncaughtException', (error, origin) => {
     const guest = guestAtFault(error);
     if (guest !== undefined) {
@@ -103,6 +104,17 @@ export async function runApp(
   // Node writes it at a clean exit alone: after a process that was killed the next would compile all again.
   setImmediate(flushCompileCache);
   return app;
+}
+
+/** The process serves everybody else's requests: where code of others would end it, its call fails like any other. */
+function forbidGuestsToExit(): void {
+  const { exit } = process;
+  process.exit = function leave(code) {
+    const error = new Error('process.exit would end the service for all: throw an error instead');
+    Error.captureStackTrace(error, leave);
+    if (guestAtFault(error) !== undefined) throw error;
+    return exit.call(process, code);
+  };
 }
 
 function welcome(config: Config, { url }: App): string {

@@ -402,6 +402,14 @@ test.each([
   expect((await query('{ __typename }')).data).toEqual({ __typename: 'Query' });
 });
 
+test('an extension that would end the process fails instead, in a timer too', async () => {
+  const before = await counted('exception');
+  const { data, errors } = await query('{ exits }');
+  expect([data, errors.length]).toEqual([{ exits: null }, 1]);
+  await eventually(async () => expect((await counted('exception')) - before).toBe(1));
+  expect((await query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+});
+
 test('a key that cannot be picked fails alone, as does a write below another', async () => {
   const { data, errors } = await query('{ picked(key: "a") bad: picked(key: "bad") }');
   expect([data, errors.map(({ path }) => path)]).toEqual([{ picked: 'a', bad: null }, [['bad']]]);

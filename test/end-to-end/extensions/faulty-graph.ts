@@ -220,6 +220,13 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
         return 'fine';
       },
     }),
+    exits: t.string({
+      ...text,
+      resolve: () => {
+        setTimeout(() => process.exit(3));
+        return process.exit(3);
+      },
+    }),
     helper: t.string({
       ...text,
       resolve: () => {
