@@ -69,7 +69,8 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     this.#state = 'ended';
     this.#error = error;
     if (wasOpen) this.#options.close();
-    this.#ending.abort();
+    // Without a reason an error with its stack would be made for each.
+    this.#ending.abort(error);
     this.#listener?.ended(error);
   }
 
