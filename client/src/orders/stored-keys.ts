@@ -52,7 +52,7 @@ export class StoredKeys {
   /** The keys of one account. An entry that cannot be read still names its key. */
   async of(account: string): Promise<readonly StoredKey[]> {
     const prefix = nameOf(account, '');
-    const names = await this.#noted('list', () => this.#storage.keys(prefix));
+    const names = await this.#noted('list', async () => [...(await this.#storage.keys(prefix))]);
     const entries = await Promise.all(
       names.map(async (name) => {
         // An entry that fails to be read is an order all the same.

@@ -55,9 +55,10 @@ export class TransportMemory {
   async #read(key: string): Promise<string | null> {
     const storage = this.#storage;
     if (storage === null) return null;
-    return withinTime(this.#environment, PATIENCE_MS, undefined, (time) =>
+    const text: unknown = await withinTime(this.#environment, PATIENCE_MS, undefined, (time) =>
       time.race(storage.get(key)),
     ).catch(() => null);
+    return typeof text === 'string' ? text : null;
   }
 
   async #write(key: string, text: string | null): Promise<void> {

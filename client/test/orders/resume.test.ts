@@ -20,6 +20,11 @@ test('an app that was updated to say the kind finds its order again', async () =
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
+test('a storage that lists no keys is one that cannot be read', async () => {
+  const { orders } = phone.open({ storage: { ...phone.storage, keys: async () => null as never } });
+  await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
+});
+
 test('two tabs that resume at once both learn the outcome', async () => {
   for (const name of ['one', 'two', 'three']) {
     await phone.interrupt(buying(name), 'answer-lost');

@@ -40,6 +40,11 @@ test('a memory that says something else is none', async () => {
   expect(await loadPage(await remembering(`socket ${NOW_MS}`))).toMatchObject({ upgrades: 1 });
 });
 
+test('a storage that gives something else than texts keeps no line from opening', async () => {
+  const get = async () => 1_234 as never;
+  expect(await loadPage({ ...memoryStorage(), get })).toMatchObject({ upgrades: 1 });
+});
+
 test.each(['failing', 'hanging'] as const)(
   'a storage that is %s delays nothing for long',
   async (how) => {
