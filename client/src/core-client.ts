@@ -1,7 +1,7 @@
 import { browserEnvironment } from './browser-environment.ts';
 import type { Core, Sink } from './core.ts';
 import { createCore } from './create-core.ts';
-import type { Environment, OwnEnvironment } from './environment.ts';
+import type { Environment, Lifecycle, OwnEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
@@ -67,12 +67,14 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
   ...features: Features
 ): CoreClient & OfFeatures<Features> {
   checkStorage('storage', options.storage);
+  // The client uses of a package's sockets only what those of the platform have as well.
+  const environment = { ...browserEnvironment(), ...options.environment } as Environment;
+  checkEnvironment(environment);
   const core = createCore({
     ...options,
+    environment,
     storage: options.storage ?? null,
     heartbeatSeconds: heartbeatOf(options),
-    // The client uses of a package's sockets only what those of the platform have as well.
-    environment: { ...browserEnvironment(), ...options.environment } as Environment,
   });
   const client: CoreClient = Object.assign(ownMethods(core), { subscribe: core.subscribe });
   for (const add of features) Object.assign(client, add(core));
@@ -84,4 +86,13 @@ function heartbeatOf({ heartbeatSeconds = 15 }: CoreClientOptions): number {
   if (Number.isInteger(heartbeatSeconds) && heartbeatSeconds >= 15 && heartbeatSeconds <= 60)
     return heartbeatSeconds;
   throw new RangeError('heartbeatSeconds is an integer from 15 to 60');
+}
+
+/** Throws for a function that the app replaces by none, and for half of a lifecycle: a timer would be the first to miss it. */
+function checkEnvironment({ lifecycle, ...functions }: Environment): void {
+  const { fetch, now, uptime, random, randomId, after } = functions;
+  const { onReturn, onHide } = Object(lifecycle) as Partial<Lifecycle>;
+  const all = { fetch, now, uptime, random, randomId, after, onReturn, onHide };
+  const missing = Object.entries(all).find(([, given]) => typeof given !== 'function');
+  if (missing) throw new TypeError(`\`${missing[0]}\` is a function that \`environment\` lacks`);
 }

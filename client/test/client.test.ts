@@ -80,8 +80,11 @@ test.each([
   { token: undefined },
   { token: 'text' },
   ...[undefined, null, '', 'example.com/graphql', 'localhost:4000/graphql'].map((url) => ({ url })),
+  { environment: { fetch: undefined } },
+  { environment: { lifecycle: undefined } },
+  { environment: { lifecycle: { isVisible: true, onReturn: () => () => {} } } },
 ])('an option that cannot be meant is refused at once: %o', (option) => {
-  expect(() => start(option as never)).toThrow(/^`(?:token|url)` is /);
+  expect(() => start(option as never)).toThrow(/^`(?:token|url|fetch|onReturn|onHide)` is /);
 });
 
 test.each([
@@ -117,6 +120,13 @@ test('an app that gives the class of a platform without WebSockets follows by ev
   const { client } = start({ environment: { WebSocket: undefined as never } });
   client.positions(() => {});
   await eventually(() => client.positions.state().status === 'LIVE');
+  client.dispose();
+});
+
+test('a token that is no text is told of as what it is', async () => {
+  const { client } = start({ token: (() => ({ accessToken: 'a' })) as never });
+  const { errors } = await client.query('{ session { id } }');
+  expect(errors).toMatchObject([{ code: 'SIGNED_OUT', message: expect.stringMatching('token') }]);
   client.dispose();
 });
 

@@ -47,6 +47,11 @@ test('a client of orders alone places one, and queries', async () => {
   client.dispose();
 });
 
+test('a provider without a client says so', () => {
+  const provider = createElement(TradingGraphProvider, { client: undefined as never });
+  expect(() => renderToString(provider)).toThrow('takes a `client`');
+});
+
 const HOOKS: Readonly<Record<string, () => { readonly status: string }>> = {
   positions: usePositions,
   account: useAccount,

@@ -53,5 +53,6 @@ export function useProvided(): Provided {
 }
 
 function providedOf(client: AnyClient): Provided {
+  if (client == null) throw new TypeError('TradingGraphProvider takes a `client`.');
   return { client, catalog: new CatalogStore(client) };
 }

@@ -34,6 +34,7 @@ const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
 const SILENT =
   '`token` has not answered in 30 s: what it asks of this client has to be `anonymous`.';
+const NO_TEXT = '`token` gives something else than a text.';
 
 /**
  * The tokens of the app. All requests that wait share one question, and one renewal where the server refuses a token.
@@ -158,7 +159,7 @@ export class Tokens {
     const token = typeof answer === 'string' ? answer.replace(/^\s*bearer\s|\s/gi, '') : answer;
     // An app may forget to return its token, which would then be sent as `Bearer undefined`.
     if (typeof token !== 'string' || token === '' || (force && this.#refused.includes(token))) {
-      const error = signedOutError();
+      const error = signedOutError(typeof (token ?? '') === 'string' ? undefined : NO_TEXT);
       if (force) this.#coolDown(error);
       this.#signOut(error);
       throw error;
