@@ -1,6 +1,7 @@
 import type { Core, Result, Sink } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
+import { messageOf } from '../request/failures.ts';
 import { isFinal } from './is-final.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
 
@@ -175,7 +176,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       folded = mayFold ? this.#source.fold(this.#folded, event, { isFirst }) : null;
     } catch (cause) {
       // The next event would fail too: its operation selects the same fields, and the list has the same key.
-      const { message } = cause as Error;
+      const message = messageOf(cause);
       const details = { code: 'PROTOCOL', retryable: false, cause };
       this.#error = new TradingGraphError(`${Object.keys(data as object)}: ${message}`, details);
       this.#isOver = true;

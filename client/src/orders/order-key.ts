@@ -200,5 +200,6 @@ export function outOfTime(): TradingGraphError {
 
 /** Storage would keep a wait without end as none. */
 function waitOf(ms: number | undefined): number | undefined {
-  return ms === undefined || Number.isNaN(ms) ? undefined : Math.min(ms, MAX_MS);
+  const wait = Math.min(Number(ms ?? undefined), MAX_MS);
+  return Number.isNaN(wait) ? undefined : wait;
 }

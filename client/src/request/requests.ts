@@ -6,7 +6,7 @@ import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
 import { isHarmless, mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
 import { type Exchanger, exchange, failed } from './exchange.ts';
 import { abortedError, asTradingGraphError, disposedError, signedOutError } from './failures.ts';
-import { sentVariables } from './finite-variables.ts';
+import { sentVariables, unsendable } from './finite-variables.ts';
 import { pause } from './pause.ts';
 import type { Tokens } from './tokens.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -49,12 +49,14 @@ export class Requests {
   async request<Data, Variables>(
     operation: Operation<Data, Variables>,
     variables: Variables,
-    own: OwnRequestOptions<Data> = {},
+    own?: OwnRequestOptions<Data>,
   ): Promise<Result<Data>> {
     // The type of the data follows from the operation; it cannot be checked here.
-    const options = own as OwnRequestOptions;
+    const options = (own ?? {}) as OwnRequestOptions;
     if (this.#isDisposed) return failed(disposedError());
     if (options.signal?.aborted) return failed(abortedError());
+    if (options.signal && typeof options.signal.addEventListener !== 'function')
+      return failed(unsendable('signal', 'is the `signal` of an AbortController'));
     const abort = new AbortController();
     const leave = () => abort.abort();
     options.signal?.addEventListener('abort', leave);
@@ -151,7 +153,9 @@ export class Requests {
         throw signedOutError('Another account is signed in.');
       }
     }
-    const timeoutMs = options.timeoutMs ?? (repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS);
+    const given = Number(options.timeoutMs ?? Number.NaN);
+    const usualMs = repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
+    const timeoutMs = Number.isNaN(given) ? usualMs : given;
     options.leaving?.();
     return (options.exchange ?? exchange)(environment, {
       url: url(),

@@ -132,6 +132,15 @@ test('a list whose key is no text ends with an error that names it, and is not a
   await eventually(() => expect([environment.timers.size, core.begun]).toEqual([0, 1]));
 });
 
+test('a key that throws something else than an error ends its list all the same', async () => {
+  const { live, environment } = world.device();
+  const list = live(NAMED, { key: () => String(AbortSignal.abort(null).throwIfAborted()) });
+  list(() => {});
+  await eventually(() => list.state().error !== null);
+  expect(list.state()).toMatchObject({ status: 'OFFLINE', error: { code: 'PROTOCOL' } });
+  await eventually(() => environment.timers.size === 0);
+});
+
 test('a list that the server does not have says so, and is not asked for again; one of a disposed client says that', async () => {
   const { live, core, environment } = world.device();
   const list = live<{ id: string }>('newsChanges', { fields: ['id'] });

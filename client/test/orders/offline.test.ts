@@ -52,6 +52,8 @@ test('a refused connection does not settle what became of a request before it', 
 
 test.each([
   ['of no number is the usual one', Number.NaN, 'accepted'],
+  ['of a word is the usual one', 'soon' as never, 'accepted'],
+  ['of null is the usual one', null as never, 'accepted'],
   ['that is over already lets nothing leave', -1, 'unsent'],
 ])('a wait %s', async (_, maxWaitMs, status) => {
   const { orders, sent } = phone.open();

@@ -45,6 +45,15 @@ describe('a query', () => {
     expect(Math.max(...waits())).toBeLessThanOrEqual(8_000);
   });
 
+  test('is not disturbed by options that say nothing, and says which it cannot use', async () => {
+    using core = startCore(app);
+    for (const options of [null, { signal: null }, { timeoutMs: Number.NaN }, { timeoutMs: null }])
+      expect((await core.request(BALANCE, undefined, options as never)).errors).toEqual([]);
+    const signal = new AbortController() as never;
+    const { errors } = await core.request(BALANCE, undefined, { signal });
+    expect(errors).toMatchObject([{ code: 'BAD_USER_INPUT', extensions: { argument: 'signal' } }]);
+  });
+
   test('waits at least as long as the server asks', async () => {
     const { client, market } = fakeClient();
     void client.query('{ a }');
