@@ -1,4 +1,5 @@
 import { type ApolloCache, gql, type TypedDocumentNode } from '@apollo/client';
+import type { Modifier } from '@apollo/client/cache';
 
 /** The fields of each list that an event must have selected; `ticks` and `closed` as the list has them. */
 export interface WrittenRows {
@@ -98,7 +99,14 @@ function writeRows(
   const known = cache.readQuery({ query })?.rows;
   // Changes alone are no list.
   if (!known && !snapshot) return;
-  const before = (known ?? []).map(keyOf);
+  let before = (known ?? []).map(keyOf);
+  const stored: Modifier<unknown> = (all, { canRead, readField, storeFieldName }) => {
+    if (Array.isArray(all) && storeFieldName === field)
+      before = all.filter(canRead).map((row) => String(readField(key, row)));
+    return all;
+  };
+  // A `read` of the app's own may hide rows that are in the list all the same.
+  cache.modify({ fields: { [field]: stored } });
   const left = new Set([...(snapshot ? [] : before), ...upserted.map(keyOf)]);
   for (const name of closed) left.delete(name);
   cache.writeQuery({
@@ -113,10 +121,4 @@ function writeRows(
   }
 }
 
-const SESSION: TypedDocumentNode<{ session: { __typename: 'Session' } | null }> = gql`
-  query SessionLink {
-    session {
-      __typename
-    }
-  }
-`;
+const SESSION = gql('query SessionLink { session { __typename } }');

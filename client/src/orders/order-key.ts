@@ -200,6 +200,5 @@ export function outOfTime(): TradingGraphError {
 
 /** Storage would keep a wait without end as none. */
 function waitOf(ms: number | undefined): number | undefined {
-  const wait = Math.min(Number(ms ?? undefined), MAX_MS);
-  return Number.isNaN(wait) ? undefined : wait;
+  return ms == null || Number.isNaN(Number(ms)) ? undefined : Math.min(ms, MAX_MS);
 }

@@ -153,9 +153,8 @@ export class Requests {
         throw signedOutError('Another account is signed in.');
       }
     }
-    const given = Number(options.timeoutMs ?? Number.NaN);
     const usualMs = repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
-    const timeoutMs = Number.isNaN(given) ? usualMs : given;
+    const timeoutMs = options.timeoutMs === 0 ? 0 : options.timeoutMs || usualMs;
     options.leaving?.();
     return (options.exchange ?? exchange)(environment, {
       url: url(),

@@ -1,4 +1,5 @@
-import { gql, InMemoryCache, type TypedDocumentNode } from '@apollo/client';
+import { gql, InMemoryCache, type Reference, type TypedDocumentNode } from '@apollo/client';
+import type { FieldFunctionOptions } from '@apollo/client/cache';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
@@ -210,6 +211,23 @@ describe('the cache', () => {
     expect(Object.keys(cache.extract()).filter((key) => key.startsWith('Quote:'))).toHaveLength(1);
     const nameless = { snapshot: true, upserted: [{ price: 1 }], closed: [] };
     expect(() => writeListChanges(cache, list, nameless)).toThrow('Select symbol');
+  });
+
+  test('keeps the rows that the app hides by a `read` of its own, and their order', () => {
+    let isHiding = true;
+    const read = (rows: readonly Reference[] = [], { readField }: FieldFunctionOptions) =>
+      isHiding ? rows.filter((row) => readField('id', row) !== '1').toReversed() : rows;
+    const cache = new InMemoryCache({
+      typePolicies: { Query: { fields: { positions: { read } } } },
+    });
+    const row = (id: string) => ({ __typename: 'Position', id });
+    const snapshot = { snapshot: true, upserted: ['1', '2', '3'].map(row), closed: [] };
+    writePositionChanges(cache, snapshot);
+    writePositionChanges(cache, { snapshot: false, upserted: [row('4')], closed: ['2'] });
+    isHiding = false;
+    const query = gql`{ positions { id } }`;
+    expect(cache.readQuery({ query })).toEqual({ positions: ['1', '3', '4'].map(row) });
+    expect(Object.keys(cache.extract())).not.toContain('Position:2');
   });
 
   test('takes the first orders after a snapshot without any for the whole list', () => {
