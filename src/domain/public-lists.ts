@@ -37,7 +37,7 @@ export class PublicLists {
     return own < MAX_OF_A_CLIENT && this.#lists.hasRoom(most - unread);
   }
 
-  /** Charges a list to the client until nobody follows it. */
+  /** Charges a list to the client until it is gone, some seconds after nobody follows it any more. */
   opened<Stream extends PullStream<unknown>>(key: string, { key: client }: Client, stream: Stream) {
     this.#openings.set(key, { client, ending: stream.ending });
     return stream;
