@@ -388,6 +388,7 @@ test('whatever the code of an extension forgets ends nothing, and bystanders not
 
 test.each([
   ['{ iterated }', { iterated: ['a'] }],
+  ['{ misfit { fitting } }', { misfit: { fitting: ['a'] } }],
   ['{ written }', { written: 'written' }],
   ['{ writtenItems }', { writtenItems: ['written'] }],
   ['{ valued }', { valued: 1.5 }],

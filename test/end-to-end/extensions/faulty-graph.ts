@@ -507,6 +507,14 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
       items: t.intList({ ...text, resolve: () => [1, null as never] }),
       words: t.field({ ...text, type: ['JSON'], resolve: () => [1n] }),
       failed: t.stringList({ ...text, resolve: () => [Promise.reject('no item')] as never }),
+      fitting: t.stringList({
+        description: 'x',
+        nullable: false,
+        *resolve() {
+          forget();
+          yield 'a';
+        },
+      }),
       hook: t.field({ ...text, type: Hook, resolve: () => ({}) }),
       either: t.field({ ...text, type: Either, resolve: () => ({}) }),
     }),
