@@ -166,6 +166,12 @@ test('after a snapshot without a group op 1 has to confirm the claim', async () 
   await expect(world.catalogs.read(claiming)).rejects.toMatchObject({ kind: 'forbidden' });
 });
 
+test('a token that claims the group from which its account was moved reads that of the snapshot', async () => {
+  await using world = await openCatalogWorld();
+  const moved = viewerBut(world.viewer(), { claimedGroup: 'pro-usd' });
+  expect((await world.catalogs.read(moved)).group).toBe('standard-usd');
+});
+
 test('a client that disconnects does not abort the call that others wait for', async () => {
   await using world = await openCatalogWorld();
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
