@@ -69,7 +69,7 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     this.#state = 'ended';
     this.#error = error;
     if (wasOpen) this.#options.close();
-    // Without a reason an error with its stack would be made for each.
+    // Node makes an error with its stack for an abort that has no reason.
     this.#ending.abort(error);
     this.#listener?.ended(error);
   }

@@ -123,7 +123,7 @@ test('an app that gives the class of a platform without WebSockets follows by ev
   client.dispose();
 });
 
-test('a token that is no text is told of as what it is', async () => {
+test('a token that is no text ends the sign-in with an error that says so', async () => {
   const { client } = start({ token: (() => ({ accessToken: 'a' })) as never });
   const { errors } = await client.query('{ session { id } }');
   expect(errors).toMatchObject([{ code: 'SIGNED_OUT', message: expect.stringMatching('token') }]);

@@ -237,7 +237,7 @@ function confineType(
     type.resolveType = bounded(type.resolveType, (name) => possible.has(name));
   }
   if (isObjectType(type) && type.isTypeOf) {
-    // Of an abstract type's value it is asked which type it is.
+    // GraphQL also asks it which of an abstract type's types a value is: then false is no fault.
     const isMeant = ({ returnType }: GraphQLResolveInfo) =>
       `${getNamedType(returnType)}` === type.name;
     type.isTypeOf = bounded(type.isTypeOf, (isIt, info) => Boolean(isIt) || !isMeant(info));

@@ -121,7 +121,7 @@ async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<read
   return items;
 }
 
-/** What code of an extension has thrown, as an error that is the extension's. */
+/** Returns an error for what code of an extension has thrown, attributed to the extension. */
 export function failureOf(guest: string, thrown: unknown): Error {
   return asGuest(guest, () => attribute(readableError(thrown), guest));
 }
