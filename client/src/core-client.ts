@@ -70,22 +70,24 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
   // The client uses of a package's sockets only what those of the platform have as well.
   const environment = { ...browserEnvironment(), ...options.environment } as Environment;
   checkEnvironment(environment);
-  const core = createCore({
-    ...options,
-    environment,
-    storage: options.storage ?? null,
-    heartbeatSeconds: heartbeatOf(options),
-  });
+  checkOptions(options);
+  const core = createCore({ ...options, environment, storage: options.storage ?? null });
   const client: CoreClient = Object.assign(ownMethods(core), { subscribe: core.subscribe });
   for (const add of features) Object.assign(client, add(core));
   return client as CoreClient & OfFeatures<Features>;
 }
 
-/** Throws for a heartbeat that the server would refuse with each subscription. */
-function heartbeatOf({ heartbeatSeconds = 15 }: CoreClientOptions): number {
-  if (Number.isInteger(heartbeatSeconds) && heartbeatSeconds >= 15 && heartbeatSeconds <= 60)
-    return heartbeatSeconds;
-  throw new RangeError('heartbeatSeconds is an integer from 15 to 60');
+/** Throws for a heartbeat that the server would refuse with each subscription, and for what the first line would miss. */
+function checkOptions({
+  heartbeatSeconds = 15,
+  hiddenSeconds = 30,
+  login,
+}: CoreClientOptions): void {
+  if (!(Number.isInteger(heartbeatSeconds) && heartbeatSeconds >= 15 && heartbeatSeconds <= 60))
+    throw new RangeError('`heartbeatSeconds` is an integer from 15 to 60');
+  if (!(hiddenSeconds >= 0)) throw new RangeError('`hiddenSeconds` is a number from 0 on');
+  if (login !== undefined && typeof login !== 'function')
+    throw new TypeError('`login` is a function, as `token` is');
 }
 
 /** Throws for a function that the app replaces by none, and for half of a lifecycle: a timer would be the first to miss it. */

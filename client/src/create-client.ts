@@ -4,6 +4,7 @@ import { type CoreClient, type CoreClientOptions, createClientWith } from './cor
 import type { LiveNames } from './live/chosen-fields.ts';
 import { type LiveFeature, type LiveOptions, live } from './live.ts';
 import { type OrdersFeature, orders } from './orders.ts';
+import { checkStorage } from './storage/check-storage.ts';
 import type { ClientStorage } from './storage.ts';
 
 /** The options of `createClient`. */
@@ -41,6 +42,7 @@ export function createClient<
 >(
   options: ClientOptions<Field, { position: OfPosition; order: OfOrder; session: OfSession }>,
 ): Client<Field, { position: OfPosition; order: OfOrder; session: OfSession }> {
+  checkStorage('orderStorage', options.orderStorage);
   return createClientWith(
     options,
     live(options),

@@ -83,8 +83,13 @@ test.each([
   { environment: { fetch: undefined } },
   { environment: { lifecycle: undefined } },
   { environment: { lifecycle: { isVisible: true, onReturn: () => () => {} } } },
+  { hiddenSeconds: Number.NaN },
+  { hiddenSeconds: -1 },
+  { login: '700001' },
 ])('an option that cannot be meant is refused at once: %o', (option) => {
-  expect(() => start(option as never)).toThrow(/^`(?:token|url|fetch|onReturn|onHide)` is /);
+  expect(() => start(option as never)).toThrow(
+    /^`(?:token|url|fetch|onReturn|onHide|hiddenSeconds|login)` is /,
+  );
 });
 
 test.each([

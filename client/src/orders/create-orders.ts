@@ -29,7 +29,7 @@ export interface OrdersOptions {
 }
 
 export function createOrders(core: Core, options: OrdersOptions = {}): Orders {
-  checkStorage('orderStorage', options.storage);
+  checkStorage('storage', options.storage);
   const { allowVolatile = false, storage = core.storage } = options;
   const disposal = new AbortController();
   core.onDispose(() => disposal.abort());
