@@ -22,7 +22,7 @@ const SYNONYMS = [
   ['reconnect', 'resume', 'lost line', 'connection lost'],
   ['dataloader', 'loader', 'batching', 'n+1'],
   ['tracing', 'traces', 'opentelemetry', 'otel', 'span'],
-  ['monitoring', 'metrics', 'prometheus', 'grafana', 'dashboard'],
+  ['monitoring', 'metrics', 'prometheus', 'grafana', 'dashboard', 'datadog'],
   ['on-call', 'alert', 'page', 'incident', 'runbook'],
   ['android', 'kotlin', 'jvm'],
   ['ios', 'swift'],
@@ -47,7 +47,7 @@ const SYNONYMS = [
 export const WORDS = new Map([
   [
     'What it does not do',
-    'cancel close amend pending order position refresh file upload, historical price history chart candles',
+    'cancel close amend pending order position refresh file upload, historical price history chart candles, two factor 2fa mfa',
   ],
   ['What a client has to do', 'flutter dart python golang another language client'],
   ['Staying signed in', '401 after a while, session expired, get refresh renew token'],
@@ -56,13 +56,13 @@ export const WORDS = new Map([
   ['All variables', 'disable enable introspection'],
   [
     'A load balancer of your own',
-    'behind cloudflare cdn haproxy nginx config proxy websocket disconnects idle minute, file descriptor ulimit',
+    'behind cloudflare cdn haproxy nginx config proxy websocket disconnects idle minute, file descriptor ulimit, http2 https tls termination',
   ],
   ['Who is charged', 'x-forwarded-for client ip too many connections'],
   ['Signing in', 'brute force password lockout'],
   ['Using it, and taking updates', 'install npm package registry'],
   ['Memory', 'memory limit oom kubernetes'],
-  ['The container', 'graphql playground'],
+  ['The container', 'graphql playground, run as non root user'],
   ['A client of few parts', 'bundle size'],
   ['Battery', 'battery drain'],
   ['On cellular', 'reduce data usage traffic cellular'],
@@ -71,6 +71,14 @@ export const WORDS = new Map([
   ['The kit', 'custom scalar'],
   ['The hooks', 'next.js server side rendering ssr'],
   ['What its answers have to be', 'gateway returns 500'],
+  ['Fewer bytes', 'compression gzip brotli deflate'],
+  ['Answers that nobody reads', 'slow client consumer backpressure'],
+  ['The service itself', 'denial of service ddos attack flood abuse'],
+  ['Following an account live', 'how often positions are polled, polling interval'],
+  ['Users', 'bearer token for testing, test accounts'],
+  ['Placing an order', 'fractional shares'],
+  ['Several processes on one machine', 'without docker, bare metal vm'],
+  ['What grows', 'memory usage per connection'],
 ]);
 
 const STOP_WORDS = new Set(

@@ -185,6 +185,13 @@ test.each([
   ['log pii email addresses', '/docs/security#what-gets-out'],
   ['haproxy config', '/docs/operations#a-load-balancer-of-your-own'],
   ['file descriptor limit', '/docs/operations#a-load-balancer-of-your-own'],
+  ['compression brotli', '/docs/live#fewer-bytes'],
+  ['slow client backpressure', '/docs/limits#answers-that-nobody-reads'],
+  ['denial of service protection', '/docs/security#the-service-itself'],
+  ['how often are positions polled', '/docs/live#following-an-account-live'],
+  ['bearer token for testing', '/docs/sandbox#users'],
+  ['memory usage per connection', '/docs/scale#what-grows'],
+  ['run without docker', '/docs/deploy/one-machine#several-processes-on-one-machine'],
 ])(
   'a search for %s finds it among the first two, however it is written there',
   async (query, wanted) => {
