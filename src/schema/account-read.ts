@@ -25,7 +25,7 @@ export function answerOf<T>(read: Read<T>) {
  * It stands at fields of the root, where the operation is searched for it before any of them is resolved.
  */
 export function ageLimit(description: string) {
-  return { ...traits({ isAgeLimit: true }), required: false, description } as const;
+  return { ...traits({ isAgeLimit: true }), description } as const;
 }
 
 /** An age that is refused by its own field alone. */

@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
 import { perInstrument } from './list-sizes.ts';
-import { nonNull, perCopy, perGroup } from './sharing.ts';
+import { nonNull, nullable, perCopy, perGroup } from './sharing.ts';
 
 export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
   description:
@@ -54,10 +54,8 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
 
 builder.queryField('catalog', (t) =>
   t.field({
-    ...perGroup,
+    ...nullable(perGroup, 'The catalog of the viewer’s group.'),
     type: CatalogRef,
-    nullable: true,
-    description: 'The catalog of the viewer’s group.',
     resolve: (_root, _args, { scope }) => scope.catalog(),
   }),
 );

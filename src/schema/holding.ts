@@ -120,10 +120,8 @@ builder.queryFields((t) => ({
       'The open positions, newest known. Pending orders and closed trades are not among them.',
   }),
   position: t.field({
-    ...reads('positions'),
+    ...nullable(reads('positions'), 'One open position; null where none of that id is open.'),
     type: PositionRef,
-    nullable: true,
-    description: 'One open position; null where none of that id is open.',
     args: { id: t.arg.id({ required: true, description: 'The position’s id.' }) },
     resolve: async (_root, { id }, { scope }) =>
       (await scope.positions()).find((position) => position.id === id),
@@ -143,10 +141,8 @@ builder.queryFields((t) => ({
     },
   }),
   order: t.field({
-    ...reads('orders'),
+    ...nullable(reads('orders'), 'One pending order; null where none of that id is pending.'),
     type: OrderRef,
-    nullable: true,
-    description: 'One pending order; null where none of that id is pending.',
     args: { id: t.arg.id({ required: true, description: 'The order’s id.' }) },
     resolve: async (_root, { id }, { scope }) =>
       (await scope.orders())?.find((order) => order.id === id),
@@ -157,17 +153,13 @@ const own = 'only the viewer’s own; one read for all instruments of a request.
 
 builder.objectFields(InstrumentRef, (t) => ({
   positions: t.field({
-    ...reads('positions'),
+    ...nullable(reads('positions'), `Open positions in this instrument: ${own}`),
     type: [PositionRef],
-    nullable: true,
-    description: `Open positions in this instrument: ${own}`,
     resolve: ({ symbol }, _args, { scope }) => scope.positionsIn(symbol),
   }),
   orders: t.field({
-    ...reads('orders'),
+    ...nullable(reads('orders'), `Pending orders for this instrument: ${own}`),
     type: [OrderRef],
-    nullable: true,
-    description: `Pending orders for this instrument: ${own}`,
     resolve: ({ symbol }, _args, { scope }) => scope.ordersFor(symbol),
   }),
 }));

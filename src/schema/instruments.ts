@@ -16,21 +16,16 @@ const InstrumentFilter = builder.inputType('InstrumentFilter', {
   description: 'Which instruments; what is left out does not filter, and an empty list finds none.',
   fields: (t) => ({
     search: t.string({
-      required: false,
       description:
         'Words of the symbol, the name or the description. Case, accents and a typo do not matter; each word must be found. A currency pair is found by either currency, and by both as `EURUSD`, `EUR USD` or `EUR/USD`.',
     }),
-    ids: t.idList({ required: false, description: 'Any of these ids.' }),
-    sectors: t.floatList({ required: false, description: 'Any of these sectors.' }),
-    industries: t.floatList({ required: false, description: 'Any of these industries.' }),
-    shariaStatuses: t.field({
-      type: [ShariaStatus],
-      required: false,
-      description: 'Any of these verdicts.',
-    }),
-    sharia: t.boolean({ required: false, description: 'Sharia-compliant, or not.' }),
-    delayed: t.boolean({ required: false, description: 'With delayed prices, or not.' }),
-    pdt: t.boolean({ required: false, description: 'Under day-trading rules, or not.' }),
+    ids: t.idList({ description: 'Any of these ids.' }),
+    sectors: t.floatList({ description: 'Any of these sectors.' }),
+    industries: t.floatList({ description: 'Any of these industries.' }),
+    shariaStatuses: t.field({ type: [ShariaStatus], description: 'Any of these verdicts.' }),
+    sharia: t.boolean({ description: 'Sharia-compliant, or not.' }),
+    delayed: t.boolean({ description: 'With delayed prices, or not.' }),
+    pdt: t.boolean({ description: 'Under day-trading rules, or not.' }),
   }),
 });
 
@@ -59,11 +54,7 @@ const InstrumentOrder = builder.inputType('InstrumentOrder', {
   description: 'How instruments are sorted.',
   fields: (t) => ({
     by: t.field({ type: InstrumentOrderBy, required: true, description: 'By what.' }),
-    direction: t.field({
-      type: SortDirection,
-      required: false,
-      description: '`ASC` where it is left out.',
-    }),
+    direction: t.field({ type: SortDirection, description: '`ASC` where it is left out.' }),
   }),
 });
 
@@ -156,14 +147,13 @@ builder.queryField('instruments', (t) =>
       'Instruments of the viewer’s catalog: searched, filtered, sorted and paged here, without a call of the gateway. Pages run in one direction at a time.',
     args: {
       first: t.arg.int({
-        required: false,
         description: 'How many from the front, 0 to 500; 50 where neither `first` nor `last` is.',
       }),
-      after: t.arg.string({ required: false, description: 'Only what follows this cursor.' }),
-      last: t.arg.int({ required: false, description: 'How many from the back, 0 to 500.' }),
-      before: t.arg.string({ required: false, description: 'Only what precedes this cursor.' }),
-      filter: t.arg({ type: InstrumentFilter, required: false, description: 'Which ones.' }),
-      orderBy: t.arg({ type: InstrumentOrder, required: false, description: 'In which order.' }),
+      after: t.arg.string({ description: 'Only what follows this cursor.' }),
+      last: t.arg.int({ description: 'How many from the back, 0 to 500.' }),
+      before: t.arg.string({ description: 'Only what precedes this cursor.' }),
+      filter: t.arg({ type: InstrumentFilter, description: 'Which ones.' }),
+      orderBy: t.arg({ type: InstrumentOrder, description: 'In which order.' }),
     },
     resolve: (_root, args, { scope }) => scope.instruments(args),
   }),

@@ -86,12 +86,10 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
 
 const watchArgs = builder.args((t) => ({
   intervalMs: t.int({
-    required: false,
     description:
       'At most one event in this time, 1 to 15000 milliseconds; what changes in between is merged.',
   }),
   heartbeatSeconds: t.int({
-    required: false,
     description:
       'The longest silence between events, in seconds (15, the default, to 60). If ten more pass, treat the connection as lost.',
   }),
@@ -102,7 +100,6 @@ export const changesArgs = {
   ...watchArgs,
   ...builder.args((t) => ({
     after: t.string({
-      required: false,
       description:
         'The cursor of the last event that the client has: it goes on without a gap, or with a new snapshot where the cursor is not known.',
     }),

@@ -48,10 +48,10 @@ const subject = (t: Fields) => ({
 
 /** The last fields of the inputs of both kinds of order. */
 const sending = (t: Fields) => ({
-  comment: t.string({ required: false, description: 'A note to keep with it.' }),
+  comment: t.string({ description: 'A note to keep with it.' }),
   idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
-  sendBefore: t.field({ type: 'DateTime', required: false, description: SEND_BEFORE_DESCRIPTION }),
-  keyMade: t.field({ type: 'DateTime', required: false, description: KEY_MADE_DESCRIPTION }),
+  sendBefore: t.field({ type: 'DateTime', description: SEND_BEFORE_DESCRIPTION }),
+  keyMade: t.field({ type: 'DateTime', description: KEY_MADE_DESCRIPTION }),
 });
 
 export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
@@ -61,23 +61,19 @@ export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
     size: t.field({ type: OrderSize, required: true, description: 'How much.' }),
     kind: t.field({
       type: PlaceOrderKind,
-      required: false,
       description:
         'Every app should send it: a `price` that gets lost on its way leaves a market order, which trades at once. A price that is missing or not meant is refused; left out, `price` alone decides.',
     }),
     price: t.float({
-      required: false,
       description:
         'The price to wait for, above 0; left out, the order is executed immediately. Null is refused, but for `kind: MARKET`.',
     }),
     stopLoss: t.field({
       type: Protection,
-      required: false,
       description: 'Where to stop a loss; left out for none, null is refused.',
     }),
     takeProfit: t.field({
       type: Protection,
-      required: false,
       description: 'Where to take a profit; left out for none, null is refused.',
     }),
     ...sending(t),
@@ -91,11 +87,9 @@ export const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
     amount: t.float({ required: true, description: 'How much, in USD.' }),
     price: t.float({ required: true, description: 'The price to wait for, above 0.' }),
     stopLoss: t.float({
-      required: false,
       description: 'The price at which to stop a loss; left out for none, null is refused.',
     }),
     takeProfit: t.float({
-      required: false,
       description: 'The price at which to take a profit; left out for none, null is refused.',
     }),
     ...sending(t),

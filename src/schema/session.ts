@@ -72,10 +72,8 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       resolve: (answer, _args, { scope }) => scope.positionsOf(answer),
     }),
     orders: t.field({
-      ...reads('orders'),
+      ...nullable(reads('orders'), 'The pending orders, as of `fetchedAt`.'),
       type: [OrderRef],
-      nullable: true,
-      description: 'The pending orders, as of `fetchedAt`.',
       resolve: ({ session }) => session.orders,
     }),
   }),

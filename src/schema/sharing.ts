@@ -22,13 +22,13 @@ export const perCopy = mark('copy');
 export const perAccount = mark('account');
 
 /** Options of a field that is never null, as in `t.exposeFloat('min', nonNull(perGroup, '…'))`. */
-export function nonNull(audience: Mark, description: string) {
-  return { ...audience, nullable: false, description } as const;
+export function nonNull<const Traits extends object>(of: Traits, description: string) {
+  return { ...of, nullable: false, description } as const;
 }
 
 /** Options of a field that may be null. */
-export function nullable(audience: Mark, description: string) {
-  return { ...audience, nullable: true, description } as const;
+export function nullable<const Traits extends object>(of: Traits, description: string) {
+  return { ...of, nullable: true, description } as const;
 }
 
 function mark(sharing: Sharing) {

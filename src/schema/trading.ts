@@ -13,6 +13,7 @@ import { OrderRef, PositionRef } from './holding.ts';
 import { KEY_MADE, PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
+import { nullable } from './sharing.ts';
 
 type PlacedAs<Outcome extends Submission['kind']> = Placed & {
   readonly outcome: Extract<Submission, { kind: Outcome }>;
@@ -93,24 +94,18 @@ const OrderOutcomeUnknownRef = builder
 for (const ref of [OrderAcceptedRef, OrderOutcomeUnknownRef]) {
   builder.objectFields(ref as typeof OrderAcceptedRef, (t) => ({
     positions: t.field({
-      ...reads('positions'),
+      ...nullable(reads('positions'), 'The open positions, read after the order.'),
       type: [PositionRef],
-      nullable: true,
-      description: 'The open positions, read after the order.',
       resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).positions(),
     }),
     orders: t.field({
-      ...reads('orders'),
+      ...nullable(reads('orders'), 'The pending orders, read after the order.'),
       type: [OrderRef],
-      nullable: true,
-      description: 'The pending orders, read after the order.',
       resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).orders(),
     }),
     session: t.field({
-      ...reads('session'),
+      ...nullable(reads('session'), 'The account’s snapshot, read after the order.'),
       type: SessionRef,
-      nullable: true,
-      description: 'The account’s snapshot, read after the order.',
       resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).session(),
     }),
   }));
@@ -143,10 +138,8 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context, info) => place(context, marketTicket(input), info),
   }),
   placeLimitOrder: t.field({
-    ...ofOrder,
+    ...nullable(ofOrder, 'Places an order that waits until the market reaches its price.'),
     type: PlaceOrderResult,
-    nullable: true,
-    description: 'Places an order that waits until the market reaches its price.',
     args: { input: t.arg(needed(PlaceLimitOrderInput, 'The order.')) },
     resolve: (_root, { input }, context, info) => place(context, limitTicket(input), info),
   }),
@@ -160,7 +153,6 @@ builder.mutationFields((t) => ({
       idempotencyKey: t.arg.string({ required: true, description: 'The key to close.' }),
       since: t.arg({
         type: 'DateTime',
-        required: false,
         description: `${KEY_MADE}, or earlier; left out: 24 hours ago. Where the order records do not reach back so far, the key is closed and the answer is \`IDEMPOTENCY_UNAVAILABLE\`.`,
       }),
     },

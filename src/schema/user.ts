@@ -43,11 +43,7 @@ const SetValueInput = builder.inputType('SetValueInput', {
   description: 'A value to keep for the user.',
   fields: (t) => ({
     key: t.string({ required: true, description: 'Its name.' }),
-    value: t.field({
-      type: 'JSON',
-      required: false,
-      description: 'Any JSON; left out, it is null.',
-    }),
+    value: t.field({ type: 'JSON', description: 'Any JSON; left out, it is null.' }),
   }),
 });
 
@@ -62,9 +58,9 @@ const RegisterDeviceInput = builder.inputType('RegisterDeviceInput', {
   description: 'A device that is to get push notifications.',
   fields: (t) => ({
     deviceId: t.string({ required: true, description: 'The device’s own id.' }),
-    token: t.string({ required: false, description: 'Its push token.' }),
-    platform: t.field({ type: DevicePlatform, required: false, description: 'What it runs.' }),
-    enabled: t.boolean({ required: false, description: 'Whether it wants them.' }),
+    token: t.string({ description: 'Its push token.' }),
+    platform: t.field({ type: DevicePlatform, description: 'What it runs.' }),
+    enabled: t.boolean({ description: 'Whether it wants them.' }),
   }),
 });
 
