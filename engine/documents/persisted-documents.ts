@@ -4,7 +4,7 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Refusal, refused } from '../operation/refusal.ts';
 import { requestError } from '../operation/request-error.ts';
-import type { OperationRecord } from '../operation/transport-context.ts';
+import type { RequestSummary } from '../operation/request-summary.ts';
 import type { Params, RequestedDocument } from './params.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 
@@ -45,7 +45,7 @@ export function createPersistedDocuments(options: PersistedDocumentsOptions) {
     get byteSize(): number {
       return registered.calculatedSize;
     },
-    find(params: Params, record: OperationRecord): RequestedDocument | Refusal {
+    find(params: Params, record: RequestSummary): RequestedDocument | Refusal {
       const { query, documentId } = params;
       const named = documentId === null ? undefined : trusted?.byId(documentId);
       const text = query ?? named?.text ?? registered.get(documentId ?? '');

@@ -7,8 +7,8 @@ import type { ReadingContext, RunCost } from '../admission/operation-context.ts'
 import type { PreparedOperation } from '../documents/documents.ts';
 import { extraForText, Meter } from '../documents/meter.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
+import type { RequestSummary } from '../operation/request-summary.ts';
 import type { EventText, JsonText } from '../operation/result-sink.ts';
-import type { OperationRecord } from '../operation/transport-context.ts';
 import { FollowedEvents, packResult } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
 import { jsonText } from './json-text.ts';
@@ -23,7 +23,7 @@ export interface LiveOperation {
   /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
   readonly reportsEnd: (error: unknown) => boolean;
   readonly ended: () => void;
-  readonly record: OperationRecord;
+  readonly record: RequestSummary;
   readonly newContext: () => ReadingContext;
   /** Returns the client that its events are charged to: once its token has ended, its account no more. */
   readonly clientNow: () => Client;
@@ -87,7 +87,7 @@ export function createEventResults(options: EventResultsOptions) {
   /** Masks an event's errors, and adds its receipt, as plugins do for all other results. */
   function published(
     result: ExecutionResult,
-    record: OperationRecord,
+    record: RequestSummary,
     context: ReadingContext,
     run: RunCost,
   ): ExecutionResult {

@@ -9,7 +9,7 @@ import { withoutStack } from '../../lib/stackless-error.ts';
 import type { Attribution, CodeTraits, RequestCode } from './codes.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from './refusal.ts';
 import { isGraphQLError, placesOf } from './request-error.ts';
-import type { OperationRecord } from './transport-context.ts';
+import type { RequestSummary } from './request-summary.ts';
 
 /** The part of a failure that clients are told, and what operators' figures go by beside its code. */
 export interface PublicCause extends Pick<GraphQLError, 'message' | 'extensions'> {
@@ -47,7 +47,7 @@ export class ErrorCodes {
     return typeof code === 'string' && this.#options.traits[code]?.outcome === 'fault';
   }
 
-  masked(errors: readonly GraphQLError[], record: OperationRecord): GraphQLError[] {
+  masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
     const { requestId } = record;
     // One failing read surfaces at every field that needed it: it is described and logged once.
     const known = new Map<unknown, PublicCause>();
@@ -79,7 +79,7 @@ export class ErrorCodes {
   }
 
   /** The result, or the events in its place, with masked errors. */
-  maskedResult<Result extends object>(result: Result, record: OperationRecord): Result {
+  maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
     const { errors } = result as ExecutionResult;
     return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
   }
@@ -90,7 +90,7 @@ export class ErrorCodes {
    */
   refusal(
     thrown: unknown,
-    record: OperationRecord,
+    record: RequestSummary,
     [code, status, isWellFormed]: Fallback = OF_OPERATION,
   ): Refusal {
     const { requestId } = record;
@@ -123,7 +123,7 @@ export class ErrorCodes {
   }
 
   /** Counts the errors of a request of which nothing is executed. */
-  refused(errors: readonly GraphQLError[], record: OperationRecord): void {
+  refused(errors: readonly GraphQLError[], record: RequestSummary): void {
     for (const error of errors) {
       this.#count(error, record);
       this.#countLimit(error, error.extensions);
@@ -163,7 +163,7 @@ export class ErrorCodes {
   /** `field`: that of an extension whose fault it is. */
   #count(
     { extensions, outcome, reason = null }: PublicCause,
-    record: OperationRecord,
+    record: RequestSummary,
     field: string | null = null,
   ): void {
     const { code, operation, limit } = extensions;

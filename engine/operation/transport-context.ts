@@ -1,20 +1,5 @@
 import type { RequestSummary } from './request-summary.ts';
 
-/** The notes about an operation, for its line in the log and its metrics. */
-export type OperationRecord = Pick<
-  RequestSummary,
-  | 'requestId'
-  | 'trace'
-  | 'type'
-  | 'isTrusted'
-  | 'operationName'
-  | 'deprecated'
-  | 'claimedAccount'
-  | 'called'
-  | 'failed'
-  | 'partMade'
->;
-
 /** How the parts of an answer are written: by the proposal of 2022 (`deferSpec=20220824`), or the present one (`incrementalSpec=v0.2`). */
 export type PartsFormat = 'deferSpec' | 'incrementalSpec';
 
@@ -22,7 +7,7 @@ export type PartsFormat = 'deferSpec' | 'incrementalSpec';
 export interface TransportContext {
   /** JSON of any shape. */
   readonly sent: unknown;
-  readonly record: OperationRecord;
+  readonly record: RequestSummary;
   /** GET must be safe to repeat, prefetch and link to. */
   readonly mayMutate: boolean;
   /** Whether the client accepts the events of a subscription. */

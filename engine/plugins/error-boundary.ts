@@ -11,8 +11,8 @@ import type { ErrorCodes } from '../operation/error-codes.ts';
 import { traitOf } from '../operation/field-traits.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../operation/refusal.ts';
 import { requestError } from '../operation/request-error.ts';
+import type { RequestSummary } from '../operation/request-summary.ts';
 import { type OperationEvents, OVER } from '../operation/result-sink.ts';
-import type { OperationRecord } from '../operation/transport-context.ts';
 import { GRAPH, type PluginContext } from './plugin-view.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
@@ -31,7 +31,7 @@ export class PluginErrorBoundary {
   readonly #codes: ErrorCodes;
   readonly #wrappable: WrappableSchema;
   readonly #guest: string;
-  readonly #executed = new WeakMap<OperationRecord, ExecutedMutation>();
+  readonly #executed = new WeakMap<RequestSummary, ExecutedMutation>();
 
   constructor(
     schema: GraphQLSchema,
@@ -64,7 +64,7 @@ export class PluginErrorBoundary {
   }
 
   /** The answer to a request of which a hook has failed, whether it was admitted or not. */
-  failed(record: OperationRecord, error: unknown, fallback: Fallback = OF_OPERATION) {
+  failed(record: RequestSummary, error: unknown, fallback: Fallback = OF_OPERATION) {
     const executed = this.#executed.get(record);
     if (executed === undefined) return this.#codes.refusal(error, record, fallback);
     this.#codes.pluginFailed(error);
@@ -123,7 +123,7 @@ export class PluginErrorBoundary {
   }
 
   /** A result as plugins hand it on: their errors get our codes, and without data they are a refusal. */
-  checked(record: OperationRecord, result: ExecutionResult, fallback: Fallback = OF_OPERATION) {
+  checked(record: RequestSummary, result: ExecutionResult, fallback: Fallback = OF_OPERATION) {
     if (typeof result !== 'object' || result === null || Symbol.asyncIterator in result) {
       return this.failed(record, new TypeError('no result'));
     }
@@ -158,13 +158,9 @@ export class PluginErrorBoundary {
     for (const [key, isKept] of this.#fieldsOf(operation)) {
       if (written && !(key in written)) continue;
       const value = written?.[key];
-      if (typeof value !== 'object') {
-        if (isKept === null) data[key] = value;
-        else lost(unknownOutcome(), key);
-      } else if (value === null || !isKept) {
-        data[key] = null;
-        if (value !== null) lost(unknownOutcome(), key);
-      } else {
+      if (value === null || isKept === null) data[key] = value;
+      else if (typeof value !== 'object' || !isKept) lost(unknownOutcome(), key);
+      else {
         const entries = Object.entries(value);
         data[key] = Object.fromEntries(entries.map(([name, each]) => [name, scalarOrNull(each)]));
         for (const [name, each] of entries) {

@@ -2,9 +2,9 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { RequestCaller } from '../../../lib/caller.ts';
 import { parseExactJson } from '../../../lib/exact-json.ts';
-import type { Operation } from '../../admission/operation.ts';
 import { OF_REQUEST, type Refusal } from '../../operation/refusal.ts';
-import type { OperationRecord, TransportContext } from '../../operation/transport-context.ts';
+import type { RequestSummary } from '../../operation/request-summary.ts';
+import type { TransportContext } from '../../operation/transport-context.ts';
 import type { Graph } from '../../plugins/graph.ts';
 import { PluginView, REQUEST } from '../../plugins/plugin-view.ts';
 import { readQueryString } from './query-string.ts';
@@ -12,21 +12,10 @@ import { readQueryString } from './query-string.ts';
 /** The result or the refusal that a response stands for, and the events of a subscription. */
 type Settled = ExecutionResult | Refusal | AsyncIterable<unknown>;
 
-export interface YogaAnswer {
-  readonly response: Response;
-  /** The outcome that the response was made of; undefined for one that a plugin, or yoga, made by itself. */
-  readonly outcome: Settled | undefined;
-  /** Null where nothing was admitted. */
-  readonly operation: Operation | null;
-}
-
-export type YogaHandler = (
-  caller: RequestCaller,
-  transport: TransportContext,
-) => Promise<YogaAnswer>;
+export type YogaHandler = ReturnType<typeof createYogaHandler>;
 
 /** Yoga's handler of HTTP, whose hooks other plugins have; the graph itself executes, as it does for every transport. */
-export function createYogaHandler(graph: Graph): YogaHandler {
+export function createYogaHandler(graph: Graph) {
   const outcomes = new WeakMap<Response, Settled>();
   const sent = new WeakMap<object, unknown>();
   const yoga = createYoga({
@@ -45,7 +34,8 @@ export function createYogaHandler(graph: Graph): YogaHandler {
     maxRequestBodySize: false,
     logging: false,
   });
-  return async (caller, transport) => {
+  /** There is no outcome of a response that a plugin, or yoga, made by itself, and no operation where nothing was admitted. */
+  return async (caller: RequestCaller, transport: TransportContext) => {
     const view = new PluginView(caller, transport);
     const fetch = async () => yoga.fetch(view.request as Request, view);
     const response = await fetch().catch((error: unknown) => {
@@ -96,7 +86,7 @@ function useGraph(
 }
 
 /** Hooks of HTTP may have thrown, or put something in a result's place: the one conversion of errors takes it. */
-function settled(graph: Graph, record: OperationRecord, result: Settled): Settled {
+function settled(graph: Graph, record: RequestSummary, result: Settled): Settled {
   if (Symbol.asyncIterator in result || 'isWellFormed' in result) return result;
   return graph.pluginErrors.checked(record, result, OF_REQUEST);
 }
