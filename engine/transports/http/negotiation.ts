@@ -55,8 +55,8 @@ const ANYTHING: Accepted = { single: PLAIN_JSON, events: EVENT_STREAM, parts: nu
 /** One element of the header. */
 interface MediaRange {
   readonly type: string;
-  /** The format of parts that an event stream is asked to have. */
-  readonly format: PartsFormat | null;
+  /** The kind of `multipart/mixed` that it names, or whose parts an event stream is asked to have; undefined for another's. */
+  readonly spec: StreamType | undefined;
   /** The higher, the more exactly it names a type; of two that match, the more specific one counts. */
   readonly specificity: number;
   readonly weight: number;
@@ -67,10 +67,13 @@ interface MediaRange {
 const ELEMENTS = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g;
 const PARAMETERS = /(?:[^;"]|"(?:\\.|[^"\\])*"?)+/g;
 
-const FORMATS: ReadonlyMap<string, PartsFormat> = new Map([
-  ['deferspec=20220824', 'deferSpec'],
-  ['incrementalspec=v0.2', 'incrementalSpec'],
+/** The parameters that tell the kinds of `multipart/mixed` apart, of which an event stream may have the last two as well. */
+const SPECS: ReadonlyMap<string, StreamType> = new Map([
+  ['subscriptionspec=1.0', MULTIPART],
+  ['deferspec=20220824', DEFERRED],
+  ['incrementalspec=v0.2', INCREMENTAL],
 ]);
+const SPEC = /^(?:subscription|defer|incremental)spec$/;
 
 const ANY_TYPE = 0;
 const ANY_SUBTYPE = 2;
@@ -115,8 +118,8 @@ function partsBy(
   if (stream !== null && stream.specificity >= NAMED) named.push(stream);
   const [best] = named.sort((one, other) => (isBetter(one, other) ? -1 : 1));
   if (best === undefined || (json !== null && json.weight > best.weight)) return null;
-  const type = best.type as StreamType;
-  return { type, format: type === INCREMENTAL ? 'incrementalSpec' : (best.format ?? 'deferSpec') };
+  const format = best.spec === INCREMENTAL ? 'incrementalSpec' : 'deferSpec';
+  return { type: best.type as StreamType, format };
 }
 
 /** The range that decides about a type; null where the type is not acceptable. */
@@ -147,33 +150,23 @@ function readRange(element: string, at: number): MediaRange | null {
   const [name = '', ...parameters] = element.match(PARAMETERS) ?? [];
   const written = name.trim().toLowerCase();
   // Java's HttpURLConnection sends the short form.
-  let type = written === '*' ? '*/*' : written;
-  let specificity = type === '*/*' ? ANY_TYPE : type.endsWith('/*') ? ANY_SUBTYPE : NAMED;
+  const whole = written === '*' ? '*/*' : written;
+  let specificity = whole === '*/*' ? ANY_TYPE : whole.endsWith('/*') ? ANY_SUBTYPE : NAMED;
   let weight = 1;
-  let format: PartsFormat | null = null;
-  let isOfAnother = false;
+  // A request that names no version gets the one that most clients read.
+  let spec: StreamType | undefined = DEFERRED;
   for (const parameter of parameters) {
     const equals = parameter.indexOf('=');
     const value = unquoted(parameter.slice(equals + 1).trim());
     const key = parameter.slice(0, Math.max(0, equals)).trim().toLowerCase();
     if (key === 'q') weight = readWeight(value);
-    if (key === 'subscriptionspec' && written === 'multipart/mixed') {
-      if (value === '1.0') type = MULTIPART;
-      else isOfAnother = true;
-    }
-    if (key === 'deferspec' || key === 'incrementalspec') {
-      format = FORMATS.get(`${key}=${value}`) ?? null;
-      isOfAnother ||= format === null;
-    }
+    if (SPEC.test(key)) spec = SPECS.get(`${key}=${value}`);
     if (key !== 'charset') continue;
     if (!/^utf-?8$/i.test(value)) return null;
     specificity += 1;
   }
-  // A request that names no version gets the one that most clients read.
-  if (type === 'multipart/mixed' && !isOfAnother) {
-    type = format === 'incrementalSpec' ? INCREMENTAL : DEFERRED;
-  }
-  return { type, format, specificity, weight, at };
+  const type = whole === 'multipart/mixed' ? (spec ?? whole) : whole;
+  return { type, spec, specificity, weight, at };
 }
 
 /** A weight that is none counts as left out, which is 1. */
