@@ -17,7 +17,7 @@ import { deferredAnswer } from './deferred-answer.ts';
 import { packResult } from './delivery.ts';
 import type { EventResults } from './event-results.ts';
 import { jsonText } from './json-text.ts';
-import { beginTrace, endSpan, endTrace } from './operation-traces.ts';
+import { beginTrace, endSpan } from './operation-traces.ts';
 import { CachedResult } from './response-cache.ts';
 
 const CROWDED_RETRY_SECONDS = 5;
@@ -51,12 +51,15 @@ export function createExecution(parts: ExecutionParts) {
     const { partsFormat } = transport;
     const deferral = partsNow(prepared.deferral, values);
     if (partsFormat && deferral) return defer(context, partsFormat, deferral);
-    return chain(answered(context), (result) => ended(context, masked(context, result)));
+    // A cached response waits for no turn.
+    return chain(cachedAnswer(parts, context, computed), (result) =>
+      ended(context, masked(context, result)),
+    );
   }
 
   /** The result of a query or a mutation, with its errors masked. */
   function execute(context: OperationContext): MaybePromise<ExecutionResult> {
-    return chain(answered(context), (result) => masked(context, result));
+    return chain(cachedAnswer(parts, context, computed), (result) => masked(context, result));
   }
 
   /** All parts begin at once, with one context: what several of them read is read once. */
@@ -127,7 +130,7 @@ export function createExecution(parts: ExecutionParts) {
       result = { data: null, errors: [asGraphQLError(error)] };
     }
     const shown = masked(context, result);
-    if (span !== null) endSpan(span, shown, codes);
+    endSpan(span, shown, codes);
     return shown;
   }
 
@@ -135,11 +138,6 @@ export function createExecution(parts: ExecutionParts) {
   function overCostly({ meter }: Operation, client: Client) {
     if (!meter.isCostly || !limiter.take('largeAnswers', client).isOver) return null;
     return overLimit('costly operations', CROWDED_RETRY_SECONDS);
-  }
-
-  /** A cached response waits for no turn. */
-  function answered(context: OperationContext): MaybePromise<ExecutionResult> {
-    return cachedAnswer(parts, context, computed);
   }
 
   function masked<Result extends object>({ operation }: OperationContext, result: Result): Result {
@@ -160,7 +158,7 @@ export function createExecution(parts: ExecutionParts) {
     result: Result,
   ): Result | ExecutionResult {
     const { operation } = context;
-    endTrace(operation, result, codes);
+    endSpan(operation.trace, result, codes);
     if (!receipts || isSubscription(context)) return result;
     const { cost, meter } = operation;
     const extensions = context.receipt({ cost, fields: meter.fields, waitedMs: 0 });

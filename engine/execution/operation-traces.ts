@@ -19,12 +19,9 @@ export function beginTrace(operation: Operation): void {
   operation.trace = record.trace.operation(start);
 }
 
-export function endTrace({ trace }: Operation, result: object, codes: ErrorCodes): void {
-  if (trace !== null) endSpan(trace, result, codes);
-}
-
-/** The span tells the first error that is a fault; other errors are an answer like any other. */
-export function endSpan(span: TraceSpan, result: object, codes: ErrorCodes): void {
+/** The span tells the first error that is a fault; other errors are an answer like any other. Null where tracing is off. */
+export function endSpan(span: TraceSpan | null, result: object, codes: ErrorCodes): void {
+  if (span === null) return;
   const { errors = [] } = result as ExecutionResult;
   const fault = errors.find(({ extensions }) => codes.isFault(extensions?.code));
   const code = fault?.extensions?.code;

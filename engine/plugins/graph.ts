@@ -45,7 +45,12 @@ export function createGraph(parts: GraphParts) {
       view?: PluginView,
     ): MaybePromise<OpenedOperation | Refusal> {
       return chain(
-        admit(parts.admission, caller, openEnveloped ? inOnePiece(transport) : transport),
+        // The hooks of plugins see one result.
+        admit(
+          parts.admission,
+          caller,
+          openEnveloped ? { ...transport, partsFormat: null } : transport,
+        ),
         (operation): MaybePromise<OpenedOperation | Refusal> => {
           if ('errors' in operation) {
             codes.refused(operation.errors, transport.record);
@@ -60,9 +65,4 @@ export function createGraph(parts: GraphParts) {
       );
     },
   };
-}
-
-/** The hooks of plugins see one result. */
-function inOnePiece(transport: TransportContext): TransportContext {
-  return { ...transport, partsFormat: null };
 }

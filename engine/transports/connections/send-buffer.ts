@@ -21,7 +21,6 @@ export interface BufferSums {
   readonly perConnection: number;
   changed(buffer: SendBuffer, bytes: number): void;
   hasRoom(caller: RequestCaller, connectionBytes: number): boolean;
-  room(buffer: SendBuffer): Promise<void>;
   /** Calls back once when there may be room. */
   wait(buffer: SendBuffer, ready: () => void): void;
   /** Calls those back who need wait no longer. */
@@ -89,8 +88,10 @@ export class SendBuffer {
   }
 
   /** Resolves when the next answer may begin, or the client has disconnected. */
-  room(): Promise<void> {
-    return this.#sums.room(this);
+  async room(): Promise<void> {
+    while (!this.isReleased && !this.hasRoom()) {
+      await new Promise<void>((ready) => this.#sums.wait(this, ready));
+    }
   }
 
   release(): void {

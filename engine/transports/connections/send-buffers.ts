@@ -56,10 +56,6 @@ export function createSendBuffers(options: SendBuffersOptions) {
     return parts[0]?.key ?? key;
   }
 
-  function wait(buffer: SendBuffer, ready: () => void): void {
-    waiting.add({ buffer, client: bytesOf(buffer), ready, sinceMs: clock.now() });
-  }
-
   function bytesOf({ recipient }: SendBuffer): ClientBytes {
     const key = keyOf(recipient.caller);
     return clients.get(key) ?? { key, bytes: 0 };
@@ -150,7 +146,9 @@ export function createSendBuffers(options: SendBuffersOptions) {
 
   const sums = {
     perConnection,
-    wait,
+    wait(buffer: SendBuffer, ready: () => void): void {
+      waiting.add({ buffer, client: bytesOf(buffer), ready, sinceMs: clock.now() });
+    },
     /** The unread bytes of all connections. */
     get bytes(): number {
       return total;
@@ -164,11 +162,6 @@ export function createSendBuffers(options: SendBuffersOptions) {
       if (crowded === 0 && !isHalfFull()) return true;
       const client = clients.get(keyOf(caller));
       return client === undefined || isWithinShare(client);
-    },
-    async room(buffer: SendBuffer): Promise<void> {
-      while (!buffer.isReleased && !buffer.hasRoom()) {
-        await new Promise<void>((ready) => wait(buffer, ready));
-      }
     },
     wakeSoon,
     changed(buffer: SendBuffer, bytes: number): void {

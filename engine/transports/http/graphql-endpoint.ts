@@ -112,15 +112,13 @@ export function createGraphQLEndpoint(
     if (operation === null || operation.events === null) {
       return sendAnswer(reply, outcome as ExecutionResult, operation, single);
     }
-    return operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION
-      ? sendEvents(reply, operation.events, outcome as AsyncIterable<never>, events)
-      : sendParts(reply, operation.events, parts?.type ?? DEFERRED);
-  }
-
-  /** A shutdown waits for the last part, as for any answer. */
-  function sendParts(reply: HttpReply, parts: OperationEvents, type: StreamType): Promise<void> {
+    if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
+      return sendEvents(reply, operation.events, outcome as AsyncIterable<never>, events);
+    }
     const summary = reply.summary as RequestSummary;
-    return new EventStream(reply, summary, pingMs, type).carry(parts);
+    const stream = new EventStream(reply, summary, pingMs, parts?.type ?? DEFERRED);
+    // A shutdown waits for the last part, as for any answer.
+    return stream.carry(operation.events);
   }
 
   /** Answers a subscription by an event stream, which may last for hours. `outcome`: as other plugins hand it on. */

@@ -143,9 +143,4 @@ export class Connection implements Recipient, PingTarget {
     const mayRead = this.#waiting === 0 && this.unread.isWithinShare;
     if (mayRead && this.socket.isPaused) this.socket.resume();
   }
-
-  /** Frees what the client has left unread. */
-  closed(): void {
-    this.unread.release();
-  }
 }

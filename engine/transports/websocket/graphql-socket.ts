@@ -259,7 +259,7 @@ export class GraphQLSocket implements FrameWatcher {
     clearTimeout(this.#initTimer);
     this.#settings.lasting.delete(this);
     this.#settings.metrics.socketClosed(code);
-    this.#connection.closed();
+    this.#connection.unread.release();
     for (const operation of this.#operations.values()) this.#leave(operation);
   }
 }
