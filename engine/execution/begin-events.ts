@@ -6,9 +6,6 @@ import type { OperationContext, ReadingContext } from '../admission/operation-co
 import { overLimit } from '../operation/over-limit-error.ts';
 import type { EventResults } from './event-results.ts';
 
-// A client at the limit has to close a subscription before it can open another.
-const RETRY_SECONDS = 5;
-
 /** The events, as other plugins may hand them on; or a result where there are none. */
 export type Subscribed = AsyncIterableIterator<never, void> | ExecutionResult;
 
@@ -40,7 +37,7 @@ export async function beginEvents(
   const slot = takeSlot(limits.limiter, 'subscriptions', clientNow);
   if (slot === null) {
     events.leave();
-    return { errors: overLimit('subscriptions', RETRY_SECONDS).errors };
+    return { errors: overLimit('subscriptions').errors };
   }
   operation.events = results.follow(events, {
     prepared,

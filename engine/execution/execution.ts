@@ -20,8 +20,6 @@ import { jsonText } from './json-text.ts';
 import { beginTrace, endSpan } from './operation-traces.ts';
 import { CachedResult } from './response-cache.ts';
 
-const CROWDED_RETRY_SECONDS = 5;
-
 interface ExecutionParts extends CachedAnswerParts {
   readonly scheduler: FairScheduler;
   readonly codes: ErrorCodes;
@@ -137,7 +135,7 @@ export function createExecution(parts: ExecutionParts) {
   /** Refuses a costly operation whose client has enough of them under way; else it counts until it is given back. */
   function overCostly({ meter }: Operation, client: Client) {
     if (!meter.isCostly || !limiter.take('largeAnswers', client).isOver) return null;
-    return overLimit('costly operations', CROWDED_RETRY_SECONDS);
+    return overLimit('costly operations');
   }
 
   function masked<Result extends object>({ operation }: OperationContext, result: Result): Result {

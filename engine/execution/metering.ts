@@ -15,6 +15,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
+import { memo } from '../../lib/memo.ts';
 import {
   extraForList,
   extraForText,
@@ -51,8 +52,7 @@ export function createMetering(schema: GraphQLSchema) {
   return (meter: Meter): GraphQLSchema => {
     const types = new Map<GraphQLCompositeType, Map<string, Field>>();
     const getField = (parent: GraphQLCompositeType, name: string) => {
-      const fields = types.get(parent) ?? new Map<string, Field>();
-      types.set(parent, fields);
+      const fields = memo(types, parent, () => new Map<string, Field>());
       const known = fields.get(name);
       if (known) return known;
       const field = schema.getField(parent, name);
@@ -96,22 +96,19 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
     meter.count(FIELDS_PER_ERROR);
   }
 
-  function resolved(...args: Parameters<Resolver>): unknown {
-    try {
-      return resolve(...args);
-    } catch (error) {
-      countError();
-      throw meter.isOver && !isExempt ? OVER_BUDGET : error;
-    }
-  }
-
   function answer(
     source: unknown,
     args: Record<string, unknown>,
     context: unknown,
     info: GraphQLResolveInfo,
   ): unknown {
-    const value = resolved(source, args, context, info);
+    let value: unknown;
+    try {
+      value = resolve(source, args, context, info);
+    } catch (error) {
+      countError();
+      throw meter.isOver && !isExempt ? OVER_BUDGET : error;
+    }
     if (!isPromiseLike(value)) return answered(value);
     // This is a side branch, because errors are ordered by when the executor's own promises settle.
     value.then(countExtra, countError);

@@ -2,11 +2,14 @@ import { GraphQLError } from 'graphql';
 import { REQUEST_CODES } from './codes.ts';
 import { type Refusal, refused } from './refusal.ts';
 
+// One of what a client has too many of at a time may have ended by then.
+const CROWDED_RETRY_SECONDS = 5;
+
 /** `RATE_LIMITED` by a limit of this service, whose name is for operators and no part of the answer. */
 export class OverLimitError extends GraphQLError {
   readonly limit: string;
 
-  constructor(limit: string, retryAfter: number) {
+  constructor(limit: string, retryAfter = CROWDED_RETRY_SECONDS) {
     const { retryable } = REQUEST_CODES.RATE_LIMITED;
     super('Too many requests: wait a moment.', {
       extensions: { code: 'RATE_LIMITED', retryable, retryAfter },
@@ -23,7 +26,7 @@ export function tooManyMessages(): Refusal {
 }
 
 /** Refuses the whole request, with the seconds after which to retry. */
-export function overLimit(limit: string, seconds: number): Refusal {
+export function overLimit(limit: string, seconds = CROWDED_RETRY_SECONDS): Refusal {
   const error = new OverLimitError(limit, seconds);
   return refused([error], 429, { 'retry-after': String(seconds) });
 }

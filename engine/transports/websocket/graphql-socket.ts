@@ -26,7 +26,6 @@ const ON_TOKEN_END = 'ontokenend';
 const INCREMENTAL_SPEC = 'incrementalspec';
 /** The limit of in-flight operations on one socket, subscriptions included. */
 const MAX_OPERATIONS = 100;
-const TOO_MANY_RETRY_SECONDS = 5;
 // The frames that open a socket and answer its pings do not count: thousands of sockets may share one address.
 const FREE_FRAMES = { max: 5, perMs: 10 / 60_000, maxDebt: 5 };
 const LARGE_BYTES = 16_384;
@@ -207,7 +206,7 @@ export class GraphQLSocket implements FrameWatcher {
       return tooComplex('characters of an id', id.length, MAX_ID_LENGTH);
     const open = this.#unfinished.size + 1;
     if (open > MAX_OPERATIONS) return tooComplex('operations of a socket', open, MAX_OPERATIONS);
-    return this.#connection.claim() ? null : new OverLimitError('sockets', TOO_MANY_RETRY_SECONDS);
+    return this.#connection.claim() ? null : new OverLimitError('sockets');
   }
 
   #leave(operation: SocketOperation | undefined): void {

@@ -18,8 +18,6 @@ type OperationSettings = Pick<
   'accessLog' | 'graph' | 'standingOf' | 'tokenEndOf' | 'tracing'
 >;
 
-const RETRY_SECONDS = 5;
-
 /** The results of a subscription, as its transport iterates them: ours bypass the iterator. */
 type Results = AsyncIterableIterator<ExecutionResult>;
 
@@ -72,7 +70,7 @@ export class SocketOperation implements ResultSink {
     const { accessLog } = this.#settings;
     await connection.room();
     if (!connection.isOpen) {
-      this.refuse(new OverLimitError('unread answers', RETRY_SECONDS));
+      this.refuse(new OverLimitError('unread answers'));
       return null;
     }
     const opened = await this.#open(payload);
