@@ -7,6 +7,7 @@ import {
   parse,
 } from 'graphql';
 import { traits } from '../../engine/operation/field-traits.ts';
+import { memo } from '../../lib/memo.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Context } from './context.ts';
 import { printedSchema } from './schema.ts';
@@ -111,7 +112,6 @@ function subgraphSdl(schema: GraphQLSchema): string {
 const indexes = new WeakMap<readonly object[], ReadonlyMap<string, object>>();
 
 function found(list: readonly { readonly id: string }[], id: string): object | null {
-  const index = indexes.get(list) ?? new Map(list.map((one) => [one.id, one]));
-  indexes.set(list, index);
+  const index = memo(indexes, list, () => new Map(list.map((one) => [one.id, one])));
   return index.get(id) ?? null;
 }

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { chain, type MaybePromise, promised } from '../../lib/maybe-promise.ts';
+import { memo } from '../../lib/memo.ts';
 import { toToken } from '../../lib/token.ts';
 import type { ListPair } from '../domain/account/settle-pair.ts';
 import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
@@ -302,12 +303,8 @@ export class Scope implements OwnReads {
   /** A read that needs nothing but its viewer. */
   read<T>(read: Read<T>): Promise<T> {
     this.#reads ??= new Map();
-    const known = this.#reads.get(read) as Promise<T> | undefined;
-    if (known) return known;
-    const { gateway } = this.#services;
-    const reading = this.#asViewer((viewer) => gateway.read(viewer, read));
-    this.#reads.set(read, reading);
-    return reading;
+    const ask = () => this.#asViewer((viewer) => this.#services.gateway.read(viewer, read));
+    return memo(this.#reads, read, ask) as Promise<T>;
   }
 
   #asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {
@@ -326,9 +323,6 @@ type Holding = Pick<Position | Order, 'symbol'>;
 const groups = new WeakMap<readonly Holding[], ReadonlyMap<string, readonly Holding[]>>();
 
 function groupBySymbol<T extends Holding>(list: readonly T[]): ReadonlyMap<string, readonly T[]> {
-  const known = groups.get(list);
-  if (known) return known as ReadonlyMap<string, readonly T[]>;
-  const grouped = Map.groupBy(list, ({ symbol }) => symbol);
-  groups.set(list, grouped);
-  return grouped;
+  const grouped = memo(groups, list, () => Map.groupBy(list, ({ symbol }) => symbol));
+  return grouped as ReadonlyMap<string, readonly T[]>;
 }
