@@ -4,12 +4,8 @@ import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
 import { tenantKey } from '../domain/auth/viewer.ts';
 import { HELD } from '../store/order-records.ts';
-import {
-  freeInRedis,
-  holdInRedis,
-  type RedisAddress,
-  readRedisOrderStatus,
-} from '../store/redis/order-status.ts';
+import type { RedisConnectionOptions } from '../store/redis/connection.ts';
+import { freeInRedis, holdInRedis, readRedisOrderStatus } from '../store/redis/order-status.ts';
 import { copyOrderFile } from '../store/sqlite/copy-order-file.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
 import { moveOrderFile } from '../store/sqlite/move-order-file.ts';
@@ -195,7 +191,7 @@ const NO_REPLICA =
 
 async function reportRedis(
   config: Config,
-  redis: RedisAddress,
+  redis: RedisConnectionOptions,
   terminal: Terminal,
   declared: 'complete' | 'incomplete' | null,
 ): Promise<number> {

@@ -219,6 +219,7 @@ describeWithRedis('with Redis', (serverPath) => {
   const openRecords = ({ url }: TestRedis, maxPerAccount = 100) =>
     openRedisOrderRecords({
       ...{ url, max: 100, maxPerAccount },
+      prefix: 'trading-graph:',
       clock: systemClock,
       uptimeMs: () => performance.now(),
       redisTimeoutMs: 30_000,

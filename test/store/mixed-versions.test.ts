@@ -101,6 +101,7 @@ describe.skipIf(!hasFormer)('a replica of this version beside one of the last', 
         versions[version].openRedisOrderRecords({
           ...common,
           url: redis.url,
+          prefix: 'trading-graph:',
           redisTimeoutMs: 10_000,
           durability: 'required',
           uptimeMs: () => performance.now(),

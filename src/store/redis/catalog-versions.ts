@@ -1,4 +1,4 @@
-import { connectRedis, REDIS_PREFIX, type RedisConnectionOptions } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 
 // A phone that was offline for longer loads the catalog anew, which takes a few seconds.
 const LIFE_SECONDS = 24 * 3_600;
@@ -22,9 +22,7 @@ end
 const GET = `return redis.call('GET', KEYS[1])`;
 
 /** Former versions of the catalogs, which replicas share. Losing one costs a client the whole catalog instead of its changes, nothing else. */
-export async function openRedisCatalogVersions(options: RedisConnectionOptions) {
-  const { prefix = REDIS_PREFIX } = options;
-  const redis = await connectRedis(options);
+export function createRedisCatalogVersions(redis: RedisConnection, prefix: string) {
   const keyOf = (key: string) => `${prefix}catalog:${key}`;
   return {
     async put(key: string, text: string): Promise<void> {
@@ -35,6 +33,5 @@ export async function openRedisCatalogVersions(options: RedisConnectionOptions) 
       const text = await redis.run(GET, [keyOf(key)], []);
       return typeof text === 'string' ? text : null;
     },
-    close: () => redis.close(),
   };
 }

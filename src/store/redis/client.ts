@@ -9,7 +9,6 @@ interface RedisClientOptions {
   readonly url: string;
   /** The deadline of connecting, and of each command. */
   readonly timeoutMs: number;
-  readonly reconnectMaxMs: number;
   /** Is told of each failure of the connection; those of commands are seen by whoever runs them. */
   readonly health: RedisHealth;
 }
@@ -97,12 +96,15 @@ function connectionOptions(options: RedisClientOptions) {
     connectTimeout: options.timeoutMs,
     // One that is half open is dropped: it counts while an answer is awaited.
     socketTimeout: 3 * options.timeoutMs,
-    retryStrategy: retryDelay(options),
+    retryStrategy: retryDelay,
   } satisfies RedisOptions;
 }
 
-function retryDelay({ reconnectMaxMs }: RedisClientOptions) {
-  return (attempt: number) => Math.min(50 * attempt, reconnectMaxMs);
+/** Short, so that a replica is back well before a new epoch opens. */
+const RECONNECT_MAX_MS = 500;
+
+function retryDelay(attempt: number): number {
+  return Math.min(50 * attempt, RECONNECT_MAX_MS);
 }
 
 function sentinelOptions(sentinel: SentinelUrl, options: RedisClientOptions) {
@@ -112,7 +114,7 @@ function sentinelOptions(sentinel: SentinelUrl, options: RedisClientOptions) {
     sentinels: [...sentinels],
     // A Sentinel that hangs must not keep the others from being asked.
     sentinelCommandTimeout: options.timeoutMs,
-    sentinelRetryStrategy: retryDelay(options),
+    sentinelRetryStrategy: retryDelay,
     ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
   } satisfies RedisOptions;
 }

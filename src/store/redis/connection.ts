@@ -13,19 +13,16 @@ export class RedisSilentError extends RecordsUnavailableError {}
 export interface RedisConnectionOptions extends Pick<RedisHealthOptions, 'onWarn' | 'onFailed'> {
   readonly url: string;
   /** The prefix of all keys; replicas of one gateway share it. */
-  readonly prefix?: string;
-  /** The deadline of connecting, and of each command; each part's own where left out. */
+  readonly prefix: string;
+  /** The deadline of connecting, and of each command; a second where left out. */
   readonly redisTimeoutMs?: number;
   /** Its own where left out. */
   readonly health?: RedisHealth;
 }
 
-export const REDIS_PREFIX = 'trading-graph:';
-export const REDIS_TIMEOUT_MS = 1_000;
-/** Short, so that a replica is back well before a new epoch opens. */
-const RECONNECT_MAX_MS = 500;
+const REDIS_TIMEOUT_MS = 1_000;
 
-/** A connection for scripts, such as those of the order records. */
+/** A connection for scripts. */
 export async function connectRedis({
   url,
   redisTimeoutMs = REDIS_TIMEOUT_MS,
@@ -33,12 +30,7 @@ export async function connectRedis({
   onFailed,
   health = createRedisHealth({ onWarn, onFailed }),
 }: RedisConnectionOptions) {
-  const redis = await openRedisClient({
-    url,
-    timeoutMs: redisTimeoutMs,
-    reconnectMaxMs: RECONNECT_MAX_MS,
-    health,
-  });
+  const redis = await openRedisClient({ url, timeoutMs: redisTimeoutMs, health });
 
   return {
     /** Runs a script or fails immediately: nothing is queued for a Redis that is unreachable. */

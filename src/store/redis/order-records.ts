@@ -26,7 +26,6 @@ import {
 import { createRedisAccountVersions } from './account-versions.ts';
 import {
   connectRedis,
-  REDIS_PREFIX,
   type RedisConnectionOptions,
   RedisSilentError,
   watchSettings,
@@ -67,7 +66,7 @@ const POLL_MS = 50;
  */
 export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   const { clock, max, maxPerAccount = max, accounts = '', onWarn, uptimeMs } = options;
-  const { prefix = REDIS_PREFIX, timing = REDIS_TIMING, durability = 'wished' } = options;
+  const { prefix, timing = REDIS_TIMING, durability = 'wished' } = options;
   const bounds = { max, maxPerAccount };
   const redis = await connectRedis(options);
   if (durability === 'required') await assertDurable(redis);

@@ -7,9 +7,7 @@ import { momentIn } from './record-answers.ts';
 import { figureIn } from './replies.ts';
 import { COMMON } from './scripts.ts';
 
-export type RedisAddress = RedisConnectionOptions & { readonly prefix: string };
-
-interface RedisOrderStatusOptions extends RedisAddress {
+interface RedisOrderStatusOptions extends RedisConnectionOptions {
   readonly max: number;
   readonly durability: Durability;
   readonly declared?: 'complete' | 'incomplete' | null;
@@ -60,23 +58,26 @@ export function readRedisOrderStatus({
 }
 
 /** How many records count for the account no more; null where Redis does not answer. */
-export function freeInRedis(connection: RedisAddress, login: string): Promise<number | null> {
-  return asked(connection, async (scripts) => {
+export function freeInRedis(redis: RedisConnectionOptions, login: string): Promise<number | null> {
+  return asked(redis, async (scripts) => {
     const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(login)));
     return figureIn(freed);
   });
 }
 
 /** The number of replicas that hear of it; null where Redis does not answer. */
-export function holdInRedis(connection: RedisAddress, toHold: boolean): Promise<number | null> {
-  return asked(connection, async (scripts) => {
+export function holdInRedis(
+  redis: RedisConnectionOptions,
+  toHold: boolean,
+): Promise<number | null> {
+  return asked(redis, async (scripts) => {
     const [, replicas] = await scripts.run(HOLD, [toHold ? 1 : 0]);
     return figureIn(replicas);
   });
 }
 
 async function asked<T>(
-  connection: RedisAddress,
+  connection: RedisConnectionOptions,
   ask: (scripts: OrderScripts) => Promise<T>,
 ): Promise<T | null> {
   const redis = await connectRedis(connection);

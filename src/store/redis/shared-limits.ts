@@ -2,19 +2,18 @@ import type { Clock } from '../../../lib/clock.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { SharedKeys } from '../../../lib/limits/known-keys.ts';
 import type { Share } from '../../../lib/limits/limiter.ts';
-import { openRedisClient } from './client.ts';
-import { REDIS_PREFIX, REDIS_TIMEOUT_MS, type RedisConnectionOptions } from './connection.ts';
-import { createRedisHealth } from './redis-health.ts';
+import type { RedisConnection } from './connection.ts';
+import type { RedisHealth } from './redis-health.ts';
 import { figureIn, unreadable } from './replies.ts';
 
-export interface SharedLimitsOptions extends RedisConnectionOptions {
+export interface SharedLimitsOptions {
+  readonly prefix: string;
   readonly clock: Clock;
   /** Called with the duration of each count in Redis. */
   readonly onCounted?: (ms: number) => void;
 }
 
 const PAUSE_MS = 5_000;
-const RECONNECT_MAX_MS = 1_000;
 const MAX_KEYS = 200_000;
 const MAX_AT_ONCE = 500;
 
@@ -44,24 +43,15 @@ for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[4])) do
 end
 `;
 
-/** Opens the counts and known keys that all replicas share. While Redis does not answer it is not asked: each replica has its own. */
-export async function openSharedLimits({
-  url,
-  clock,
-  onWarn,
-  prefix = REDIS_PREFIX,
-  redisTimeoutMs = REDIS_TIMEOUT_MS,
-  onCounted = () => {},
-  onFailed,
-  health = createRedisHealth({ onWarn, onFailed }),
-}: SharedLimitsOptions) {
-  const redis = await openRedisClient({
-    url,
-    // Only an unknown token's first call waits for an answer; beyond it a replica counts for itself.
-    timeoutMs: redisTimeoutMs,
-    reconnectMaxMs: RECONNECT_MAX_MS,
-    health,
-  });
+const FORGET = "redis.call('ZREM', KEYS[1], ARGV[1])";
+const END_OF = "return redis.call('ZSCORE', KEYS[1], ARGV[1])";
+
+/** The counts and known keys that all replicas share. While Redis does not answer it is not asked: each replica has its own. */
+export function createSharedLimits(
+  redis: RedisConnection,
+  health: RedisHealth,
+  { clock, prefix, onCounted = () => {} }: SharedLimitsOptions,
+) {
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   const isPaused = () => clock.now() < pausedUntilMs;
 
@@ -71,8 +61,7 @@ export async function openSharedLimits({
     const startedAtMs = performance.now();
     try {
       return await command();
-    } catch (error) {
-      health.failed(error);
+    } catch {
       pausedUntilMs = clock.now() + PAUSE_MS;
       return null;
     } finally {
@@ -84,9 +73,9 @@ export async function openSharedLimits({
     const levels: number[] = [];
     for (let at = 0; at < buckets.length; at += MAX_AT_ONCE) {
       const keys = buckets.slice(at, at + MAX_AT_ONCE).map((key) => `${prefix}limit:${key}`);
-      const args = [...keys, ...figures.slice(3 * at, 3 * (at + MAX_AT_ONCE))];
+      const args = figures.slice(3 * at, 3 * (at + MAX_AT_ONCE));
       const answer = await ask(async () =>
-        levelsIn(await redis.eval(SPEND, keys.length, ...args), keys.length),
+        levelsIn(await redis.run(SPEND, keys, args), keys.length),
       );
       if (answer === null) return null;
       levels.push(...answer);
@@ -101,19 +90,18 @@ export async function openSharedLimits({
       const set = `${prefix}known:${name}`;
       return {
         add(key, untilMs) {
-          const remember = () => redis.eval(REMEMBER, 1, set, key, untilMs, clock.date(), MAX_KEYS);
+          const args = [key, untilMs, clock.date(), MAX_KEYS];
+          const remember = () => redis.run(REMEMBER, [set], args);
           fireAndForget('known keys', ask(remember));
         },
         delete(key) {
-          fireAndForget(
-            'known keys',
-            ask(() => redis.zrem(set, key)),
-          );
+          const forget = () => redis.run(FORGET, [set], [key]);
+          fireAndForget('known keys', ask(forget));
         },
         async has(key) {
           const untilMs = await ask(async () => {
-            const score: unknown = await redis.zscore(set, key);
-            return score === null ? null : figureIn(score);
+            const end = await redis.run(END_OF, [set], [key]);
+            return end === null ? null : figureIn(end);
           });
           return untilMs !== null && untilMs > clock.date();
         },
@@ -124,7 +112,6 @@ export async function openSharedLimits({
       if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;
       return isPaused() ? 'Redis does not count: limits are counted here alone' : null;
     },
-    close: () => redis.disconnect(),
   };
 }
 

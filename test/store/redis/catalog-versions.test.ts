@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { openRedisCatalogVersions } from '../../../src/store/redis/catalog-versions.ts';
+import { createRedisCatalogVersions } from '../../../src/store/redis/catalog-versions.ts';
+import { connectRedis } from '../../../src/store/redis/connection.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { startTestRedis } from '../../support/redis.ts';
 
 describeWithRedis('former versions of catalogs in Redis', (serverPath) => {
   test('are a thousand at most, however many tenants there are: the oldest make room', async () => {
     await using redis = await startTestRedis(serverPath);
-    const { put, get, close } = await openRedisCatalogVersions({
-      url: redis.url,
-      onWarn() {},
-      redisTimeoutMs: 30_000,
-    });
+    const prefix = 'trading-graph:';
+    const options = { url: redis.url, prefix, onWarn() {}, redisTimeoutMs: 30_000 };
+    const connection = await connectRedis(options);
+    const { put, get } = createRedisCatalogVersions(connection, prefix);
     try {
       await put('first', 'text');
       // As of a second ago, by which it is the oldest.
@@ -39,7 +39,7 @@ describeWithRedis('former versions of catalogs in Redis', (serverPath) => {
       const lives = Number(await redis.command('TTL', 'trading-graph:catalog:z'));
       expect(lives).toBeGreaterThan(86_000);
     } finally {
-      close();
+      connection.close();
     }
   });
 });

@@ -27,6 +27,7 @@ export async function openReplica(url: string, { timing, ...change }: Change = {
   const warnings: string[] = [];
   const records = await openRedisOrderRecords({
     ...{ url, max: 1_000, clock: systemClock, redisTimeoutMs: FAR_MS },
+    prefix: 'trading-graph:',
     uptimeMs: () => performance.now(),
     onWarn: (message) => void warnings.push(message),
     timing: { beatMs: 50, graceMs: 300, leaseMs: FAR_MS, patienceMs: FAR_MS, ...timing },

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createKnownKeys, type KnownKeys } from '../../../lib/limits/known-keys.ts';
-import { openSharedLimits } from '../../../src/store/redis/shared-limits.ts';
+import { connectRedis } from '../../../src/store/redis/connection.ts';
+import { createRedisHealth } from '../../../src/store/redis/redis-health.ts';
+import { createSharedLimits } from '../../../src/store/redis/shared-limits.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
@@ -15,8 +17,11 @@ describeWithRedis('limits in Redis', (serverPath) => {
     const clock = createScriptedClock(Date.now());
     const warnings: string[] = [];
     const onWarn = (message: string) => void warnings.push(message);
-    const limits = await openSharedLimits({ url, clock, onWarn, redisTimeoutMs });
-    return { limits, clock, warnings, [Symbol.dispose]: () => limits.close() };
+    const health = createRedisHealth({ onWarn });
+    const prefix = 'trading-graph:';
+    const redis = await connectRedis({ url, prefix, onWarn, health, redisTimeoutMs });
+    const limits = createSharedLimits(redis, health, { prefix, clock });
+    return { limits, clock, warnings, [Symbol.dispose]: () => redis.close() };
   }
 
   test('sum up what the replicas take, each bucket for itself, and more buckets than fit into one command', async () => {
@@ -108,7 +113,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
       for (let at = 0; at < 100; at += 1) expect(await limits.share(['a'], taken(1))).toBeNull();
       expect(await limits.keys('token').has('a')).toBe(false);
       expect(limits.degradedReason()).toContain('Redis');
-      expect(warnings).toHaveLength(1);
+      await eventually(() => expect(warnings).toHaveLength(1));
       if (how === 'down') await redis.start();
       else redis.signal('SIGCONT');
       await eventually(async () => {
