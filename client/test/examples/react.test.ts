@@ -1,10 +1,9 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { overflowsSideways, violations } from '../../../test/support/browser-page.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { exampleApp } from '../support/example-app.ts';
-import { holdRenewal } from '../support/hold-renewal.ts';
 
 const DEMO = 700_001;
 
@@ -81,9 +80,17 @@ describeWithChromium('examples/react', (executablePath) => {
 
   test('a renewal that is answered late signs in nobody who has signed out', async () => {
     const page = await signIn();
-    const renewal = await holdRenewal(page, sandbox());
+    const held: Route[] = [];
+    await page.route('**/graphql*', async (route) => {
+      if (held.length === 0 && route.request().postData()?.includes('login(')) held.push(route);
+      else await route.continue();
+    });
+    sandbox().revoke({ login: DEMO });
+    await eventually(() => held.length === 1);
     await tap(page, 'Sign out');
-    await renewal.answer();
+    const answered = page.waitForEvent('requestfinished', (each) => each === held[0]?.request());
+    await held[0]?.continue();
+    await answered;
     await page.getByLabel('E-mail').fill('fresh@example.com');
     await tap(page, 'Sign in');
     await page.getByText('No open positions').waitFor();
@@ -134,7 +141,6 @@ describeWithChromium('examples/react', (executablePath) => {
       await tap(page, 'Sign in');
       await isLive(page);
       await fits('positions');
-      if (width < 800) await tap(page, 'Trade');
       await page.getByText('500', { exact: true }).waitFor();
       await fits('trade');
       for (const [symbol, heading] of [

@@ -12,29 +12,16 @@ export function App() {
 
 function Desk() {
   const [symbol, setSymbol] = useState('AAPL');
-  const [tab, setTab] = useState<'positions' | 'trade'>('positions');
   return (
-    <div className="desk" data-tab={tab}>
+    <>
       <header>
         <h1>Trading Graph</h1>
-        <nav aria-label="Sections">
-          <button
-            type="button"
-            aria-current={tab === 'positions'}
-            onClick={() => setTab('positions')}
-          >
-            Positions
-          </button>
-          <button type="button" aria-current={tab === 'trade'} onClick={() => setTab('trade')}>
-            Trade
-          </button>
-        </nav>
-        <button type="button" className="quiet" onClick={signOut}>
+        <button type="button" onClick={signOut}>
           Sign out
         </button>
       </header>
-      <main>
-        <div className="positions">
+      <main className="desk">
+        <div>
           <EarlierOrders />
           <Positions />
         </div>
@@ -43,6 +30,6 @@ function Desk() {
           <OrderForm symbol={symbol} />
         </div>
       </main>
-    </div>
+    </>
   );
 }

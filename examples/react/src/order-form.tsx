@@ -28,7 +28,6 @@ export function OrderForm({ symbol }: { readonly symbol: string }) {
               <button
                 key={each}
                 type="button"
-                data-side={each}
                 aria-pressed={side === each}
                 onClick={() => setSide(each)}
               >
@@ -50,69 +49,55 @@ export function OrderForm({ symbol }: { readonly symbol: string }) {
           </button>
         </form>
       )}
-      <Outcome ticket={ticket} placed={placed} />
+      <div role="status" className="outcome" data-outcome={ticket.status}>
+        {ticket.status !== 'ready' && placed && (
+          <h3>
+            {HEADINGS[ticket.status]}: {placed.side} {placed.size.units} {placed.symbol}
+          </h3>
+        )}
+        <p>{said(ticket)}</p>
+        {ticket.status === 'unknown' && (
+          <button type="button" onClick={() => ticket.retry()}>
+            Ask again
+          </button>
+        )}
+        {!isOpen && ticket.status !== 'placing' && (
+          <button type="button" onClick={ticket.reset}>
+            {ticket.status === 'unknown' ? 'I have looked: new order' : 'New order'}
+          </button>
+        )}
+      </div>
     </section>
   );
 }
 
-const STEPS = {
-  sending: 'sending…',
-  asking: 'no answer yet, asking what became of it…',
-  closing: 'making sure that it is placed or not…',
+const HEADINGS = {
+  placing: 'Under way',
+  accepted: 'Accepted',
+  rejected: 'Rejected',
+  unsent: 'Not placed',
+  unknown: 'Unknown',
 };
 
-function Outcome({
-  ticket,
-  placed,
-}: {
-  readonly ticket: TicketForm;
-  readonly placed: OrderInput | null;
-}) {
-  const what = placed && `${placed.side} ${placed.size.units} ${placed.symbol}`;
-  return (
-    <div role="status" className="outcome" data-outcome={ticket.status}>
-      {ticket.status === 'placing' && (
-        <h3>
-          {what}: {STEPS[ticket.progress]}
-        </h3>
-      )}
-      {ticket.status === 'accepted' && (
-        <>
-          <h3>Accepted: {what}</h3>
-          <p>Order {ticket.outcome.orderId}. The position appears in the list.</p>
-        </>
-      )}
-      {ticket.status === 'rejected' && (
-        <>
-          <h3>Rejected: {what}</h3>
-          <p>{ticket.outcome.message ?? ticket.outcome.error} Nothing was traded.</p>
-        </>
-      )}
-      {ticket.status === 'unknown' && (
-        <>
-          <h3>Unknown: {what}</h3>
-          <p>
-            Sent at {time(new Date(ticket.outcome.sentAt))}, and nobody knows whether it was carried
-            out. Look at your positions before you order again. Asking sends no second order.
-          </p>
-          <button type="button" onClick={() => ticket.retry()}>
-            Ask again
-          </button>
-        </>
-      )}
-      {ticket.status === 'unsent' && (
-        <>
-          <h3>Not placed: {what}</h3>
-          <p>{ticket.outcome.error.message}</p>
-        </>
-      )}
-      {(ticket.status === 'accepted' ||
-        ticket.status === 'rejected' ||
-        ticket.status === 'unknown') && (
-        <button type="button" onClick={ticket.reset}>
-          {ticket.status === 'unknown' ? 'I have looked: new order' : 'New order'}
-        </button>
-      )}
-    </div>
-  );
+const STEPS = {
+  sending: 'Sending your order …',
+  asking: 'No answer yet. Asking what became of your order …',
+  closing: 'Checking whether your order was placed …',
+};
+
+function said(ticket: TicketForm): string {
+  switch (ticket.status) {
+    case 'ready':
+      return '';
+    case 'placing':
+      return STEPS[ticket.progress];
+    case 'accepted':
+      return `Order ${ticket.outcome.orderId}. The position appears in the list.`;
+    case 'rejected':
+      return `${ticket.outcome.message ?? ticket.outcome.error} Nothing was traded.`;
+    case 'unsent':
+      return ticket.outcome.error.message;
+    case 'unknown':
+      return `Sent at ${time(new Date(ticket.outcome.sentAt))}, and nobody knows whether it was carried out. Look at your positions before you order again.`;
+  }
 }

@@ -56,24 +56,14 @@ function Total({ name, value, className }: { name: string; value: string; classN
 function Row({ symbol, name, side, units, digits, priceOpen, priceCurrent, profit }: Position) {
   return (
     <li>
-      <span className="mark" aria-hidden="true">
-        {symbol.slice(0, 2)}
-      </span>
-      <span className="what">
+      <span>
         <b>{symbol}</b> <small>{name}</small>
       </span>
-      <span className="size">
-        <b className="side" data-side={side}>
-          {side}
-        </b>{' '}
-        {amount(units)}
+      <span>
+        {side} {amount(units)}
       </span>
-      <span className="prices">
-        <span className="open">{price(priceOpen, digits)} → </span>
-        {/* The key makes it another element with each price, so that its animation begins again. */}
-        <span key={priceCurrent} className="now">
-          {price(priceCurrent, digits)}
-        </span>
+      <span>
+        {price(priceOpen, digits)} → {price(priceCurrent, digits)}
       </span>
       <span className={`profit ${tone(profit)}`}>{signed(profit)}</span>
     </li>
