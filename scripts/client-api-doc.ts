@@ -128,7 +128,7 @@ function compiledSamples(): readonly Sample[] {
   const onPages = of(['client/README.md', 'docs/clients/*.md'])
     .flatMap((page) => readPage(page).samples)
     .filter(({ language }) => language === 'ts' || language === 'tsx');
-  const apps = of(['examples/{react,apollo-react,expo}/src/*.{ts,tsx}']).map((page) => {
+  const apps = of(['examples/{react,expo}/src/*.{ts,tsx}']).map((page) => {
     const text = readFileSync(join(root, page), 'utf8');
     return { page, line: 1, language: 'tsx', file: page, text };
   });

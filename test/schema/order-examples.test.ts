@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const FOLDERS = '{docs,examples/*/src,graphiql/page}/**/*.{md,js,ts,tsx}';
-const FILES = ['README.md', ...globSync(FOLDERS, { exclude: ['**/gql/**'] })];
+const FILES = ['README.md', ...globSync(FOLDERS)];
 // The documents and forms of the page are files of one app.
 const PAGE = globSync('page/src/**/*.ts').sort();
 const textOf = (files: readonly string[]) =>

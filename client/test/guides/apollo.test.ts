@@ -5,6 +5,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { startHeldGateway } from '../../../test/support/held-gateway.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import { type WrittenChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
+import type { Client } from '../../src/create-client.ts';
 import { runTool } from '../support/run-tool.ts';
 import { createSampleProject } from '../support/sample-project.ts';
 import {
@@ -21,12 +22,14 @@ export { apollo } from './src/api';
 export { apollo as ownLinks } from './src/own-links';
 export { HOME } from './src/Home';
 export { LIVE, POSITIONS } from './src/documents';
+export { tradingGraph } from './src/trading-graph';
 export { trustedLink } from './src/trusted';
 `;
 
 interface Page {
   readonly apollo: ApolloClient;
   readonly ownLinks: ApolloClient;
+  readonly tradingGraph: Client;
   readonly trustedLink: ApolloClient['link'];
   readonly HOME: TypedDocumentNode<Home>;
   readonly LIVE: TypedDocumentNode<{ positionChanges: WrittenChanges }>;
@@ -159,6 +162,22 @@ describe("Apollo's own links, as the guide sets them up", () => {
     expect(signedOut).toBe(1);
     following.stop();
   });
+});
+
+test('the next account finds nothing of the former one in the cache', async () => {
+  await using world = await startGuideWorld();
+  const page = await project.load<Page>('entry.ts');
+  const { apollo, tradingGraph } = page;
+  const following = follow(apollo, page);
+  await eventually(() => expect(following.rows).toHaveLength(6));
+  const asked = () => Object.keys(apollo.extract() as object);
+  await apollo.query({ query: page.HOME });
+  expect(asked()).toContain('Session:{}');
+  const token = world.app.sandbox.token({ email: 'fresh@example.com' });
+  Object.assign(globalThis, { session: { freshToken: () => token, signedOut() {} } });
+  await tradingGraph.tokenChanged();
+  await eventually(() => expect(asked()).not.toContain('Session:{}'));
+  following.stop();
 });
 
 test("the generator's ids go with Apollo's link, to a server that answers no other texts", async () => {

@@ -129,7 +129,7 @@ async function buildExample(
       plugins: [{ ...clientSources(), enforce: 'pre' }],
       define: { 'import.meta.env.VITE_GRAPHQL_URL': JSON.stringify(endpoint) },
       // The project's own, should somebody have installed the example's as well.
-      resolve: { dedupe: ['react', 'react-dom', 'graphql', '@apollo/client'] },
+      resolve: { dedupe: ['react', 'react-dom', 'graphql'] },
       build: { outDir, emptyOutDir: true, minify: nodeEnvironment === 'production' },
     });
   } finally {

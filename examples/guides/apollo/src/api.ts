@@ -9,3 +9,10 @@ export const apollo = new ApolloClient({
   // A screen is drawn before its slowest part is there.
   incrementalHandler: new Defer20220824Handler(),
 });
+
+// The cache is one account's. After a sign-out it is empty, and may have the next account's first rows by the time that one is named.
+let isCleared = false;
+tradingGraph.onAccountChange((login) => {
+  if (!isCleared) void apollo.clearStore();
+  isCleared = login === null;
+});

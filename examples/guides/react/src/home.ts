@@ -1,5 +1,5 @@
-import { client } from './client';
 import { graphql } from './gql';
+import { tradingGraph } from './trading-graph';
 
 export const HOME = graphql(`
   query Home {
@@ -8,4 +8,4 @@ export const HOME = graphql(`
   }
 `);
 
-export const balance = async () => (await client.query(HOME)).data?.session?.balance ?? null;
+export const balance = async () => (await tradingGraph.query(HOME)).data?.session?.balance ?? null;
