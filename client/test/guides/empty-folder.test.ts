@@ -137,7 +137,7 @@ describe.skipIf(reason !== null)(
       const [, buy = ''] = guideCommands('examples/terminal/README.md').filter((line) =>
         line.startsWith('node '),
       );
-      const ticker = start(buy, cwd);
+      const ticker = start(buy, cwd, { TRADING_GRAPH_URL: `${app.url}/graphql` });
       await eventually(() => expect(ticker.out).toContain('order accepted'), ticker.whileOpen);
       await eventually(
         () => expect(ticker.out).toMatch(/LIVE 20\S+ \d+ (.*AAPL){1}/),
