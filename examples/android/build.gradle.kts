@@ -20,6 +20,7 @@ dependencies {
 apollo {
   service("tradingGraph") {
     packageName.set("com.example.api")
+    srcDir("../ios/graphql")
     schemaFiles.from("../../schema.graphql")
     mapScalarToKotlinString("DateTime")
   }
