@@ -1,6 +1,5 @@
 import type { Instrument } from '../generated/rows.ts';
-import { HERE } from './character-classes.ts';
-import { bare, fold } from './fold.ts';
+import { bare, fold, LETTER, PUNCTUATION } from './fold.ts';
 import type { KeyFields } from './instrument.ts';
 
 /** The two currencies of a pair, folded. */
@@ -11,11 +10,10 @@ export interface CurrencyPair {
 
 type Currencies = Partial<Pick<Instrument, 'mCurrency' | 'pCurrency'>>;
 
-const { letter, punctuation } = HERE;
-const BETWEEN = new RegExp(`[\\s${punctuation}]+`, 'u');
+const BETWEEN = new RegExp(`[\\s${PUNCTUATION}]+`, 'u');
 const ALL_BETWEEN = new RegExp(BETWEEN, 'gu');
 // ISO 4217 has three letters, and cryptocurrencies have up to five.
-const CODE = new RegExp(`^[${letter}]{3,5}$`, 'u');
+const CODE = new RegExp(`^[${LETTER}]{3,5}$`, 'u');
 
 /** The pair that a symbol spells, as the server reads it; null too where the copy has no currencies. */
 export function currencyPairOf({

@@ -1,7 +1,9 @@
-import { HERE } from './character-classes.ts';
-
-const { letter, mark, punctuation } = HERE;
-const MARKS = new RegExp(`[${mark}]+`, 'gu');
+// Unicode's classes are texts, because React Native's Babel preset writes out those of a literal, which is 24 kB.
+export const LETTER = '\\p{L}';
+export const PUNCTUATION = '\\p{P}';
+/** Diacritics, and what is invisible. */
+const MARK = '\\p{M}\\p{Cf}';
+const MARKS = new RegExp(`[${MARK}]+`, 'gu');
 // Unicode normalization does not decompose these letters into a base letter and a mark.
 const UNDIVIDED: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -29,9 +31,9 @@ export function fold(text: string): string {
 }
 
 // Punctuation is part of a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
-const OUTER_PUNCTUATION = new RegExp(`^[${punctuation}]+|[${punctuation}]+$`, 'gu');
-const INNER_PUNCTUATION = new RegExp(`[${punctuation}]+`, 'u');
-const LEADING_MARKS = new RegExp(`^[^${letter}\\d]+`, 'u');
+const OUTER_PUNCTUATION = new RegExp(`^[${PUNCTUATION}]+|[${PUNCTUATION}]+$`, 'gu');
+const INNER_PUNCTUATION = new RegExp(`[${PUNCTUATION}]+`, 'u');
+const LEADING_MARKS = new RegExp(`^[^${LETTER}\\d]+`, 'u');
 
 /** The parts of a folded text between spaces. */
 export function chunks(folded: string): string[] {
