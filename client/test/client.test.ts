@@ -4,7 +4,6 @@ import { ownApp } from '../../test/support/shared-app.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { PositionsState } from '../src/live/states.ts';
 import type { TypedText } from '../src/operation.ts';
-import { createRequests } from '../src/requests.ts';
 import { memoryStorage } from '../src/storage/memory.ts';
 import { fakeClient } from '../src/testing.ts';
 import { countedEnvironment } from './support/counted-environment.ts';
@@ -133,24 +132,4 @@ test('a token that is no text ends the sign-in with an error that says so', asyn
   const { errors } = await client.query('{ session { id } }');
   expect(errors).toMatchObject([{ code: 'SIGNED_OUT', message: expect.stringMatching('token') }]);
   client.dispose();
-});
-
-test('a client for requests alone signs in, renews its token, and leaves nothing behind', async () => {
-  const environment = countedEnvironment();
-  const given = [app.sandbox.token({ email: 'demo@example.com' })];
-  const client = createRequests({
-    url: `${app.url}/graphql`,
-    environment,
-    token({ force }) {
-      if (force)
-        given.push(app.sandbox.token({ email: 'demo@example.com', expiresInSeconds: 300 }));
-      return given.at(-1) ?? null;
-    },
-  });
-  app.sandbox.revoke({ token: given[0] ?? '' });
-  const { data, errors } = await client.query('{ session { login } }');
-  expect([data, errors]).toEqual([{ session: { login: '700001' } }, []]);
-  expect(given).toHaveLength(2);
-  client.dispose();
-  expect([environment.timers.size, environment.listeners.size]).toEqual([0, 0]);
 });

@@ -38,15 +38,6 @@ test('a client has the features that it is made with, over one line', async () =
   client.dispose();
 });
 
-test('a client of orders alone places one, and queries', async () => {
-  const client = createClientWith(signedIn(app), orders());
-  const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
-  expect(await client.orders.ticket().place(input)).toMatchObject({ status: 'accepted' });
-  const { data } = await client.query('{ session { login } }');
-  expect(data).toEqual({ session: { login: '700001' } });
-  client.dispose();
-});
-
 test('a provider without a client says so', () => {
   const provider = createElement(TradingGraphProvider, { client: undefined as never });
   expect(() => renderToString(provider)).toThrow('takes a `client`');

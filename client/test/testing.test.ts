@@ -42,21 +42,6 @@ test('prices move, positions open and close, and the gateway is away', async () 
   expect(state().status).toBe('LIVE');
 });
 
-test('a cut line is seen at once, and so is one that is there again', async () => {
-  const { market, state } = await followed({
-    positions: [AAPL],
-    orders: [{ id: '7', symbol: 'TSLA' }],
-    session: { balance: 10 },
-  });
-  await market.cut();
-  expect(state()).toMatchObject({ status: 'OFFLINE', positions: [{ id: '1' }] });
-  await market.heal();
-  expect(state()).toMatchObject({
-    ...{ status: 'LIVE', session: { balance: 10 } },
-    orders: [{ id: '7', symbol: 'TSLA' }],
-  });
-});
-
 test('an order is accepted, rejected, left unsent or unknown, or refused', async () => {
   const fake = fakeClient();
   const { market } = fake;
@@ -85,17 +70,6 @@ test('an order whose answers are lost says each word at once', async () => {
   while (words.at(-1) !== 'closing') await fake.market.lose();
   await fake.market.leaveUnsent();
   expect(await end).toMatchObject({ status: 'unsent', error: { code: 'VOIDED' } });
-});
-
-test('a token ends, and nobody is signed in or another one', async () => {
-  const { client, market, state } = await followed();
-  await market.pass(3);
-  await market.endToken();
-  expect([state().status, market.renewals]).toEqual(['LIVE', 1]);
-  await market.pass(3);
-  await market.endToken('none');
-  expect(state()).toMatchObject({ status: 'OFFLINE', error: { code: 'SIGNED_OUT' } });
-  expect(client.login).toBeNull();
 });
 
 test('the app’s own questions have the data that the test gives, at once or later', async () => {

@@ -72,14 +72,6 @@ test('a tab that resumes while another one places does not disturb it', async ()
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
-test('two tabs that place a resumed order at once place it once', async () => {
-  await phone.interrupt(buying('both'), 'lost');
-  const resumed = await Promise.all([phone.open().orders.resume(), phone.open().orders.resume()]);
-  const outcomes = await Promise.all(resumed.map(([order]) => order?.ticket.place(buying('both'))));
-  expect(outcomes).toMatchObject([ACCEPTED, ACCEPTED]);
-  expect(phone.app.sandbox.orders()).toHaveLength(1);
-});
-
 test('nothing is sent where the user changes while the key is being stored', async () => {
   phone.storage.after = (step) => {
     if (step === 'set') phone.signIn('pro@example.com');

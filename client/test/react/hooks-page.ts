@@ -19,7 +19,6 @@ export interface Form {
   readonly outcome: {
     readonly status: string;
     readonly idempotencyKey: string;
-    readonly error?: { readonly code?: string } | string | null;
   } | null;
 }
 

@@ -204,41 +204,5 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(second.outcome?.idempotencyKey).toBe(first.outcome?.idempotencyKey);
       expect(applied()).toBe(1);
     });
-
-    test('an order that was not sent is sent by a retry, or corrected and placed', async () => {
-      const hooks = await openForm();
-      expect(await hooks.call('retry')).toBeNull();
-      const renders = await hooks.call('renders');
-      await hooks.call('reset');
-      expect(await hooks.call('renders')).toBe(renders);
-      await app.line.refuse();
-      expect(await hooks.call('place', order('AAPL'), { withinMs: 500 })).toBe('unsent');
-      expect((await showsForm(hooks, 'unsent')).outcome?.error).toMatchObject({ code: 'NETWORK' });
-      await app.line.heal();
-      expect(await hooks.call('retry')).toBe('accepted');
-      await hooks.call('reset');
-      expect(await hooks.call('place', { ...order('AAPL'), size: { units: -1 } })).toBe('unsent');
-      const { outcome } = await showsForm(hooks, 'unsent');
-      expect(outcome?.error).toMatchObject({ code: 'BAD_USER_INPUT' });
-      expect(await hooks.call('place', order('AAPL'))).toBe('accepted');
-      expect(applied()).toBe(2);
-    });
-
-    test('another account does not see the order of the one before, and places its own', async () => {
-      const hooks = await openForm();
-      await hooks.call('place', order('TEST.UNKNOWN'));
-      await showsForm(hooks, 'unknown');
-      // Without anybody it stays: it is still the same person's, as far as is known.
-      await hooks.changeUser(null);
-      await showsForm(hooks, 'unknown');
-      await hooks.changeUser('demo@example.com');
-      expect(await hooks.call('retry')).toBe('unknown');
-      await hooks.changeUser('pro@example.com');
-      await showsForm(hooks, 'ready');
-      expect(await hooks.call('retry')).toBeNull();
-      expect(await hooks.call('place', order('AAPL'))).toBe('accepted');
-      const logins = app.facade.sandbox.orders().map(({ login }) => login);
-      expect(logins).toEqual([700_001, 700_002]);
-    });
   });
 });

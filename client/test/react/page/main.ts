@@ -2,7 +2,6 @@ import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { type Client, type ClientOptions, createClient } from '../../../src/create-client.ts';
 import type { OrderInput } from '../../../src/orders/order-input.ts';
-import type { PlaceOptions } from '../../../src/orders/ticket.ts';
 import { app, shown, type View } from './view.ts';
 
 const container = document.getElementById('root') as HTMLElement;
@@ -68,8 +67,8 @@ const page = {
   },
   follow: () => void client.positions(() => {}),
   tokenChanged: () => client.tokenChanged(),
-  place: async (input: OrderInput, options?: PlaceOptions): Promise<string> =>
-    (await shown.ticket?.place(input, options))?.status ?? 'none',
+  place: async (input: OrderInput): Promise<string> =>
+    (await shown.ticket?.place(input))?.status ?? 'none',
   retry: async (): Promise<string | null> => (await shown.ticket?.retry())?.status ?? null,
   reset: () => shown.ticket?.reset(),
   refresh: async (): Promise<void> => await shown.catalogs[0]?.refresh(),
