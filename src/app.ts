@@ -4,15 +4,25 @@ import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
 import { programBuild } from './app/program-version.ts';
-import { atAddress, loadModules, withAddressProblems } from './app/resources.ts';
+import { atAddress, findUnusable, loadModules } from './app/resources.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { wireServer } from './app/wire-server.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 
 export type App = Awaited<ReturnType<typeof startApp>>;
 
+/** Starts the service; throws one ConfigError of all that cannot be used. The rest is tried only then: a probe could take a listener for the service. */
+export function startApp(config: Config, given: AppOptions = {}) {
+  return compose(config, given).catch(async (error: unknown) => {
+    if (!(error instanceof ConfigError)) throw error;
+    const { problems } = error;
+    const faulty = new Set(problems.map((line) => line.replace(/=.*/s, '')));
+    throw new ConfigError([...problems, ...(await findUnusable(config, faulty))]);
+  });
+}
+
 /** The composition root: what knows every layer, and makes every lasting object. */
-export async function startApp(config: Config, given: AppOptions = {}) {
+async function compose(config: Config, given: AppOptions) {
   const [plugins, extensions] = await loadModules(config);
   const options = withDefaults(
     config,
@@ -34,9 +44,7 @@ export async function startApp(config: Config, given: AppOptions = {}) {
 
   // Both ports listen: clients come last.
   const admin = createAdminServer(opened.metrics.registry, wired.readiness, build);
-  const adminPort = await atAddress(config, 'admin', (port, host) =>
-    listen(admin, port, host),
-  ).catch(withAddressProblems(config, 'public'));
+  const adminPort = await atAddress(config, 'admin', (port, host) => listen(admin, port, host));
   started.defer(() => {
     admin.close();
     admin.closeAllConnections();

@@ -8,7 +8,7 @@ import { Limiter } from '../../lib/limits/limiter.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
 import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
@@ -18,12 +18,7 @@ import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { Metrics } from './metrics.ts';
-import {
-  findUnusable,
-  openConfiguredDocuments,
-  openConfiguredStores,
-  withAddressProblems,
-} from './resources.ts';
+import { openConfiguredDocuments, openConfiguredStores } from './resources.ts';
 
 interface Closable {
   close(): MaybePromise<void>;
@@ -116,7 +111,7 @@ export async function openResources(
   };
 }
 
-/** The order records come last: to verify their file takes long. One start reports all problems nevertheless. */
+/** The order records come last: to verify their file takes long. */
 async function openState(
   config: Config,
   { log }: StartOptions,
@@ -134,11 +129,7 @@ async function openState(
       log,
       onLoaded: (names) => metrics.server.listDocuments(names),
     }),
-  ).catch(async (error) => {
-    if (!(error instanceof ConfigError)) throw error;
-    const problems = await findUnusable(config, new Set());
-    throw problems.length > 0 ? new ConfigError(problems) : error;
-  });
+  );
   const stores = await kept(
     openConfiguredStores(config, {
       onWarn: (message, fields = {}) => log.warn(fields, message),
@@ -146,7 +137,7 @@ async function openState(
       onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
       onFailed: (kind) => metrics.store.redisErrors.add(kind),
     }),
-  ).catch(withAddressProblems(config, 'public', 'admin'));
+  );
   const records = measuredOrderRecords(stores.records, metrics.store);
   return { stores: { ...stores, records }, trusted };
 }

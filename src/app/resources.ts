@@ -99,11 +99,7 @@ export async function loadModules(
   const plugins = readPlugins(config);
   // While plugins are loaded, what they import is looked at.
   const extensions = behind(plugins, () => readExtensions(config));
-  return openAll([plugins, extensions]).catch(async (error) => {
-    if (!(error instanceof ConfigError)) throw error;
-    const others = await findUnusable(config, new Set(['PLUGINS', 'EXTENSIONS']));
-    throw new ConfigError([...error.problems, ...others]);
-  });
+  return openAll([plugins, extensions]);
 }
 
 /** The graph with the extensions that the configuration names. */
@@ -149,7 +145,7 @@ export async function readPlugins(
 }
 
 /** Like Promise.all, but waits for all: one ConfigError lists their problems, unless any fails otherwise, by a bug. */
-export async function openAll<const T extends readonly Promise<unknown>[]>(opening: T) {
+async function openAll<const T extends readonly Promise<unknown>[]>(opening: T) {
   const settled = await Promise.allSettled(opening);
   const errors = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
   const problems = errors.flatMap((error) => {
@@ -176,19 +172,6 @@ export function atAddress<T>(
   );
 }
 
-/** Adds the problems of the listeners' addresses, tried only at a failed start: probes could take a listener for the service. */
-export function withAddressProblems(
-  config: Config,
-  ...listeners: readonly ('public' | 'admin')[]
-): (error: unknown) => Promise<never> {
-  return async (error) => {
-    if (!(error instanceof ConfigError)) throw error;
-    const attempts = listeners.map((listener) => atAddress(config, listener, probeAddress));
-    await openAll([Promise.reject(error), ...attempts]);
-    throw error;
-  };
-}
-
 /**
  * Tries what the configuration names, as a start would, and leaves it unchanged. Settings that already have a problem
  * are skipped. `stores` sees the open stores and their warnings; without it a file that takes long to verify is not
@@ -196,13 +179,13 @@ export function withAddressProblems(
  */
 export async function findUnusable(
   config: Config,
-  faulty: ReadonlySet<SettingName>,
+  faulty: ReadonlySet<string>,
   stores?: Pick<StoreOptions, 'onWarn'> & { readonly onOpen: (stores: Stores) => void },
 ): Promise<readonly string[]> {
   const isMeant = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
   const attempts: Promise<unknown>[] = [];
   const isTried = stores !== undefined || !isLongToVerify(config);
-  if (isTried && isMeant('REDIS_URL', 'REDIS_PREFIX')) {
+  if (isTried && isMeant('REDIS_URL', 'REDIS_PREFIX', 'ORDER_STORE')) {
     attempts.push(
       openConfiguredStores(config, {
         onWarn: stores?.onWarn ?? (() => {}),
@@ -217,7 +200,9 @@ export async function findUnusable(
   const plugins = isMeant('PLUGINS') ? readPlugins(config) : Promise.resolve();
   attempts.push(plugins);
   if (isMeant('EXTENSIONS')) attempts.push(behind(plugins, () => readExtensions(config)));
-  if (path !== null) attempts.push(readManifests(path).catch(manifestProblems(path)));
+  if (path !== null && isMeant('PERSISTED_DOCUMENTS')) {
+    attempts.push(readManifests(path).catch(manifestProblems(path)));
+  }
   for (const listener of ['public', 'admin'] as const) {
     const { port, host } = LISTENERS[listener];
     if (!isMeant(host)) continue;
