@@ -42,9 +42,7 @@ export function judgeSignIn(
     const body = jsonOf(answer);
     const grant = toLoginGrant(body);
     if (grant) return grant;
-    if (isRow(body) && isSignInRefusal(operation, body)) return toRefusal(body);
-    if (isRow(body) && body.passkey === true) return passkeyRefusal(body);
-    return null;
+    return isRow(body) && isSignInRefusal(operation, body) ? toRefusal(body) : null;
   }
   if (isAboutTheRequest(answer.status)) return refusalOf(answer);
   throw failure(operation, answer);
@@ -57,13 +55,6 @@ export function contractError(operation: string, message: string): GatewayError 
 /** A 4xx that is about the request itself, once those about its sender and its rate are thrown. */
 function isAboutTheRequest(status: number): boolean {
   return status >= 400 && status <= 499 && status !== 408;
-}
-
-/** The account has no password: a form has to say so, in place of an error that looks like a fault. */
-function passkeyRefusal(body: Row): GatewayRefusal {
-  const refusal = toRefusal(body);
-  const message = 'The gateway gave no token: this account signs in with a passkey.';
-  return { ...refusal, message: refusal.message ?? message, details: { passkey: true } };
 }
 
 /** A sign-in is also refused by a 200 that names an error. */
