@@ -112,7 +112,6 @@ export function createDomain(parts: DomainParts) {
     catalogs,
     orders,
     orderDesk,
-    known,
     writeLimits,
     caches: {
       ...reads.caches,

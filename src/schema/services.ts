@@ -9,7 +9,6 @@ export type Services = Pick<
   ReturnType<typeof createDomain>,
   | 'logicalClock'
   | 'identify'
-  | 'known'
   | 'writeLimits'
   | 'onSignIn'
   | 'client'
