@@ -3,7 +3,7 @@ import { type Clock, within } from '../../../lib/clock.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
 import type { OrderScripts } from './order-scripts.ts';
-import { textIn, unreadable } from './replies.ts';
+import { answersIn, textIn } from './replies.ts';
 import { VERSIONS } from './scripts.ts';
 
 /** Tells a replica that an order on another one has changed an account, or may have. */
@@ -46,7 +46,7 @@ export function createRedisAccountVersions(
       const keys = [scripts.marker, ...logins.map(scripts.versionOf)];
       const answer = await within(clock, timeoutMs, redis.run(VERSIONS, keys, []));
       if (answer === null) throw new RecordsUnavailableError('Redis did not answer in time');
-      const [epoch, ...versions] = versionsIn(answer, logins.length + 1);
+      const [epoch, ...versions] = answersIn(answer, keys.length).map(textIn);
       return logins.map((_login, at) => ({
         epoch: `${asked} ${epoch}`,
         version: versions[at] || null,
@@ -69,14 +69,4 @@ export function createRedisAccountVersions(
       return loader.load(login);
     },
   };
-}
-
-/** A version that is missing would say that nothing has changed. */
-function versionsIn(answer: unknown, length: number): readonly string[] {
-  if (!Array.isArray(answer) || answer.length !== length) throw unreadable();
-  return answer.map((each) => (each === null ? '' : String(figureOrText(each))));
-}
-
-function figureOrText(value: unknown): string | number {
-  return typeof value === 'number' ? value : textIn(value);
 }

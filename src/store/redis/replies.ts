@@ -16,6 +16,12 @@ export function answerIn(script: string, reply: unknown): readonly unknown[] {
   throw unreadable();
 }
 
+/** As many answers as there were questions. */
+export function answersIn(reply: unknown, length: number): readonly unknown[] {
+  if (Array.isArray(reply) && reply.length === length) return reply;
+  throw unreadable();
+}
+
 export function figureIn(value: unknown): number {
   const isFigure = typeof value === 'number' || (typeof value === 'string' && value !== '');
   if (isFigure && Number.isFinite(Number(value))) return Number(value);
@@ -40,6 +46,6 @@ export function outcomeIn(value: unknown): RecordedOutcome | null {
   throw unreadable();
 }
 
-export function unreadable(): RedisSilentError {
+function unreadable(): RedisSilentError {
   return new RedisSilentError('Redis gave an answer that cannot be read');
 }

@@ -4,7 +4,7 @@ import type { SharedKeys } from '../../../lib/limits/known-keys.ts';
 import type { Share } from '../../../lib/limits/limiter.ts';
 import type { RedisConnection } from './connection.ts';
 import type { RedisHealth } from './redis-health.ts';
-import { figureIn, unreadable } from './replies.ts';
+import { answersIn, figureIn } from './replies.ts';
 
 export interface SharedLimitsOptions {
   readonly prefix: string;
@@ -75,7 +75,7 @@ export function createSharedLimits(
       const keys = buckets.slice(at, at + MAX_AT_ONCE).map((key) => `${prefix}limit:${key}`);
       const args = figures.slice(3 * at, 3 * (at + MAX_AT_ONCE));
       const answer = await ask(async () =>
-        levelsIn(await redis.run(SPEND, keys, args), keys.length),
+        answersIn(await redis.run(SPEND, keys, args), keys.length).map(figureIn),
       );
       if (answer === null) return null;
       levels.push(...answer);
@@ -113,10 +113,4 @@ export function createSharedLimits(
       return isPaused() ? 'Redis does not count: limits are counted here alone' : null;
     },
   };
-}
-
-/** The rest of each bucket; a reply of another shape is no answer. */
-function levelsIn(reply: unknown, length: number): readonly number[] {
-  if (!Array.isArray(reply) || reply.length !== length) throw unreadable();
-  return reply.map(figureIn);
 }
