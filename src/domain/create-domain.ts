@@ -50,8 +50,7 @@ export function createDomain(parts: DomainParts) {
     ledger,
     trials,
     refusals: tokenRefusals,
-    onPositions: (viewer, answer) => accounts.emit('positionsAnswered', viewer, answer),
-    onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
+    accounts,
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
   const { prover, feeds, lists } = reads;

@@ -10,6 +10,7 @@ import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { OrderCall } from '../../gateway/model.ts';
 import type { OperationName } from '../../gateway/operations.ts';
+import type { AccountEvents } from '../account/account-events.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofTrials } from './proof-trials.ts';
 import type { TokenRefusals } from './token-refusals.ts';
@@ -21,10 +22,8 @@ export interface ViewerGatewayParts {
   readonly trials: ProofTrials;
   /** Is told which operations accept tokens and which refuse them. */
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
-  /** Called with every answer of op 12, a poll's too. */
-  readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
-  /** Called with every answer of op 10. */
-  readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
+  /** They hear every answer of ops 10 and 12, a poll's too. */
+  readonly accounts: AccountEvents;
 }
 
 /** Records the 200 of a call; `group` is the one that it proves. */
@@ -38,8 +37,7 @@ export function createViewerGateway({
   ledger,
   trials,
   refusals,
-  onPositions,
-  onSession,
+  accounts,
 }: ViewerGatewayParts) {
   function refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
     refusals.refused(operation, viewer, wasAccepted);
@@ -113,14 +111,14 @@ export function createViewerGateway({
         if (isGatewayError(error, 'forbidden')) ledger.sessionForbidden(viewer);
         throw error;
       });
-      onSession?.(viewer, answer);
+      accounts.emit('snapshotAnswered', viewer, answer);
       return answer;
     },
     getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
       const send = () => client.getOpenPositions(viewer, previous);
       return call(viewer, 'getOpenPositions', send, (answer, prove) => {
         prove(null);
-        onPositions(viewer, answer);
+        accounts.emit('positionsAnswered', viewer, answer);
       });
     },
     /** `onLate` is called with an answer that comes after the call has ended by its deadline. */

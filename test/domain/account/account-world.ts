@@ -60,9 +60,10 @@ export function openAccountWorld(
       accepted: (operation) => void judged.push(`${operation} accepted`),
       refused: (operation) => void judged.push(`${operation} refused`),
     },
-    onPositions: (viewer, answer) => {
-      board.offer(viewer, answer);
-    },
+    accounts,
+  });
+  accounts.on('positionsAnswered', (viewer, answer) => {
+    board.offer(viewer, answer);
   });
   const sessions = new Sessions({
     gateway,

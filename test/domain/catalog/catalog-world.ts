@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
@@ -55,7 +56,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     ledger,
     trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
-    onPositions: () => {},
+    accounts: new EventEmitter(),
   });
   const board = new PositionsBoard(ledger, 1e8);
   const sessions = new Sessions({
