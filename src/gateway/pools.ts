@@ -75,12 +75,7 @@ export function gatewayWidths(connections: number) {
 
 const CR = 0x0d;
 const LF = 0x0a;
-const ZERO = 0x30;
-const ONE = 0x31;
 const TWO = 0x32;
-
-/** The place of the status in `HTTP/1.1 100 Continue`. */
-const STATUS_AT = 9;
 
 /**
  * Connects as undici does. undici closes a connection that answers `100 Continue`, because it never
@@ -118,40 +113,34 @@ function readContinueAsProcessing(socket: Socket): void {
   });
 }
 
+const STATUS_LENGTH = 'HTTP/1.1 100'.length;
+
 /** Follows the informational heads before an answer, however they are cut into chunks. */
 class InterimHeads {
   isExpected = false;
-  /** The number of bytes of the present head. */
-  #at = 0;
-  #isHundred = false;
-  #isLineEmpty = false;
+  /** The present line, without its end. */
+  #line = '';
+  #isStatus = true;
 
   expect(): void {
     this.isExpected = true;
-    this.#at = 0;
+    this.#line = '';
+    this.#isStatus = true;
   }
 
   read(chunk: Buffer): void {
-    for (let next = 0; next < chunk.length && this.isExpected; next += 1) {
-      const byte = chunk[next] as number;
-      if (this.#at > STATUS_AT + 2) this.#readRest(byte);
-      // A parser passes over empty lines before a head.
-      else if (this.#at > 0 || (byte !== CR && byte !== LF)) this.#readStatus(chunk, next, byte);
+    for (let at = 0; at < chunk.length && this.isExpected; at += 1) {
+      const byte = chunk[at] as number;
+      if (byte === LF) {
+        // A head ends with an empty line, and a parser passes over others before it.
+        this.#isStatus = this.#line === '';
+        this.#line = '';
+      } else if (byte !== CR) {
+        this.#line += String.fromCharCode(byte);
+        if (!this.#isStatus || this.#line.length !== STATUS_LENGTH) continue;
+        this.isExpected = this.#line.at(-3) === '1';
+        if (this.#line.endsWith(' 100')) chunk[at] = TWO;
+      }
     }
-  }
-
-  #readStatus(chunk: Buffer, next: number, byte: number): void {
-    if (this.#at === STATUS_AT) this.isExpected = byte === ONE;
-    else if (this.#at === STATUS_AT + 1) this.#isHundred = byte === ZERO;
-    else if (this.#at === STATUS_AT + 2) {
-      if (this.#isHundred && byte === ZERO) chunk[next] = TWO;
-      this.#isLineEmpty = false;
-    }
-    this.#at += 1;
-  }
-
-  #readRest(byte: number): void {
-    if (byte === LF && this.#isLineEmpty) this.#at = 0;
-    else if (byte !== CR) this.#isLineEmpty = byte === LF;
   }
 }
