@@ -3,7 +3,7 @@ import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { createKnownKeys } from '../../lib/limits/known-keys.ts';
 import type { AccountEvents } from './account/account-events.ts';
 import { createAccountServices } from './account/account-services.ts';
-import { createIdentity, createKnownTokens } from './auth/identity.ts';
+import { createIdentity } from './auth/identity.ts';
 import { KNOWN_MS } from './auth/limits.ts';
 import { createProofLedger } from './auth/proof.ts';
 import { createProofTrials } from './auth/proof-trials.ts';
@@ -54,11 +54,9 @@ export function createDomain(parts: DomainParts) {
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
   const { prover, feeds, lists } = reads;
-  const knownTokens = createKnownTokens();
-  const identify = createIdentity({
+  const identity = createIdentity({
     clock,
     ledger,
-    known: knownTokens,
     onRefused({ fault, offByMs }, viewer) {
       const isByClock = offByMs !== null && isOfSkew(offByMs);
       metrics.tokens.add(isByClock ? 'refused_by_clock' : fault);
@@ -107,7 +105,7 @@ export function createDomain(parts: DomainParts) {
     ledger,
     /** The gateway as one viewer may use it. */
     gateway,
-    identify,
+    identify: identity.identify,
     catalogs,
     orders,
     orderDesk,
@@ -119,7 +117,7 @@ export function createDomain(parts: DomainParts) {
         known.byteSize +
         signedIn.byteSize +
         tokenRefusals.byteSize +
-        knownTokens.calculatedSize,
+        identity.byteSize,
       catalog: () => catalogs.byteSize,
     },
     /** Called with the end of each field `login`. */

@@ -1,4 +1,3 @@
-import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import type { Token } from '../../../lib/token.ts';
@@ -16,16 +15,11 @@ export interface IdentityOptions {
   readonly ledger: ProofLedger;
   /** Left out where a valid signature says whose the token is; false where the gateway alone can say of which tenant. */
   readonly signatureProves?: boolean;
-  /** The tokens that were read before, by their hash. */
-  readonly known?: LRUCache<string, KnownToken>;
   /** Called with each request whose token is refused here; the viewer of one that could be read. */
   readonly onRefused?: (error: UnauthenticatedError, viewer: Viewer | null) => void;
   /** Called with each token whose signature is verified here for the first time. */
   readonly onVerified?: (viewer: Viewer) => void;
 }
-
-/** `own`: the reads that the caller's document makes anyway. */
-export type Identify = (caller: Caller, own?: OwnReads) => Viewer | Promise<Viewer>;
 
 interface KnownToken {
   readonly claims: Claims;
@@ -34,15 +28,11 @@ interface KnownToken {
 
 const KNOWN_TOKENS = 50_000;
 
-export function createKnownTokens(): LRUCache<string, KnownToken> {
-  return growingLru({ maxEntries: KNOWN_TOKENS, entryBytes: 260 });
-}
-
 /** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
-export function createIdentity(options: IdentityOptions): Identify {
-  const { clock, claimNames, verify, ledger } = options;
-  const { signatureProves = true, known = createKnownTokens() } = options;
+export function createIdentity(options: IdentityOptions) {
+  const { clock, claimNames, verify, ledger, signatureProves = true } = options;
   const { onRefused = () => {}, onVerified = () => {} } = options;
+  const known = growingLru<string, KnownToken>({ maxEntries: KNOWN_TOKENS, entryBytes: 260 });
 
   function read({ text, hash }: Token): KnownToken {
     const before = known.get(hash);
@@ -62,7 +52,7 @@ export function createIdentity(options: IdentityOptions): Identify {
   const provedLoginOf = (standing: Standing, login: string) => () =>
     standing.isProved ? login : null;
 
-  function identify(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
+  function viewerOf(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
     const entry = read(token);
     assertNotExpired(entry.claims, clock.date());
     const { login, group: claimedGroup, expiresAtMs } = entry.claims;
@@ -106,13 +96,20 @@ export function createIdentity(options: IdentityOptions): Identify {
     );
   }
 
-  return (caller, own) => {
-    const { token } = caller;
-    if (token === null) throw new UnauthenticatedError('no token was sent');
-    try {
-      return identify(caller, token, own);
-    } catch (error) {
-      throw noted(error);
-    }
+  return {
+    /** The size of what is remembered of tokens that were read before. */
+    get byteSize(): number {
+      return known.calculatedSize;
+    },
+    /** `own`: the reads that the caller's document makes anyway. */
+    identify(caller: Caller, own?: OwnReads): Viewer | Promise<Viewer> {
+      const { token } = caller;
+      if (token === null) throw new UnauthenticatedError('no token was sent');
+      try {
+        return viewerOf(caller, token, own);
+      } catch (error) {
+        throw noted(error);
+      }
+    },
   };
 }

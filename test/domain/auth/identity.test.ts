@@ -22,7 +22,7 @@ function setUp({
   const logicalClock = new LogicalClock();
   const ledger = createProofLedger({ clock, logicalClock, proofMs: 1_000, maxTokens });
   const claimNames = { login: 'login', group: 'group' };
-  const identify = createIdentity({ clock, ledger, claimNames, verify: null, ...options });
+  const { identify } = createIdentity({ clock, ledger, claimNames, verify: null, ...options });
   return {
     clock,
     ledger,

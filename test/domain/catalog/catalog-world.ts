@@ -92,7 +92,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     maxBytes: 512 * 1024 * 1024,
     ...settings,
   });
-  const identify = createIdentity({
+  const { identify } = createIdentity({
     clock,
     claimNames: { login: 'login', group: 'group' },
     verify: null,
