@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { isBusy, SqliteFileError } from './sqlite-errors.ts';
+import { isBusy, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 export const START_PATIENCE_MS = 10_000;
 const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
@@ -75,6 +75,15 @@ export function transact<T>(
 export function waitUntil(isSo: () => boolean, patienceMs: number): void {
   const giveUpAtMs = performance.now() + patienceMs;
   while (!isSo() && performance.now() < giveUpAtMs) Atomics.wait(SLEEPER, 0, 0, 1);
+}
+
+/** Runs one statement outside of a transaction; throws a SqliteFileError. */
+export function readPatiently<T>(statement: () => T): T {
+  try {
+    return patiently(START_PATIENCE_MS, statement);
+  } catch (error) {
+    throw toFileError(error);
+  }
 }
 
 export function patiently<T>(patienceMs: number, task: () => T): T {

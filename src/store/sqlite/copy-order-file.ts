@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { rank } from '../order-records.ts';
-import { makeFile, patiently, START_PATIENCE_MS } from './connection.ts';
+import { makeFile, readPatiently } from './connection.ts';
 import { OF_NO_FILE } from './file-identity.ts';
 import { refuseMoved } from './file-place.ts';
 import { type FileState, readState, setState } from './file-state.ts';
@@ -34,22 +34,16 @@ export function openSource(path: string, readOnly = true) {
   if (!existsSync(path)) throw new SqliteFileError('does not exist');
   using opening = new DisposableStack();
   const database = opening.use(new DatabaseSync(path, { readOnly, timeout: 0 }));
-  const read = <T>(statement: () => T) => {
-    try {
-      return patiently(START_PATIENCE_MS, statement);
-    } catch (error) {
-      throw toFileError(error);
-    }
-  };
-  const id = read(() => database.prepare('PRAGMA application_id').get()?.application_id);
+  const id = readPatiently(() => database.prepare('PRAGMA application_id').get()?.application_id);
   if (id !== APPLICATION_ID) throw new SqliteFileError("is no file of this program's");
-  const { after, byId } = read(() => prepare(database));
+  const { after, byId } = readPatiently(() => prepare(database));
   const resources = opening.move();
   return {
-    exec: (sql: string) => read(() => database.exec(sql)),
-    state: () => read(() => readState(database)),
-    from: (id: number) => read(() => after.all(id - 1, ROWS_AT_ONCE)) as unknown as OrderRow[],
-    byId: (id: number) => read(() => byId.get(id)) as unknown as OrderRow | undefined,
+    exec: (sql: string) => readPatiently(() => database.exec(sql)),
+    state: () => readPatiently(() => readState(database)),
+    from: (id: number) =>
+      readPatiently(() => after.all(id - 1, ROWS_AT_ONCE)) as unknown as OrderRow[],
+    byId: (id: number) => readPatiently(() => byId.get(id)) as unknown as OrderRow | undefined,
     [Symbol.dispose]: () => resources.dispose(),
   };
 }

@@ -42,7 +42,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   const { path, clock, max, onWarn } = options;
   const file = openOrderFile(options);
   const statements = rows.prepare(file.database);
-  const scan = createRowScan(file, statements, options);
+  const scan = createRowScan(statements, options);
   const { problems, damagedRows, unindexedKeys } = scan;
   let failure: SqliteFileError | null = null;
   /** All rows up to this id are damaged, and stay. */

@@ -220,14 +220,6 @@ function open({
     },
     transact: inTransaction,
     change,
-    /** Runs one statement outside of a transaction. */
-    read<T>(statement: () => T): T {
-      try {
-        return patiently(START_PATIENCE_MS, statement);
-      } catch (error) {
-        throw toFileError(error);
-      }
-    },
     /** Within a transaction that counts a write: the file is no copy any more. */
     adopt,
     /** Within a transaction that counts a write: rows from before this moment may be missing. */

@@ -1,5 +1,6 @@
 import { recordId } from '../order-records.ts';
-import type { OrderFile, OrderFileOptions } from './order-file.ts';
+import { readPatiently } from './connection.ts';
+import type { OrderFileOptions } from './order-file.ts';
 import { isFarAhead, isIntact, type OrderRow, type Statements } from './order-rows.ts';
 
 const ROWS_AT_ONCE = 2_000;
@@ -8,11 +9,7 @@ const PROGRESS_MS = 1_000;
 export type RowScan = ReturnType<typeof createRowScan>;
 
 /** Verifies rows in portions, or another process's commits would wait for the last row, and keeps what it has found. */
-export function createRowScan(
-  file: OrderFile,
-  { after }: Statements,
-  { path, clock, onWarn }: OrderFileOptions,
-) {
+export function createRowScan({ after }: Statements, { path, clock, onWarn }: OrderFileOptions) {
   /** Sentences; empty where all is well. */
   const problems: string[] = [];
   const damagedRows: number[] = [];
@@ -28,7 +25,7 @@ export function createRowScan(
     isMeant = (_row: OrderRow) => true,
     count = ROWS_AT_ONCE,
   ): number {
-    const found = file.read(() => after.all(afterId, count)) as unknown as OrderRow[];
+    const found = readPatiently(() => after.all(afterId, count)) as unknown as OrderRow[];
     const rest = found.findIndex((row) => !isMeant(row));
     const rows = rest === -1 ? found : found.slice(0, rest);
     for (const row of rows) {
