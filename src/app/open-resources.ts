@@ -5,7 +5,6 @@ import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import { onBackgroundFailure } from '../../lib/fire-and-forget.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
 import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import type { Config } from '../config.ts';
@@ -19,10 +18,6 @@ import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { Metrics } from './metrics.ts';
 import { openConfiguredDocuments, openConfiguredStores } from './resources.ts';
-
-interface Closable {
-  close(): MaybePromise<void>;
-}
 
 export type Resources = Awaited<ReturnType<typeof openResources>>;
 
@@ -118,26 +113,19 @@ async function openState(
   { metrics, documents }: { readonly metrics: Metrics; readonly documents: Documents },
   started: AsyncDisposableStack,
 ) {
-  const kept = async <T extends Closable | null>(opening: Promise<T>) => {
-    const resource = await opening;
-    started.defer(() => resource?.close());
-    return resource;
-  };
-  const trusted = await kept(
-    openConfiguredDocuments(config, {
-      documents,
-      log,
-      onLoaded: (names) => metrics.server.listDocuments(names),
-    }),
-  );
-  const stores = await kept(
-    openConfiguredStores(config, {
-      onWarn: (message, fields = {}) => log.warn(fields, message),
-      onNearlyFull: () => metrics.store.nearlyFull.add(),
-      onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
-      onFailed: (kind) => metrics.store.redisErrors.add(kind),
-    }),
-  );
+  const trusted = await openConfiguredDocuments(config, {
+    documents,
+    log,
+    onLoaded: (names) => metrics.server.listDocuments(names),
+  });
+  started.defer(() => trusted?.close());
+  const stores = await openConfiguredStores(config, {
+    onWarn: (message, fields = {}) => log.warn(fields, message),
+    onNearlyFull: () => metrics.store.nearlyFull.add(),
+    onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
+    onFailed: (kind) => metrics.store.redisErrors.add(kind),
+  });
+  started.defer(() => stores.close());
   const records = measuredOrderRecords(stores.records, metrics.store);
   return { stores: { ...stores, records }, trusted };
 }
