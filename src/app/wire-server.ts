@@ -114,22 +114,11 @@ function sitesOf(
   const docs = config.graphiql ? DocsSite.find(made) : null;
   const hasAuthCookie = config.authCookie !== null;
   const users = sandbox && graphiqlUsers(gateway.client);
-  return [
-    ...(page ? [page] : []),
-    ...(docs ? [docs] : []),
-    ...(config.graphiql
-      ? [
-          new GraphiQL({
-            sandbox: users,
-            introspection,
-            hasAuthCookie,
-            hasDocs: !!docs,
-            hasPage: !!page,
-          }),
-        ]
-      : []),
-    ...(controls ? [controls] : []),
-  ];
+  const options = { sandbox: users, introspection, hasAuthCookie };
+  const graphiql = config.graphiql
+    ? new GraphiQL({ ...options, hasDocs: docs !== null, hasPage: page !== null })
+    : null;
+  return [page, docs, graphiql, controls].filter((site) => site !== null);
 }
 
 /** The figures of the graph itself, for the demonstration page. */
