@@ -34,7 +34,6 @@ export function createGateway(options: GatewayOptions) {
       onBroken: (operation) => metrics.brokenAnswers.add(operation),
       onInexact: (operation, figures) => metrics.inexactFigures[operation]?.add(figures),
     }),
-    resilience,
     clockSkew,
     /** The backends that fail, and how, else a clock that is wrong; null: neither. */
     degradedReason: () => degradedReason() ?? clockSkew.degradedReason(),

@@ -19,9 +19,6 @@ export function createBulkhead(clock: Clock, width: number) {
   let waiting = 0;
 
   return {
-    get taken(): number {
-      return taken;
-    },
     get waiting(): number {
       return waiting;
     },
