@@ -14,7 +14,12 @@ await writeBundle({ project, target: join(folder, 'dist'), external: ['graphql']
 const own = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
 const { name, version, description, license, type, engines, dependencies } = own;
 const about = {
-  ...{ name, version, description, license, type, engines },
+  name,
+  version,
+  description,
+  license,
+  type,
+  engines,
   bin: { [name]: 'dist/cli.js' },
   exports: {
     './extension': { types: './extension.d.ts' },

@@ -25,7 +25,11 @@ export function startOurs(
 ): Promise<Subject> {
   const settings = { ...ALONE, ...UNLIMITED, ...environment };
   return start(gateway, {
-    ...{ name, endpoint: '/graphql', script: OURS, ...variant, environment: settings },
+    name,
+    endpoint: '/graphql',
+    script: OURS,
+    ...variant,
+    environment: settings,
   });
 }
 

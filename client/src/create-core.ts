@@ -30,7 +30,10 @@ export function createCore(options: CoreOptions): OwnCore {
       new Subscriptions({ ...own, ...times, environment, memory, prepare: hinted(prepare) }),
   );
   return Object.assign(core, {
-    ...{ environment, storage, serverClock, heartbeatSeconds },
+    environment,
+    storage,
+    serverClock,
+    heartbeatSeconds,
     expectLogin(login: string | null) {
       expected.login = login;
     },

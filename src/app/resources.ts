@@ -62,10 +62,14 @@ export function openConfiguredStores(
   return openStores({
     ...observer,
     accounts: JSON.stringify([config.gatewayLoginClaim, ...config.gatewayForwardHeaders]),
-    ...{ redisUrl, orderStore, clock: systemClock },
+    redisUrl,
+    orderStore,
+    clock: systemClock,
     makesFolder: orderStore === DEFAULT_ORDER_FILE,
-    ...{ prefix: config.redisPrefix, durability: config.redisDurability },
-    ...{ max: config.orderRecordsMax, maxPerAccount: config.orderRecordsPerAccount },
+    prefix: config.redisPrefix,
+    durability: config.redisDurability,
+    max: config.orderRecordsMax,
+    maxPerAccount: config.orderRecordsPerAccount,
   }).catch(
     asProblems(StoreError, ({ message }) => [
       redisUrl === null

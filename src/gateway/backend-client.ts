@@ -46,8 +46,11 @@ export function createBackendClient(settings: BackendSettings, parts: WireParts)
     gatewayHeaders: settings.headers,
     gatewayForwardClient: false,
     gatewayForwardHeaders: [],
-    ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
-    ...{ gatewayMaxBytes: maxBytes, catalogMaxBytes: maxBytes },
+    gatewayTimeoutMs: timeoutMs,
+    orderTimeoutMs: timeoutMs,
+    catalogTimeoutMs: timeoutMs,
+    gatewayMaxBytes: maxBytes,
+    catalogMaxBytes: maxBytes,
   };
   const templates = requestTemplates(operations, requests);
   const widths = { [settings.name]: connections };

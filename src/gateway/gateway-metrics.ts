@@ -84,7 +84,10 @@ export function createGatewayMetrics(registry: Registry) {
     caller.priority === 'poll' ? ofPoll(operation) : ofRequests.get(operation);
 
   return {
-    ...{ brokenAnswers, inexactFigures, pollsWaiting, clockSkew },
+    brokenAnswers,
+    inexactFigures,
+    pollsWaiting,
+    clockSkew,
     called(call: WireCall, outcome: CallOutcome, ms: number, exchange: Exchange): void {
       const series = seriesOf(call);
       series?.seconds.observe(ms / 1000);

@@ -57,7 +57,10 @@ function templateOf(operation: string, row: GatewayOperation, settings: RequestS
     caller: Caller,
     { path = {}, body, headers = [], sendBeforeMs, onLate }: RequestDetails = {},
   ): WireCall => ({
-    ...{ operation, row, caller, onLate },
+    operation,
+    row,
+    caller,
+    onLate,
     path: pathOf(path),
     headers: headersOf(caller, headers),
     body:

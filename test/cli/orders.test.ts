@@ -31,7 +31,12 @@ async function rehearse(environment: Environment = {}) {
   const reservation = await reserved(records, '1', 'key');
   await records.close();
   return {
-    ...{ folder, path, out, err, open, reservation },
+    folder,
+    path,
+    out,
+    err,
+    open,
+    reservation,
     run: (...args: string[]) =>
       dispatch(COMMANDS, ['orders', ...args], {
         environment: { ORDER_STORE: path, ...environment },
@@ -218,7 +223,9 @@ test('no file is made, and none that is something else is touched', async () => 
 describeWithRedis('with Redis', (serverPath) => {
   const openRecords = ({ url }: TestRedis, maxPerAccount = 100) =>
     openRedisOrderRecords({
-      ...{ url, max: 100, maxPerAccount },
+      url,
+      max: 100,
+      maxPerAccount,
       prefix: 'trading-graph:',
       clock: systemClock,
       uptimeMs: () => performance.now(),

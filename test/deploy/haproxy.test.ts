@@ -56,7 +56,8 @@ async function startFront(haproxyPath: string, environment: Record<string, strin
   const { url } = opened.use(
     await startHaproxy(haproxyPath, CONFIGURATION, {
       ...environment,
-      ...{ STATS_SOCKET: socket, STATS_BIND: `127.0.0.1:${statsPort}` },
+      STATS_SOCKET: socket,
+      STATS_BIND: `127.0.0.1:${statsPort}`,
     }),
   );
   const say = (command: string) => text(createConnection(socket).end(`${command}\n`));
@@ -133,7 +134,8 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     }
     const names = await startNames(opened, addresses);
     await using front = await startFront(haproxyPath, {
-      ...{ REPLICAS: `replicas.test:${port}`, RESOLVER: names },
+      REPLICAS: `replicas.test:${port}`,
+      RESOLVER: names,
     });
     await eventually(async () =>
       expect(await front.replicasOf(40)).toEqual(['127.0.0.2', '127.0.0.3']),

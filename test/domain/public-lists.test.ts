@@ -13,7 +13,11 @@ function startLists() {
   const clock = createScriptedClock();
   const random = () => 0.5;
   const lists = new PolledLists({
-    ...{ clock, random, pollMs: 1_000, pollMaxMs: 2_000, firstListMs: 5_000 },
+    clock,
+    random,
+    pollMs: 1_000,
+    pollMaxMs: 2_000,
+    firstListMs: 5_000,
     scheduler: createPollScheduler(clock, 10_000, random),
     logicalClock: new LogicalClock(),
     keyOf: ({ id }: { readonly id: string }) => id,

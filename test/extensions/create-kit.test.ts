@@ -34,8 +34,15 @@ test('a backend gets defaults, and its operations its name', () => {
   });
   expect([...backends.values()]).toEqual([
     {
-      ...{ name: 'news', url: URL, timeoutMs: 5_000, connections: 32, maxBytes: 8_388_608 },
-      ...{ pollsPerSecond: 100, retries: true, headers: { 'x-key': 'k' }, forwardToken: false },
+      name: 'news',
+      url: URL,
+      timeoutMs: 5_000,
+      connections: 32,
+      maxBytes: 8_388_608,
+      pollsPerSecond: 100,
+      retries: true,
+      headers: { 'x-key': 'k' },
+      forwardToken: false,
       viewerHeader: null,
       reads: { 'news.articles': '/a/{id}' },
       writes: {

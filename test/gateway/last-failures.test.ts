@@ -32,7 +32,8 @@ test('the newest failure of a backend is remembered, with the address that was t
   const failures = createLastFailures('https://gateway.example.com/api');
   const end = (outcome: CallOutcome, tried = {}) =>
     failures.saw(call, outcome, {
-      ...{ sent: false, cause: Object.assign(error('ECONNREFUSED'), tried) },
+      sent: false,
+      cause: Object.assign(error('ECONNREFUSED'), tried),
     });
   end('ok');
   expect(failures.of('reads')).toBeUndefined();

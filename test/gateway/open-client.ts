@@ -43,8 +43,11 @@ export function clientSettings(timeoutMs: number) {
     gatewayDirectionField: 'direction',
     gatewayMobileWallet: 'mobile-wallet',
     gatewayTimeUnit: 'auto',
-    ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
-    ...{ gatewayMaxBytes: 8_388_608, catalogMaxBytes: 134_217_728 },
+    gatewayTimeoutMs: timeoutMs,
+    orderTimeoutMs: timeoutMs,
+    catalogTimeoutMs: timeoutMs,
+    gatewayMaxBytes: 8_388_608,
+    catalogMaxBytes: 134_217_728,
   } as const;
 }
 

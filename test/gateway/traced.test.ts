@@ -32,7 +32,9 @@ async function openTraced(call: () => TraceSpan) {
   });
   const client = createGatewayClient({ send: wire.send, ...settings });
   return {
-    ...{ client, gateway, lines },
+    client,
+    gateway,
+    lines,
     async [Symbol.asyncDispose]() {
       await wire.close();
       await gateway[Symbol.asyncDispose]();

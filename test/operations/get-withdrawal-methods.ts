@@ -2,8 +2,13 @@ import { READS } from '../../src/gateway/wire/reads.ts';
 import { plainRead } from './operation-case.ts';
 
 const row = {
-  ...{ id: 7, title: 'Bank', icon: 'bank', type: 'bank-transfer' },
-  ...{ crmType: 'bank', status: 'APPROVED', subtitle: '**** 1' },
+  id: 7,
+  title: 'Bank',
+  icon: 'bank',
+  type: 'bank-transfer',
+  crmType: 'bank',
+  status: 'APPROVED',
+  subtitle: '**** 1',
 };
 
 export const getWithdrawalMethods = plainRead(READS.getWithdrawalMethods, {

@@ -16,7 +16,13 @@ export const openPosition: OperationCase = {
   ),
   sends: 'POST /trading/positions',
   body: {
-    ...{ symbol: 'AAPL', direction: 'sell', type: 'amount', amount: 250.5, price: 99.5 },
-    ...{ slAmount: 10, tp: 1.25, comment: 'c' },
+    symbol: 'AAPL',
+    direction: 'sell',
+    type: 'amount',
+    amount: 250.5,
+    price: 99.5,
+    slAmount: 10,
+    tp: 1.25,
+    comment: 'c',
   },
 };

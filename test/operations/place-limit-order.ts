@@ -16,7 +16,12 @@ export const placeLimitOrder: OperationCase = {
   ),
   sends: 'POST /trading/positions/limit',
   body: {
-    ...{ symbol: 'AAPL', direction: 'buy', amount: 100, price: 150 },
-    ...{ sl: 0, tp: 200, comment: 'c' },
+    symbol: 'AAPL',
+    direction: 'buy',
+    amount: 100,
+    price: 150,
+    sl: 0,
+    tp: 200,
+    comment: 'c',
   },
 };

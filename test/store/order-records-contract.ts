@@ -16,8 +16,12 @@ export const unknown: RecordedOutcome = { kind: 'unknown', sentAtMs: 5, message:
 /** Each by a token of its own where the test names none. */
 export function request(login: string, key: string, pendingMs = 60_000, token = key) {
   return {
-    ...{ login, key, tokenHash: toToken(token).hash, inputDigest: `canonical of ${key}` },
-    ...{ reservedAtMs: Date.now(), pendingMs },
+    login,
+    key,
+    tokenHash: toToken(token).hash,
+    inputDigest: `canonical of ${key}`,
+    reservedAtMs: Date.now(),
+    pendingMs,
   };
 }
 

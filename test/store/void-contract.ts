@@ -43,7 +43,9 @@ export function itVoidsKeys(
       voided: true,
       record: {
         outcome: { ...VOIDED, closing },
-        ...{ inputDigest: '', reservedAtMs: asked.atMs, pendingMs: 0 },
+        inputDigest: '',
+        reservedAtMs: asked.atMs,
+        pendingMs: 0,
       },
     });
     const { record } = first;

@@ -100,7 +100,13 @@ export async function startTestApp(
     assertNoLeak('log', logged, sandbox.requests());
   };
   return {
-    ...{ url, adminUrl, config, sandbox, logged, query, close },
+    url,
+    adminUrl,
+    config,
+    sandbox,
+    logged,
+    query,
+    close,
     webSocketUrl: `${url.replace('http', 'ws')}/graphql`,
     async signIn(email = 'demo@example.com') {
       const { data } = await query(

@@ -43,7 +43,11 @@ export async function startLaggingGateway(login: string) {
     if (delayMs[operation] > 0) await delay(delayMs[operation]);
     if (fails) return void response.writeHead(503).end();
     const positions = [...state.positions].map(([id, number]) => ({
-      ...{ id, symbol: 'AAPL', units: 1, profit: number, invested: 1 },
+      id,
+      symbol: 'AAPL',
+      units: 1,
+      profit: number,
+      invested: 1,
     }));
     const orders = [...state.orders].map((id) => ({ id, symbol: 'AAPL' }));
     const body =
@@ -55,7 +59,11 @@ export async function startLaggingGateway(login: string) {
   });
   return {
     ...(await listenLocally(server)),
-    ...{ states, lagMs, delayMs, calls, failEvery },
+    states,
+    lagMs,
+    delayMs,
+    calls,
+    failEvery,
     /** Makes the next state out of the present one. */
     change(by: (state: MutableState) => void): void {
       const { positions, orders } = states.at(-1) as AccountState;

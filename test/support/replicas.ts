@@ -31,7 +31,8 @@ export async function startReplicas(
     /** The load balancer's. */
     url: balancer.url,
     webSocketUrl: `${balancer.url.replace('http', 'ws')}/graphql`,
-    ...{ balancer, all },
+    balancer,
+    all,
     /** The sockets of each replica that runs, as its metrics say. */
     sockets: () => gauges(all, 'sockets'),
     /** The accounts that all of them poll, where one that two poll counts twice. */

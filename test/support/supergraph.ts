@@ -53,7 +53,9 @@ export async function startNotes(notes: Readonly<Record<string, string>>) {
     extend type Query { _entities(representations: [_Any!]!): [_Entity]! }
   `);
   const instrument = ({ id }: { readonly id: string }) => ({
-    ...{ __typename: 'Instrument', id, note: notes[id] ?? null },
+    __typename: 'Instrument',
+    id,
+    note: notes[id] ?? null,
   });
   const rootValue = {
     noted: Object.keys(notes).map((id) => instrument({ id })),

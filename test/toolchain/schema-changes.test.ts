@@ -66,13 +66,15 @@ test('the fields of extensions are compared too, with spaces behind the commas b
     return path;
   });
   const run = spawnSync(process.execPath, [join(root, 'scripts', 'schema-changes.ts'), '-'], {
-    ...{ input: schema, encoding: 'utf8' },
+    input: schema,
+    encoding: 'utf8',
     env: { ...process.env, EXTENSIONS: files.join(', ') },
   });
   expect(run.stderr).toBe('');
   expect(run.stdout.match(/Query\.\w+/g)).toEqual(['Query.first', 'Query.second']);
   const missing = spawnSync(process.execPath, [join(root, 'scripts', 'schema-changes.ts'), '-'], {
-    ...{ input: schema, encoding: 'utf8' },
+    input: schema,
+    encoding: 'utf8',
     env: { ...process.env, EXTENSIONS: 'none.mjs' },
   });
   expect(missing).toMatchObject({ status: 2, stdout: '' });

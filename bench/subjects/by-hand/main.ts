@@ -21,7 +21,12 @@ const ENDPOINTS: Readonly<Record<string, (token: string, body: Buffer) => Promis
     const { list } = await reads.catalog(token, get);
     const nodes = search(list, term, 20).map(
       ({ id, name, description, logo, leverage, digits }) => ({
-        ...{ id, name, description, logo, leverage, digits },
+        id,
+        name,
+        description,
+        logo,
+        leverage,
+        digits,
       }),
     );
     return { instruments: { nodes } };

@@ -23,7 +23,9 @@ export function withObstacle(
 ): TradingGraphError {
   const status = obstacle?.status !== undefined && { status: obstacle.status };
   return new TradingGraphError(obstacle === null ? message : `${message} ${obstacle.said}`, {
-    ...{ code, retryable, retryAfter },
+    code,
+    retryable,
+    retryAfter,
     extensions: { ...status, ...extensions },
   });
 }

@@ -71,7 +71,12 @@ export class Subscriptions {
         open: (token, events) =>
           new SocketTransport({
             ...options,
-            ...{ url: url(), WebSocket, token, events, onSlow, sendsAfter: 'opening' },
+            url: url(),
+            WebSocket,
+            token,
+            events,
+            onSlow,
+            sendsAfter: 'opening',
           }),
         prepare: async (token) => {
           this.#isLastTry = this.#canStream;

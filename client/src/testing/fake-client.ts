@@ -23,8 +23,11 @@ export function fakeClient({ client: options = {}, ...own }: FakeOptions = {}): 
   network.server = market;
   const open = () =>
     createClient({
-      ...{ url: 'https://fake.example/graphql', token: market.token, route: false },
-      ...{ storage: network.storage(), ...options },
+      url: 'https://fake.example/graphql',
+      token: market.token,
+      route: false,
+      storage: network.storage(),
+      ...options,
       environment: { ...network.environment(), ...options.environment },
     });
   return { client: open(), market, open };

@@ -272,7 +272,11 @@ export class FakeMarket implements FakeServer {
     return {
       __typename: 'PositionChanges',
       cursor: `v${this.#version}`,
-      ...{ snapshot: false, upserted: [], closed: [], ticks: [], status: 'LIVE' },
+      snapshot: false,
+      upserted: [],
+      closed: [],
+      ticks: [],
+      status: 'LIVE',
       asOf: new Date(this.network.serverMs).toISOString(),
       totals: {
         __typename: 'PositionTotals',

@@ -178,7 +178,11 @@ export class FakeNetwork {
     request.left = () => this.lines.delete(line);
     const event = (name: string, data: string) => stream.write(`event: ${name}\ndata: ${data}\n\n`);
     this.server.subscribed({
-      ...{ over: 'stream', token, query, variables, cut: line.cut },
+      over: 'stream',
+      token,
+      query,
+      variables,
+      cut: line.cut,
       next: (payload) => event('next', JSON.stringify(payload)),
       end: (errors) => {
         if (errors !== undefined) event('next', JSON.stringify({ errors }));
@@ -213,7 +217,8 @@ export class FakeNetwork {
         if (type === 'ping') this.#say({ type: 'pong' });
         if (type !== 'subscribe') return;
         network.server.subscribed({
-          ...{ over: 'socket', token: this.#token },
+          over: 'socket',
+          token: this.#token,
           query: payload.query ?? payload.documentId,
           variables: payload.variables ?? {},
           next: (result) => this.#say({ type: 'next', id, payload: result }),
@@ -368,7 +373,8 @@ class FakeStream {
   /** The response makes no copies, like that of Expo's `fetch` before SDK 56. */
   response(headers: object): object {
     return {
-      ...{ status: 200, headers },
+      status: 200,
+      headers,
       body: { getReader: () => this.#reader() },
       text: async () => {
         const reader = this.#reader();

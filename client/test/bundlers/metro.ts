@@ -66,7 +66,12 @@ const out = join(app, `${file}.bundle.js`);
 // The newest's sizes are of interest; terser takes more time than all else.
 const minify = name === 'metro';
 await metro.runBuild(config, {
-  ...{ entry: file, platform: 'ios', dev: false, minify, out, bundleOut: out },
+  entry: file,
+  platform: 'ios',
+  dev: false,
+  minify,
+  out,
+  bundleOut: out,
 });
 const listed = [...modules].map(([path, module]) => ({ path, ...module }));
 writeFileSync(join(app, `${file}.modules.json`), JSON.stringify(listed));

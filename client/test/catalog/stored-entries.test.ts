@@ -164,7 +164,9 @@ test('two tabs that write different editions at once leave nothing that is taken
   const first = copyOf('v1', rows);
   await save(opened(memory), first);
   const changed = (version: string, from: number) => ({
-    ...{ version, reset: false, removed: [`S00${from}`] },
+    version,
+    reset: false,
+    removed: [`S00${from}`],
     upserted: [
       ...rows.slice(from + 1, from + 9).map((row) => ({ ...row, name: version })),
       { ...(rows[0] as Rows[number]), id: `new ${version}`, symbol: `N${version}` },

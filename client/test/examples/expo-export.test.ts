@@ -62,7 +62,9 @@ describe.skipIf(reason !== '')(
         // The command is its own; Metro runs others by the name of Node.
         env: {
           ...bareEnvironment(),
-          ...{ CI: '1', EXPO_OFFLINE: '1', EXPO_NO_TELEMETRY: '1' },
+          CI: '1',
+          EXPO_OFFLINE: '1',
+          EXPO_NO_TELEMETRY: '1',
           PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
         },
       });

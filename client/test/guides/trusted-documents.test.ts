@@ -43,7 +43,9 @@ test('the documents that Relay’s compiler persists are answered, in parts wher
   sandbox.fail({ operation: 'getWithdrawalMethods', kind: 'status', status: 500 });
   const home = await relay.fetchQuery(environment, relay.HOME, {}).toPromise();
   expect(home).toMatchObject({
-    ...{ session: { id: '700001' }, positions: [position], orders: [order] },
+    session: { id: '700001' },
+    positions: [position],
+    orders: [order],
     withdrawalMethods: { ok: false },
   });
   sandbox.clearFaults();

@@ -16,7 +16,9 @@ interface Row {
 const row = (key: string, price = 0): Row => ({ name: { key }, price });
 const none = { upserted: [], ticks: [], closed: [] };
 const at = (second: number) => ({
-  ...{ cursor: `v${second}`, snapshot: second === 1, status: 'LIVE' as const },
+  cursor: `v${second}`,
+  snapshot: second === 1,
+  status: 'LIVE' as const,
   asOf: new Date(1_000 * second).toISOString(),
 });
 
@@ -36,14 +38,19 @@ test('a list keeps the rows that did not change, and itself where a tick says no
 test('an account keeps its orders and figures where an event has the same or none', () => {
   const order = (id: string) => ({ id, symbol: 'AAPL', priceOpen: 1 }) as PendingOrder;
   const orders = (upserted: readonly PendingOrder[], closed: readonly string[] = []) => ({
-    ...{ upserted, closed, fetchedAt: at(1).asOf },
+    upserted,
+    closed,
+    fetchedAt: at(1).asOf,
   });
   const session = { id: '1', login: '1', balance: 10 } as AccountFigures;
   const event = (second: number, parts: object) =>
     ({
       ...at(second),
-      ...{ positions: none, totals: { count: 0, invested: null, profit: null } },
-      ...{ orders: null, session: { ...session }, ...parts },
+      positions: none,
+      totals: { count: 0, invested: null, profit: null },
+      orders: null,
+      session: { ...session },
+      ...parts,
     }) as AccountChanges;
   const whole = { snapshot: true, orders: orders([order('a'), order('b')]) };
   const known = foldAccount(null, event(1, whole));

@@ -89,7 +89,10 @@ test('an app that starts offline shows the last state as stale until the line is
   await eventually(() => account.state().isStale);
   // Prices may have moved once more after it was written.
   expect(account.state()).toMatchObject({
-    ...{ status: 'OFFLINE', error: null, isStale: true, session: { login: DEMO } },
+    status: 'OFFLINE',
+    error: null,
+    isStale: true,
+    session: { login: DEMO },
     positions: positions.map(({ id, symbol }) => ({ id, symbol })),
     orders: orders?.map(({ id }) => ({ id })),
     totals: { count: positions.length },

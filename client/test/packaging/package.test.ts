@@ -89,8 +89,14 @@ describe('an app outside the workspace that has installed the package', () => {
     const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
     packed.write('bare.ts', `${BARE_APP}\n${text.join('\n')}\n`);
     const compilerOptions = {
-      ...{ module: 'nodenext', target: 'es2022', lib: ['es2022'], types: [] },
-      ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false },
+      module: 'nodenext',
+      target: 'es2022',
+      lib: ['es2022'],
+      types: [],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      skipLibCheck: false,
       // The rest of graphql 17 has DOM's types, which graphql 16 and all that is used of either has not.
       paths: { graphql: ['./node_modules/graphql/language/ast.d.ts'] },
     };

@@ -32,7 +32,9 @@ export interface ExampleView {
 export type ExampleApp = Awaited<ReturnType<typeof startExampleApp>>;
 
 const FACADE = {
-  ...{ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000', LOGIN_LIMIT_PER_MINUTE: '1000' },
+  POSITIONS_POLL_MS: '100',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  LOGIN_LIMIT_PER_MINUTE: '1000',
 };
 
 /** One for all tests of a suite, each of which begins with a gateway and a line as they were, and fails for an error of its pages. */

@@ -96,9 +96,11 @@ export async function startOrderLine(target: () => string) {
     /** The faults of the next requests, in turn; later ones have none. */
     next: [] as LineFault[],
     /** Order mutations that came here, and how many of them the service has answered. */
-    ...{ orders: 0, answered: 0 },
+    orders: 0,
+    answered: 0,
     /** WebSockets that were opened so far, and requests in which nothing but a ping was. */
-    ...{ sockets: 0, pings: 0 },
+    sockets: 0,
+    pings: 0,
     /** The answers' dates are so far ahead of the clock's. */
     aheadMs: 0,
     /** Passes on what waits, as a network does that was gone for a while. */

@@ -164,14 +164,20 @@ export function buying(comment: string, symbol = 'AAPL'): OrderInput {
 
 /** A limit order that waits, far below the market. */
 export const LIMIT: LimitOrderInput = {
-  ...{ symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'limit' },
+  symbol: 'AAPL',
+  side: 'BUY',
+  amount: 50,
+  price: 10,
+  comment: 'limit',
 };
 
 /** An order that was carried out, and one that surely was not, or of which nobody knows, for a reason. */
 export const ACCEPTED = { status: 'accepted' } as const;
 export const unsent = (code: string, details = {}) => ({
-  ...{ status: 'unsent', error: { code, ...details } },
+  status: 'unsent',
+  error: { code, ...details },
 });
 export const unknown = (code: string, details = {}) => ({
-  ...{ status: 'unknown', error: { code, ...details } },
+  status: 'unknown',
+  error: { code, ...details },
 });

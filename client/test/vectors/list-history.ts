@@ -61,7 +61,8 @@ export async function playList(
     timeline.advance(rows, version);
   };
   const event = (own: Step, count = rows.length): Step => ({
-    ...{ cursor: `v${version}`, asOf: new Date(nowMs).toISOString() },
+    cursor: `v${version}`,
+    asOf: new Date(nowMs).toISOString(),
     ...(isWhole && { totals: { count } }),
     ...own,
   });

@@ -3,10 +3,18 @@ import type { HttpReply } from './reply.ts';
 
 // GraphQL clients send these by themselves: the token, Apollo's names and CSRF header, W3C and Sentry tracing.
 const REQUEST_HEADERS = [
-  ...['authorization', 'content-type', 'x-request-id'],
-  ...['apollographql-client-name', 'apollographql-client-version'],
-  ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
-  ...['apollo-require-preflight', 'x-apollo-operation-name', 'x-apollo-operation-id'],
+  'authorization',
+  'content-type',
+  'x-request-id',
+  'apollographql-client-name',
+  'apollographql-client-version',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+  'x-apollo-operation-id',
 ];
 const RESPONSE_HEADERS = 'date, x-request-id, retry-after, ratelimit';
 const PREFLIGHT_SECONDS = '600';

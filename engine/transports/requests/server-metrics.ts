@@ -21,7 +21,13 @@ const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 // Clients and `ws` itself close with others than ours.
 const CLOSE_CODES: ReadonlySet<number> = new Set([
-  ...[1000, 1001, 1002, 1005, 1006, 1007, 1011],
+  1000,
+  1001,
+  1002,
+  1005,
+  1006,
+  1007,
+  1011,
   ...Object.values(CLOSINGS).map(([code]) => code),
 ]);
 /** Above this the operations of a manifest count as `other`: each has dozens of series. */
@@ -150,8 +156,16 @@ export function createServerMetrics(registry: Registry) {
   }
 
   return {
-    ...{ http, generalPath, crossSiteRefused, upgradesRefused, connections, sockets },
-    ...{ sendBufferBytes, receiveBufferBytes, sendersCut, readersCut },
+    http,
+    generalPath,
+    crossSiteRefused,
+    upgradesRefused,
+    connections,
+    sockets,
+    sendBufferBytes,
+    receiveBufferBytes,
+    sendersCut,
+    readersCut,
     /** Gives each client its series, so that they are there before its first request. */
     listClients(names: readonly string[]): void {
       for (const name of names) {

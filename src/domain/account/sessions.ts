@@ -182,7 +182,8 @@ export class Sessions {
     const { left = NO_AWAITED_ORDERS, answer: before } = this.#cache.peek(key) ?? {};
     const usedAtMs = clock.now();
     const entry = {
-      ...{ answer, usedAtMs },
+      answer,
+      usedAtMs,
       members: positions && membersOf(positions),
       left: ordersLeft(left, before?.session.orders ?? [], answer, maxAgeMs),
     };

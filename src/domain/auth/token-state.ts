@@ -81,11 +81,15 @@ export function accepted(
 export function refused(atTime: number, atMs: number, onTrial: string | null): TokenEvent {
   return ({ evidence, refusal }, { expiresAtMs }) => ({
     evidence: evidence && {
-      ...{ ...evidence, ...NO_GROUP },
-      ...{ isSigned: false, ownsLogin: false, acceptedAtMs: -Infinity },
+      ...evidence,
+      ...NO_GROUP,
+      isSigned: false,
+      ownsLogin: false,
+      acceptedAtMs: -Infinity,
     },
     refusal: {
-      ...{ atTime, expiresAtMs },
+      atTime,
+      expiresAtMs,
       isSigned: evidence?.isSigned === true || refusal?.isSigned === true,
       trialsAtMs: onTrial
         ? new Map(refusal?.trialsAtMs).set(onTrial, atMs)
@@ -123,7 +127,12 @@ export function evidenceAtMs(
 /** The evidence about a token that the gateway has not been asked about yet. */
 function nothingOf({ account, expiresAtMs }: Claimed): Evidence {
   return {
-    ...{ account, expiresAtMs, client: null, isSigned: false, ownsLogin: false },
-    ...{ acceptedAtMs: -Infinity, ...NO_GROUP },
+    account,
+    expiresAtMs,
+    client: null,
+    isSigned: false,
+    ownsLogin: false,
+    acceptedAtMs: -Infinity,
+    ...NO_GROUP,
   };
 }

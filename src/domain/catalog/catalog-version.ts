@@ -70,7 +70,12 @@ export async function buildVersion(
   const building = buildIndex(sorted);
   const version = {
     version: sum.digest().toString('base64url', 0, VERSION_BYTES),
-    ...{ size: sorted.length, instruments: sorted, bySymbol, byId, digests, bytes },
+    size: sorted.length,
+    instruments: sorted,
+    bySymbol,
+    byId,
+    digests,
+    bytes,
     index: building as MaybePromise<CatalogIndex>,
   };
   building.then(

@@ -111,7 +111,12 @@ function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock, isStale:
   const { version, skipped, unknownValues } = copy;
   const stale = isStale || nowMs >= copy.staleFromMs;
   return {
-    ...{ group: catalog.group, key: catalog.key, version, skipped, unknownValues, stale },
+    group: catalog.group,
+    key: catalog.key,
+    version,
+    skipped,
+    unknownValues,
+    stale,
     ageSeconds: wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs),
     /** TTL for an answer made of this view; 0 for a stale one. */
     freshSeconds: stale ? 0 : wholeSeconds(copy.expiresMs - nowMs),

@@ -75,7 +75,8 @@ export function createBackendBreakers(
 
   function create(name: string, onOpen: () => void, isAnybodys = false): CircuitBreaker {
     return createCircuitBreaker({
-      ...{ clock, isAnybodys },
+      clock,
+      isAnybodys,
       minimumCalls,
       pauseMs: () =>
         isOrders && readsSilence()?.lasted(SILENT_PAUSE_MS) ? SILENT_PAUSE_MS : PAUSE_MS,

@@ -78,7 +78,15 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   let heldInRedis = 0;
   const versions = createRedisAccountVersions(redis, clock, scripts, options.redisTimeoutMs);
   const epochs = createRedisEpoch({
-    ...{ redis, scripts, clock, uptimeMs, timing, accounts, onWarn, restore, onBeat },
+    redis,
+    scripts,
+    clock,
+    uptimeMs,
+    timing,
+    accounts,
+    onWarn,
+    restore,
+    onBeat,
     records: ownTable.size,
     remembers: durability === 'required',
     onDurable: watchedDurability.told,
@@ -144,13 +152,22 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     const { id, login, key, inputDigest, reservedAtMs, pendingMs } = reservation;
     const most = mostOf(bounds, id);
     const args = [
-      ...[epoch, recordId(login, key), epochs.member, id, inputDigest, reservedAtMs],
-      ...[pendingMs, RECORD_LIFE_MS, max, durability, shareOf(id), most.account, most.token],
-      ...[
-        NEARLY,
-        ...epochs.keyArguments(keyTime, askedMs),
-        ...(outcome === undefined ? [] : [outcome]),
-      ],
+      epoch,
+      recordId(login, key),
+      epochs.member,
+      id,
+      inputDigest,
+      reservedAtMs,
+      pendingMs,
+      RECORD_LIFE_MS,
+      max,
+      durability,
+      shareOf(id),
+      most.account,
+      most.token,
+      NEARLY,
+      ...epochs.keyArguments(keyTime, askedMs),
+      ...(outcome === undefined ? [] : [outcome]),
     ];
     const answer = await scripts.run(script, args, scripts.keysOf(reservation));
     const [status, detail, isNearlyFull] = answer;

@@ -65,8 +65,15 @@ export function mergeArguments(record: TableRecord, own: RecordTable): (string |
   const pendingMs = Math.ceil(own.get(login, key)?.pendingMs ?? 0);
   const restMs = Math.floor(RECORD_LIFE_MS - own.ageMs(record));
   return [
-    ...[recordId(login, key), id, inputDigest, reservedAtMs, pendingMs, restMs],
-    ...[rank(outcome), JSON.stringify(outcome), mayHaveChanged(outcome) ? 1 : 0],
+    recordId(login, key),
+    id,
+    inputDigest,
+    reservedAtMs,
+    pendingMs,
+    restMs,
+    rank(outcome),
+    JSON.stringify(outcome),
+    mayHaveChanged(outcome) ? 1 : 0,
     shareOf(id),
   ];
 }

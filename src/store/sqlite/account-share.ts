@@ -35,7 +35,8 @@ export function shareRefusal(
   // The index alone says of nearly every account that it has room.
   if (Number(statements.account.get(login)?.held) < NEARLY * most.token) return null;
   const asked = {
-    ...{ login, share: shareOf(reservation) },
+    login,
+    share: shareOf(reservation),
     isNeverSent: Number(isOfNeverSent(reservation)),
   };
   for (let tries = 0; ; tries += 1) {

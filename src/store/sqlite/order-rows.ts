@@ -76,10 +76,15 @@ export function toContent(reservation: Reservation, clock: MachineClock) {
   const { id, inputDigest, pendingMs, reservedAtMs } = reservation;
   const [login, key] = wellFormed(reservation);
   return {
-    ...{ login, key, keyHash: keyHash(login, key), reservation: id, input: inputDigest },
+    login,
+    key,
+    keyHash: keyHash(login, key),
+    reservation: id,
+    input: inputDigest,
     /** JSON; null while pending. */
     outcome: null as string | null,
-    ...{ pendingMs: Math.ceil(pendingMs), ...machineMoment(clock, reservedAtMs) },
+    pendingMs: Math.ceil(pendingMs),
+    ...machineMoment(clock, reservedAtMs),
   };
 }
 

@@ -86,7 +86,10 @@ interface Case {
 }
 
 const body = (operation: Fault['operation'], value: unknown): Fault => ({
-  ...{ operation, kind: 'status', status: 200, body: value },
+  operation,
+  kind: 'status',
+  status: 200,
+  body: value,
   // The first call goes without a token, and the last one with a broken signature.
   times: 1,
   skip: operation === 'getOpenPositions' ? 1 : 0,

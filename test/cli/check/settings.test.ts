@@ -117,7 +117,10 @@ test('they are no arguments', async () => {
 
 test('all problems come at once, and the gateway of a faulty one is not called', async () => {
   const { code, text } = await check({
-    ...{ PORT: 'x', GATEWAY_URL: 'ftp://example.com', MAX_COST: '-1', RATE_LIMIT_PER_MIN: '5' },
+    PORT: 'x',
+    GATEWAY_URL: 'ftp://example.com',
+    MAX_COST: '-1',
+    RATE_LIMIT_PER_MIN: '5',
     PERSISTED_DOCUMENTS: '/no/such/folder',
   });
   expect(code).toBe(1);

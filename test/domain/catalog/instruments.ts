@@ -7,8 +7,16 @@ const [PLAIN] = (await toInstruments([instrumentRow])).instruments as [Instrumen
 /** An instrument with every field; a test overrides the ones it is about. */
 export function instrument(id: string, own: Partial<Instrument> = {}): Instrument {
   return {
-    ...{ ...PLAIN, id, symbol: id, name: `Name of ${id}`, description: '' },
-    ...{ leverage: 5, pdt: false, sector: 45, industry: 452_020, pCurrency: 'USD' },
+    ...PLAIN,
+    id,
+    symbol: id,
+    name: `Name of ${id}`,
+    description: '',
+    leverage: 5,
+    pdt: false,
+    sector: 45,
+    industry: 452_020,
+    pCurrency: 'USD',
     ...own,
   };
 }

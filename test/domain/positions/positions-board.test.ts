@@ -101,7 +101,9 @@ test('a list is asked for three times at most while newer ones come and are forg
         return answer;
       },
     },
-    ...{ board, clock: bench.clock, hub: bench.hub },
+    board,
+    clock: bench.clock,
+    hub: bench.hub,
     freshness: { catchUp: () => true },
   });
   const read = openPositions.read(phone, { live: true });

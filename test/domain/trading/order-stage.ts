@@ -50,8 +50,12 @@ export function answered(status: number, body: object = {}): Exchange {
 }
 
 export const unanswered: Exchange = {
-  ...{ sent: true, answered: false, reason: 'timeout', cause: new Error('late') },
-  ...{ logicalTime: 1, sentAtMs: 1_000 },
+  sent: true,
+  answered: false,
+  reason: 'timeout',
+  cause: new Error('late'),
+  logicalTime: 1,
+  sentAtMs: 1_000,
 };
 
 export const acceptedAs = (orderId: string) => answered(200, { success: true, orderId });

@@ -24,7 +24,8 @@ function isAllowed(said: string): boolean {
 // `scripts/soak-chaos.ts` runs it for ten minutes.
 test('in storms of each kind each operation is answered as the contract says, afterwards all is served again by itself, and the heap is as large as after the first', async () => {
   const { beforeBytes, afterBytes, said, errorLines } = await soak({
-    ...{ forMs: 8_000, leastAnswers: 300 },
+    forMs: 8_000,
+    leastAnswers: 300,
   });
   expect([...said.keys()].filter((each) => !isAllowed(each))).toEqual([]);
   expect(errorLines).toEqual([]);

@@ -176,7 +176,8 @@ async function askFor(
   asked += 1;
   const { document, field } = OPERATION_CASES[operation];
   const { status, data, errors } = await query(document, {
-    ...{ token, variables: { key: `key ${asked}` } },
+    token,
+    variables: { key: `key ${asked}` },
   });
   const [error, ...others] = errors;
   const value = data?.[field] ?? null;

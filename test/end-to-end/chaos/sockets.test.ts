@@ -76,7 +76,8 @@ test('subscriptions that come and go leave nothing behind', async () => {
 test('event streams whose clients disconnect while the feed is quiet release the memory of their requests', async () => {
   const query = 'subscription ($after: String) { positionChanges(after: $after) { cursor } }';
   const headers = {
-    ...{ accept: 'text/event-stream', 'content-type': 'application/json' },
+    accept: 'text/event-stream',
+    'content-type': 'application/json',
     authorization: `Bearer ${token}`,
   };
   const comeAndGo = async () => {

@@ -23,7 +23,9 @@ export function useExtension(file: string, environmentOf: (serviceUrl: string) =
     service.received.length = 0;
   });
   return {
-    ...{ sandbox, service, facade },
+    sandbox,
+    service,
+    facade,
     query: (document: string, options?: QueryOptions) => facade.query(document, options),
     tokenOf: (email = 'demo@example.com') => sandbox.token({ email }),
   };

@@ -223,7 +223,9 @@ describe.each(PATHS)('cached bytes of the catalog, by the path %s', (path) => {
   const query = `query First($n: Int = 2) { instruments(first: $n) { nodes { id access } } catalog { group } }
     query Second($n: Int = 2) { instruments(last: $n) { nodes { id access } } catalog { group } }`;
   const asked = (variables: object = {}, operationName = 'First') => ({
-    ...{ query, operationName, variables },
+    query,
+    operationName,
+    variables,
   });
   let token: string;
   beforeAll(async () => {

@@ -79,7 +79,8 @@ describe.each([true, false])('each request has one line (direct path: %s)', (dir
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 500 });
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 429 });
     const headersOf = (id: string) => ({
-      ...{ 'x-request-id': id, 'x-forwarded-for': '2001:db8:1:2:3:4:5:6' },
+      'x-request-id': id,
+      'x-forwarded-for': '2001:db8:1:2:3:4:5:6',
     });
     const ask = (query: string, as: string | null, id: string) =>
       app.query(query, { token: as, headers: headersOf(id) });
@@ -204,7 +205,8 @@ test('LOG_SAMPLE leaves out healthy queries, and keeps each one that failed or w
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_050, times: 1 });
   await ask('slow', '{ customerId }');
   expect(await lineOf(app, 'request', 'slow')).toMatchObject({
-    ...{ outcome: 'ok', sample: 0 },
+    outcome: 'ok',
+    sample: 0,
     address: expect.stringMatching(/^[0-9a-f]{16}$/),
   });
   await lineOf(app, 'request', 'wrong');
@@ -215,7 +217,8 @@ test('LOG_SAMPLE leaves out healthy queries, and keeps each one that failed or w
     type: 'mutation',
   });
   expect(await lineOf(app, 'an order ended unknown', 'order')).toMatchObject({
-    ...{ level: 'warn', sentAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+    level: 'warn',
+    sentAt: expect.stringMatching(/^\d{4}-.*Z$/),
   });
   using socket = await initializedSocket(app, token);
   await socket.watch('1', LIVE);

@@ -311,7 +311,9 @@ describe('what is cached', () => {
 describe('live', () => {
   test('polls that wait for their ceiling, which stretches all intervals, and calls that wait for a connection', async () => {
     await using other = await startTestApp({
-      ...{ GATEWAY_POLLS_PER_SECOND: '1', GATEWAY_CONNECTIONS: '3', POSITIONS_POLL_MS: '100' },
+      GATEWAY_POLLS_PER_SECOND: '1',
+      GATEWAY_CONNECTIONS: '3',
+      POSITIONS_POLL_MS: '100',
     });
     expect(await seriesValue(other, 'feed_poll_stretch{list="positions"}')).toBe(1);
     using sockets = new DisposableStack();

@@ -25,9 +25,13 @@ async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProces
   const child = spawn(process.execPath, [PROGRAM], {
     env: {
       ...process.env,
-      ...{ NODE_ENV: 'production', GATEWAY_URL: 'http://127.0.0.1:1', ORDER_STORE: 'memory' },
+      NODE_ENV: 'production',
+      GATEWAY_URL: 'http://127.0.0.1:1',
+      ORDER_STORE: 'memory',
       // The test asks as soon as the admin port answers.
-      ...{ PORT: String(port), ADMIN_PORT: String(adminPort), RATE_LIMIT_PER_MINUTE: '100000' },
+      PORT: String(port),
+      ADMIN_PORT: String(adminPort),
+      RATE_LIMIT_PER_MINUTE: '100000',
     },
     stdio: ['ignore', stdout, 'inherit'],
   });

@@ -52,7 +52,9 @@ async function traced(
   const app = started.use(await startTestApp(exporting, { directPath, plugins }));
   const owned = started.move();
   return {
-    ...{ collector, app, token: app.sandbox.token({ email: 'demo@example.com' }) },
+    collector,
+    app,
+    token: app.sandbox.token({ email: 'demo@example.com' }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -158,7 +160,10 @@ describe.each([
     await ask(trusting, SAMPLED);
     const continued = await found(trusting);
     expect(continued.request).toMatchObject({
-      ...{ traceId: TRACE_ID, parentSpanId: PARENT_ID, traceState: 'congo=1', links: [] },
+      traceId: TRACE_ID,
+      parentSpanId: PARENT_ID,
+      traceState: 'congo=1',
+      links: [],
     });
     expect(forwarded(trusting.app)).toMatchObject({
       traceparent: `00-${TRACE_ID}-${continued.call.spanId}-01`,
@@ -180,7 +185,8 @@ describe.each([
     const { request, call } = await found(place);
     expect(request.traceId).not.toBe(TRACE_ID);
     expect(request).toMatchObject({
-      ...{ parentSpanId: null, traceState: '' },
+      parentSpanId: null,
+      traceState: '',
       links: [{ traceId: TRACE_ID, spanId: PARENT_ID }],
     });
     const traceparent = `00-${request.traceId}-${call.spanId}-01`;

@@ -117,7 +117,9 @@ test('bad input is refused with the name of the offending value, before anything
   for (const [mutation, input, argument] of BAD) {
     const { errors } = await stage.send(mutation, input);
     expect(errors?.[0]?.extensions, `${mutation} ${JSON.stringify(input)}`).toMatchObject({
-      ...{ code: 'BAD_USER_INPUT', retryable: false, argument },
+      code: 'BAD_USER_INPUT',
+      retryable: false,
+      argument,
     });
   }
   // The token was not even proved.

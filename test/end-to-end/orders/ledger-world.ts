@@ -138,7 +138,10 @@ async function rehearse(
     ...Array.from({ length: replicas - 2 }, start),
   ]);
   const report = await runLedger({
-    ...{ ...rehearsal, sandbox, facades, mayForget },
+    ...rehearsal,
+    sandbox,
+    facades,
+    mayForget,
     disruptions: Array.from({ length: rounds }, () => disruptions(facades)).flat(),
   });
   const faults = facades

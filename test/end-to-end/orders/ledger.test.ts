@@ -20,7 +20,8 @@ const MIN_REPLIES: readonly (readonly [least: number, ...kinds: string[]])[] = [
 ];
 const MIN_UNANSWERED = STEPS / 400;
 const REHEARSAL = {
-  ...{ seed: SEED, steps: STEPS },
+  seed: SEED,
+  steps: STEPS,
   // One more than the report needs: a key that is repeated meanwhile may get its outcome.
   isVaried: ({ replies, unanswered }: Variety) =>
     missingFrom(replies).length === 0 && unanswered > MIN_UNANSWERED + 1,

@@ -26,25 +26,33 @@ interface Tap {
 }
 
 const same = (name: string, note = ''): Tap => ({
-  ...{ name, rest: '#####', graph: '#####' },
+  name,
+  rest: '#####',
+  graph: '#####',
   shows: `both phones show ${SAME}: no difference here${note}`,
   showed: `both phones showed ${SAME}: no difference here${note}`,
 });
 const TAPS: readonly Tap[] = [
   {
-    ...{ name: 'Gateway down', rest: 'xxxxx', graph: '####x' },
+    name: 'Gateway down',
+    rest: 'xxxxx',
+    graph: '####x',
     shows: `REST shows nothing; the graph shows all but payout${OLD}`,
     showed: `REST showed nothing; the graph showed all but payout${OLD}`,
   },
   same('Payments slow'),
   {
-    ...{ name: 'Prices are garbage', rest: '#x###', graph: '#####' },
+    name: 'Prices are garbage',
+    rest: '#x###',
+    graph: '#####',
     shows: `REST shows all but positions; the graph shows all${OLD}`,
     showed: `REST showed all but positions; the graph showed all${OLD}`,
   },
   same('Order answers get lost', '; an order placed meanwhile shows one'),
   {
-    ...{ name: 'My connection drops', rest: 'xxxxx', graph: 'xxxxx' },
+    name: 'My connection drops',
+    rest: 'xxxxx',
+    graph: 'xxxxx',
     shows: `neither phone shows anything: no difference here${RESUMED}`,
     showed: `neither phone showed anything: no difference here${RESUMED}`,
   },

@@ -27,7 +27,9 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
   const app = startedOnce(() =>
     startTestApp(
       {
-        ...{ GRAPHIQL: 'on', INTROSPECTION: 'on', AUTH_COOKIE: 'session' },
+        GRAPHIQL: 'on',
+        INTROSPECTION: 'on',
+        AUTH_COOKIE: 'session',
         LOGIN_LIMIT_PER_MINUTE: '1000',
       },
       { gateway: gateway.sandbox },

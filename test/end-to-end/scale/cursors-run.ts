@@ -96,7 +96,12 @@ async function startWorld(random: SeededRandom) {
   });
   const owned = started.move();
   return {
-    ...{ random, sandbox, replicas, board, viewers, watchers },
+    random,
+    sandbox,
+    replicas,
+    board,
+    viewers,
+    watchers,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -80,7 +80,10 @@ export async function rollingRestart(options: RollingOptions) {
     gaps: differing().length,
     /** Positions that closed meanwhile, each opened before: where there is none the lists prove little. */
     closed: before + sandbox.orders().length - countOf(lists),
-    ...{ stretch, oldestListMs, polls, restartSeconds },
+    stretch,
+    oldestListMs,
+    polls,
+    restartSeconds,
     pollsPerAccount: polls.reduce((sum, each) => sum + each, 0) / polls.length / accounts,
   };
 }

@@ -13,7 +13,8 @@ const ids = (rows: readonly Row[]) => rows.map(({ id }) => id).toSorted();
 
 const rows = (...names: string[]) => names.map((id) => ({ id, symbol: 'AAPL' }));
 const snapshot = (orders: string[], positions: string[]) => ({
-  ...{ login: 700001, group: 'standard-usd' },
+  login: 700001,
+  group: 'standard-usd',
   orders: rows(...orders),
   positions: rows(...positions),
 });

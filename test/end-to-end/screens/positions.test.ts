@@ -184,8 +184,13 @@ test('a figure that a double does not count exactly is null and counted, in a po
   );
   expect(positions).toEqual([
     {
-      ...{ profit: null, invested: null, units: null, storage: 9007199254740991, priceOpen: 0.3 },
-      ...{ stopLoss: -9007199254740991, createdAt: '2025-01-01T00:00:00.000Z' },
+      profit: null,
+      invested: null,
+      units: null,
+      storage: 9007199254740991,
+      priceOpen: 0.3,
+      stopLoss: -9007199254740991,
+      createdAt: '2025-01-01T00:00:00.000Z',
     },
   ]);
   expect(positionTotals).toEqual({ profit: null, invested: null });

@@ -44,8 +44,13 @@ test('session has every figure of the snapshot under its own name', async () => 
   } }`);
   expect(nullsIn(session)).toEqual([]);
   expect(session).toMatchObject({
-    ...{ id: '700001', login: '700001', group: 'standard-usd', currency: 'USD' },
-    ...{ balance: 50_000, credit: 500, kycStatus: 'APPROVED' },
+    id: '700001',
+    login: '700001',
+    group: 'standard-usd',
+    currency: 'USD',
+    balance: 50_000,
+    credit: 500,
+    kycStatus: 'APPROVED',
     createdAt: expect.stringMatching(/^20\d\d-/),
     fetchedAt: expect.stringMatching(/^20\d\d-/),
     access: { currency: 'USD', currencyDigits: 2 },
@@ -92,8 +97,13 @@ describe('instruments', () => {
     } }`);
     expect(nullsIn(instrument)).toEqual(['/mFx', '/pFx']);
     expect(instrument).toMatchObject({
-      ...{ id: 'AAPL', symbol: 'AAPL', name: 'Apple Inc.', leverage: 5, digits: 2 },
-      ...{ mCurrency: 'USD', pCurrency: 'USD' },
+      id: 'AAPL',
+      symbol: 'AAPL',
+      name: 'Apple Inc.',
+      leverage: 5,
+      digits: 2,
+      mCurrency: 'USD',
+      pCurrency: 'USD',
     });
   });
 
@@ -130,7 +140,10 @@ test('the catalog has its group, age and size', async () => {
   );
   expect(nullsIn(catalog)).toEqual([]);
   expect(catalog).toMatchObject({
-    ...{ id: 'standard-usd', group: 'standard-usd', stale: false, skipped: 0 },
+    id: 'standard-usd',
+    group: 'standard-usd',
+    stale: false,
+    skipped: 0,
     fetchedAt: expect.stringMatching(/^20\d\d-/),
     expiresAt: expect.stringMatching(/^20\d\d-/),
   });

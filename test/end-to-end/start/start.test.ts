@@ -85,10 +85,15 @@ test('every unusable setting is listed together, even beside wrong values, and n
   await using taken = await listenLocally(createServer());
   // In a process of its own, since a path in the file systems of the kernel that hangs would hang this one.
   const { code, stdout, problems } = await failedStart({
-    ...{ PORT: String(taken.port), ADMIN_HOST: ELSEWHERE },
-    ...{ ORDER_STORE: '/proc/self/mem', PERSISTED_DOCUMENTS: '/proc/kmsg' },
-    ...{ PLUGINS: '/none.mjs', EXTENSIONS: '/none.mjs' },
-    ...{ LOG_LEVEL: 'loud', ADMIN_PORT: 'x', RATE_LIMIT_PER_MIN: '5' },
+    PORT: String(taken.port),
+    ADMIN_HOST: ELSEWHERE,
+    ORDER_STORE: '/proc/self/mem',
+    PERSISTED_DOCUMENTS: '/proc/kmsg',
+    PLUGINS: '/none.mjs',
+    EXTENSIONS: '/none.mjs',
+    LOG_LEVEL: 'loud',
+    ADMIN_PORT: 'x',
+    RATE_LIMIT_PER_MIN: '5',
   });
   expect(code).toBe(78);
   expect(stdout).toBe('');
@@ -203,7 +208,8 @@ test.each([
   const fatal = facade.logged.filter((line) => line.includes('"fatal"'));
   expect(fatal.map((line) => JSON.parse(line))).toEqual([
     {
-      ...{ level: 'fatal', time: expect.any(String) },
+      level: 'fatal',
+      time: expect.any(String),
       err: expect.objectContaining({ message: 'of our own', stack: expect.any(String) }),
       lastClient: expect.stringMatching(/^[0-9a-f]{16}$/),
       msg: 'uncaught exception, exiting',

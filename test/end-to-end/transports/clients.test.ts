@@ -112,7 +112,8 @@ describe.each([
   });
 
   const headersOf = (token: string | null) => ({
-    ...{ accept: 'text/event-stream', 'content-type': 'application/json' },
+    accept: 'text/event-stream',
+    'content-type': 'application/json',
     ...(token !== null && { authorization: `Bearer ${token}` }),
   });
 

@@ -102,7 +102,9 @@ const OVER_MS = 20 * (SOCKETS + STREAMS);
  */
 test('at the end sockets and event streams close one after the other, as long before the grace period is over', async () => {
   const app = await startTestApp({
-    ...{ RATE_LIMIT_PER_MINUTE: '1000000', SHUTDOWN_GRACE_MS: '8000', ORDER_TIMEOUT_MS: '3000' },
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    SHUTDOWN_GRACE_MS: '8000',
+    ORDER_TIMEOUT_MS: '3000',
   });
   const token = tokenOf(app);
   const endsMs: number[] = [];

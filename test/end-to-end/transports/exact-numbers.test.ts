@@ -22,7 +22,10 @@ const FIND = `query ($ids: [ID!], $sectors: [Float!]) {
 const SET = 'mutation ($input: SetValueInput!) { setValue(input: $input) { __typename } }';
 const BUY = 'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
 const order = (more: object) => ({
-  ...{ symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: 'exact-1' },
+  symbol: 'AAPL',
+  side: 'BUY',
+  size: { units: 1 },
+  idempotencyKey: 'exact-1',
   ...more,
 });
 const writing = TRANSPORTS.filter(([transport]) => transport !== 'GET');

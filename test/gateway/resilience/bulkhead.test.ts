@@ -18,8 +18,13 @@ function openReads(width: number) {
   );
   const send = (path: string, caller: Partial<Caller> = {}): Promise<Exchange> =>
     exchanged(guarded, {
-      ...{ operation: 'getOpenPositions', row: OPERATIONS.getOpenPositions, path },
-      ...{ headers: [], body: null, deadlineMs: 5_000, maxBytes: 1_000 },
+      operation: 'getOpenPositions',
+      row: OPERATIONS.getOpenPositions,
+      path,
+      headers: [],
+      body: null,
+      deadlineMs: 5_000,
+      maxBytes: 1_000,
       caller: { token: toToken('a token'), provedLogin: () => 'customer', ...caller },
     });
   const answer = async (at: number) => {

@@ -17,8 +17,13 @@ describe('each field of the interface has the name that the schema gives it', ()
     expect(Object.keys(positionRow)).toHaveLength(22);
     expect(positions(positionRow)).toStrictEqual([
       {
-        ...{ ...same, side: 'BUY', name: 'Apple', stopLoss: 180, takeProfit: 200 },
-        ...{ createdAt: NEW_YEAR, updatedAt: NEW_YEAR + 60_000 },
+        ...same,
+        side: 'BUY',
+        name: 'Apple',
+        stopLoss: 180,
+        takeProfit: 200,
+        createdAt: NEW_YEAR,
+        updatedAt: NEW_YEAR + 60_000,
       },
     ]);
   });
@@ -28,8 +33,14 @@ describe('each field of the interface has the name that the schema gives it', ()
     expect(Object.keys(orderRow)).toHaveLength(22);
     expect(orders(orderRow)).toStrictEqual([
       {
-        ...{ ...same, side: 'SELL', kind: 'LIMIT', name: 'Microsoft', stopLoss: 0 },
-        ...{ takeProfit: 390, createdAt: NEW_YEAR, updatedAt: NEW_YEAR + 60_000 },
+        ...same,
+        side: 'SELL',
+        kind: 'LIMIT',
+        name: 'Microsoft',
+        stopLoss: 0,
+        takeProfit: 390,
+        createdAt: NEW_YEAR,
+        updatedAt: NEW_YEAR + 60_000,
       },
     ]);
     expect(orders({ ...orderRow, isLimit: false })).toMatchObject([{ kind: 'STOP' }]);
@@ -40,7 +51,11 @@ describe('each field of the interface has the name that the schema gives it', ()
     expect(Object.keys(sessionRow)).toHaveLength(19);
     const { id, units } = positionRow;
     expect(session()).toStrictEqual({
-      ...{ ...same, login: '700001', invested: 2_900, profits: 100.5, kycStatus: 'APPROVED' },
+      ...same,
+      login: '700001',
+      invested: 2_900,
+      profits: 100.5,
+      kycStatus: 'APPROVED',
       createdAt: NEW_YEAR,
       positions: { ids: [id], sizes: [units], rows: positions(positionRow) },
       orders: orders(orderRow),

@@ -10,7 +10,11 @@ test('lists that nobody follows make room for others, the oldest first; those th
   const clock = createScriptedClock();
   const random = () => 0.5;
   const lists = new PolledLists({
-    ...{ clock, random, pollMs: 1_000, pollMaxMs: 2_000, firstListMs: 5_000 },
+    clock,
+    random,
+    pollMs: 1_000,
+    pollMaxMs: 2_000,
+    firstListMs: 5_000,
     scheduler: createPollScheduler(clock, 100, random),
     logicalClock: new LogicalClock(),
     keyOf: ({ id }: { readonly id: string }) => id,

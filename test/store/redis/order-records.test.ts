@@ -213,7 +213,8 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     // Were it asked again, the order would wait for an hour.
     await using a = await openReplica(redis.url, {
-      ...{ redisTimeoutMs: 1_000, timing: { patienceMs: 3_600_000 } },
+      redisTimeoutMs: 1_000,
+      timing: { patienceMs: 3_600_000 },
     });
     await using b = await openReplica(redis.url);
     await reserved(a.records, '1', 'earlier');

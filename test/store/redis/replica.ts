@@ -26,7 +26,10 @@ type Change = Partial<Omit<RedisOrderRecordsOptions, 'timing' | 'onWarn'>> & {
 export async function openReplica(url: string, { timing, ...change }: Change = {}) {
   const warnings: string[] = [];
   const records = await openRedisOrderRecords({
-    ...{ url, max: 1_000, clock: systemClock, redisTimeoutMs: FAR_MS },
+    url,
+    max: 1_000,
+    clock: systemClock,
+    redisTimeoutMs: FAR_MS,
     prefix: 'trading-graph:',
     uptimeMs: () => performance.now(),
     onWarn: (message) => void warnings.push(message),

@@ -38,8 +38,11 @@ test('a file of the first version is read, with every digest in it', () => {
   const onWarn = (warning: string) => void warnings.push(warning);
   using database = openDatabase(folder.path, { clock: createMachineClock(), onWarn });
   expect(reserve(database, 'key')).toEqual({
-    ...{ id: 'reservation of key', inputDigest: 'input of key', outcome: acceptedAs('key') },
-    ...{ reservedAtMs: Date.parse('2026-11-20T12:00:00Z'), pendingMs: 0 },
+    id: 'reservation of key',
+    inputDigest: 'input of key',
+    outcome: acceptedAs('key'),
+    reservedAtMs: Date.parse('2026-11-20T12:00:00Z'),
+    pendingMs: 0,
   });
   expect(reserve(database, 'pending')).toMatchObject({ outcome: null, pendingMs: 10_000 });
   expect(database.run([]).held).toBe(2);

@@ -60,8 +60,12 @@ export function openDatabase(path: string, change: Partial<OrderDatabaseOptions>
 
 export function reservationOf(key: string, id = `reservation of ${key}`) {
   return {
-    ...{ login: '1001', key, id, inputDigest: `input of ${key}` },
-    ...{ reservedAtMs: Date.parse('2026-11-20T12:00:00Z'), pendingMs: 10_000 },
+    login: '1001',
+    key,
+    id,
+    inputDigest: `input of ${key}`,
+    reservedAtMs: Date.parse('2026-11-20T12:00:00Z'),
+    pendingMs: 10_000,
   };
 }
 

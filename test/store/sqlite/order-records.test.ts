@@ -28,12 +28,20 @@ async function openRecords(
   const warnings: string[] = [];
   const open = () =>
     openSqliteOrderRecords({
-      ...{ path, max, maxPerAccount, onNearlyFull, clock },
+      path,
+      max,
+      maxPerAccount,
+      onNearlyFull,
+      clock,
       onWarn: (message) => warnings.push(message),
     });
   const records = await open();
   return {
-    ...{ folder, path, warnings, records, open },
+    folder,
+    path,
+    warnings,
+    records,
+    open,
     async [Symbol.asyncDispose]() {
       await records.close();
       await rm(folder, { recursive: true, force: true });

@@ -6,7 +6,9 @@ import type { FromChild, ToChild } from './records-process.ts';
 const [, , path = ''] = process.argv;
 const send = (message: FromChild) => void process.send?.(message);
 const records = await openSqliteOrderRecords({
-  ...{ path, max: 1_000_000, clock: systemClock },
+  path,
+  max: 1_000_000,
+  clock: systemClock,
   onWarn: (warning) => send({ warning }),
 });
 process.on('message', async ({ id, call, args }: ToChild) => {

@@ -53,7 +53,9 @@ export async function startRecordsProcess(path: string, fileLimit?: number) {
       },
   });
   return {
-    ...{ records, warnings, pid: child.pid ?? 0 },
+    records,
+    warnings,
+    pid: child.pid ?? 0,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exited;

@@ -72,7 +72,8 @@ function documentOf({ random, email }: CaseOptions): { text: string; variables: 
 function post({ random, tokens }: CaseOptions, query: string, variables: unknown): Buffer {
   const headers = {
     accept: query.includes('subscription') ? 'text/event-stream' : 'application/json',
-    ...{ connection: 'close', authorization: `Bearer ${pick(random, tokens)}` },
+    connection: 'close',
+    authorization: `Bearer ${pick(random, tokens)}`,
     'content-type': 'application/json',
   };
   const body = JSON.stringify({ query, variables });

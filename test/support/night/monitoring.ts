@@ -37,7 +37,8 @@ export async function startPrometheus(path: string, watched: Watched, hastenedBy
   const probe = started.use(await startProbe(watched.front));
   const interval = `${Math.round(SCRAPE_MS / hastenedBy)}ms`;
   const scraped = (job_name: string, targets: readonly string[]) => ({
-    ...{ job_name, static_configs: [{ targets }] },
+    job_name,
+    static_configs: [{ targets }],
   });
   const config = {
     global: { scrape_interval: interval, evaluation_interval: interval, scrape_timeout: interval },
@@ -102,7 +103,9 @@ export async function startAlertmanager(path: string, hastenedBy: number) {
   const { url } = started.use(program);
   const owned = started.move();
   return {
-    ...{ url, pages, tickets },
+    url,
+    pages,
+    tickets,
     /** The time in which an alert that is a page, and that no other one inhibits, has been sent, with some to spare. */
     pageWithinMs: MIN_MS + PAGE_WITHIN_MS / hastenedBy,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

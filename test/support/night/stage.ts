@@ -52,7 +52,8 @@ export async function openStage({ needs, environment = {} }: Needs, options: Sta
       ...(disk && { ORDER_STORE: `${disk.folder}/orders.db` }),
       ...(redis && { REDIS_URL: redis.url }),
       ...(needs === 'TLS' && {
-        ...{ GATEWAY_URL: tlsUrl, NODE_EXTRA_CA_CERTS: certificates.authority },
+        GATEWAY_URL: tlsUrl,
+        NODE_EXTRA_CA_CERTS: certificates.authority,
       }),
       ...environment,
     }),
@@ -64,7 +65,8 @@ export async function openStage({ needs, environment = {} }: Needs, options: Sta
       options.prometheusPath,
       {
         targets: all.map(({ adminUrl }) => new URL(adminUrl).host),
-        ...{ front: url, alertmanager: alertmanager.url },
+        front: url,
+        alertmanager: alertmanager.url,
       },
       hastenedBy,
     ),
@@ -73,7 +75,13 @@ export async function openStage({ needs, environment = {} }: Needs, options: Sta
   const random = createRandom(options.seed);
   const owned = started.move();
   return {
-    ...{ disk, redis, tlsUrl, prometheus, alertmanager, balancer, replicas: all },
+    disk,
+    redis,
+    tlsUrl,
+    prometheus,
+    alertmanager,
+    balancer,
+    replicas: all,
     get gateway(): Sandbox {
       return gateway;
     },
