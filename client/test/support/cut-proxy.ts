@@ -29,7 +29,8 @@ export async function startCutProxy(target: string) {
       lines.delete(client);
       upstream.destroy();
     });
-    client.on('error', () => {});
+    // Node resets none whose other side has left, and never closes it.
+    client.on('error', () => upstream.destroy());
     const upstream = connect(Number(targetPort), hostname);
     upstream.on('error', () => client.destroy());
     upstream.once('close', () => client.destroy());

@@ -29,7 +29,7 @@ async function expectTheGateways(watcher: Watcher): Promise<void> {
 
 test('the snapshot has everything; an order that the market triggers leaves in the event in which its position appears', async () => {
   const watcher = watch();
-  await eventually(() => watcher.accountEvents.length > 0);
+  await eventually(() => watcher.accountEvents.length > 0, watcher.whileOpen);
   const [first] = watcher.accountEvents;
   expect(first).toMatchObject({
     snapshot: true,
@@ -44,7 +44,7 @@ test('the snapshot has everything; an order that the market triggers leaves in t
   const [order] = [...watcher.orders.values()];
   if (!order) throw new Error('no order');
   app.sandbox.putPrice(order.symbol, order.priceOpen);
-  await eventually(() => watcher.rows.has(order.id));
+  await eventually(() => watcher.rows.has(order.id), watcher.whileOpen);
   expect(watcher.orders.has(order.id)).toBe(false);
   const event = watcher.accountEvents.find(({ positions }) => positions.opened.includes(order.id));
   expect(event?.orders?.closed).toEqual([order.id]);
@@ -55,7 +55,7 @@ test('the snapshot has everything; an order that the market triggers leaves in t
 test('an order of one’s own appears at once, a market order’s position with the figures; a refusal by op 10 ends it', async () => {
   const token = app.sandbox.token(DEMO);
   const watcher = watch(ACCOUNT, DEMO.email, token);
-  await eventually(() => expect(watcher.orders.size).toBe(3));
+  await eventually(() => expect(watcher.orders.size).toBe(3), watcher.whileOpen);
   const place = async (more: object) => {
     const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, ...more };
     const document =
@@ -64,13 +64,13 @@ test('an order of one’s own appears at once, a market order’s position with 
     return data.placeOrder.orderId;
   };
   const limit = await place({ price: 1, idempotencyKey: 'limit' });
-  await eventually(() => watcher.orders.has(limit));
+  await eventually(() => watcher.orders.has(limit), watcher.whileOpen);
   const market = await place({ idempotencyKey: 'market' });
-  await eventually(() => watcher.rows.has(market));
+  await eventually(() => watcher.rows.has(market), watcher.whileOpen);
   await expectTheGateways(watcher);
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 401 });
   await orderElsewhere(app.sandbox, DEMO.email);
-  await eventually(() => watcher.ended !== null);
+  await eventually(() => watcher.ended !== null, watcher.whileOpen);
   expect(watcher.ended).toMatchObject({ code: 4403, reason: 'UNAUTHENTICATED' });
 });
 
@@ -95,10 +95,10 @@ test.each([
   'a change has op 10 read where it is selected: by %s %i times',
   async (_what, times, document) => {
     const watcher = watch(document);
-    await eventually(() => expect(watcher.rows.size).toBe(6));
+    await eventually(() => expect(watcher.rows.size).toBe(6), watcher.whileOpen);
     const before = reads();
     const id = await orderElsewhere(app.sandbox, DEMO.email);
-    await eventually(() => watcher.rows.has(String(id)));
+    await eventually(() => watcher.rows.has(String(id)), watcher.whileOpen);
     await eventually(() => expect(reads()).toBe(before + times));
   },
 );
