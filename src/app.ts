@@ -16,8 +16,10 @@ export function startApp(config: Config, given: AppOptions = {}) {
   return compose(config, given).catch(async (error: unknown) => {
     if (!(error instanceof ConfigError)) throw error;
     const { problems } = error;
-    const faulty = new Set(problems.map((line) => line.replace(/=.*/s, '')));
-    throw new ConfigError([...problems, ...(await findUnusable(config, faulty))]);
+    const faulty = problems.map((line) => line.replace(/=.*/s, ''));
+    // Modules are tried first, and load once in a process.
+    const tried = new Set(['PLUGINS', 'EXTENSIONS', ...faulty]);
+    throw new ConfigError([...problems, ...(await findUnusable(config, tried))]);
   });
 }
 

@@ -212,6 +212,17 @@ test('files whose folders have one name as well stop the start by both paths', a
   expect(problems[1]).toContain(`"${other}": ${one} and ${other} have one name, team/graph (`);
 });
 
+test('a start that fails for another setting says nothing of an extension that is loaded', async () => {
+  const { problems } = await failedStart({
+    EXTENSIONS: await fileOf(`export default ${field('one')};`),
+    PERSISTED_DOCUMENTS: '/none.json',
+  });
+  expect(problems).toEqual([
+    'The configuration is wrong:',
+    expect.stringContaining('PERSISTED_DOCUMENTS="/none.json": must be '),
+  ]);
+});
+
 test('what adds to the schema once the file is loaded is refused with words for its author', async () => {
   const path = await fileOf(`export default ({ builder, backend, live, error }) => {
     const Row = builder.objectRef('Row').implement({ fields: (t) => ({ id: t.exposeID('id') }) });
