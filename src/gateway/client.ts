@@ -11,7 +11,7 @@ import type {
 } from './answers.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
-import { type Answer, type Exchange, exchanged, type Send } from './exchange.ts';
+import type { Answer, Exchange, Send } from './exchange.ts';
 import { jsonItems } from './json-items.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
@@ -73,13 +73,21 @@ export function createGatewayClient(options: GatewayClientOptions) {
   const templates = requestTemplates(OPERATIONS, options);
 
   /** `read` makes of an exchange what the call returns, or throws why there is none. */
-  async function call<T>(
+  function call<T>(
     operation: OperationName,
     caller: Caller,
     read: (exchange: Exchange) => T,
     details?: RequestDetails,
   ): Promise<T> {
-    return read(await exchanged(send, templates[operation](caller, details)));
+    return new Promise((resolve, reject) => {
+      send(templates[operation](caller, details), (exchange) => {
+        try {
+          resolve(read(exchange));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 
   function broken(operation: OperationName, message: string): GatewayError {
