@@ -50,7 +50,8 @@ export function createDomain(parts: DomainParts) {
     ledger,
     trials,
     refusals: tokenRefusals,
-    accounts,
+    onPositions: (viewer, answer) => accounts.emit('positionsAnswered', viewer, answer),
+    onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
   const { prover, feeds, lists } = reads;

@@ -10,7 +10,6 @@ import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { OrderCall } from '../../gateway/model.ts';
 import type { OperationName } from '../../gateway/operations.ts';
-import type { AccountEvents } from '../account/account-events.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofTrials } from './proof-trials.ts';
 import type { TokenRefusals } from './token-refusals.ts';
@@ -22,8 +21,10 @@ export interface ViewerGatewayParts {
   readonly trials: ProofTrials;
   /** Is told which operations accept tokens and which refuse them. */
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
-  /** They hear every answer of ops 10 and 12, a poll's too. */
-  readonly accounts: AccountEvents;
+  /** Called with every answer of op 12, a poll's too. */
+  readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
+  /** Called with every answer of op 10. */
+  readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
 }
 
 /** Records the 200 of a call; `group` is the one that it proves. */
@@ -37,7 +38,8 @@ export function createViewerGateway({
   ledger,
   trials,
   refusals,
-  accounts,
+  onPositions,
+  onSession,
 }: ViewerGatewayParts) {
   function refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
     refusals.refused(operation, viewer, wasAccepted);
@@ -111,14 +113,14 @@ export function createViewerGateway({
         if (isGatewayError(error, 'forbidden')) ledger.sessionForbidden(viewer);
         throw error;
       });
-      accounts.emit('snapshotAnswered', viewer, answer);
+      onSession?.(viewer, answer);
       return answer;
     },
     getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
       const send = () => client.getOpenPositions(viewer, previous);
       return call(viewer, 'getOpenPositions', send, (answer, prove) => {
         prove(null);
-        accounts.emit('positionsAnswered', viewer, answer);
+        onPositions(viewer, answer);
       });
     },
     /** `onLate` is called with an answer that comes after the call has ended by its deadline. */

@@ -60,10 +60,9 @@ export function openAccountWorld(
       accepted: (operation) => void judged.push(`${operation} accepted`),
       refused: (operation) => void judged.push(`${operation} refused`),
     },
-    accounts,
-  });
-  accounts.on('positionsAnswered', (viewer, answer) => {
-    board.offer(viewer, answer);
+    onPositions: (viewer, answer) => {
+      board.offer(viewer, answer);
+    },
   });
   const sessions = new Sessions({
     gateway,

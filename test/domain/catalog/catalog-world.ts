@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
@@ -56,7 +55,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     ledger,
     trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
-    accounts: new EventEmitter(),
+    onPositions: () => {},
   });
   const board = new PositionsBoard(ledger, 1e8);
   const sessions = new Sessions({
