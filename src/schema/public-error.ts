@@ -20,6 +20,7 @@ import { isOperation, OPERATIONS } from '../gateway/operations.ts';
 import { refusalWords } from '../gateway/wire/bodies.ts';
 import {
   AccountRecordsFullError,
+  RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
 } from '../store/order-records.ts';
@@ -40,6 +41,11 @@ interface Described {
 const EARLIER_UNKNOWN =
   'This request was not sent. Whether an earlier one with its key was is not known: ask again with the same key, and use no other.';
 const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
+const TOO_MANY = {
+  account: 'this account has placed too many orders',
+  token: 'this sign-in has placed too many orders',
+  rejected: 'too many orders of this account were rejected',
+};
 const HELD = 'Orders are held back for now: this request was not sent.';
 const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
 
@@ -89,7 +95,7 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
   })),
   row(AccountRecordsFullError, ({ whose, retryAfterSeconds }) => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
-    message: `This request was not sent: this ${whose === 'token' ? 'sign-in' : 'account'} has placed too many orders in a day.`,
+    message: `This request was not sent: ${TOO_MANY[whose]} in a day.`,
     // Hours are no moment to wait for.
     more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: retryAfterSeconds, retryable: false },
   })),
@@ -102,6 +108,11 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
       more: { earlierUnknown: true, gap: { until }, ...(isWaiting && { retryAfter: 1 }) },
     };
   }),
+  row(RecordsFullError, ({ retryAfterSeconds }) => ({
+    code: 'IDEMPOTENCY_UNAVAILABLE',
+    message: NEVER_SENT,
+    ...(retryAfterSeconds !== null && { more: { retryAfter: retryAfterSeconds } }),
+  })),
   row(RecordsUnavailableError, ({ earlierUnknown }) => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
     message: earlierUnknown ? EARLIER_UNKNOWN : NEVER_SENT,

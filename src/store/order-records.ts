@@ -187,11 +187,25 @@ export function isOfNeverSent(id: string): boolean {
   return id[TOKEN_CHARACTERS] === NEVER_SENT;
 }
 
-/** How many records of one kind an account may have, and one of its tokens. */
+/** How many records of one kind an account may have, one of its tokens, and its orders that the gateway has rejected. */
 export function mostOf({ maxPerAccount = Number.POSITIVE_INFINITY }: RecordBounds, id: string) {
   const tenth = Math.max(1, Math.floor(maxPerAccount / 10));
   const account = isOfNeverSent(id) ? tenth : maxPerAccount;
-  return { account, token: Math.ceil(account / 2) };
+  const half = Math.ceil(account / 2);
+  // A rejected order costs nothing: without a bound of their own they would fill what is meant for orders.
+  return { account, token: half, rejected: isOfNeverSent(id) ? account : half };
+}
+
+/** The parts of an account's share that can be full. */
+export const SHARES = ['account', 'token', 'rejected'] as const;
+export type Share = (typeof SHARES)[number];
+
+/** An account with fewer records than this may use the part of all records that is kept free of others. */
+export const FEW_RECORDS = 20;
+
+/** How many of all records others may have: the last fifth is kept for accounts with few, so that many busy ones refuse nobody. */
+export function mostOfOthers(max: number): number {
+  return max - Math.floor(max / 5);
 }
 
 /** Below so much of a share nobody need be told, nor look whose the records of an account are. */
@@ -233,32 +247,48 @@ export class RecordsGapError extends RecordsUnavailableError {
   }
 }
 
-export function recordsFullError(max: number): RecordsUnavailableError {
-  return new RecordsUnavailableError(`all ${max} order records are in use`, {
-    earlierUnknown: false,
-  });
+/** All records are in use, or all but those that are kept for accounts with few. */
+export class RecordsFullError extends RecordsUnavailableError {
+  override readonly name = 'RecordsFullError';
+  /** When the oldest record expires; null where nobody knows. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(max: number, freeInMs: number | null) {
+    super(`all ${max} order records are in use`, { earlierUnknown: false });
+    this.retryAfterSeconds = freeInMs === null ? null : wholeSeconds(freeInMs);
+  }
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
 }
 
 /** This account alone, or this token of it, has as many records of a kind as it may; others are not affected. */
 export class AccountRecordsFullError extends RecordsUnavailableError {
   override readonly name = 'AccountRecordsFullError';
-  readonly whose: 'account' | 'token';
+  readonly whose: Share;
   /** When its oldest record expires. */
   readonly retryAfterSeconds: number;
 
-  constructor(bounds: RecordBounds, id: string, whose: 'account' | 'token', freeInMs: number) {
+  constructor(bounds: RecordBounds, id: string, whose: Share, freeInMs: number) {
     const what = isOfNeverSent(id) ? 'records of orders that were never sent' : 'order records';
-    super(`all ${mostOf(bounds, id)[whose]} ${what} of this ${whose} are in use`, {
+    const of = whose === 'rejected' ? 'account for rejected orders' : whose;
+    super(`all ${mostOf(bounds, id)[whose]} ${what} of this ${of} are in use`, {
       earlierUnknown: false,
     });
     this.whose = whose;
-    this.retryAfterSeconds = Math.max(1, Math.ceil(freeInMs / 1000));
+    this.retryAfterSeconds = wholeSeconds(freeInMs);
   }
 }
 
 /** Account and key as one string; the account is encoded so that no two pairs give the same. */
 export function recordId(login: string, key: string): string {
   return `${encodeURIComponent(login)}:${key}`;
+}
+
+/** Whether it was the gateway that said no: an order that was never sent is of a kind of its own. */
+export function isGatewayRejection(outcome: RecordedOutcome | null): boolean {
+  return outcome?.kind === 'rejected' && outcome.sent !== false;
 }
 
 /** Whether the account may not be as it was before the order. */

@@ -4,6 +4,7 @@ import {
   AccountRecordsFullError,
   type OrderRecords,
   type RecordedOutcome,
+  RecordsFullError,
   type Reservation,
 } from '../../src/store/order-records.ts';
 
@@ -11,6 +12,7 @@ export type OpenedRecords = OrderRecords & AsyncDisposable;
 
 export const accepted: RecordedOutcome = { kind: 'accepted', orderId: 'o-1', message: null };
 export const rejected: RecordedOutcome = { kind: 'rejected', error: 'NO', message: 'no "way"\n' };
+const unsent: RecordedOutcome = { kind: 'rejected', error: 'EXPIRED', message: '', sent: false };
 export const unknown: RecordedOutcome = { kind: 'unknown', sentAtMs: 5, message: null };
 
 /** Each by a token of its own where the test names none. */
@@ -139,6 +141,39 @@ export function itKeepsOrderRecords(
     await records.release(kept[0] as Reservation);
     await reserved(records, '3', 'new');
   });
+
+  test('the last fifth is kept for accounts with few records', async () => {
+    await using records = await open(50);
+    for (const login of ['1', '2']) {
+      for (let n = 0; n < 20; n += 1) await reserved(records, login, `k${n}`);
+    }
+    const refused = await records.reserve(request('1', 'new')).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(RecordsFullError);
+    const { retryAfterSeconds } = refused as RecordsFullError;
+    expect(retryAfterSeconds).toBeGreaterThan(86_300);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(86_400);
+    for (let n = 0; n < 10; n += 1) await reserved(records, `${3 + n}`, 'k');
+    await expect(records.reserve(request('innocent', 'k'))).rejects.toThrow(RecordsFullError);
+  });
+
+  test('rejected orders fill half of their account’s share, and their keys stay used up', async () => {
+    await using records = await open(100, 6);
+    for (const key of ['a', 'b', 'c']) {
+      // Neither an order that was accepted nor one that was never sent counts among them.
+      const outcome = key === 'c' ? unsent : rejected;
+      await records.settle(await reserved(records, '1', key), outcome);
+    }
+    const other = await reserved(records, '1', 'd');
+    await records.settle(other, rejected);
+    const message = 'all 3 order records of this account for rejected orders are in use';
+    const asked = records.reserve(request('1', 'e'));
+    await expectFull(asked, message);
+    expect(await records.reserve(request('1', 'a'))).toMatchObject({
+      record: { outcome: rejected },
+    });
+    await reserved(records, '2', 'e');
+  });
+
   test('an account that has its share is refused alone, and until one of its records is gone', async () => {
     await using records = await open(20, 3);
     const kept = [

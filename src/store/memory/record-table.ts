@@ -1,18 +1,22 @@
 import {
   AccountRecordsFullError,
   closedBy,
+  FEW_RECORDS,
+  isGatewayRejection,
   isNearlyFull,
   isOfNeverSent,
   mostOf,
+  mostOfOthers,
   NEARLY,
   type OrderRecord,
   RECORD_LIFE_MS,
   type RecordBounds,
   type RecordedOutcome,
+  RecordsFullError,
   type Reservation,
   rank,
   recordId,
-  recordsFullError,
+  SHARES,
   shareOf,
   toOrderRecord,
 } from '../order-records.ts';
@@ -69,10 +73,12 @@ export function createRecordTable(options: RecordTableOptions) {
   }
 
   function checkRoom({ login, id }: Reservation): void {
-    if (size() >= max) throw recordsFullError(max);
     const own = accounts.get(login) ?? new Set<Entry>();
     // An account's own records that are over may be far from the oldest, and must not fill its share.
     dropOld(own);
+    if (size() >= (own.size < FEW_RECORDS ? max : mostOfOthers(max))) {
+      throw new RecordsFullError(max, oldest && RECORD_LIFE_MS - ageMs(oldest));
+    }
     const most = mostOf(options, id);
     if (own.size < NEARLY * most.token) return;
     const alike = [...own].filter(
@@ -81,9 +87,10 @@ export function createRecordTable(options: RecordTableOptions) {
     const held = {
       account: alike,
       token: alike.filter(({ reservation }) => shareOf(reservation.id) === shareOf(id)),
+      rejected: alike.filter(({ outcome }) => isGatewayRejection(outcome)),
     };
     if (isNearlyFull(most, alike.length, held.token.length)) onNearlyFull?.();
-    for (const whose of ['account', 'token'] as const) {
+    for (const whose of SHARES) {
       const [first] = held[whose];
       if (!first || held[whose].length < most[whose]) continue;
       throw new AccountRecordsFullError(options, id, whose, RECORD_LIFE_MS - ageMs(first));

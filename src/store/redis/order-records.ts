@@ -10,8 +10,10 @@ import {
   closedBy,
   closedReservation,
   closingOf,
+  FEW_RECORDS,
   HELD,
   mostOf,
+  mostOfOthers,
   NEARLY,
   type OrderRecord,
   type OrderRecords,
@@ -20,6 +22,7 @@ import {
   type Reservation,
   type ReserveRequest,
   recordId,
+  SHARES,
   shareOf,
   toReservation,
 } from '../order-records.ts';
@@ -166,13 +169,16 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       most.account,
       most.token,
       NEARLY,
+      most.rejected,
+      mostOfOthers(max),
+      FEW_RECORDS,
       ...epochs.keyArguments(keyTime, askedMs),
       ...(outcome === undefined ? [] : [outcome]),
     ];
     const answer = await scripts.run(script, args, scripts.keysOf(reservation));
     const [status, detail, isNearlyFull] = answer;
     if (status === 'forgets') watchedDurability.told(detail);
-    const isFull = status === 'account' || status === 'token';
+    const isFull = SHARES.some((share) => share === status);
     if (isFull || isNearlyFull === 1) options.onNearlyFull?.();
     return answer;
   }

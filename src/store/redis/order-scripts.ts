@@ -14,12 +14,14 @@ export function orderScripts(redis: RedisConnection, keyPrefix: string) {
   const members = `${prefix}:members`;
   // Sorted set: the replicas of this epoch; 1 while one has to write its records back, 0 once it has.
   const expected = `${prefix}:expected`;
-  // Sorted set: every record's id by the time it ends. Each account has two of its own, with the share before each id.
+  // Sorted set: every record's id by the time it ends. Each account has two of its own, with the share before each id, and one
+  // of its orders that the gateway has rejected.
   const index = `${prefix}:index`;
   const versionOf = (login: string) => `${prefix}:version:${encodeURIComponent(login)}`;
   const sharesOf = (login: string) => ({
     orders: `${prefix}:account:${encodeURIComponent(login)}`,
     neverSent: `${prefix}:voids:${encodeURIComponent(login)}`,
+    rejected: `${prefix}:rejected:${encodeURIComponent(login)}`,
   });
   return {
     marker,
@@ -34,11 +36,12 @@ export function orderScripts(redis: RedisConnection, keyPrefix: string) {
       return answerIn(script, reply);
     },
     sharesOf,
-    /** The keys of the record, of its account's records of the same kind, and of its account's version. */
+    /** The keys of the record, of its account's records of the same kind, of its account's version and its rejected orders. */
     keysOf: ({ login, key, id = '' }: Pick<Reservation, 'login' | 'key'> & { id?: string }) => [
       `${prefix}:record:${recordId(login, key)}`,
       sharesOf(login)[isOfNeverSent(id) ? 'neverSent' : 'orders'],
       versionOf(login),
+      sharesOf(login).rejected,
     ],
   };
 }

@@ -119,9 +119,9 @@ redis.call('HSET', marker, 'held', ARGV[1])
 return {'held', ${REPLICAS}}
 `;
 
-/** KEYS 5, 6: an account's records, which count for it no more; their keys stay used up. */
+/** KEYS 5 and on: an account's records, which count for it no more, those of rejected orders last; their keys stay used up. */
 const FREE = `
 local freed = redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[6])
-redis.call('DEL', KEYS[5], KEYS[6])
+redis.call('DEL', KEYS[5], KEYS[6], KEYS[7])
 return {'freed', freed}
 `;

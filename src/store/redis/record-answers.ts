@@ -1,15 +1,17 @@
 import type { RecordTable, TableRecord } from '../memory/record-table.ts';
 import {
   AccountRecordsFullError,
+  isGatewayRejection,
   mayHaveChanged,
   type OrderRecord,
   RECORD_LIFE_MS,
   type RecordBounds,
+  RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
   rank,
   recordId,
-  recordsFullError,
+  SHARES,
   shareOf,
   toOrderRecord,
 } from '../order-records.ts';
@@ -44,13 +46,12 @@ export function refusalIn(
   id: string,
   madeMs: number | null = null,
 ): RecordsUnavailableError {
-  if (status === 'account' || status === 'token') {
-    return new AccountRecordsFullError(bounds, id, status, figureIn(detail));
-  }
+  const whose = SHARES.find((share) => share === status);
+  if (whose) return new AccountRecordsFullError(bounds, id, whose, figureIn(detail));
   if (status === 'incomplete') return new RecordsGapError(momentIn(detail), madeMs);
   // One that forgets may have forgotten this key.
   if (status === 'forgets') return new RecordsUnavailableError(String(forgetfulness(detail)));
-  if (status === 'full') return recordsFullError(bounds.max);
+  if (status === 'full') return new RecordsFullError(bounds.max, momentIn(detail));
   return new RecordsUnavailableError(
     status === 'evicted'
       ? 'Redis has dropped the record of this key before its time (see maxmemory-policy)'
@@ -73,7 +74,7 @@ export function mergeArguments(record: TableRecord, own: RecordTable): (string |
     restMs,
     rank(outcome),
     JSON.stringify(outcome),
-    mayHaveChanged(outcome) ? 1 : 0,
+    mayHaveChanged(outcome) ? 'changed' : isGatewayRejection(outcome) ? 'rejected' : '',
     shareOf(id),
   ];
 }

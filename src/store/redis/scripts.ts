@@ -193,9 +193,10 @@ return {'left'}
 
 /**
  * The beginning of RESERVE and VOID: it answers where the key is not free or there is no room, and defines how it is taken.
- * KEYS 5: the record, 6: its account's records of the same kind, 7: its account's version; likewise in FIND and RELEASE.
+ * KEYS 5: the record, 6: its account's records of the same kind, 7: its account's version, 8: its rejected orders; likewise in FIND and RELEASE.
  * ARGV: epoch, id, member, reservation, input digest, reserved at, pending ms, life ms, max, `required` where a Redis that
- * forgets takes none, share, max of an account, max of a token, which part of these is nearly all, when the key was made, the gap that
+ * forgets takes none, share, max of an account, max of a token, which part of these is nearly all, max of
+ * an account's rejected orders, max of all records for an account that has as many as follow, when the key was made, the gap that
  * the replica has seen, when that ended at the latest by its clocks ('' each where it is not known), how far these are apart.
  */
 const ADD = `
@@ -206,20 +207,23 @@ if no then return no end
 if incomplete() then
   local untilMs = missingUntil()
   -- Of a gap that was found since the replica read its clocks they say nothing.
-  if not untilMs and ARGV[16] == missingName() and ARGV[17] ~= '' then
-    untilMs = math.max(number(14), tonumber(ARGV[17]) + number(16))
-    redis.call('HSET', marker, 'until', untilMs, 'untilOf', ARGV[16])
+  if not untilMs and ARGV[19] == missingName() and ARGV[20] ~= '' then
+    untilMs = math.max(number(14), tonumber(ARGV[20]) + number(16))
+    redis.call('HSET', marker, 'until', untilMs, 'untilOf', ARGV[19])
   end
-  local isYoung = untilMs and tonumber(ARGV[15] or '') and tonumber(ARGV[15]) > untilMs + 60000
-  if not ARGV[19] and not isYoung then return {'incomplete', untilMs or ''} end
+  local isYoung = untilMs and tonumber(ARGV[18] or '') and tonumber(ARGV[18]) > untilMs + 60000
+  if not ARGV[22] and not isYoung then return {'incomplete', untilMs or ''} end
 end
 if ARGV[10] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
 -- No write before the last of these: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
-if count >= tonumber(ARGV[9]) then return {'full'} end
 local mostOfAccount, mostOfToken, nearly = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
 local past = redis.call('ZCOUNT', set, '-inf', now)
 local own = redis.call('ZCARD', set) - past
+if count >= tonumber(own < tonumber(ARGV[17]) and ARGV[9] or ARGV[16]) then
+  local oldest = redis.call('ZRANGE', index, 0, 0, 'WITHSCORES')[2]
+  return {'full', oldest and math.max(0, math.ceil(oldest - now)) or ''}
+end
 local isNearlyFull = 0
 if own >= nearly * mostOfToken then
   local held = redis.call('ZRANGE', set, past, -1, 'WITHSCORES')
@@ -229,10 +233,12 @@ if own >= nearly * mostOfToken then
   end
   if own >= mostOfAccount then return {'account', math.ceil(held[2] - now)} end
   if ofToken >= mostOfToken then return {'token', math.ceil(oldest - now)} end
+  local rejected = redis.call('ZRANGEBYSCORE', KEYS[8], '(' .. now, '+inf', 'WITHSCORES')
+  if #rejected / 2 >= tonumber(ARGV[15]) then return {'rejected', math.ceil(rejected[2] - now)} end
   if own >= nearly * mostOfAccount or ofToken >= nearly * mostOfToken then isNearlyFull = 1 end
 end
 local function record(rank, outcome)
-  if tonumber(ARGV[18]) > number(16) then redis.call('HSET', marker, 'differ', ARGV[18]) end
+  if tonumber(ARGV[21]) > number(16) then redis.call('HSET', marker, 'differ', ARGV[21]) end
   redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
     'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', rank, 'outcome', outcome)
   redis.call('PEXPIREAT', key, now + ARGV[8])
@@ -252,7 +258,7 @@ return {'reserved', count + 1, isNearlyFull}
 /** ARGV: as in RESERVE, then the outcome but for how far Redis remembers. */
 export const VOID = `${COMMON}${MEMORY}${ADD}
 local remembered = math.max(0, math.min(tonumber(ARGV[8]), now - rememberedSince()))
-local outcome = string.gsub(ARGV[19], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
+local outcome = string.gsub(ARGV[22], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
 record(2, outcome)
 return taken(key, id, KEYS[7])
 `;
@@ -279,16 +285,24 @@ return {'released'}
 `;
 
 /**
- * KEYS 5 and on: each record, its account's records of the same kind, and version. ARGV: the epoch to write back to (`none` for an outcome), longest
- * wait, member, then for each record id, reservation, input digest, reserved at, pending ms, rest of its
- * life in ms, rank, outcome, whether the outcome has changed the account, or may have, share.
+ * KEYS 5 and on: each record, its account's records of the same kind, version, and rejected orders. ARGV: the epoch to write
+ * back to (`none` for an outcome), longest wait, member, then for each record id, reservation, input digest, reserved at,
+ * pending ms, rest of its life in ms, rank, outcome, `changed` where the outcome has changed the account, or may have,
+ * `rejected` where the gateway refused the order, share.
  */
 export const MERGE = `${COMMON}
 -- A replica with much to write back is waited for as long as it goes on writing.
 if current == ARGV[1] and recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
 local conflicts = 0
-for i = 5, #KEYS, 3 do
-  local key, set, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) / 3 * 10
+local function ended(how, i, id, ends)
+  if how == 'changed' then changed(KEYS[i + 2], id) end
+  if how ~= 'rejected' then return end
+  redis.call('ZREMRANGEBYSCORE', KEYS[i + 3], '-inf', now)
+  redis.call('ZADD', KEYS[i + 3], ends, id)
+  if redis.call('PTTL', KEYS[i + 3]) < ends - now then redis.call('PEXPIREAT', KEYS[i + 3], ends) end
+end
+for i = 5, #KEYS, 4 do
+  local key, set, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) / 4 * 10
   local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
   local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch')
   -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
@@ -304,7 +318,7 @@ for i = 5, #KEYS, 3 do
     redis.call('ZADD', index, ends, id)
     redis.call('ZADD', set, ends, ARGV[base + 10] .. id)
     if redis.call('PTTL', set) < ends - now then redis.call('PEXPIREAT', set, ends) end
-    if ARGV[base + 9] == '1' then changed(KEYS[i + 2], id) end
+    ended(ARGV[base + 9], i, id, ends)
   elseif have[1] ~= reservation then
     conflicts = conflicts + 1
   else
@@ -317,7 +331,7 @@ for i = 5, #KEYS, 3 do
     -- What was sent on a connection before this one may arrive only now.
     if tonumber(have[2]) < rank then
       redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])
-      if ARGV[base + 9] == '1' then changed(KEYS[i + 2], id) end
+      ended(ARGV[base + 9], i, id, now + ARGV[base + 6])
     end
   end
 end

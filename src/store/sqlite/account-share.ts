@@ -5,6 +5,8 @@ import {
   NEARLY,
   RECORD_LIFE_MS,
   type RecordBounds,
+  SHARES,
+  type Share,
   shareOf,
 } from '../order-records.ts';
 import { ageMs, type MachineClock } from './machine-clock.ts';
@@ -19,10 +21,17 @@ interface AccountShareOptions {
 }
 
 /** The records of one kind that an account has, and one of its tokens. */
-interface Held extends Readonly<Record<'account' | 'token', number>> {
+interface Held extends Readonly<Record<Share, number>> {
   readonly oldestOfAccount: number;
   readonly oldestOfToken: number;
+  readonly oldestOfRejected: number;
 }
+
+const OLDEST = {
+  account: 'oldestOfAccount',
+  token: 'oldestOfToken',
+  rejected: 'oldestOfRejected',
+} as const;
 
 const FORGOTTEN_AT_ONCE = 10;
 
@@ -43,10 +52,9 @@ export function shareRefusal(
     const held = statements.share.get(asked) as unknown as Held;
     const isFirst = tries === 0;
     if (isFirst && isNearlyFull(most, held.account, held.token)) bounds.onNearlyFull?.();
-    const whose = (['account', 'token'] as const).find((each) => held[each] >= most[each]);
+    const whose = SHARES.find((each) => held[each] >= most[each]);
     if (whose === undefined) return null;
-    const oldest = whose === 'account' ? held.oldestOfAccount : held.oldestOfToken;
-    const row = statements.byId.get(oldest) as unknown as OrderRow | undefined;
+    const row = statements.byId.get(held[OLDEST[whose]]) as unknown as OrderRow | undefined;
     // The age of a damaged row cannot be known; within a day another one's turn comes.
     if (!row?.isIndexed || !isIntact(row)) return { whose, freeInMs: RECORD_LIFE_MS };
     const freeInMs = Math.max(0, RECORD_LIFE_MS - ageMs(row, clock));

@@ -2,7 +2,10 @@ import type { SQLOutputValue } from 'node:sqlite';
 import { CLOCKS_DIFFER_MS, gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../order-gap.ts';
 import {
   closedBy,
+  FEW_RECORDS,
+  mostOfOthers,
   type OrderRecord,
+  RECORD_LIFE_MS,
   RENAMED,
   type RecordBounds,
   RecordsGapError,
@@ -224,7 +227,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     const old = rowOf(content);
     if (old) drop(old.id);
     const { state } = file;
-    if (state.rows >= max) return { unused: `all ${max} order records are in use` };
+    if (state.rows >= roomFor(content.login)) return { isFull: true, freeInMs: freeInMs() };
     const of = { statements, bounds: options, clock, forget: drop };
     const refusal = shareRefusal(content, of);
     if (refusal !== null) return refusal;
@@ -236,6 +239,18 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     state.rows += 1;
     state.writes += 1;
     return null;
+  }
+
+  /** Only near the end are an account's own records counted. */
+  function roomFor(login: string): number {
+    const most = mostOfOthers(max);
+    if (file.state.rows < most) return max;
+    return Number(statements.account.get(login)?.held) < FEW_RECORDS ? max : most;
+  }
+
+  function freeInMs(): number | null {
+    const oldest = statements.after.get(keptUpTo, 1) as unknown as rows.OrderRow | undefined;
+    return oldest ? Math.max(0, RECORD_LIFE_MS - ageMs(oldest, clock)) : null;
   }
 
   /** Within a transaction that writes. */

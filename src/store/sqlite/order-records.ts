@@ -7,6 +7,7 @@ import {
   HELD,
   type OrderRecords,
   type RecordBounds,
+  RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
   toReservation,
@@ -93,6 +94,7 @@ export async function openSqliteOrderRecords({
     if (answer && 'unused' in answer) {
       throw new RecordsUnavailableError(answer.unused, { earlierUnknown: false });
     }
+    if (answer && 'isFull' in answer) throw new RecordsFullError(max, answer.freeInMs);
     if (answer && 'gapUntilMs' in answer) {
       const madeMs = 'keyTime' in task ? task.keyTime?.madeMs : null;
       throw new RecordsGapError(answer.gapUntilMs, madeMs);

@@ -41,8 +41,10 @@ export const SQL = {
   account: 'SELECT count(*) AS held FROM orders INDEXED BY orders_key WHERE login = ?',
   // No digest of an order's input is empty, and those below 0 have been freed.
   share: `SELECT count(*) AS account, CAST(min(id) AS REAL) AS oldestOfAccount, count(*) FILTER (WHERE isOwn) AS token,
-    CAST(min(id) FILTER (WHERE isOwn) AS REAL) AS oldestOfToken
-    FROM (SELECT id, substr(reservation, 1, ${SHARE_CHARACTERS}) = :share AS isOwn
+    CAST(min(id) FILTER (WHERE isOwn) AS REAL) AS oldestOfToken, count(*) FILTER (WHERE isRejected) AS rejected,
+    CAST(min(id) FILTER (WHERE isRejected) AS REAL) AS oldestOfRejected
+    FROM (SELECT id, substr(reservation, 1, ${SHARE_CHARACTERS}) = :share AS isOwn,
+      outcome LIKE '%"kind":"rejected"%' AND outcome NOT LIKE '%"sent":false%' AS isRejected
       FROM orders INDEXED BY orders_key WHERE login = :login AND pendingMs >= 0
       AND (input = '' OR substr(reservation, ${SHARE_CHARACTERS}, 1) = '${NEVER_SENT}') = :isNeverSent)`,
   ofAccount: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ?',

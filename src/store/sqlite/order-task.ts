@@ -1,5 +1,11 @@
 import type { KeyTime } from '../order-gap.ts';
-import type { OrderRecord, RecordedOutcome, Reservation, VoidRequest } from '../order-records.ts';
+import type {
+  OrderRecord,
+  RecordedOutcome,
+  Reservation,
+  Share,
+  VoidRequest,
+} from '../order-records.ts';
 import type { MachineMoment } from './machine-clock.ts';
 
 /** The times of a key, and the machine's uptime at which the clocks were read. */
@@ -26,5 +32,6 @@ export type TaskAnswer = OrderRecord | null | TaskRefusal;
 export type TaskRefusal =
   | string
   | { readonly unused: string }
+  | { readonly isFull: true; readonly freeInMs: number | null }
   | { readonly gapUntilMs: number | null }
-  | { readonly whose: 'account' | 'token'; readonly freeInMs: number };
+  | { readonly whose: Share; readonly freeInMs: number };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import {
-  AccountRecordsFullError,
   RECORD_LIFE_MS,
   RecordsUnavailableError,
   shareOf,
@@ -44,12 +43,14 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await using b = await openReplica(redis.url, bounds);
     for (let n = 0; n < 4; n += 1) {
       const { records } = n % 2 ? a : b;
-      await records.settle(await reserved(records, '1', `k${n}`), rejected);
+      await records.settle(await reserved(records, '1', `k${n}`), accepted);
+      if (n > 1) await records.settle(await reserved(records, 'rejected', `k${n}`), rejected);
     }
     for (let round = 0; round < 2; round += 1) {
       for (const { records } of [a, b]) {
-        const refused = records.reserve(request('1', 'new'));
-        await expect(refused).rejects.toThrow(AccountRecordsFullError);
+        for (const [login, whose] of Object.entries({ 1: 'account', rejected: 'rejected' })) {
+          await expect(records.reserve(request(login, 'new'))).rejects.toMatchObject({ whose });
+        }
         await reserved(records, '2', `new ${round} ${records === a.records}`);
       }
       if (round === 0) await redis.command('FLUSHALL');
