@@ -1,10 +1,10 @@
 import type { Config } from '../../src/config.ts';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import type { Answer } from '../../src/gateway/exchange.ts';
+import { ANSWER_SHAPES } from '../../src/gateway/interface/answer-shapes.ts';
+import { type Comparison, compare } from '../../src/gateway/interface/compare.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
-import { ANSWER_SHAPES } from './answer-shapes.ts';
-import { type Comparison, compare } from './compare.ts';
 import { comparisonFindings } from './comparison-findings.ts';
 import { type Diagnosis, diagnose, statusOf } from './diagnose.ts';
 import type { Finding, SuggestedSettings } from './finding.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ANSWER_SHAPES } from '../../../check/gateway/answer-shapes.ts';
-import { compare } from '../../../check/gateway/compare.ts';
-import { shapeOf } from '../../../check/gateway/described-shape.ts';
 import { timeFindings } from '../../../check/gateway/times.ts';
+import { ANSWER_SHAPES } from '../../../src/gateway/interface/answer-shapes.ts';
+import { compare } from '../../../src/gateway/interface/compare.ts';
+import { shapeOf } from '../../../src/gateway/interface/described-shape.ts';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
 import { described } from '../../../src/gateway/wire/described.ts';
 import {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { ANSWER_SHAPES } from '../../../check/gateway/answer-shapes.ts';
-import { compare } from '../../../check/gateway/compare.ts';
 import type { CatalogChange, CatalogHeaders } from '../../../sandbox/catalog.ts';
 import type { Fault } from '../../../sandbox/faults.ts';
 import type { SandboxOptions } from '../../../sandbox/start.ts';
+import { ANSWER_SHAPES } from '../../../src/gateway/interface/answer-shapes.ts';
+import { compare } from '../../../src/gateway/interface/compare.ts';
 import { OPERATIONS, READ_NAMES } from '../../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { makeCertificate } from '../../support/certificate.ts';

@@ -1,5 +1,5 @@
-import { redact } from '../../lib/redact.ts';
-import { integer, isRow } from '../../src/gateway/wire/scalars.ts';
+import { redact } from '../../../lib/redact.ts';
+import { integer, isRow } from '../wire/scalars.ts';
 import type { FieldShape, Loss, ScalarShape, Shape } from './shape.ts';
 
 /** How one field of the interface was found in an answer, over all its rows; never a value of it. */

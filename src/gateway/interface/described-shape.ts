@@ -1,5 +1,5 @@
-import type { Description, Scalar } from '../../src/gateway/wire/described.ts';
-import * as read from '../../src/gateway/wire/scalars.ts';
+import type { Description, Scalar } from '../wire/described.ts';
+import * as read from '../wire/scalars.ts';
 import {
   boolean,
   nullable,

@@ -1,8 +1,8 @@
-import type { ViewerRead } from '../../src/gateway/answers.ts';
-import { READS } from '../../src/gateway/wire/reads.ts';
-import { readingIn } from '../../src/gateway/wire/scalars.ts';
+import type { ViewerRead } from '../answers.ts';
+import type { ReadName } from '../operations.ts';
+import { READS } from '../wire/reads.ts';
+import { readingIn } from '../wire/scalars.ts';
 import { shapeOf } from './described-shape.ts';
-import type { ProbeName } from './probe.ts';
 import {
   boolean,
   each,
@@ -96,7 +96,7 @@ const READ_BY_DESCRIPTION = Object.fromEntries(
  * readers in `gateway/wire/` drop or null such fields silently; this says what the interface describes. What is read by a
  * description is compared with the same one.
  */
-export const ANSWER_SHAPES: Readonly<Record<ProbeName, Shape>> = {
+export const ANSWER_SHAPES: Readonly<Record<ReadName | 'login', Shape>> = {
   getAllTickers: { kind: 'list', of: INSTRUMENT, wrong: 'row' },
   getSession: SESSION,
   ...READ_BY_DESCRIPTION,
