@@ -1,19 +1,14 @@
 import { CloseCode } from 'graphql-ws';
 
 /**
- * Every way in which this server closes a WebSocket: the close code and the reason that its client reads. `ws` itself
- * closes broken frames with 1002, 1007, 1008 and 1009. Without a close frame end sockets that are silent for too long,
- * slow readers, the oldest idle one of a crowded address, and what is open when a shutdown's time is over.
+ * The ways in which this server closes a WebSocket beside the protocol's own, which graphql-ws has: the close code and the
+ * reason that its client reads. `ws` itself closes broken frames with 1002, 1007, 1008 and 1009. Without a close frame end
+ * sockets that are silent for too long, slow readers, the oldest idle one of a crowded address, and what is open when a
+ * shutdown's time is over.
  */
 export const CLOSINGS = {
   // The client breaks the protocol.
-  otherProtocol: [CloseCode.SubprotocolNotAcceptable, 'Subprotocol not acceptable'],
-  noInit: [CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout'],
-  secondInit: [CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests'],
-  longToken: [CloseCode.Forbidden, 'Forbidden'],
   header: [CloseCode.BadRequest, 'A header of connectionParams cannot be sent on'],
-  hastySubscribe: [CloseCode.Unauthorized, 'Unauthorized'],
-  idInUse: [CloseCode.SubscriberAlreadyExists, 'Subscriber already exists'],
   unreadable: [CloseCode.BadRequest, 'Invalid message received'],
   // The client sends too much, or holds too many sockets.
   inflated: [1009, 'Messages unpack to too much'],

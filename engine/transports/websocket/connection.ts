@@ -103,16 +103,20 @@ export class Connection implements Recipient, PingTarget {
   }
 
   /** Sends a message of the protocol. `ws` would keep a compressor for each socket. */
-  say(message: object): void {
+  say(text: string): void {
     if (!this.isOpen) return;
-    this.socket.send(JSON.stringify(message), { compress: false }, () => this.unread.measure());
+    this.socket.send(text, { compress: false }, () => this.unread.measure());
     this.unread.measure();
   }
 
   close(closing: Closing, ownReason?: string): void {
     const [code, reason] = CLOSINGS[closing];
-    const isTold = ownReason !== undefined && Buffer.byteLength(ownReason) <= MAX_REASON_BYTES;
-    this.socket.close(code, isTold ? ownReason : reason);
+    this.closeWith(code, ownReason ?? reason);
+  }
+
+  /** Closes it as the protocol says. A reason that tells a client's own long text is left out. */
+  closeWith(code: number, reason: string): void {
+    this.socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason);
   }
 
   /** Charges the socket to the account that is proved by now. False where that has too many, and this one is closed. */

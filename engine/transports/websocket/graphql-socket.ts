@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { GraphQLError } from 'graphql';
-import { GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType } from 'graphql-ws';
+import type { ExecutionArgs, GraphQLError } from 'graphql';
+import { type ConnectionInitMessage, MessageType, makeServer } from 'graphql-ws';
 import type { WebSocket } from 'ws';
+import { parseExactJson } from '../../../lib/exact-json.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
+import { isObject } from '../../../lib/is-object.ts';
 import type { Slot } from '../../../lib/limits/slot.ts';
 import { TokenBucket } from '../../../lib/limits/token-bucket.ts';
 import { tooComplex } from '../../documents/structure.ts';
@@ -9,12 +12,10 @@ import { OverLimitError } from '../../operation/over-limit-error.ts';
 import type { FrameWatcher, ReceiveBuffer, SendFault } from '../connections/receive-buffer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../requests/client-names.ts';
 import { Connection, type SocketSettings } from './connection.ts';
-import { readMessage } from './messages.ts';
 import { isInflated, unpackAtOnce } from './packed-messages.ts';
 import { stopAtBrokenFrame } from './private-ws.ts';
-import { SocketOperation } from './socket-operation.ts';
+import { errorsOf, type OperationOwner, SocketOperation } from './socket-operation.ts';
 
-const INIT_TIMEOUT_MS = 3_000;
 // The limit of an HTTP request's headers.
 const MAX_AUTHORIZATION_LENGTH = 16_384;
 const MAX_ID_LENGTH = 255;
@@ -34,17 +35,51 @@ const LINGER_MS = 1_000;
 /** After this error `ws` has closed the socket, but would read on for half a minute. */
 const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 
-/** A WebSocket that speaks graphql-transport-ws, from its upgrade to its close. `CLOSINGS` lists how it may end. */
-export class GraphQLSocket implements FrameWatcher {
+const NAMES_A_DOCUMENT = /"(?:documentId|persistedQuery)"/;
+const OF_CLIENTS: ReadonlySet<unknown> = new Set([
+  MessageType.ConnectionInit,
+  MessageType.Ping,
+  MessageType.Pong,
+  MessageType.Subscribe,
+  MessageType.Complete,
+]);
+
+type Message = Readonly<Record<string, unknown>> | null;
+type Deliver = (message: Message) => Promise<void>;
+
+/** The protocol of every socket, with graphql-ws's own codes. It follows operations to their ends, while results bypass it. */
+const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
+  onConnect(context) {
+    const { extra, connectionParams } = context;
+    // The token is not retained with them.
+    delete (context as { connectionParams?: unknown }).connectionParams;
+    return extra.initialize(connectionParams);
+  },
+  onSubscribe: ({ extra }, id, payload) => extra.open(id, payload),
+  execute: start,
+  subscribe: start,
+  onError: (_context, _id, _payload, errors) => errorsOf(errors),
+});
+
+function start({ rootValue }: ExecutionArgs) {
+  return (rootValue as SocketOperation).start();
+}
+
+/** The WebSocket under the protocol, from its upgrade to its close: its bounds, and what its operations share. */
+export class GraphQLSocket implements FrameWatcher, OperationOwner {
   readonly #settings: SocketSettings;
-  readonly #connection: Connection;
+  readonly connection: Connection;
   readonly #buffer: ReceiveBuffer;
   readonly #freeFrames: TokenBucket;
-  readonly #initTimer: NodeJS.Timeout;
-  #isInitialized = false;
-  /** The operations whose results the client waits for, by their ids. */
+  readonly #protocolClosed: (code: number, reason: string) => Promise<void>;
+  #deliver: Deliver = async () => {};
+  /** Settles once `connection_init` is handled; null but in the flight that brings it. */
+  #initializing: Promise<void> | null = null;
+  /** The size of the message that the protocol was given last: it opens an operation in the same turn. */
+  #messageBytes = 0;
+  /** The operations that the protocol follows, by their ids. */
   readonly #operations = new Map<string, SocketOperation>();
-  /** These, and those from which it has unsubscribed and that have not ended. */
+  /** These, and those that go on although their client has left them. */
   readonly #unfinished = new Set<SocketOperation>();
   #isRestarting = false;
   /** The characters of all messages, as they have unpacked. */
@@ -63,21 +98,29 @@ export class GraphQLSocket implements FrameWatcher {
     unpackAtOnce(socket, maxBodyBytes);
     const connection = new Connection(socket, request, slot, settings);
     this.#settings = settings;
-    this.#connection = connection;
+    this.connection = connection;
     this.#freeFrames = new TokenBucket(FREE_FRAMES, clock.now());
     this.#buffer = received.of(connection.stream);
     this.#buffer.address = connection.caller.client?.address ?? '';
     this.#buffer.upgraded(head, this);
     const leaveKeepAlive = keepAlive.join(connection);
-    this.#initTimer = setTimeout(() => connection.close('noInit'), INIT_TIMEOUT_MS);
     socket.on('message', (data) => this.#received(String(data)));
     socket.on('pong', () => keepAlive.received(connection));
     socket.on('error', (error) => this.#broke(error));
-    socket.once('close', (code) => {
+    socket.once('close', (code, reason) => {
       leaveKeepAlive();
-      this.#closed(code);
+      this.#closed(code, String(reason));
     });
-    if (socket.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL) connection.close('otherProtocol');
+    const underProtocol = {
+      protocol: socket.protocol,
+      send: (text: string) => connection.say(text),
+      close: (code: number, reason = '') => connection.closeWith(code, reason),
+      // It is given messages that are read already, and validates them.
+      onMessage: (deliver: (data: never) => Promise<void>) => {
+        this.#deliver = deliver as Deliver;
+      },
+    };
+    this.#protocolClosed = PROTOCOL.opened(underProtocol, this);
     lasting.add(this);
   }
 
@@ -85,13 +128,13 @@ export class GraphQLSocket implements FrameWatcher {
   arrived(bytes: number): void {
     const { clock, countMessage, received, refused } = this.#settings;
     if (bytes < LARGE_BYTES && this.#freeFrames.take(1, clock.now()) >= 0) return;
-    if (countMessage(this.#connection.caller, bytes) === 'within') return;
+    if (countMessage(this.connection.caller, bytes) === 'within') return;
     refused('messages');
     received.cut(this.#buffer, 'rate');
   }
 
   #received(text: string): void {
-    const connection = this.#connection;
+    const connection = this.connection;
     // The answer could no longer be sent, so the operation is not begun.
     if (!connection.isOpen) return;
     connection.received();
@@ -103,58 +146,58 @@ export class GraphQLSocket implements FrameWatcher {
     // A packed message is charged for what it has unpacked to, as well.
     if (connection.takesPacked && text.length >= LARGE_BYTES) this.arrived(text.length);
     if (this.#buffer.isStopped) return;
-    const message = readMessage(text);
-    try {
-      if (message === null) connection.close('unreadable');
-      else this.#handle(message, text.length);
-    } catch (error) {
-      // The payload of a ping nests too deep to be echoed.
-      if (error instanceof RangeError) connection.close('unreadable');
-      else this.#failed(error);
-    }
+    this.#handle(readMessage(text), text.length);
   }
 
   #handle(message: Message, bytes: number): void {
-    switch (message.type) {
-      case MessageType.ConnectionInit:
-        this.#initialize(message.payload);
-        return;
-      case MessageType.Ping: {
-        const { payload } = message;
-        this.#connection.say({ type: MessageType.Pong, ...(payload && { payload }) });
-        return;
-      }
-      case MessageType.Pong:
-        return;
-      case MessageType.Subscribe:
-        this.#subscribe(message.id, message.payload, bytes);
-        return;
-      case MessageType.Complete:
-        this.#leave(this.#operations.get(message.id));
-        return;
-      default:
-        // A message that only a server may send.
-        this.#connection.close('unreadable');
+    const known = this.#operations.get(message?.id as string);
+    // What comes in one flight with `connection_init` waits until that is acknowledged, and an id that is used again until
+    // the protocol has let go of it: it would take the end of the one for that of the other.
+    const before = this.#initializing ?? (known?.isLeft ? known.handled : null);
+    if (before !== null) {
+      fireAndForget(
+        'response',
+        before.then(() => this.#handle(message, bytes)),
+      );
+      return;
+    }
+    this.#messageBytes = bytes;
+    const handled = this.#delivered(message);
+    if (message?.type === MessageType.ConnectionInit) {
+      this.#initializing = handled.then(() => {
+        this.#initializing = null;
+      });
+    } else if (message?.type === MessageType.Complete) known?.leave();
+    else if (known === undefined)
+      this.#follow(this.#operations.get(message?.id as string), handled);
+  }
+
+  async #delivered(message: Message): Promise<void> {
+    try {
+      await this.#deliver(message);
+    } catch (error) {
+      // The payload of a ping nests too deep to be echoed.
+      if (message?.type === MessageType.Ping) this.connection.close('unreadable');
+      else this.failed(error, this.#operations.get(message?.id as string));
     }
   }
 
-  #initialize(params: unknown): void {
-    const connection = this.#connection;
-    if (this.#isInitialized) {
-      connection.close('secondInit');
-      return;
-    }
-    this.#isInitialized = true;
-    clearTimeout(this.#initTimer);
+  #follow(begun: SocketOperation | undefined, handled: Promise<void>): void {
+    if (begun === undefined) return;
+    begun.handled = handled.then(() => {
+      this.#operations.delete(begun.id);
+    });
+  }
+
+  /** Returns whether the protocol may acknowledge it. */
+  initialize(params: unknown): boolean {
+    const connection = this.connection;
     const authorization = textIn(params, 'authorization');
-    if (authorization.length > MAX_AUTHORIZATION_LENGTH) {
-      connection.close('longToken');
-      return;
-    }
+    if (authorization.length > MAX_AUTHORIZATION_LENGTH) return false;
     const headers = headersIn(params, this.#settings.forwarding.names);
     if (headers === null) {
       connection.close('header');
-      return;
+      return true;
     }
     connection.initialize(authorization, headers);
     if (textIn(params, ON_TOKEN_END) === 'error') connection.onTokenEnd = 'error';
@@ -163,41 +206,17 @@ export class GraphQLSocket implements FrameWatcher {
       textIn(params, CLIENT_NAME),
       textIn(params, CLIENT_VERSION),
     );
-    connection.say({ type: MessageType.ConnectionAck });
+    return true;
   }
 
-  #subscribe(id: string, payload: object, bytes: number): void {
-    const connection = this.#connection;
-    if (!this.#isInitialized) {
-      connection.close('hastySubscribe');
-      return;
-    }
-    if (this.#operations.has(id)) {
-      connection.close('idInUse', `Subscriber for ${id} already exists`);
-      return;
-    }
-    const operation = new SocketOperation(id, bytes, connection, this.#settings);
+  /** Opens an operation: returns what the protocol executes, or the errors that it sends. */
+  open(id: string, payload: object): ReturnType<SocketOperation['open']> {
+    const operation = new SocketOperation(id, this.#messageBytes, this, this.#settings);
     const refusal = this.#refusalOf(id);
-    if (refusal !== null) {
-      operation.refuse(refusal);
-      return;
-    }
+    if (refusal !== null) return operation.refuse(refusal);
     this.#operations.set(id, operation);
     this.#unfinished.add(operation);
-    operation
-      .begin(payload)
-      .then((results) => {
-        this.#closeIfIdle();
-        // Its payload is not retained while its events are followed.
-        return results === null ? undefined : operation.follow(results);
-      })
-      .catch((error: unknown) => this.#failed(error, operation))
-      .finally(() => {
-        // The client may have begun another operation under the same id.
-        if (this.#operations.get(id) === operation) this.#operations.delete(id);
-        this.#unfinished.delete(operation);
-        this.#closeIfIdle();
-      });
+    return operation.open(payload);
   }
 
   #refusalOf(id: string): GraphQLError | null {
@@ -206,38 +225,35 @@ export class GraphQLSocket implements FrameWatcher {
       return tooComplex('characters of an id', id.length, MAX_ID_LENGTH);
     const open = this.#unfinished.size + 1;
     if (open > MAX_OPERATIONS) return tooComplex('operations of a socket', open, MAX_OPERATIONS);
-    return this.#connection.claim() ? null : new OverLimitError('sockets');
+    return this.connection.claim() ? null : new OverLimitError('sockets');
   }
 
-  #leave(operation: SocketOperation | undefined): void {
-    if (operation === undefined) return;
-    this.#operations.delete(operation.id);
-    // Its client may begin another in the same flight.
-    if (operation.summary.type === 'subscription') this.#unfinished.delete(operation);
-    operation.leave().catch((error: unknown) => this.#failed(error));
+  ended(operation: SocketOperation): void {
+    this.#unfinished.delete(operation);
+    this.closeIfIdle();
   }
 
   /** Closes the socket, once its answers are sent: its client reconnects, and reaches another replica. */
   restart(): void {
     this.#isRestarting = true;
-    this.#closeIfIdle();
+    this.closeIfIdle();
   }
 
-  #closeIfIdle(): void {
+  closeIfIdle(): void {
     if (!this.#isRestarting) return;
     for (const { isAwaited } of this.#unfinished) if (isAwaited) return;
-    this.#connection.close('restart');
+    this.connection.close('restart');
   }
 
   /** Whether nobody has proved whose it is, and it waits for nothing: then it makes room for others. */
   get isIdle(): boolean {
-    return this.#connection.slot.owner().kind === 'address' && this.#unfinished.size === 0;
+    return this.connection.slot.owner().kind === 'address' && this.#unfinished.size === 0;
   }
 
   /** Closes it for what it sends. */
   cut(fault: SendFault): void {
-    this.#connection.close(fault);
-    this.#settings.clock.after(LINGER_MS, () => this.#connection.socket.terminate());
+    this.connection.close(fault);
+    this.#settings.clock.after(LINGER_MS, () => this.connection.socket.terminate());
   }
 
   /** A frame is too large or malformed: `ws` has closed the socket with the right code already. */
@@ -247,19 +263,35 @@ export class GraphQLSocket implements FrameWatcher {
     if (error.code === PIECES_ERROR) received.cut(this.#buffer, 'pieces');
   }
 
-  #failed(error: unknown, operation: SocketOperation | null = null): void {
+  failed(error: unknown, operation?: SocketOperation): void {
     const requestId = operation?.summary.requestId;
     this.#settings.log.error({ err: error, requestId }, 'a WebSocket message could not be handled');
     operation?.failed();
-    this.#connection.close('fault');
+    this.connection.close('fault');
   }
 
-  #closed(code: number): void {
-    clearTimeout(this.#initTimer);
+  #closed(code: number, reason: string): void {
     this.#settings.lasting.delete(this);
     this.#settings.metrics.socketClosed(code);
-    this.#connection.unread.release();
-    for (const operation of this.#operations.values()) this.#leave(operation);
+    this.connection.unread.release();
+    for (const operation of this.#operations.values()) operation.leave();
+    this.#protocolClosed(code, reason).catch((error: unknown) => this.failed(error));
+  }
+}
+
+/** Reads a message, whose numbers are not rounded; null for what no client may send. */
+function readMessage(text: string): Message {
+  try {
+    const message = parseExactJson(text);
+    if (!isObject(message) || !OF_CLIENTS.has(message.type)) return null;
+    const { type, payload } = message;
+    // graphql-ws wants a text in each operation, although the id of a document may stand for it.
+    if (type === MessageType.Subscribe && isObject(payload) && NAMES_A_DOCUMENT.test(text)) {
+      payload.query ??= '';
+    }
+    return message;
+  } catch {
+    return null;
   }
 }
 

@@ -1,13 +1,22 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
+import type { Meter } from '../../documents/meter.ts';
+import type { Subscribed } from '../../execution/begin-events.ts';
 import type { OpenedOperation } from '../../execution/execution.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { asGraphQLError } from '../../operation/error-codes.ts';
 import { OverLimitError } from '../../operation/over-limit-error.ts';
 import type { Refusal } from '../../operation/refusal.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
-import type { EventText, ResultSink } from '../../operation/result-sink.ts';
+import {
+  type Delivery,
+  type EventText,
+  OVER,
+  type Over,
+  type ResultSink,
+} from '../../operation/result-sink.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import type { Connection } from './connection.ts';
@@ -21,16 +30,52 @@ type OperationSettings = Pick<
 /** The results of a subscription, as its transport iterates them: ours bypass the iterator. */
 type Results = AsyncIterableIterator<ExecutionResult>;
 
+/** The socket of an operation. */
+export interface OperationOwner {
+  readonly connection: Connection;
+  closeIfIdle(): void;
+  /** Called when it is over, perhaps more than once. */
+  ended(operation: SocketOperation): void;
+  failed(error: unknown, operation: SocketOperation): void;
+}
+
+const NOTHING: ExecutionResult = {};
+const NOBODY = deliveryOf(async () => OVER);
+// It is sent to nobody.
+const LEFT: readonly GraphQLError[] = [new GraphQLError('the client has unsubscribed')];
+
+/** Ends an operation with an `error` message. */
+class OperationFailure extends Error {
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
+    super('the operation has failed');
+    this.errors = errors;
+  }
+}
+
+/** The errors with which an operation has ended, which the protocol has wrapped into one. */
+export function errorsOf(errors: readonly GraphQLError[]) {
+  const cause = errors[0]?.cause;
+  return cause instanceof OperationFailure ? cause.errors.map((each) => each.toJSON()) : undefined;
+}
+
 /** One operation of a WebSocket, from its `subscribe` to its `complete` or `error`. */
 export class SocketOperation implements ResultSink {
   readonly id: string;
   readonly summary: RequestSummary;
   readonly takesPacked: boolean;
+  /** Settles once the protocol has let go of it. */
+  handled: Promise<void> | null = null;
+  readonly #owner: OperationOwner;
   readonly #connection: Connection;
   readonly #settings: OperationSettings;
   /** Aborted once its client has unsubscribed, or has left. */
   readonly #leaving = new AbortController();
+  #opened: OpenedOperation | null = null;
   #results: Results | null = null;
+  /** Ends what the protocol waits for. */
+  #release: (() => void) | null = null;
   /** The error with which its token has ended, where its client wants to be sent that instead of a closed socket. */
   #tokenEnd: unknown = null;
   #frames: FrameWriter | null = null;
@@ -40,8 +85,10 @@ export class SocketOperation implements ResultSink {
     this.#taken?.();
   };
 
-  constructor(id: string, bytesIn: number, connection: Connection, settings: OperationSettings) {
+  constructor(id: string, bytesIn: number, owner: OperationOwner, settings: OperationSettings) {
+    const { connection } = owner;
     this.id = id;
+    this.#owner = owner;
     this.summary = new RequestSummary({
       requestId: requestIdOf(connection.requestId),
       transport: 'websocket',
@@ -55,7 +102,7 @@ export class SocketOperation implements ResultSink {
     this.#settings = settings;
   }
 
-  get #isLeft(): boolean {
+  get isLeft(): boolean {
     return this.#leaving.signal.aborted;
   }
 
@@ -64,68 +111,117 @@ export class SocketOperation implements ResultSink {
     return this.summary.type !== 'subscription' && !this.summary.hasEnded;
   }
 
-  /** Executes the operation. Returns a subscription's results, or null where it is answered; rejects with a server's fault. */
-  async begin(payload: object): Promise<Results | null> {
+  /** Returns what the protocol executes, or the errors that it sends. */
+  open(payload: object): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    return this.#whileHeard(this.#open(payload), LEFT);
+  }
+
+  /** Executes it, and returns what the protocol iterates: it has one step, which ends when all results are sent. */
+  start(): Promise<Delivery> {
+    return this.#whileHeard(this.#start(), NOBODY);
+  }
+
+  /** Settles as the work does, or when its client leaves, while the work goes on: so its id is free at once. */
+  #whileHeard<Made>(work: Promise<Made>, instead: Made): Promise<Made> {
+    return new Promise((resolve, reject) => {
+      this.#release = () => resolve(instead);
+      work.then(resolve, (error) => {
+        if (this.isLeft) this.#owner.failed(error, this);
+        else reject(error);
+      });
+    });
+  }
+
+  async #open(payload: object): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const connection = this.#connection;
-    const { accessLog } = this.#settings;
+    const { schema } = this.#settings.graph;
     await connection.room();
-    if (!connection.isOpen) {
-      this.refuse(new OverLimitError('unread answers'));
-      return null;
-    }
-    const opened = await this.#open(payload);
+    if (!connection.isOpen) return this.refuse(new OverLimitError('unread answers'));
+    const opened = await this.#admit({ ...payload });
+    // The protocol retains the message until the operation is over.
+    Object.assign(payload, { query: '', variables: null, extensions: null });
     if ('errors' in opened) {
-      this.#fail(opened.errors);
-      return null;
-    }
-    if (this.#isLeft && this.summary.type === 'query') {
       this.#end();
-      return null;
+      return opened.errors;
     }
-    const outcome = await opened.start();
+    this.#opened = opened;
+    // The protocol has gone on without it.
+    if (this.isLeft) await this.#start();
+    const { document, params } = opened.operation;
+    const { operationName } = params;
+    return { schema, document: document.document, operationName, rootValue: this };
+  }
+
+  async #start(): Promise<Delivery> {
+    const connection = this.#connection;
+    const { operation, start } = this.#opened as OpenedOperation;
+    const { meter } = operation;
+    this.#opened = null;
+    const isStopped = this.isLeft && this.summary.type === 'query';
+    const outcome = isStopped ? NOTHING : await start();
     // It may have proved its token, so the socket's account is known now.
     connection.claim();
-    if ('isWellFormed' in outcome || (this.#tokenEnd !== null && 'errors' in outcome)) {
-      this.#fail(outcome.errors ?? []);
-      return null;
-    }
-    const { events, meter } = opened.operation;
     if (Symbol.asyncIterator in outcome) {
       const isFollowed = this.summary.type === 'subscription' && this.summary.outcome === 'ok';
-      if (isFollowed) accessLog.subscribed(this.summary, connection.caller);
-      return events === null ? (outcome as Results) : events.deliver(this, outcome);
+      if (isFollowed) this.#settings.accessLog.subscribed(this.summary, connection.caller);
+      const { events } = operation;
+      this.#results = events === null ? (outcome as Results) : events.deliver(this, outcome);
     }
-    await this.#send(await jsonText(outcome, meter));
-    this.#complete();
-    return null;
+    // A shutdown waits for no subscription.
+    this.#owner.closeIfIdle();
+    if (!this.isLeft) {
+      return deliveryOf(() => this.#whileHeard(this.#deliver(outcome, meter), OVER));
+    }
+    await this.#results?.return?.();
+    this.#end();
+    return NOBODY;
+  }
+
+  async #deliver(outcome: Subscribed | Refusal, meter: Meter): Promise<Over> {
+    if (Symbol.asyncIterator in outcome) await this.#follow(this.#results as Results);
+    else if ('isWellFormed' in outcome || (this.#tokenEnd !== null && 'errors' in outcome))
+      this.#fail(outcome.errors ?? []);
+    else await this.#send(await jsonText(outcome, meter));
+    if (this.#tokenEnd !== null) {
+      const { codes } = this.#settings.graph;
+      this.#fail(codes.masked([asGraphQLError(this.#tokenEnd)], this.summary));
+    }
+    this.#end();
+    return OVER;
   }
 
   /** Sends the results of a subscription until there are no more. */
-  async follow(results: Results): Promise<void> {
-    this.#results = results;
-    if (this.#isLeft) await this.leave();
+  async #follow(results: Results): Promise<void> {
     try {
       // Ours go to `send`; those of another plugin's own come by the iterator.
       for await (const result of results) await this.#send(JSON.stringify(result));
     } catch (error) {
       this.#fail(this.#settings.graph.codes.refusal(error, this.summary).errors);
-      return;
     }
-    this.#complete();
+  }
+
+  /** The protocol sends it as an `error` message. */
+  #fail(errors: readonly GraphQLError[]): void {
+    this.#end();
+    if (!this.isLeft) throw new OperationFailure(errors);
   }
 
   /** Answers an operation of which nothing is executed. */
-  refuse(error: GraphQLError): void {
+  async refuse(error: GraphQLError): Promise<readonly GraphQLError[]> {
     this.#settings.graph.codes.refused([error], this.summary);
-    this.#fail([error]);
+    this.#end();
+    return [error];
   }
 
   /** Ends a subscription, stops what is read, and has nothing more sent; a write is made to its end. */
-  async leave(): Promise<void> {
+  leave(): void {
     this.#leaving.abort();
     // A shutdown waits for no query that stops.
     if (this.summary.type === 'query') this.#end();
-    await this.#results?.return?.();
+    // Another may come in the same flight.
+    if (this.summary.type === 'subscription') this.#owner.ended(this);
+    fireAndForget('response', this.#results?.return?.());
+    this.#release?.();
   }
 
   /** Notes that the server has failed at it. */
@@ -140,7 +236,7 @@ export class SocketOperation implements ResultSink {
 
   send(result: EventText, taken: () => void): void {
     const connection = this.#connection;
-    if (this.#isLeft || !connection.isOpen) {
+    if (this.isLeft || !connection.isOpen) {
       taken();
       return;
     }
@@ -156,7 +252,7 @@ export class SocketOperation implements ResultSink {
     return new FrameWriter(this.#connection.stream, head);
   }
 
-  #open(payload: object): MaybePromise<OpenedOperation | Refusal> {
+  #admit(payload: object): MaybePromise<OpenedOperation | Refusal> {
     const connection = this.#connection;
     const { graph, standingOf, tokenEndOf, tracing } = this.#settings;
     const { summary } = this;
@@ -193,22 +289,7 @@ export class SocketOperation implements ResultSink {
   }
 
   #send(text: EventText): Promise<void> | undefined {
-    return this.#isLeft ? undefined : new Promise((taken) => this.send(text, taken));
-  }
-
-  #complete(): void {
-    if (this.#tokenEnd !== null) {
-      const { codes } = this.#settings.graph;
-      this.#fail(codes.masked([asGraphQLError(this.#tokenEnd)], this.summary));
-      return;
-    }
-    if (!this.#isLeft) this.#connection.say({ id: this.id, type: MessageType.Complete });
-    this.#end();
-  }
-
-  #fail(payload: readonly GraphQLError[]): void {
-    if (!this.#isLeft) this.#connection.say({ id: this.id, type: MessageType.Error, payload });
-    this.#end();
+    return this.isLeft ? undefined : new Promise((taken) => this.send(text, taken));
   }
 
   /** A client that has left had no answer, unless it was a subscription's. */
@@ -216,8 +297,18 @@ export class SocketOperation implements ResultSink {
     const { summary } = this;
     const { isOpen, caller } = this.#connection;
     // The errors of reads that stopped, those of a mutation's answer too, are nobody's fault.
-    if (this.#isLeft && !summary.hasStarted) summary.outcome = 'gone';
+    if (this.isLeft && !summary.hasStarted) summary.outcome = 'gone';
     else if (!isOpen && summary.type !== 'subscription') summary.worsen('gone');
     this.#settings.accessLog.ended(summary, caller, null);
+    this.#owner.ended(this);
   }
+}
+
+function deliveryOf(next: () => Promise<Over>): Delivery {
+  const delivery: Delivery = {
+    next,
+    return: async () => OVER,
+    [Symbol.asyncIterator]: () => delivery,
+  };
+  return delivery;
 }

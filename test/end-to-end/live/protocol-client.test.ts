@@ -1,8 +1,10 @@
 import { type Client, createClient } from 'graphql-ws';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { SocketOperation } from '../../../engine/transports/websocket/socket-operation.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { openSocket } from './raw-socket.ts';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 const EVENTS = 'subscription { positionChanges(intervalMs: 100) { cursor } }';
@@ -59,4 +61,35 @@ test('graphql-ws’s own client gets every message of the protocol, and ends eac
   expect([...types].sort()).toEqual(['complete', 'connection_ack', 'error', 'next', 'pong']);
   await client.dispose();
   expect(await closed).toMatchObject({ code: 1000 });
+});
+
+test('what comes in one flight with connection_init is answered behind its acknowledgement, an id that is used again for itself', async () => {
+  using raw = await openSocket(app);
+  const opened = vi.spyOn(SocketOperation.prototype, 'open');
+  const byGraphqlWs: boolean[] = [];
+  opened.mockImplementationOnce(function open(this: SocketOperation, payload) {
+    byGraphqlWs.push(new Error().stack?.includes('graphql-ws') === true);
+    opened.mockRestore();
+    return this.open(payload);
+  });
+  raw.stream.cork();
+  raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${await app.signIn()}` } });
+  raw.subscribe('1', EVENTS);
+  raw.say({ type: 'complete', id: '1' });
+  raw.subscribe('1', '{ customerId }');
+  raw.subscribe('2', EVENTS);
+  raw.say({ type: 'complete', id: '2' });
+  raw.subscribe('2', EVENTS);
+  raw.say({ type: 'complete', id: '2' });
+  raw.subscribe('3', '{ __typename }');
+  raw.stream.uncork();
+  await raw.until('1', 'complete');
+  await raw.until('3', 'complete');
+  expect(raw.messages[0]).toEqual({ type: 'connection_ack' });
+  expect(raw.of('1').map(({ payload }) => payload?.data)).toEqual([
+    { customerId: 'cus_700001' },
+    undefined,
+  ]);
+  expect(raw.of('2')).toEqual([]);
+  expect(byGraphqlWs).toEqual([true]);
 });
