@@ -4,6 +4,7 @@ import type { MaybePromise } from './maybe-promise.ts';
 /** The work that nobody waits for, by the names that the log and the metric have. */
 export const BACKGROUND_TASKS = [
   'catalog archive',
+  'catalog refresh',
   'known keys',
   'live feed',
   'order record',

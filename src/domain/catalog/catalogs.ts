@@ -3,7 +3,7 @@ import { createKnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { createCatalogFetches, isPersonal } from './cache/catalog-fetches.ts';
+import { createCatalogCache, isPersonal } from './cache/catalog-cache.ts';
 import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
 import { createGroupProver } from './group-prover.ts';
@@ -16,9 +16,9 @@ export type Catalogs = ReturnType<typeof createCatalogs>;
 /** The catalog of each viewer's group, shared between the readers that the gateway has accepted. */
 export function createCatalogs(options: CatalogsOptions) {
   const { ledger, clock, onRead } = options;
-  const fetches = createCatalogFetches(options);
+  const cache = createCatalogCache(options);
   const failed = createKnownKeys(clock, PROOF_RETRY_MS);
-  const prove = createGroupProver(fetches, failed, options);
+  const prove = createGroupProver(cache, failed, options);
 
   async function waitFor(viewer: Viewer): Promise<CatalogView> {
     const sinceMs = clock.now();
@@ -45,31 +45,29 @@ export function createCatalogs(options: CatalogsOptions) {
     { group, key, isKept }: GroupProof,
     comesFrom: (source: ReceiptSource | null) => void,
   ): Promise<CatalogView | null> {
-    const joined = fetches.under(key);
-    const fetch = joined ?? fetches.launch(viewer, group, 'read');
-    comesFrom(joined ? 'shared' : null);
-    const { catalog, error } = await fetch.result;
-    const present = ledger.group(viewer) ?? (isKept ? ledger.keptGroup(viewer) : null);
-    const copy = error === null ? catalog.copy : catalog.served();
-    if (copy && present?.group === group && !isPersonal(error)) {
-      return viewOf(catalog, copy, clock, present.isKept);
+    const leader = cache.leader(key);
+    comesFrom(leader === undefined ? null : 'shared');
+    try {
+      const catalog = await cache.fetch(viewer, group, 'read');
+      const copy = catalog.served() ?? catalog.copy;
+      const present = ledger.group(viewer) ?? (isKept ? ledger.keptGroup(viewer) : null);
+      return copy && present?.group === group ? viewOf(catalog, copy, clock, present.isKept) : null;
+    } catch (error) {
+      const isOfAnother = leader !== undefined && leader !== viewer.tokenHash && isPersonal(error);
+      if (isOfAnother) return null;
+      throw error;
     }
-    const isOfAnother = isPersonal(error) && fetch.leader !== viewer.tokenHash;
-    if (error === null || isOfAnother) return null;
-    throw error;
   }
 
   function inMemory(
     viewer: Viewer,
-    { group, key, isKept }: GroupProof,
+    { key, isKept }: GroupProof,
     mayRefresh: boolean,
   ): CatalogView | null {
-    const catalog = fetches.catalog(key);
+    const catalog = cache.held(key);
     const copy = catalog?.served();
     if (!catalog || !copy) return null;
-    if (mayRefresh && !fetches.under(key) && catalog.wantsRefresh(viewer.tokenHash)) {
-      fetches.launch(viewer, group, 'refresh');
-    }
+    if (mayRefresh) cache.refresh(viewer, catalog);
     return viewOf(catalog, copy, clock, isKept);
   }
 
@@ -85,22 +83,22 @@ export function createCatalogs(options: CatalogsOptions) {
     },
     /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
     get heldSize(): number {
-      return Math.max(0, ...fetches.catalogs().map(({ copy }) => copy?.version.size ?? 0));
+      return Math.max(0, ...cache.all().map(({ copy }) => copy?.version.size ?? 0));
     },
     /** The state of each group whose catalog is in memory, for operators: as many as the cache holds. */
     get figures() {
-      return fetches.catalogs().flatMap((catalog) => figuresOf(catalog, clock.now()) ?? []);
+      return cache.all().flatMap((catalog) => figuresOf(catalog, clock.now()) ?? []);
     },
     /** The estimated size of all that is in memory. */
     get byteSize(): number {
-      return fetches.byteSize + failed.byteSize;
+      return cache.byteSize + failed.byteSize;
     },
     /**
      * The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails: unless it
      * has another one, with which they have nothing to do.
      */
     expire({ isOther }: { readonly isOther: boolean }): void {
-      for (const catalog of fetches.catalogs()) catalog.expire(isOther);
+      cache.expire(isOther);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { ReceiptSource } from '../../gateway/caller.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import { detached, groupKey, type Viewer } from '../auth/viewer.ts';
-import { type CatalogFetches, isPersonal } from './cache/catalog-fetches.ts';
+import { type CatalogCache, isPersonal } from './cache/catalog-cache.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
 
 /** Neither the token nor its account's snapshot names a group, so there is no catalog to ask for. */
@@ -20,7 +20,7 @@ export class NoGroupError extends Error {
  * which the gateway could not say so a moment ago, so that it is asked by a few readers of each, and not by all.
  */
 export function createGroupProver(
-  fetches: CatalogFetches,
+  cache: CatalogCache,
   failed: Pick<KnownKeys, 'add' | 'hasHere'>,
   { gateway, ledger, prover }: CatalogsOptions,
 ) {
@@ -82,14 +82,17 @@ export function createGroupProver(
     const group = ledger.groupOf(viewer);
     if (group === null) return byCall(viewer, group);
     const key = groupKey(viewer, group);
-    if (fetches.catalog(key)?.served()) return byCall(viewer, group);
+    if (cache.held(key)?.served()) return byCall(viewer, group);
     // The catalog has to be fetched anyway, and with this token the fetch is the proof as well.
-    const inFlight = fetches.under(key);
-    if (inFlight && inFlight.leader !== viewer.tokenHash) return byCall(viewer, group);
-    const { catalog, error } = await (inFlight ?? fetches.launch(viewer, group, 'proof')).result;
-    comesFrom(inFlight ? 'shared' : null);
+    const leader = cache.leader(key);
+    if (leader !== undefined && leader !== viewer.tokenHash) return byCall(viewer, group);
+    let error: unknown = null;
+    await cache.fetch(viewer, group, 'proof').catch((failure) => {
+      error = failure;
+    });
+    comesFrom(leader === undefined ? null : 'shared');
     const proof = ledger.group(viewer);
-    const hasFailed = error !== null && (isPersonal(error) || !catalog.served());
+    const hasFailed = error !== null;
     // A snapshot has proved the token meanwhile. Where it is for another group than the claimed one, that
     // group's catalog opens; for the same group a second attempt would double the wait for the same failure.
     if (proof && !(hasFailed && proof.group === group)) return proof;

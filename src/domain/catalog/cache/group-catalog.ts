@@ -21,10 +21,11 @@ export interface CatalogCopy extends CopyTimes {
 
 // A failure older than this says nothing about the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
-const NEVER_FAILED = { times: 0, atMs: -Infinity, retryAtMs: -Infinity };
+const NEVER_FAILED = { times: 0, atMs: -Infinity };
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 const REFUSED_TOKENS = 1_000;
+const TTL_RESOLUTION_MS = 0.25;
 /** Estimated heap of the history that one group keeps of its former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
 
@@ -65,11 +66,17 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
     throw contractError('getAllTickers', message);
   }
 
-  function hold(next: CatalogCopy): void {
+  function hold(next: CatalogCopy): number {
     copy = next;
     offeredSize = next.version.size;
     failed = NEVER_FAILED;
     refused.clear();
+    return ttlUntil(next.refreshFromMs);
+  }
+
+  /** The cache's entry is stale at that time, and not beyond it as in lru-cache; 0 would mean never. */
+  function ttlUntil(ms: number): number {
+    return ms - clock.now() - TTL_RESOLUTION_MS || -1;
   }
 
   return {
@@ -88,23 +95,22 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
     },
     /** The copy that is served without waiting. */
     served,
-    /** Whether this token's read starts a refresh. */
-    wantsRefresh(tokenHash: string): boolean {
-      const fromMs = Math.max(copy?.refreshFromMs ?? Infinity, failed.retryAtMs);
-      return clock.now() >= fromMs && !refused.has(tokenHash);
-    },
-    /** Stores op 1's answer, or throws where it must not replace the present copy. `revalidated`: the one a 304 confirms. */
+    /** The copy that a 304 may confirm. */
+    confirmable: () => (copy?.etag ? copy : null),
+    /**
+     * Stores op 1's answer, or throws where it must not replace the present copy, and returns the TTL until its refresh.
+     * `revalidated`: the one a 304 confirms.
+     */
     async receive(
       answer: CatalogAnswer,
       revalidated: CatalogCopy | null,
       isRefresh: boolean,
-    ): Promise<void> {
+    ): Promise<number> {
       const isProvisional = answer.modified && isBad(answer);
       const times = timesOf(answer, { ...options, isRefresh, isProvisional });
       if (!answer.modified) {
         // The client takes a 304 for an answer to an ETag alone.
-        hold({ ...(revalidated as CatalogCopy), ...times });
-        return;
+        return hold({ ...(revalidated as CatalogCopy), ...times });
       }
       const { skipped, unknownValues, total, etag } = answer;
       if (skipped > 0) warn('instruments were left out', { skipped, total });
@@ -122,16 +128,19 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       // Searches use the present version until the new one is indexed.
       if (served()) await version.index;
       // A 304 without an ETag cannot prolong a provisional copy.
-      hold({ version, skipped, unknownValues, etag: isProvisional ? null : etag, ...times });
+      return hold({ version, skipped, unknownValues, etag: isProvisional ? null : etag, ...times });
     },
     /** Ends the copy's life before its time; `isOver` also what it may serve while the gateway fails, or offers much less. */
-    expire(isOver: boolean): void {
-      if (copy === null) return;
-      const expiresMs = Math.min(clock.now(), copy.expiresMs);
+    expire(isOver: boolean): number {
+      const nowMs = clock.now();
+      if (copy === null) return ttlUntil(nowMs);
+      const expiresMs = Math.min(nowMs, copy.expiresMs);
       const servesUntilMs = isOver ? expiresMs : copy.servesUntilMs;
       copy = { ...copy, staleFromMs: expiresMs, expiresMs, servesUntilMs };
+      return ttlUntil(nowMs);
     },
-    fail(err: unknown): void {
+    /** Returns the time until the next attempt. */
+    fail(err: unknown): number {
       // The condition itself may be refused: for good, if it were sent again.
       if (copy && isGatewayError(err, 'refused', 'contract')) copy = { ...copy, etag: null };
       const { times } = failed;
@@ -141,13 +150,16 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       const atMs = clock.now();
       // One token's limit is not the group's.
       const retryAtMs = atMs + Math.min(MAX_RETRY_MS, waitMs);
-      failed = { times: times + 1, atMs, retryAtMs };
+      failed = { times: times + 1, atMs };
       // Readers get the error where there is no cached copy, and it is logged with their requests.
-      if (!copy || times > 0) return;
-      // A gateway's failure needs no stack, and its backend is logged every minute while the failure lasts.
-      const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
-      log.warn(about, 'a catalog could not be renewed');
+      if (copy && times === 0) {
+        // A gateway's failure needs no stack, and its backend is logged every minute while the failure lasts.
+        const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
+        log.warn(about, 'a catalog could not be renewed');
+      }
+      return ttlUntil(retryAtMs);
     },
+    isRefused: (tokenHash: string) => refused.has(tokenHash),
     /** The refusal is about this token only: the next reader's may be accepted. */
     refuse(tokenHash: string): void {
       if (refused.size >= REFUSED_TOKENS) refused.clear();
