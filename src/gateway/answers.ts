@@ -17,9 +17,7 @@ export type CatalogAnswer = ModifiedCatalog | UnmodifiedCatalog;
 
 type CheckedInstruments = Awaited<ReturnType<typeof toInstruments>>;
 
-export interface ModifiedCatalog
-  extends ReadTimes,
-    Readonly<Omit<CheckedInstruments, 'inexactFigures'>> {
+export interface ModifiedCatalog extends ReadTimes, Readonly<Omit<CheckedInstruments, 'reading'>> {
   readonly modified: true;
   readonly etag: string | null;
   readonly headers: AnswerHeaders;

@@ -36,8 +36,8 @@ export interface GatewayClientOptions extends RequestSettings {
   readonly gatewayTimeUnit: TimeUnit;
   /** Called with each read or sign-in whose answer has a body that breaks the interface. */
   readonly onBroken?: (operation: OperationName) => void;
-  /** Called with how many figures of an answer no double carries. */
-  readonly onInexact?: (operation: OperationName, figures: number) => void;
+  /** Called with how an answer was read. */
+  readonly onRead?: (operation: OperationName, reading: Reading) => void;
 }
 
 /** The inputs of the writes that are neither orders nor a login; most are the body as they are. */
@@ -69,7 +69,7 @@ export type GatewayClient = ReturnType<typeof createGatewayClient>;
 
 /** The gateway's operations: `read` for those of a viewer alone, a function for each other. Reads throw a GatewayError. */
 export function createGatewayClient(options: GatewayClientOptions) {
-  const { send, gatewayDirectionField: directionField, onInexact = () => {} } = options;
+  const { send, gatewayDirectionField: directionField, onRead = () => {} } = options;
   const templates = requestTemplates(OPERATIONS, options);
 
   /** `read` makes of an exchange what the call returns, or throws why there is none. */
@@ -106,10 +106,10 @@ export function createGatewayClient(options: GatewayClientOptions) {
     operation: OperationName,
     expected: string,
     value: T | null,
-    { inexactFigures }: Reading,
+    reading: Reading,
   ): T {
     if (value === null) throw broken(operation, `no ${expected}`);
-    onInexact(operation, inexactFigures);
+    onRead(operation, reading);
     return value;
   }
 
@@ -138,8 +138,8 @@ export function createGatewayClient(options: GatewayClientOptions) {
       }
       const instruments = await instrumentsOf(answer);
       if (instruments === null) throw broken(operation, 'no list of instruments');
-      const { inexactFigures, ...catalog } = instruments;
-      onInexact(operation, inexactFigures);
+      const { reading, ...catalog } = instruments;
+      onRead(operation, reading);
       return {
         modified: true,
         ...catalog,

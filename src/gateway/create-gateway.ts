@@ -2,12 +2,12 @@ import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { createGatewayClient, type GatewayClientOptions } from './client.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';
-import { OPERATIONS } from './operations.ts';
+import { OPERATIONS, type OperationName } from './operations.ts';
 import { gatewayWidths } from './pools.ts';
 
 export interface GatewayOptions
   extends WireParts,
-    Omit<GatewayClientOptions, 'send' | 'onBroken' | 'onInexact'> {
+    Omit<GatewayClientOptions, 'send' | 'onBroken' | 'onRead'> {
   readonly url: string;
   /** The most connections over all areas. */
   readonly gatewayConnections: number;
@@ -17,7 +17,8 @@ export type Gateway = ReturnType<typeof createGateway>;
 
 /** Wires the client of the gateway. */
 export function createGateway(options: GatewayOptions) {
-  const { metrics } = options;
+  const { metrics, log } = options;
+  const writesTexts = new Set<OperationName>();
   const clockSkew = createClockSkew(systemClock, steadyClock);
   const { send, resilience, degradedReason, close } = createWire({
     ...options,
@@ -32,7 +33,12 @@ export function createGateway(options: GatewayOptions) {
       ...options,
       send,
       onBroken: (operation) => metrics.brokenAnswers.add(operation),
-      onInexact: (operation, figures) => metrics.inexactFigures[operation]?.add(figures),
+      onRead(operation, { inexactFigures, texts }) {
+        metrics.inexactFigures[operation]?.add(inexactFigures);
+        if (texts === 0 || writesTexts.has(operation)) return;
+        writesTexts.add(operation);
+        log.info({ operation, texts }, 'the gateway writes numbers or times as texts');
+      },
     }),
     clockSkew,
     /** The backends that fail, and how, else a clock that is wrong; null: neither. */

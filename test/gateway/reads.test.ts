@@ -82,15 +82,16 @@ test.each([
     await using gateway = await startScriptedGateway((socket) =>
       socket.write(answer(200, body.replaceAll(':0,', ':9007199254740993,'))),
     );
-    const counted: [string, number][] = [];
-    const onInexact = (...count: [string, number]) => counted.push(count);
-    await using open = openClient(gateway.url, { gatewayTimeUnit, onInexact });
+    const counted: [string, number, number][] = [];
+    const onRead = (operation: string, { inexactFigures, texts }: Reading) =>
+      counted.push([operation, inexactFigures, texts]);
+    await using open = openClient(gateway.url, { gatewayTimeUnit, onRead });
     const map = (row: unknown, reading: Reading) =>
       isRow(row) ? [digits(row.id), figure(row.profit, reading), instant(row.at, reading)] : null;
     const read = { operation: 'getCustomerId', map, expected: 'figures' } as const;
     const found = await open.client.read(anyCaller, read, {});
     expect(found).toEqual(['9007199254740993', null, expect.any(Number)]);
-    expect(counted).toEqual([['getCustomerId', 1]]);
+    expect(counted).toEqual([['getCustomerId', 1, 0]]);
     const listed = await open.client.getOpenPositions(anyCaller, null);
     const times = [found[2], listed.positions[0]?.createdAt].map((ms) => new Date(Number(ms)));
     expect(times.map((time) => time.getUTCFullYear())).toEqual([year, year]);

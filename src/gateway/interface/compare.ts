@@ -1,5 +1,6 @@
+import { parseMoment } from '../../../lib/moment-text.ts';
 import { redact } from '../../../lib/redact.ts';
-import { integer, isRow } from '../wire/scalars.ts';
+import { decimal, digits, instant, integer, isRow, readingIn } from '../wire/scalars.ts';
 import type { FieldShape, Loss, ScalarShape, Shape } from './shape.ts';
 
 /** How one field of the interface was found in an answer, over all its rows; never a value of it. */
@@ -69,7 +70,9 @@ export function compare(described: Shape, answer: unknown, nowMs: number): Compa
       for (const [name, one] of Object.entries(row))
         if (!Object.hasOwn(shape.fields, name))
           unknown.set(below(path, shownName(name)), plainTypeOf(one));
-    } else if (shape.isTime) times[meaningOf(value as number, nowMs)] += 1;
+    } else if (shape.isTime && parseMoment(String(value)) === null) {
+      times[meaningOf(Number(value), nowMs)] += 1;
+    }
   };
 
   list(described, '');
@@ -106,15 +109,28 @@ function nameOf(shape: Shape): string {
 /** The type of the value; where it fits its description, in the words of that. */
 function typeIn(shape: Shape, value: unknown): string {
   const type = plainTypeOf(value);
+  if (typeof value === 'string' && shape.kind === 'number') {
+    return isNumberInText(shape, value) ? nameOf(shape) : type;
+  }
   if (shape.kind === 'list' || shape.kind === 'object' || type !== shape.kind) return type;
   return scalarFits(shape, value) ?? nameOf(shape);
+}
+
+/** Whether the text is read as the number, or time, that it stands for. */
+function isNumberInText({ isWhole, isId, isTime }: ScalarShape, text: string): boolean {
+  const reading = readingIn('auto');
+  if (isTime) return instant(text, reading) !== null;
+  if (isId) return digits(text, reading) !== null;
+  return Number.isFinite(isWhole ? integer(text, reading) : decimal(text, reading));
 }
 
 /** Names what is wrong with a value of the right type, or returns null. */
 function scalarFits(shape: ScalarShape, value: unknown): string | null {
   if (shape.kind === 'number') {
     if (!Number.isFinite(value)) return 'number too large for JSON';
-    return shape.isWhole && integer(value) === null ? 'number that is not whole' : null;
+    return shape.isWhole && integer(value, readingIn('auto')) === null
+      ? 'number that is not whole'
+      : null;
   }
   if (shape.isFilled && value === '') return 'empty string';
   return shape.oneOf && !shape.oneOf.includes(value as string) ? ANOTHER_WORD : null;

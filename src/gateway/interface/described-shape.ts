@@ -4,6 +4,7 @@ import {
   boolean,
   nullable,
   number,
+  numericId,
   object,
   type ScalarShape,
   type Shape,
@@ -16,7 +17,7 @@ import {
 const SCALARS: ReadonlyMap<Scalar, ScalarShape> = new Map<Scalar, ScalarShape>([
   [read.text, string],
   [read.flag, boolean],
-  [read.digits, number],
+  [read.digits, numericId],
   [read.figure, number],
   [read.integer, wholeNumber],
   [read.instant, time],

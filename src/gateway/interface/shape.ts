@@ -5,6 +5,8 @@ export interface ScalarShape {
   readonly kind: 'string' | 'number' | 'boolean';
   /** A whole number of 32 bits, where the interface says number. */
   readonly isWhole?: true;
+  /** A number that is an identifier: all of its digits count. */
+  readonly isId?: true;
   /** An empty string counts as none. */
   readonly isFilled?: true;
   /** One of the gateway's numeric times, whose unit the interface does not name. */
@@ -44,6 +46,7 @@ export const string: ScalarShape = { kind: 'string' };
 export const filledString: ScalarShape = { kind: 'string', isFilled: true };
 export const number: ScalarShape = { kind: 'number' };
 export const wholeNumber: ScalarShape = { kind: 'number', isWhole: true };
+export const numericId: ScalarShape = { kind: 'number', isId: true };
 export const time: ScalarShape = { kind: 'number', isTime: true };
 export const boolean: ScalarShape = { kind: 'boolean' };
 

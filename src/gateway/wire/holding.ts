@@ -40,7 +40,7 @@ export function toPosition(row: Row, id: string, symbol: string, reading: Readin
     logo: read.text(row.logo),
     delayed: read.flag(row.delayed),
     sharia: read.flag(row.sharia),
-    digits: read.integer(row.digits),
+    digits: read.integer(row.digits, reading),
     units: read.figure(row.units, reading),
     priceOpen: read.figure(row.priceOpen, reading),
     priceCurrent: read.figure(row.priceCurrent, reading),

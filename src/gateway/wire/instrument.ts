@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { isExact, isRow, type Row } from './scalars.ts';
+import { decimal, isExact, isRow, type Reading, type Row, readingIn } from './scalars.ts';
 
 const CURRENCIES = ['mCurrency', 'pCurrency'] as const;
 const TEXTS = ['_id', 'logo', 'friendlyName', 'desc', 'shariaStatus', ...CURRENCIES] as const;
@@ -31,8 +31,10 @@ export type Swap = Readonly<Fields<typeof RATES, number>>;
 type Instrument = Readonly<NonNullable<ReturnType<typeof toInstrument>>>;
 
 /** Null where the row breaks the interface's table: such an instrument is left out of the catalog. */
-export function toInstrument(row: unknown) {
-  if (!isRow(row) || !isWireInstrument(row)) return null;
+export function toInstrument(given: unknown, reading: Reading = readingIn('auto')) {
+  if (!isRow(given)) return null;
+  const row = isWireInstrument(given) ? given : withNumbers(given, reading);
+  if (row === null) return null;
   // Field by field, so that nothing the interface does not name comes along.
   return {
     id: row._id,
@@ -81,6 +83,24 @@ function isWireInstrument(row: Row): row is Row & WireInstrument {
     (row.mFx == null || isText(row.mFx)) &&
     (row.pFx == null || isText(row.pFx))
   );
+}
+
+/** The instrument with numbers for its decimals in texts; null where it breaks the table all the same. */
+function withNumbers(row: Row, reading: Reading) {
+  const own = numbersIn(row, [...FIGURES, 'digits'], reading);
+  const whole = isRow(row.swap) ? { ...own, swap: numbersIn(row.swap, RATES, reading) } : own;
+  return isWireInstrument(whole) ? whole : null;
+}
+
+/** Null would cost the row, so what no double carries is the nearest one. */
+function numbersIn(row: Row, names: readonly string[], reading: Reading): Row {
+  const read: Record<string, unknown> = { ...row };
+  for (const name of names) {
+    const value = row[name];
+    const isDecimal = typeof value === 'string' && decimal(value, reading) !== null;
+    if (isDecimal) read[name] = Number(value);
+  }
+  return read;
 }
 
 function hasAll(row: Row, names: readonly string[], fits: (value: unknown) => boolean): boolean {
@@ -138,13 +158,14 @@ const ROWS_AT_A_TIME = 200;
 /** One row that breaks the interface must not cost the catalog; of rows with one id the first counts. */
 export async function toInstruments(rows: Iterable<unknown>) {
   const byId = new Map<string, Instrument>();
-  let [total, skipped, inexactFigures] = [0, 0, 0];
+  const reading = readingIn('auto');
+  let [total, skipped] = [0, 0];
   for (const row of rows) {
-    const instrument = toInstrument(row);
+    const instrument = toInstrument(row, reading);
     if (instrument === null) skipped += 1;
     else if (!byId.has(instrument.id)) {
       byId.set(instrument.id, instrument);
-      inexactFigures += inexactIn(instrument);
+      reading.inexactFigures += inexactIn(instrument);
     }
     total += 1;
     if (total % ROWS_AT_A_TIME === 0) await setImmediate();
@@ -157,8 +178,8 @@ export async function toInstruments(rows: Iterable<unknown>) {
     skipped,
     /** Values of enums that are not known here. */
     unknownValues,
-    /** Figures that are the nearest double, because null would cost the row. */
-    inexactFigures,
+    /** Its inexact figures are the nearest double, because null would cost the row. */
+    reading,
     total,
   };
 }

@@ -37,7 +37,7 @@ export function toSession(body: unknown, login: string, reading: Reading) {
     profits: read.figure(body.Profits, reading),
     kycStatus: read.text(body.kyc_status),
     createdAt: read.instant(body.createdAt, reading),
-    access: toAccess(body.access),
+    access: toAccess(body.access, reading),
     // Null where the snapshot has no such list; a list is never shortened.
     positions: positions && inSnapshot(positions),
     orders,
@@ -63,13 +63,13 @@ export function sizeOf({ side, units }: NonNullable<SnapshotPositions['rows']>[n
   return side === 'SELL' ? -units : units;
 }
 
-export function toAccess(value: unknown) {
+export function toAccess(value: unknown, reading: Reading) {
   if (!isRow(value)) return null;
   return {
     id: read.text(value.id),
     name: read.text(value.name),
     currency: read.text(value.currency),
-    currencyDigits: read.integer(value.currencyDigits),
+    currencyDigits: read.integer(value.currencyDigits, reading),
     isHedged: read.flag(value.isHedged),
     noPl: read.flag(value.noPl),
   };

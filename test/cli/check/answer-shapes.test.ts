@@ -55,7 +55,20 @@ function differencesIn(one: unknown, other: unknown): number {
   return entries.reduce((sum, [name, value]) => sum + differencesIn(value, names.get(name)), 0);
 }
 
-const DAMAGES: readonly unknown[] = [undefined, null, 'x', 7, true, { a: 1 }, [1], 1.5, ''];
+const DAMAGES: readonly unknown[] = [
+  undefined,
+  null,
+  'x',
+  7,
+  true,
+  { a: 1 },
+  [1],
+  1.5,
+  '',
+  '1.5',
+  '7',
+  '2025-01-01T00:00:00Z',
+];
 
 describe.each(READ_NAMES)('%s', (operation) => {
   const shape = ANSWER_SHAPES[operation];

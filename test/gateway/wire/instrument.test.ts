@@ -60,9 +60,18 @@ describe('an instrument', () => {
       { tradingHours: { ...instrumentRow.tradingHours, overnight: '' } },
     ],
     ['a swap without a tick', { swap: { long: 1, short: 1, mode: 1 } }],
-    ['a swap with a text', { swap: { ...instrumentRow.swap, long: '1' } }],
+    ['a swap with a text', { swap: { ...instrumentRow.swap, long: '1,5' } }],
   ])('with %s is none', (_, change) => {
     expect(toInstrument({ ...instrumentRow, ...change })).toBeNull();
+  });
+
+  test('may have its numbers as texts, which is told', async () => {
+    const { min, digits, swap } = instrumentRow;
+    const asTexts = { min: String(min), digits: `${digits}.0`, swap: { ...swap, long: '-1.50' } };
+    const row = { ...instrumentRow, ...asTexts };
+    expect(toInstrument(row)).toStrictEqual(toInstrument(instrumentRow));
+    expect((await toInstruments([row, instrumentRow])).reading.texts).toBe(3);
+    expect(toInstrument({ ...row, max: '1000000000000000.1' })?.max).toBe(1e15 + 0.125);
   });
 
   test('keeps zeros, empty texts and empty lists', () => {
@@ -84,7 +93,7 @@ describe('an instrument', () => {
 
 describe('a catalog', () => {
   test('leaves out the rows that break the interface, and counts them, not one that comes twice', async () => {
-    const broken = { ...instrumentRow, _id: 'MSFT', digits: '2' };
+    const broken = { ...instrumentRow, _id: 'MSFT', digits: 'x' };
     const rows = [instrumentRow, broken, null, 7, { ...instrumentRow, friendlyName: 'Other' }];
     expect(await toInstruments(rows)).toMatchObject({
       instruments: [{ id: 'AAPL', name: toInstrument(instrumentRow)?.name }],
