@@ -68,6 +68,7 @@ export function openConfiguredStores(
     makesFolder: orderStore === DEFAULT_ORDER_FILE,
     prefix: config.redisPrefix,
     durability: config.redisDurability,
+    redisReplicas: config.redisReplicas,
     max: config.orderRecordsMax,
     maxPerAccount: config.orderRecordsPerAccount,
   }).catch(

@@ -84,7 +84,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
         'order-store': () => stores.records.degradedReason(),
         'order-gap': () => stores.records.gapReason(),
         'orders-held': () => stores.records.holdReason(),
-        redis: () => stores.limits?.degradedReason() ?? null,
+        redis: () => stores.redisReason(),
         memory: () => memory.degradedReason(),
       }),
     },

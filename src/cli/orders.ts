@@ -4,8 +4,12 @@ import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
 import { tenantKey } from '../domain/auth/viewer.ts';
 import { HELD } from '../store/order-records.ts';
-import type { RedisConnectionOptions } from '../store/redis/connection.ts';
-import { freeInRedis, holdInRedis, readRedisOrderStatus } from '../store/redis/order-status.ts';
+import {
+  freeInRedis,
+  holdInRedis,
+  type RedisStatusOptions,
+  readRedisOrderStatus,
+} from '../store/redis/order-status.ts';
 import { copyOrderFile } from '../store/sqlite/copy-order-file.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
 import { moveOrderFile } from '../store/sqlite/move-order-file.ts';
@@ -86,7 +90,8 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   const forwarding = createHeaderForwarding(config.gatewayForwardHeaders);
   const account = tenantKey(login, forwarding.of(headersOf(headers, forwarding.names)));
   if (config.redisUrl !== null && file === undefined) {
-    const redis = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
+    const { redisUrl: url, redisPrefix: prefix, redisReplicas } = config;
+    const redis = { url, prefix, redisReplicas, onWarn: terminal.err };
     if (word === 'free') return reportFreed(await freeInRedis(redis, account), terminal);
     if (word === 'copy' || word === 'move')
       throw new UsageError('Redis has its own copies: name a file by --file.');
@@ -191,7 +196,7 @@ const NO_REPLICA =
 
 async function reportRedis(
   config: Config,
-  redis: RedisConnectionOptions,
+  redis: RedisStatusOptions,
   terminal: Terminal,
   declared: 'complete' | 'incomplete' | null,
 ): Promise<number> {

@@ -96,6 +96,12 @@ export const SETTINGS = {
     'required',
     'in production a Redis without `appendonly yes`, or one that cannot tell, stops the start; `none` accepts by name that a restart of it forgets orders, whose keys are sent again',
   ),
+  REDIS_REPLICAS: setting(
+    countOrNone,
+    null,
+    'how many replicas of Redis must have an order before it is sent; with fewer, orders are refused. `0` accepts by name that a failover forgets orders, whose keys are sent again',
+    { fallbackText: 'the most ever seen connected' },
+  ),
   ORDER_STORE: setting(
     plainText('a file, or the word `memory`'),
     null,

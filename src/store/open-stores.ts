@@ -40,7 +40,13 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
         ? openSqliteOrderRecords({ ...options, path })
         : createMemoryOrderRecords(options));
       if (isNew && !isInspection) onWarn(`${path} ${IS_NEW}`);
-      const none = { limits: null, versions: null, accountVersions: null, redisIsUp: null };
+      const none = {
+        limits: null,
+        versions: null,
+        accountVersions: null,
+        redisIsUp: null,
+        redisReason: () => null,
+      };
       return { records, ...none, close: () => records.close() };
     }
     // Loaded only where there is a Redis, with all that it needs.

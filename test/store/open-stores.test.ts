@@ -18,11 +18,11 @@ describeWithRedis('the stores in Redis', (serverPath) => {
         .trim()
         .split('\n').length;
     const before = await connections();
-    await using stores = await openOnRedis(`${redis.url}/3`, 'mine:');
+    await using stores = await openOnRedis(`${redis.url}/3`, { prefix: 'mine:' });
     await stores.limits?.share(['requests a'], FIGURES);
     stores.limits?.keys('token').add('key', Date.now() + 60_000);
     await stores.versions?.put('version', 'text');
-    await using other = await openOnRedis(`${redis.url}/3`, 'mine:');
+    await using other = await openOnRedis(`${redis.url}/3`, { prefix: 'mine:' });
     expect(await other.versions?.get('version')).toBe('text');
     expect(await other.versions?.get('another')).toBeNull();
     expect(await stores.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
@@ -53,7 +53,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     for (const given of ['', ':wrong@']) {
       const warnings: string[] = [];
       const url = redis.url.replace(/:[^/]+@/, given);
-      const refused = openOnRedis(url, 'trading-graph:', warnings);
+      const refused = openOnRedis(url, { onWarn: (message) => void warnings.push(message) });
       await expect(refused).rejects.toThrow(
         new StoreError('Redis refuses the user or the password'),
       );
@@ -68,7 +68,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openOnRedis(redis.url);
     await using other = await openOnRedis(redis.url);
-    await using slip = await openOnRedis(redis.url, 'trading-graf:');
+    await using slip = await openOnRedis(redis.url, { prefix: 'trading-graf:' });
     expect(one.warnings).toHaveLength(1);
     expect(other.warnings).toEqual([]);
     expect(slip.warnings).toEqual([
@@ -97,14 +97,10 @@ test('the stores cost the start one time-out where Redis hangs', async () => {
       socket.once('close', () => events.push('given up'));
     },
   });
-  const stores = await openOnRedis(
-    redis.url.replace('http:', 'redis:'),
-    'trading-graph:',
-    [],
-    1_000,
-  );
+  const url = redis.url.replace('http:', 'redis:');
+  const stores = await openOnRedis(url, { redisTimeoutMs: 1_000 });
   await stores.close();
   await eventually(() => expect(events).toContain('given up'));
-  // Both wait for it at the same time.
-  expect(events.slice(0, 3)).toEqual(['connected', 'connected', 'given up']);
+  // All wait for it at the same time.
+  expect(events.slice(0, 4)).toEqual(['connected', 'connected', 'connected', 'given up']);
 });

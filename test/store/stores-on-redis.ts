@@ -1,24 +1,21 @@
 import { systemClock } from '../../lib/clock.ts';
-import { openStores } from '../../src/store/open-stores.ts';
+import { openStores, type StoreOptions } from '../../src/store/open-stores.ts';
 
 /** All stores on one Redis, with the warnings that they gave. */
-export async function openOnRedis(
-  redisUrl: string,
-  prefix = 'trading-graph:',
-  warnings: string[] = [],
-  // A machine may be busy with something else.
-  redisTimeoutMs = 30_000,
-) {
+export async function openOnRedis(redisUrl: string, change: Partial<StoreOptions> = {}) {
+  const warnings: string[] = [];
   const stores = await openStores({
     redisUrl,
-    prefix,
-    redisTimeoutMs,
+    prefix: 'trading-graph:',
+    // A machine may be busy with something else.
+    redisTimeoutMs: 30_000,
     durability: 'wished',
     orderStore: 'memory',
     max: 100,
     maxPerAccount: 100,
     clock: systemClock,
     onWarn: (message) => void warnings.push(message),
+    ...change,
   });
   return { ...stores, warnings, [Symbol.asyncDispose]: stores.close };
 }

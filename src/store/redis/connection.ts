@@ -20,7 +20,7 @@ export interface RedisConnectionOptions extends Pick<RedisHealthOptions, 'onWarn
   readonly health?: RedisHealth;
 }
 
-const REDIS_TIMEOUT_MS = 1_000;
+export const REDIS_TIMEOUT_MS = 1_000;
 
 /** A connection for scripts. */
 export async function connectRedis({
@@ -32,25 +32,31 @@ export async function connectRedis({
 }: RedisConnectionOptions) {
   const redis = await openRedisClient({ url, timeoutMs: redisTimeoutMs, health });
 
+  /** Sends nothing that would be queued: a Redis that is unreachable fails immediately. */
+  async function ask<T>(send: () => Promise<T>): Promise<T> {
+    if (redis.status !== 'ready') throw new RecordsUnavailableError('Redis cannot be reached');
+    try {
+      const reply = await send();
+      health.worked();
+      return reply;
+    } catch (cause) {
+      health.failed(cause);
+      const isReply = cause instanceof Error && cause.name === 'ReplyError';
+      const message = isReply ? `Redis refuses: ${cause.message}` : 'Redis did not answer';
+      throw new RedisSilentError(message, { cause });
+    }
+  }
+
   return {
-    /** Runs a script or fails immediately: nothing is queued for a Redis that is unreachable. */
-    async run(
+    /** Calls of one turn of the event loop go over one socket, with nothing between them. */
+    run: (
       script: string,
       keys: readonly string[],
       args: readonly (string | number)[],
-    ): Promise<unknown> {
-      if (redis.status !== 'ready') throw new RecordsUnavailableError('Redis cannot be reached');
-      try {
-        const reply = await redis.eval(script, keys.length, ...keys, ...args);
-        health.worked();
-        return reply;
-      } catch (cause) {
-        health.failed(cause);
-        const isReply = cause instanceof Error && cause.name === 'ReplyError';
-        const message = isReply ? `Redis refuses: ${cause.message}` : 'Redis did not answer';
-        throw new RedisSilentError(message, { cause });
-      }
-    },
+    ): Promise<unknown> => ask(() => redis.eval(script, keys.length, ...keys, ...args)),
+    /** How many replicas of Redis have what this very connection wrote last, once as many as are wanted have, or after so long. */
+    copies: (wanted: number, ms: number): Promise<number> =>
+      ask(async () => Number(await redis.wait(wanted, ms))),
     /** One section of INFO; null where Redis refuses it. */
     info: (section: string): Promise<string | null> => redis.info(section).then(String, () => null),
     isReady: () => redis.status === 'ready',

@@ -10,7 +10,6 @@ export async function assertDurable(redis: RedisConnection): Promise<void> {
   const told = await redis.run(DURABLE, [], []).catch(() => null);
   const reason = told === null ? null : forgetfulness(told);
   if (reason === null) return;
-  redis.close();
   throw new StoreError(`${reason}: set appendonly yes, or REDIS_DURABILITY=none to accept that`);
 }
 

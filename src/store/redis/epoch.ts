@@ -40,6 +40,8 @@ export interface RedisEpochOptions {
   readonly onBeat: (held: number | null) => void;
   /** Called with how durable Redis is, by each heartbeat. */
   readonly onDurable: (told: unknown) => void;
+  /** Called with how many replicas of Redis are connected, and the most that ever were. */
+  readonly onCopies: (connected: number, most: number) => void;
   readonly onWarn: (message: string) => void;
 }
 
@@ -71,6 +73,8 @@ export function createRedisEpoch(options: RedisEpochOptions) {
   const member = randomUUID();
   /** The epoch all of this replica's records are in; null before it has joined one. */
   let current: string | null = null;
+  /** How often this replica has begun to write its records back. */
+  let joins = 0;
   let state = 'not connected yet';
   let peers: readonly string[] = [];
   let joining: Promise<void> | null = null;
@@ -122,6 +126,7 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     if (epoch === current) return;
     if (current !== null) onWarn('Redis may have lost order records: they are written back');
     else if (isNew === 1) onWarn(`${scripts.marker} in Redis ${IS_NEW}`);
+    joins += 1;
     await restore(textIn(epoch));
     await scripts.run(RESTORED, [member, textIn(epoch)]);
     // Where that is over by now, the next script says so.
@@ -134,9 +139,12 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     const epoch = current ?? '';
     const surelyMs = Math.floor(last.redisMs + sentMs - last.answeredMs);
     const answer = await scripts.run(BEAT, [member, epoch, timing.leaseMs, surelyMs]);
-    const [status, durable, records, nowMs, writes, gone, gapName, until, held, ...members] =
-      answer;
+    const [status, durable, records, nowMs, writes, gone, gapName, until, held, ...more] = answer;
+    const [connected, mostCopies, ...members] = more;
     observe(String(status));
+    if (status === 'open' || status === 'recovering') {
+      options.onCopies(figureIn(connected), figureIn(mostCopies));
+    }
     if (status === 'open') {
       peers = members.map(String);
       const name = textIn(gapName);
@@ -199,6 +207,10 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     observe,
     get current(): string | null {
       return current;
+    },
+    /** A record whose answer comes after this has changed may be missing in the epoch there is now. */
+    get joins(): number {
+      return joins;
     },
     /** The degraded reason that keeps reservations from being made; null while there is none. */
     get degradedReason(): string | null {

@@ -23,16 +23,19 @@ export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLi
   await Promise.allSettled(opening);
   const [records, redis] = await Promise.all(opening);
   const resources = opened.move();
+  const limits = createSharedLimits(redis, health, given);
   return {
     records: records as OrderRecords,
     /** The counts and known keys of limits, shared by all replicas. */
-    limits: createSharedLimits(redis, health, given),
+    limits,
     /** Versions from other replicas' catalogs. */
     versions: createRedisCatalogVersions(redis, prefix),
     /** The versions of accounts, which the orders of all replicas advance. */
     accountVersions: records.versions,
     /** Whether Redis takes commands. */
     redisIsUp: records.redisIsUp,
+    /** Why Redis counts no limits, or lacks the replicas without which no order is sent; null while neither is so. */
+    redisReason: () => limits.degradedReason() ?? records.copiesReason(),
     close: () => resources.disposeAsync(),
   };
 }

@@ -7,6 +7,7 @@ import {
 } from '../memory/record-table.ts';
 import type { KeyTime } from '../order-gap.ts';
 import {
+  CLOSED_CANONICAL,
   closedBy,
   closedReservation,
   closingOf,
@@ -29,10 +30,13 @@ import {
 import { createRedisAccountVersions } from './account-versions.ts';
 import {
   connectRedis,
+  REDIS_TIMEOUT_MS,
   type RedisConnectionOptions,
   RedisSilentError,
   watchSettings,
 } from './connection.ts';
+import { copiedScripts, type Written } from './copied-scripts.ts';
+import { NotCopiedError, watchCopies } from './copies.ts';
 import { assertDurable, type Durability, watchDurability } from './durability.ts';
 import { createRedisEpoch, REDIS_TIMING, type RedisTiming } from './epoch.ts';
 import { orderScripts } from './order-scripts.ts';
@@ -45,6 +49,8 @@ export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConne
   readonly clock: Clock;
   readonly timing?: RedisTiming;
   readonly durability?: Durability;
+  /** How many replicas of Redis must have a record; null for the most that were ever seen. */
+  readonly redisReplicas?: number | null;
   /** When true, Redis is tried and learns of no replica. */
   readonly isInspection?: boolean;
 }
@@ -62,6 +68,8 @@ interface Asked {
 const UNKNOWN_TIME: KeyTime = { madeMs: null, laterMs: null, differMs: 0 };
 const MERGE_RECORDS = 200;
 const POLL_MS = 50;
+/** In place of the epoch that is written back to, where it is an outcome. */
+const NO_EPOCH = 'none';
 
 /**
  * Order records that several replicas share. Each replica also keeps the ones it made: it alone
@@ -71,11 +79,24 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   const { clock, max, maxPerAccount = max, accounts = '', onWarn, uptimeMs } = options;
   const { prefix, timing = REDIS_TIMING, durability = 'wished' } = options;
   const bounds = { max, maxPerAccount };
-  const redis = await connectRedis(options);
-  if (durability === 'required') await assertDurable(redis);
+  const copies = watchCopies(options.redisReplicas ?? null, uptimeMs);
+  // WAIT blocks its connection: heartbeats and questions have another one.
+  const [redis, writer] = await Promise.all([connectRedis(options), connectRedis(options)]);
+  const disconnect = () => {
+    redis.close();
+    writer.close();
+  };
+  if (durability === 'required') {
+    await assertDurable(redis).catch((error: unknown) => {
+      disconnect();
+      throw error;
+    });
+  }
   const watchedDurability = watchDurability(durability, onWarn);
   const ownTable = createRecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
-  const scripts = orderScripts(redis, prefix);
+  const scripts = orderScripts(redis, prefix, copies);
+  const waitMs = Math.round(0.8 * (options.redisTimeoutMs ?? REDIS_TIMEOUT_MS));
+  const writes = copiedScripts(writer, orderScripts(writer, prefix, copies), copies, waitMs);
   /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
   const unanswered = new Map<string, Reservation>();
   let heldInRedis = 0;
@@ -93,6 +114,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     records: ownTable.size,
     remembers: durability === 'required',
     onDurable: watchedDurability.told,
+    onCopies: copies.told,
   });
 
   /** A Redis without room for writes still answers reads; one that lacks its replicas may be a primary no more. */
@@ -114,8 +136,9 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     ownTable.release(reservation);
     const record = recordId(login, key);
     const keys = scripts.keysOf(reservation);
-    const [status] = await scripts.run(RELEASE, [record, id, shareOf(id)], keys);
-    if (status !== 'late') return;
+    // Behind its reservation, over the same connection.
+    const { answer } = await writes.run(RELEASE, [record, id, shareOf(id)], keys);
+    if (answer[0] !== 'late') return;
     const ageMs = clock.date() - reservation.reservedAtMs;
     ownTable.adopt(reservation, null, Math.max(0, ageMs));
   }
@@ -124,25 +147,46 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     const own = ownTable.get(login, key);
     if (own) return own;
     const keys = scripts.keysOf({ login, key });
-    const answer = await inOpenEpoch((epoch) =>
-      scripts.run(FIND, [epoch, recordId(login, key)], keys),
-    );
+    const { answer } = await inOpenEpoch(async (epoch) => ({
+      answer: await scripts.run(FIND, [epoch, recordId(login, key)], keys),
+    }));
     return answer[0] === 'none' ? null : recordIn(answer, { login, key, id: '' });
   }
 
   async function reserveOnce(reservation: Reservation, epoch: string, asked: Asked) {
+    const { joins } = epochs;
+    let isMade = false;
     try {
-      const answer = await add(RESERVE, reservation, epoch, asked);
-      if (answer[0] === 'reserved') {
-        // Before any later script is answered: an epoch that begins next gets it written back.
+      const written = await add(RESERVE, reservation, epoch, asked);
+      const [status, held, _, wanted] = written.answer;
+      if (status === 'reserved') {
+        isMade = true;
+        // Before any later write is answered: an epoch that begins next gets it written back.
         ownTable.add(reservation);
-        heldInRedis = figureIn(answer[1]);
+        heldInRedis = figureIn(held);
+        await written.copied(figureIn(wanted));
+        assertSameEpoch(joins);
       }
-      return answer;
+      return written;
     } catch (error) {
-      if (error instanceof RedisSilentError) unanswered.set(reservation.id, reservation);
+      if (isMade || error instanceof RedisSilentError) giveBack(reservation);
       throw error;
     }
+  }
+
+  /** An answer of Redis says nothing of what this replica has begun to write back since it asked. */
+  function assertSameEpoch(joins: number): void {
+    if (epochs.joins === joins) return;
+    throw new RecordsUnavailableError('Redis has changed meanwhile', { earlierUnknown: false });
+  }
+
+  /** Frees the key of a reservation whose order is not sent, as soon as Redis takes that. */
+  function giveBack(reservation: Reservation): void {
+    unanswered.set(reservation.id, reservation);
+    release(reservation).then(
+      () => unanswered.delete(reservation.id),
+      () => {},
+    );
   }
 
   /** Runs one of the two scripts that make a record. */
@@ -150,8 +194,8 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     script: typeof RESERVE | typeof VOID,
     reservation: Reservation,
     epoch: string,
-    { keyTime = UNKNOWN_TIME, askedMs = 0, outcome }: Asked,
-  ): Promise<readonly unknown[]> {
+    { keyTime = UNKNOWN_TIME, askedMs = 0, outcome = '' }: Asked,
+  ): Promise<Written> {
     const { id, login, key, inputDigest, reservedAtMs, pendingMs } = reservation;
     const most = mostOf(bounds, id);
     const args = [
@@ -173,14 +217,20 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       mostOfOthers(max),
       FEW_RECORDS,
       ...epochs.keyArguments(keyTime, askedMs),
-      ...(outcome === undefined ? [] : [outcome]),
+      outcome,
     ];
-    const answer = await scripts.run(script, args, scripts.keysOf(reservation));
-    const [status, detail, isNearlyFull] = answer;
+    const { joins } = epochs;
+    const written = await writes.runCopied(script, args, scripts.keysOf(reservation));
+    const [status, detail, isNearlyFull] = written.answer;
+    if (status === 'held' && isNearlyFull === CLOSED_CANONICAL) {
+      // Nobody is told that a key is closed which a failover would open.
+      await written.copied();
+      assertSameEpoch(joins);
+    }
     if (status === 'forgets') watchedDurability.told(detail);
     const isFull = SHARES.some((share) => share === status);
     if (isFull || isNearlyFull === 1) options.onNearlyFull?.();
-    return answer;
+    return written;
   }
 
   /** Throws where the script answers with a refusal. */
@@ -200,17 +250,19 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   }
 
   /** Runs a script that needs an open epoch; waits a little for one, since a first start opens one too. */
-  async function inOpenEpoch(run: (epoch: string) => Promise<readonly unknown[]>) {
+  async function inOpenEpoch<T extends Pick<Written, 'answer'>>(
+    run: (epoch: string) => Promise<T>,
+  ) {
     for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-      const answer = await run(epochs.current ?? '').catch((error: unknown) => {
+      const ran = await run(epochs.current ?? '').catch((error: unknown) => {
         // Readiness says it with the first order that is refused, not with the next heartbeat.
-        epochs.observe(reasonOf(error));
+        if (!(error instanceof NotCopiedError)) epochs.observe(reasonOf(error));
         throw error;
       });
-      const [status] = answer;
+      const [status] = ran.answer;
       const isRefused = status === 'lost' || status === 'foreign' || status === 'recovering';
       epochs.observe(isRefused ? status : 'open');
-      if (!isRefused) return answer;
+      if (!isRefused) return ran;
       if (waitedMs >= timing.patienceMs) {
         throw new RecordsUnavailableError('the order records are being written back to Redis');
       }
@@ -231,24 +283,23 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   }
 
   /** Gives Redis our copies where it has none, or an older one. */
-  async function merge(records: readonly TableRecord[], epoch: string): Promise<void> {
+  async function merge(records: readonly TableRecord[], epoch = NO_EPOCH): Promise<void> {
     const keys = records.flatMap(({ reservation }) => scripts.keysOf(reservation));
     const args = records.flatMap((record) => mergeArguments(record, ownTable));
     const all = [epoch, timing.leaseMs, epochs.member, ...args];
-    const [, conflicts] = await scripts.run(MERGE, all, keys);
+    // What is written back was on the replicas of Redis once: nobody waits until it is again.
+    const run = epoch === NO_EPOCH ? writes.runCopied : writes.run;
+    const { answer, copied } = await run(MERGE, all, keys);
+    const [, conflicts] = answer;
     if (figureIn(conflicts) > 0) {
       onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
     }
+    if (epoch === NO_EPOCH) await copied();
   }
 
   function onBeat(held: number | null): void {
     if (held !== null) heldInRedis = held;
-    for (const reservation of unanswered.values()) {
-      release(reservation).then(
-        () => unanswered.delete(reservation.id),
-        () => {},
-      );
-    }
+    for (const reservation of unanswered.values()) giveBack(reservation);
   }
 
   const records: OrderRecords = {
@@ -259,7 +310,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       const asked = { keyTime: request.keyTime, askedMs: uptimeMs() };
       let answer: readonly unknown[];
       try {
-        answer = await inOpenEpoch((epoch) => reserveOnce(reservation, epoch, asked));
+        ({ answer } = await inOpenEpoch((epoch) => reserveOnce(reservation, epoch, asked)));
       } catch (error) {
         return { reserved: false, record: await recordInstead(request, error) };
       }
@@ -270,7 +321,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     async settle(reservation, outcome) {
       ownTable.settle(reservation, outcome);
       const record = ownTable.find(reservation.login, reservation.key);
-      if (record) await merge([record], 'none');
+      if (record) await merge([record]);
     },
     release,
     find,
@@ -280,7 +331,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       const reservation = closedReservation(request);
       // The script knows how far Redis remembers.
       const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
-      const answer = await inOpenEpoch((epoch) => add(VOID, reservation, epoch, { outcome }));
+      const { answer } = await inOpenEpoch((epoch) => add(VOID, reservation, epoch, { outcome }));
       const record = recordIn(answer, reservation);
       return { voided: record.id === reservation.id, record };
     },
@@ -293,11 +344,11 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     holdReason: () => (epochs.isHeld ? HELD : null),
     async close() {
       await epochs.close();
-      redis.close();
+      disconnect();
     },
   };
   await watchSettings(redis, onWarn);
   // Before the first order, so that the replicas there are know of this one.
   if (!options.isInspection) await epochs.enter();
-  return { ...records, versions, redisIsUp: redis.isReady };
+  return { ...records, versions, redisIsUp: redis.isReady, copiesReason: copies.reason };
 }

@@ -1,11 +1,16 @@
 import { isOfNeverSent, type Reservation, recordId } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
+import type { Copies } from './copies.ts';
 import { answerIn } from './replies.ts';
 
 export type OrderScripts = ReturnType<typeof orderScripts>;
 
 /** Runs the scripts of the order records, and names their keys. */
-export function orderScripts(redis: RedisConnection, keyPrefix: string) {
+export function orderScripts(
+  redis: Pick<RedisConnection, 'run'>,
+  keyPrefix: string,
+  copies: Copies,
+) {
   // In braces: all keys of a script on one node, should Redis be a cluster behind a proxy.
   const prefix = `${keyPrefix}{orders}`;
   /** Hash: which epoch this is, of which run of Redis, and when its reservations begin. */
@@ -32,7 +37,8 @@ export function orderScripts(redis: RedisConnection, keyPrefix: string) {
       args: readonly (string | number)[],
       keys: readonly string[] = [],
     ): Promise<readonly unknown[]> {
-      const reply = await redis.run(script, [marker, members, expected, index, ...keys], args);
+      const all = [...args, ...copies.arguments()];
+      const reply = await redis.run(script, [marker, members, expected, index, ...keys], all);
       return answerIn(script, reply);
     },
     sharesOf,

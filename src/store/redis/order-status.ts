@@ -1,18 +1,27 @@
 import { gapReason } from '../order-gap.ts';
 import { HELD, RecordsUnavailableError } from '../order-records.ts';
+import { StoreError } from '../store-error.ts';
 import { connectRedis, type RedisConnectionOptions } from './connection.ts';
+import { type CopiedScripts, copiedScripts } from './copied-scripts.ts';
+import { NotCopiedError, shortOf, watchCopies } from './copies.ts';
 import { type Durability, forgetfulness } from './durability.ts';
 import { type OrderScripts, orderScripts } from './order-scripts.ts';
 import { momentIn } from './record-answers.ts';
 import { figureIn } from './replies.ts';
 import { COMMON } from './scripts.ts';
 
-interface RedisOrderStatusOptions extends RedisConnectionOptions {
+export interface RedisStatusOptions extends RedisConnectionOptions {
+  /** As the service has it. */
+  readonly redisReplicas: number | null;
+}
+
+interface RedisOrderStatusOptions extends RedisStatusOptions {
   readonly max: number;
   readonly durability: Durability;
   readonly declared?: 'complete' | 'incomplete' | null;
 }
 
+const COPIED_MS = 800;
 const REFUSALS: Readonly<Record<string, string>> = {
   lost: 'Redis may have lost order records; the replicas write theirs back',
   recovering: 'the order records are being written back to Redis',
@@ -28,20 +37,23 @@ export function readRedisOrderStatus({
   declared = null,
   ...connection
 }: RedisOrderStatusOptions) {
-  return asked(connection, async (scripts) => {
-    if (declared !== null) await scripts.run(DECLARE, [declared === 'complete' ? 0 : 2]);
+  return asked(connection, async (scripts, writes) => {
+    if (declared !== null) {
+      const { copied } = await writes.runCopied(DECLARE, [declared === 'complete' ? 0 : 2], []);
+      await copied();
+    }
     const probe = `${scripts.marker}:probe`;
-    const [status, held, replicas, refusal, durable, missing, until, isHeld] = await scripts.run(
-      STATUS,
-      [],
-      [probe],
-    );
+    const [status, held, replicas, refusal, durable, missing, until, isHeld, connected, wanted] =
+      await scripts.run(STATUS, [], [probe]);
     const isFull = figureIn(held) >= max;
     const reasons = [
       refusal ? `Redis refuses to write: ${refusal}` : null,
       REFUSALS[String(status)] ?? null,
       durability === 'required' ? forgetfulness(durable) : null,
       isHeld === 1 ? HELD : null,
+      connection.redisReplicas !== 0 && figureIn(connected) < figureIn(wanted)
+        ? shortOf(figureIn(connected), figureIn(wanted))
+        : null,
       isFull ? `all ${max} order records are in use` : null,
       figureIn(replicas) === 0 ? 'no replica is connected to Redis' : null,
     ];
@@ -58,7 +70,7 @@ export function readRedisOrderStatus({
 }
 
 /** How many records count for the account no more; null where Redis does not answer. */
-export function freeInRedis(redis: RedisConnectionOptions, login: string): Promise<number | null> {
+export function freeInRedis(redis: RedisStatusOptions, login: string): Promise<number | null> {
   return asked(redis, async (scripts) => {
     const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(login)));
     return figureIn(freed);
@@ -66,24 +78,27 @@ export function freeInRedis(redis: RedisConnectionOptions, login: string): Promi
 }
 
 /** The number of replicas that hear of it; null where Redis does not answer. */
-export function holdInRedis(
-  redis: RedisConnectionOptions,
-  toHold: boolean,
-): Promise<number | null> {
-  return asked(redis, async (scripts) => {
-    const [, replicas] = await scripts.run(HOLD, [toHold ? 1 : 0]);
-    return figureIn(replicas);
+export function holdInRedis(redis: RedisStatusOptions, toHold: boolean): Promise<number | null> {
+  return asked(redis, async (_, writes) => {
+    const { answer, copied } = await writes.runCopied(HOLD, [toHold ? 1 : 0], []);
+    await copied();
+    return figureIn(answer[1]);
   });
 }
 
 async function asked<T>(
-  connection: RedisConnectionOptions,
-  ask: (scripts: OrderScripts) => Promise<T>,
+  connection: RedisStatusOptions,
+  ask: (scripts: OrderScripts, writes: CopiedScripts) => Promise<T>,
 ): Promise<T | null> {
   const redis = await connectRedis(connection);
+  const copies = watchCopies(connection.redisReplicas, () => performance.now());
+  const scripts = orderScripts(redis, connection.prefix, copies);
   try {
-    return await ask(orderScripts(redis, connection.prefix));
+    const [, connected, most] = await scripts.run(COPIES, []);
+    copies.told(figureIn(connected), figureIn(most));
+    return await ask(scripts, copiedScripts(redis, scripts, copies, COPIED_MS));
   } catch (error) {
+    if (error instanceof NotCopiedError) throw new StoreError(`${error.message}: repeat it`);
     if (error instanceof RecordsUnavailableError) return null;
     throw error;
   } finally {
@@ -103,7 +118,12 @@ local state = current == '' and 'lost' or recovering() and 'recovering' or 'open
 local probe = redis.pcall('SET', KEYS[5], '1')
 if not probe.err then redis.call('DEL', KEYS[5]) end
 return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
-  ${REPLICAS}, probe.err or '', durable(), incomplete() and 1 or 0, missingUntil() or '', number(17)}
+  ${REPLICAS}, probe.err or '', durable(), incomplete() and 1 or 0, missingUntil() or '', number(17),
+  connected(1000), wantedCopies}
+`;
+
+const COPIES = `${COMMON}
+return {'copies', connected(1000), mostCopies}
 `;
 
 /** ARGV: 2 where an operator says that records are missing, 0 where that none are. */

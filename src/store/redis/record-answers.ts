@@ -15,6 +15,7 @@ import {
   shareOf,
   toOrderRecord,
 } from '../order-records.ts';
+import { NotCopiedError, shortOf } from './copies.ts';
 import { forgetfulness } from './durability.ts';
 import { figureIn, outcomeIn, textIn } from './replies.ts';
 
@@ -41,7 +42,7 @@ export function ageOf(answer: readonly unknown[]): number {
 
 /** Turns the answer of a script that found no record into an error. */
 export function refusalIn(
-  [status, detail]: readonly unknown[],
+  [status, detail, more]: readonly unknown[],
   bounds: RecordBounds,
   id: string,
   madeMs: number | null = null,
@@ -51,6 +52,10 @@ export function refusalIn(
   if (status === 'incomplete') return new RecordsGapError(momentIn(detail), madeMs);
   // One that forgets may have forgotten this key.
   if (status === 'forgets') return new RecordsUnavailableError(String(forgetfulness(detail)));
+  if (status === 'copies') {
+    const message = shortOf(figureIn(detail), figureIn(more));
+    return new NotCopiedError(message, { earlierUnknown: false });
+  }
   if (status === 'full') return new RecordsFullError(bounds.max, momentIn(detail));
   return new RecordsUnavailableError(
     status === 'evicted'

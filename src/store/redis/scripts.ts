@@ -1,6 +1,7 @@
 /**
  * The scripts of the order records. Each runs as one step, by Redis's own clock. Their KEYS begin with
- * the same four (see `OrderScripts`); each answers with a status word first.
+ * the same four (see `OrderScripts`), their ARGV end with the same two: how many replicas of Redis have to have a record by the
+ * setting ('' where it is left out), and the most that our replica has seen. Each answers with a status word first.
  */
 
 /** Answers '1' where what was written is there after a restart. */
@@ -22,9 +23,26 @@ local function run()
   return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
 end
 ${DURABLE_FUNCTION}local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt',
-  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt', 'until', 'untilOf', 'differ', 'held', 'accounts')
+  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt', 'until', 'untilOf', 'differ', 'held', 'accounts', 'copies')
 local function number(at) return tonumber(mark[at] or 0) end
 local dayMs = 86400000
+-- The replicas of Redis that are connected; below 0 where it does not tell. One whose connection broke may be there twice, and one
+-- that has another address now goes on as one that is not heard of.
+local function connected(silentSeconds)
+  local info = redis.pcall('INFO', 'replication')
+  if type(info) ~= 'string' then return -1 end
+  local seen, count = {}, 0
+  for address, lag in string.gmatch(info, 'slave%d+:(ip=[^,]+,port=%d+),state=online,offset=%d+,lag=(%d+)') do
+    if not seen[address] and tonumber(lag) <= silentSeconds then seen[address], count = true, count + 1 end
+  end
+  return count
+end
+local mostCopies = math.max(number(19), tonumber(ARGV[#ARGV]))
+local wantedCopies = tonumber(ARGV[#ARGV - 1]) or mostCopies
+local function countCopies()
+  mostCopies = math.max(mostCopies, connected(2))
+  if mostCopies > number(19) then redis.call('HSET', marker, 'copies', mostCopies) end
+end
 -- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
 local current = mark[2] == run() and mark[1] or ''
 local function recovering()
@@ -145,8 +163,9 @@ if gone > number(7) then redis.call('HSET', marker, 'gone', gone, 'goneAt', now)
 if recovering() then
   -- NX: one that has written back already is not waited for again because it is named again.
   redis.call('ZADD', expected, 'NX', 1, ARGV[1])
-  for i = 10, #ARGV do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
+  for i = 10, #ARGV - 2 do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
 end
+countCopies()
 redis.call('ZADD', members, now, ARGV[1])
 return {'joined', mark[1], isNew}
 `;
@@ -163,7 +182,8 @@ export const DURABLE = `${DURABLE_FUNCTION}return durable()`;
 /**
  * ARGV: member, epoch, lease, the time by this clock that has surely come. Returns how durable Redis is, the records, the time, how many
  * writes there were, how many of them may be of replicas that are gone, the gap of the records and when it ended ('' where neither is
- * known), 1 where an operator holds orders back, and the other living replicas.
+ * known), 1 where an operator holds orders back, how many replicas of Redis are connected, the most there ever were, and the other
+ * living replicas of ours.
  */
 export const BEAT = `${COMMON}
 local no = refusal(ARGV[2])
@@ -174,8 +194,9 @@ if redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3]) > 0 then depar
 redis.call('ZREMRANGEBYSCORE', index, '-inf', math.min(now, tonumber(ARGV[4])) - lateness(0))
 if no and no[1] ~= 'recovering' then return no end
 local gone = now < number(8) + dayMs and number(7) or 0
+countCopies()
 return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, number(5), gone, missingName(), missingUntil() or '', number(17),
-  unpack(redis.call('ZRANGE', members, 0, 999))}
+  connected(1000), mostCopies, unpack(redis.call('ZRANGE', members, 0, 999))}
 `;
 
 /** ARGV: member, how many records it has. */
@@ -197,11 +218,14 @@ return {'left'}
  * ARGV: epoch, id, member, reservation, input digest, reserved at, pending ms, life ms, max, `required` where a Redis that
  * forgets takes none, share, max of an account, max of a token, which part of these is nearly all, max of
  * an account's rejected orders, max of all records for an account that has as many as follow, when the key was made, the gap that
- * the replica has seen, when that ended at the latest by its clocks ('' each where it is not known), how far these are apart.
+ * the replica has seen, when that ended at the latest by its clocks ('' each where it is not known), how far these are apart, and the
+ * outcome of a key that is closed.
  */
 const ADD = `
 local key, set, id, share = KEYS[5], KEYS[6], ARGV[2], ARGV[11]
 local no = refusal(ARGV[1]) or taken(key, id, KEYS[7])
+-- That a key is closed is told once the replicas of Redis have it: WAIT counts writes.
+if no and no[1] == 'held' and no[3] == '' then redis.call('HSET', key, 'epoch', current) end
 if no then return no end
 -- Before all that says of a key that no earlier order had it; a key is closed nevertheless.
 if incomplete() then
@@ -212,9 +236,12 @@ if incomplete() then
     redis.call('HSET', marker, 'until', untilMs, 'untilOf', ARGV[19])
   end
   local isYoung = untilMs and tonumber(ARGV[18] or '') and tonumber(ARGV[18]) > untilMs + 60000
-  if not ARGV[22] and not isYoung then return {'incomplete', untilMs or ''} end
+  if ARGV[22] == '' and not isYoung then return {'incomplete', untilMs or ''} end
 end
 if ARGV[10] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
+local have = ARGV[#ARGV - 1] == '0' and 0 or connected(1000)
+local isUntold = have < 0 and ARGV[#ARGV - 1] == ''
+if isUntold or have >= 0 and have < wantedCopies then return {'copies', have, wantedCopies} end
 -- No write before the last of these: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
 local mostOfAccount, mostOfToken, nearly = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
@@ -252,10 +279,10 @@ end
 
 export const RESERVE = `${COMMON}${ADD}
 record(0, 'null')
-return {'reserved', count + 1, isNearlyFull}
+return {'reserved', count + 1, isNearlyFull, wantedCopies}
 `;
 
-/** ARGV: as in RESERVE, then the outcome but for how far Redis remembers. */
+/** The outcome lacks how far Redis remembers. */
 export const VOID = `${COMMON}${MEMORY}${ADD}
 local remembered = math.max(0, math.min(tonumber(ARGV[8]), now - rememberedSince()))
 local outcome = string.gsub(ARGV[22], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))

@@ -90,4 +90,18 @@ describeWithRedis('in production a Redis', (serverPath) => {
     const left = async () => String(await redis.command('CLIENT', 'LIST')).match(/^id=/gm);
     await eventually(async () => expect((await left())?.length).toBe(1));
   });
+
+  test.concurrent('that lacks a replica of REDIS_REPLICAS takes no order, with words, and readiness says so until it has one', async () => {
+    await using redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
+    await using facade = await startOn(redis, { REDIS_REPLICAS: '1' });
+    const client = facade.client();
+    await eventually(async () => expect(await reasons(facade)).toEqual(['redis']));
+    const refused = { ...UNAVAILABLE, earlierUnknown: false };
+    expect(await client.place(buying('one'))).toMatchObject(refused);
+    expect(facade.sandbox.calls('openPosition')).toBe(0);
+    const args = ['--replicaof', `127.0.0.1 ${new URL(redis.url).port}`];
+    await using _replica = await startTestRedis(serverPath, { args });
+    await taken(facade, 'one');
+    await eventually(async () => expect(await reasons(facade)).toEqual([]));
+  });
 });

@@ -15,11 +15,11 @@ import {
   EXPECTED,
   HOUR_MS,
   INDEX,
-  KEYS,
   MARKER,
   MEMBERS,
   openReadyReplica,
   PREFIX,
+  runScript,
   twoBeats,
 } from './replica.ts';
 
@@ -103,11 +103,11 @@ describeWithRedis('a Redis remembers', (serverPath) => {
     // It was frozen, and has written its records back now.
     await redis.command('ZADD', EXPECTED, 0, 'dead');
     await expectRemembered(redis, redis.url, 3 * HOUR_MS);
-    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'not expected');
-    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'dead');
+    await runScript(redis, LEAVE, ['not expected']);
+    await runScript(redis, LEAVE, ['dead']);
     await expectRemembered(redis, redis.url, 3 * HOUR_MS);
     await redis.command('ZADD', EXPECTED, 1, 'behind');
-    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'behind');
+    await runScript(redis, LEAVE, ['behind']);
     await expectRemembered(redis, redis.url, HOUR_MS);
     // So does the next epoch.
     await redis.command('HSET', MARKER, 'run', 'the next');
@@ -123,11 +123,11 @@ describeWithRedis('a Redis remembers', (serverPath) => {
     await expectRemembered(redis, redis.url, 3 * HOUR_MS);
     await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
     await redis.command('HSET', MARKER, 'run', 'another');
-    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'unaware');
+    await runScript(redis, LEAVE, ['unaware']);
     await expectRemembered(redis, redis.url, 0);
     // One that is empty has no epoch to say it of.
     await redis.command('FLUSHALL');
-    await redis.command('EVAL', LEAVE, 4, ...KEYS, 'unaware');
+    await runScript(redis, LEAVE, ['unaware']);
     expect(await redis.command('EXISTS', MARKER)).toBe(0);
   });
 });

@@ -58,7 +58,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     expect(stores.limits?.degradedReason()).toBe(null);
     expect(await redis.command('ACL', 'LOG')).toEqual([]);
 
-    await using stranger = await openOnRedis(url, 'other:');
+    await using stranger = await openOnRedis(url, { prefix: 'other:' });
     await expect(stranger.records.reserve(request('1', 'k'))).rejects.toThrow('NOPERM');
     await eventually(() => stranger.records.degradedReason()?.includes('NOPERM') === true);
   });
@@ -89,10 +89,11 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     const address = (name: string) =>
       `redis-sentinel://:${REDIS_PASSWORD}@${watched.address}/${name}/2?sentinelPassword=${SENTINEL_PASSWORD}`;
     // The Sentinels are asked again until then.
-    const nobody = openOnRedis(address('nobody'), 'trading-graph:', [], 5_000);
+    const nobody = openOnRedis(address('nobody'), { redisTimeoutMs: 5_000 });
     await expect(nobody).rejects.toThrow('know no primary of this name');
-    await using one = await openOnRedis(address('orders'));
-    await using other = await openOnRedis(address('orders'));
+    // What it lacks is there only where nobody waits for its replicas.
+    await using one = await openOnRedis(address('orders'), { redisReplicas: 0 });
+    await using other = await openOnRedis(address('orders'), { redisReplicas: 0 });
     await one.records.settle(await reserved(one.records, '1', 'early'), accepted);
     await watched.replica.command('REPLICAOF', '127.0.0.1', '1');
     await one.records.settle(await reserved(one.records, '1', 'late'), accepted);

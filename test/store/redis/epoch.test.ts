@@ -9,13 +9,13 @@ import { accepted, request, reserved, unknown } from '../order-records-contract.
 import {
   FAR_MS,
   INDEX,
-  KEYS,
   MARKER,
   MEMBERS,
   membersOf,
   openReadyReplica,
   openReplica,
   PREFIX,
+  runScript,
   twoBeats,
 } from './replica.ts';
 
@@ -148,7 +148,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await eventually(async () => expect(await redis.command('EXISTS', INDEX)).toBe(0));
     await reserved(a.records, '1', 'old');
     expect(await redis.command('ZCARD', INDEX)).toBe(1);
-    const answer = await redis.command('EVAL', RESTORED, 4, ...KEYS, 'late', 'an earlier epoch');
+    const answer = await runScript(redis, RESTORED, ['late', 'an earlier epoch']);
     expect(answer).toEqual(['foreign']);
   });
 
@@ -174,11 +174,8 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await a.records.settle(reservation, accepted);
     // From a connection that was given up while Redis stood still.
     const { id, inputDigest, reservedAtMs } = reservation;
-    await redis.command(
-      ...['EVAL', MERGE, 5, ...KEYS, `${PREFIX}:record:1:k`],
-      ...['none', 0, 'a', '1:k', id, inputDigest, reservedAtMs, 0, 60_000, 1],
-      JSON.stringify(unknown),
-    );
+    const late = ['1:k', id, inputDigest, reservedAtMs, 0, 60_000, 1, JSON.stringify(unknown)];
+    await runScript(redis, MERGE, ['none', 0, 'a', ...late], [`${PREFIX}:record:1:k`]);
     expect(await b.records.find('1', 'k')).toMatchObject({ outcome: accepted });
   });
 

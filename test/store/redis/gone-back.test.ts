@@ -13,12 +13,12 @@ import {
   DURABLE,
   HOUR_MS,
   INDEX,
-  KEYS,
   MARKER,
   MEMBERS,
   membersOf,
   openReplica,
   PREFIX,
+  runScript,
   twoBeats,
 } from './replica.ts';
 
@@ -121,7 +121,7 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
         const refused = () => records.reserve(request('1', 'unknown')).catch(String);
         await eventually(async () => expect(await refused()).toContain(INCOMPLETE));
       }
-      await redis.command('EVAL', DECLARE, 4, ...KEYS, 0);
+      await runScript(redis, DECLARE, [0]);
       expect(await next.records.reserve(request('1', 'unknown'))).toMatchObject({ reserved: true });
       await eventually(() => expect(next.records.gapReason()).toBe(null));
     },
@@ -248,7 +248,7 @@ describeWithRedis('an older state of Redis', (serverPath) => {
         await leave();
         await redis.command('DEL', `${PREFIX}:record:1:lost`);
         await redis.command('ZREM', INDEX, '1:lost');
-        await redis.command('EVAL', DECLARE, 4, ...KEYS, 2);
+        await runScript(redis, DECLARE, [2]);
       },
     ],
   ])('takes young keys alone, on every replica: %s', async (_, lose) => {

@@ -22,6 +22,17 @@ type Change = Partial<Omit<RedisOrderRecordsOptions, 'timing' | 'onWarn'>> & {
   readonly timing?: Partial<RedisTiming>;
 };
 
+/** Runs a script as a replica does that knows of no replica of Redis. */
+export function runScript(
+  redis: TestRedis,
+  script: string,
+  args: readonly (string | number)[],
+  keys: readonly string[] = [],
+): Promise<unknown> {
+  const all = [...KEYS, ...keys];
+  return redis.command('EVAL', script, all.length, ...all, ...args, '', 0);
+}
+
 /** The order records of one replica, with frequent heartbeats, and with waits that do not end unless the test changes them. */
 export async function openReplica(url: string, { timing, ...change }: Change = {}) {
   const warnings: string[] = [];

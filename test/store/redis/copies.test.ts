@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import { closingOf } from '../../../src/store/order-records.ts';
+import { holdInRedis } from '../../../src/store/redis/order-status.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { inFull } from '../../support/in-full.ts';
+import { startSwitchboard } from '../../support/switchboard.ts';
+import { accepted, request, reserved } from '../order-records-contract.ts';
+import { voidRequest } from '../void-contract.ts';
+import { atBoard, failOver, startCopiedRedis } from './failovers.ts';
+import { MARKER, openReadyReplica, PREFIX } from './replica.ts';
+
+const ROUNDS = inFull(60, 2);
+/** As the service has them, but for a replica of ours that has left being waited for no longer. */
+const TIMEOUT = { redisTimeoutMs: 1_000, timing: { leaseMs: 500 } };
+const SHORT = '0 of 1 replicas of Redis';
+
+describeWithRedis('an order is on the replicas of Redis before it is sent', (serverPath) => {
+  test.each([
+    ['the only replica, 300 ms behind, is promoted', { lagsMs: [300] }],
+    ['of two the lagging one has the better priority', { lagsMs: [0, 200] }],
+  ])(
+    'none is sent twice, and well replicas cost none, where the primary and a replica of ours die together: %s',
+    async (_, failover) => {
+      let [sent, refused] = [0, 0];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const end = await failOver(serverPath, failover);
+        expect(end.twice).toEqual([]);
+        sent += end.sent;
+        refused += end.refused;
+      }
+      expect(sent / (sent + refused)).toBeGreaterThan(0.95);
+    },
+    1_200_000,
+  );
+
+  test('which is why: where it is not waited for, orders are sent twice', async () => {
+    const { twice } = await failOver(serverPath, { lagsMs: [300], redisReplicas: 0 });
+    expect(twice.length).toBeGreaterThan(0);
+  });
+
+  test('as many as were ever connected are waited for; with fewer it is refused with words, and 0 takes it', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0]);
+    const { primary, copies } = redis;
+    await using one = await openReadyReplica(primary.url, TIMEOUT);
+    const kept = await reserved(one.records, '1', 'kept');
+    await one.records.settle(kept, accepted);
+    expect(one.records.copiesReason()).toBe(null);
+    await copies[0]?.redis.kill();
+    await eventually(() => one.records.copiesReason()?.includes(SHORT) === true);
+    const connection = { url: primary.url, prefix: 'trading-graph:', onWarn() {} };
+    const held = holdInRedis({ ...connection, redisReplicas: null }, false);
+    await expect(held).rejects.toThrow(/^0 of 1 replicas of Redis have it in time: repeat it/);
+    // A start with nothing but Redis to go by, and one after Redis was emptied.
+    for (const loss of ['PING', 'FLUSHALL']) {
+      await primary.command(loss);
+      await using next = await openReadyReplica(primary.url, TIMEOUT);
+      for (const { records } of [one, next]) {
+        const refusal = { name: 'RecordsUnavailableError', earlierUnknown: false };
+        await expect(records.reserve(request('1', 'new'))).rejects.toMatchObject(refusal);
+        await expect(records.voidKey(voidRequest('1', 'new'))).rejects.toThrow(SHORT);
+        expect(await records.reserve(request('1', 'kept'))).toMatchObject({ reserved: false });
+        await eventually(() => records.copiesReason()?.includes(SHORT) === true);
+      }
+      expect(await primary.command('EXISTS', `${PREFIX}:record:1:new`)).toBe(0);
+      expect(await primary.command('HGET', MARKER, 'copies')).toBe('1');
+      await using careless = await openReadyReplica(primary.url, { redisReplicas: 0 });
+      await reserved(careless.records, '1', `of 0 ${loss}`);
+      expect(careless.records.copiesReason()).toBe(null);
+    }
+    await copies[0]?.redis.start();
+    await eventually(() => reserved(one.records, '1', 'new'));
+  });
+
+  test('one that hangs has it refused, its key free and its void unsaid; others with another connection read on', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0]);
+    const [copy] = redis.copies;
+    await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
+    const early = await reserved(one.records, '1', 'early');
+    await using other = await openReadyReplica(redis.primary.url, TIMEOUT);
+    copy?.redis.signal('SIGSTOP');
+    const told = (asked: Promise<unknown>) => asked.then(String, (error: Error) => error.message);
+    const asked = [
+      told(one.records.reserve(request('1', 'k'))),
+      told(one.records.voidKey(voidRequest('1', 'void'))),
+      told(one.records.settle(early, accepted)),
+    ];
+    await eventually(async () => {
+      expect(await redis.primary.command('EXISTS', `${PREFIX}:record:1:void`)).toBe(1);
+    });
+    // Whoever is told of a closed key is told what lasts.
+    asked.push(told(other.records.reserve(request('1', 'void'))));
+    expect(await other.records.find('1', 'early')).not.toBe(null);
+    const late = '0 of 1 replicas of Redis have it in time';
+    expect(await Promise.all(asked)).toEqual(asked.map(() => late));
+    expect(one.records.copiesReason()).toContain('fall behind');
+    await eventually(async () => expect(await other.records.find('1', 'k')).toBe(null));
+    copy?.redis.signal('SIGCONT');
+    await eventually(() => reserved(other.records, '1', 'k'));
+    const closed = await eventually(() => one.records.voidKey(voidRequest('1', 'void')));
+    expect(closingOf(closed.record)).not.toBe(null);
+    await one.records.settle(early, accepted);
+  });
+
+  test('a connection that breaks before the replicas have answered refuses it, and frees its key over the next', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0]);
+    await using line = await startSwitchboard(redis.primary.url);
+    await using one = await openReadyReplica(atBoard(line));
+    redis.copies[0]?.redis.signal('SIGSTOP');
+    const asked = one.records.reserve(request('1', 'k')).catch((error: Error) => error);
+    const isThere = async () =>
+      (await redis.primary.command('EXISTS', `${PREFIX}:record:1:k`)) === 1;
+    await eventually(isThere);
+    line.cut();
+    redis.copies[0]?.redis.signal('SIGCONT');
+    expect(await asked).toMatchObject({ name: 'RecordsUnavailableError' });
+    await eventually(async () => !(await isThere()));
+    await eventually(() => reserved(one.records, '1', 'k'));
+  });
+});
