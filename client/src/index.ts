@@ -23,7 +23,15 @@ export type { Notifications } from './notifications/notifications.ts';
 export type { Device } from './notifications/operations.ts';
 export type { Operation, TrustedDocument, TypedDocument, TypedText } from './operation.ts';
 export type { Orders } from './orders/create-orders.ts';
-export type { LimitOrderInput, OrderInput, OrderSize, Protection } from './orders/order-input.ts';
+export type {
+  LimitOrderInput,
+  MarketOrder,
+  OrderInput,
+  OrderSize,
+  PendingOrderInput,
+  Protection,
+} from './orders/order-input.ts';
+export type { FollowedOrder } from './orders/order-list.ts';
 export type {
   OrderAccepted,
   OrderOutcome,
@@ -31,7 +39,13 @@ export type {
   OrderUnknown,
   OrderUnsent,
 } from './orders/outcome.ts';
-export type { ResumedOrder, ResumedOutcome } from './orders/resumed-order.ts';
-export type { OrderProgress, PlaceOptions, Ticket, TicketOptions } from './orders/ticket.ts';
+export type { ResumedOrder, ResumeOptions } from './orders/resumed-order.ts';
+export type {
+  OrderProgress,
+  PlaceOptions,
+  Ticket,
+  TicketOptions,
+  TicketState,
+} from './orders/ticket.ts';
 export type { TokenSource } from './request/tokens.ts';
 export type { ClientStorage } from './storage.ts';

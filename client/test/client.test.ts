@@ -54,7 +54,7 @@ test('signs in, follows positions, places an order once, signs out', async () =>
   });
   await eventually(() => state.status === 'LIVE' && state.positions.length === 6);
   const ticket = client.orders.ticket();
-  const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
+  const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
   const [first, second] = await Promise.all([ticket.place(input), ticket.place(input)]);
   expect(first).toMatchObject({ status: 'accepted' });
   expect(second).toMatchObject({ status: 'accepted' });

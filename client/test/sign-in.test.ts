@@ -201,7 +201,7 @@ test('an order that was tapped before its account was named is placed, where the
   const held = Promise.withResolvers<void>();
   service.held = held.promise;
   const tapped = client.orders.ticket();
-  const outcome = tapped.place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
+  const outcome = tapped.place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
   await market.pass(0);
   const changed = client.tokenChanged();
   held.resolve();
@@ -217,7 +217,9 @@ test('a sign-out ends what its account has begun, and the next one’s first ord
   await market.signIn(null);
   expect((await client.query('{ news }')).errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
   await market.signIn('700002');
-  const placing = client.orders.ticket().place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
+  const placing = client.orders
+    .ticket()
+    .place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
   await market.pass(0);
   if (market.order !== null) await market.accept();
   expect((await placing).status).toBe('accepted');
@@ -266,7 +268,7 @@ test.each([
   await client.query('{ news }', undefined, { account: 'nobody' });
   isSlow = true;
   const ticket = client.orders.ticket();
-  const placing = ticket.place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
+  const placing = ticket.place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
   expect(ticket.account).toBe('700001');
   await market.signIn(login);
   const changed = client.tokenChanged();
@@ -283,7 +285,9 @@ test('an order of the account whose token the app gives without a word is placed
   await client.query('{ news }', undefined, { account: 'nobody' });
   await market.signIn('700002');
   await client.query('{ news }', undefined, { account: 'nobody' });
-  const placing = client.orders.ticket().place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
+  const placing = client.orders
+    .ticket()
+    .place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
   await market.accept();
   expect((await placing).status).toBe('accepted');
 });

@@ -9,7 +9,7 @@ import {
 import type { OrderProgress } from '../src/orders/ticket.ts';
 import { type FakeOptions, fakeClient } from '../src/testing.ts';
 
-const ORDER = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
+const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
 const AAPL = { id: '1', symbol: 'AAPL', side: 'BUY', units: 2, priceOpen: 100, profit: 0 } as const;
 
 /** A list that is followed. */

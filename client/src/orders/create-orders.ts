@@ -1,9 +1,10 @@
 import type { Core } from '../core.ts';
 import { checkStorage } from '../storage/check-storage.ts';
 import type { ClientStorage } from '../storage.ts';
+import { type FollowedOrder, OrderList } from './order-list.ts';
 import { OrderTicket } from './order-ticket.ts';
 import { resumeOrders } from './resume-orders.ts';
-import type { ResumedOrder } from './resumed-order.ts';
+import type { ResumedOrder, ResumeOptions } from './resumed-order.ts';
 import { StoredKeys } from './stored-keys.ts';
 import type { Ticket, TicketOptions } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
@@ -13,12 +14,19 @@ export interface Orders {
   /** A new order. Nothing is stored or sent before it is placed. */
   ticket(options?: TicketOptions): Ticket;
   /**
-   * The outcomes of this account's orders that had none when the app ended. Sends no order, and closes the keys of those
-   * whose time is over. Call it at the
-   * start of the app and after signing in. Rejects with a TradingGraphError where nobody is signed in, the server
-   * cannot be reached, or the storage cannot be read; empty where there is no storage.
+   * Settles this account's orders that had no outcome when the app ended, or one that the app may not have shown: each is
+   * accepted, rejected, unsent, or unknown where nobody can say. It sends no order, asks as often as that takes, and closes the
+   * keys of those that have not come. Call it at the start of the app and after signing in. Rejects with a TradingGraphError
+   * where nobody is signed in, the server cannot be reached, or the storage cannot be read; empty where there is no storage.
    */
-  resume(): Promise<readonly ResumedOrder[]>;
+  resume(options?: ResumeOptions): Promise<readonly ResumedOrder[]>;
+  /**
+   * Calls back at once and with each change, with the orders of this run and account, under way and settled: the last 100,
+   * oldest first. Returns a function that ends it.
+   */
+  follow(listener: (orders: readonly FollowedOrder[]) => void): () => void;
+  /** The same orders now: the same array until something changes. */
+  state(): readonly FollowedOrder[];
 }
 
 export interface OrdersOptions {
@@ -40,10 +48,13 @@ export function createOrders(core: Core, options: OrdersOptions = {}): Orders {
     allowVolatile,
     disposal: disposal.signal,
     underWay: new Set(),
+    list: new OrderList(core),
   };
+  const { follow, state } = context.list;
   return {
-    ticket: ({ maxWaitMs } = {}) =>
-      new OrderTicket(context, core.environment.randomId(), { maxWaitMs }),
-    resume: async () => (keys === null ? [] : resumeOrders(context, keys)),
+    ticket: (own = {}) => new OrderTicket(context, own),
+    resume: async (own = {}) => (keys === null ? [] : resumeOrders(context, keys, own)),
+    follow,
+    state,
   };
 }

@@ -8,19 +8,29 @@ export type Protection =
   | { readonly price: number; readonly amount?: undefined }
   | { readonly amount: number; readonly price?: undefined };
 
-/** An order at the market, or one that waits for `price`. Its key is the ticket's. */
-export interface OrderInput {
+interface AnyOrder {
   readonly symbol: string;
   readonly side: 'BUY' | 'SELL';
   readonly size: OrderSize;
-  /** With it a price that is missing, or given against it, is refused. Left out, the price decides. */
-  readonly kind?: 'MARKET' | 'PENDING' | null | undefined;
-  /** Left out, the order is executed at once. */
-  readonly price?: number | undefined;
   readonly stopLoss?: Protection | undefined;
   readonly takeProfit?: Protection | undefined;
   readonly comment?: string | null | undefined;
 }
+
+/** An order that is executed at once. */
+export interface MarketOrder extends AnyOrder {
+  readonly kind: 'MARKET';
+  readonly price?: undefined;
+}
+
+/** An order that waits for `price`. */
+export interface PendingOrderInput extends AnyOrder {
+  readonly kind: 'PENDING';
+  readonly price: number;
+}
+
+/** An order of either kind. Without a `kind` it is refused: a price that got lost would buy at the market. Its key is the ticket's. */
+export type OrderInput = MarketOrder | PendingOrderInput;
 
 /** An order that always waits for its price. Its key is the ticket's. */
 export interface LimitOrderInput {

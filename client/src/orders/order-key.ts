@@ -1,8 +1,8 @@
 import type { TradingGraphError } from '../errors.ts';
 import { type Deadline, MAX_MS, withinTime } from '../request/deadline.ts';
 import { networkError, storageError } from '../request/failures.ts';
+import { pause } from '../request/pause.ts';
 import type { SignIn } from '../sign-in.ts';
-import { deleteKey } from './delete-key.ts';
 import {
   ageOf,
   datedStamp,
@@ -14,11 +14,14 @@ import {
   momentOf,
   stampNow,
 } from './key-age.ts';
-import type { StoredKeys } from './stored-keys.ts';
+import type { Settled } from './outcome.ts';
+import type { StoredKey, StoredKeys } from './stored-keys.ts';
 import type { TicketContext } from './ticket-context.ts';
 
 /** A storage is not waited for longer where the app does without it. */
 const VOLATILE_AFTER_MS = 1_000;
+/** An app that is killed right after it was told has not shown the outcome yet: the next run tells it once more. */
+const SEEN_AFTER_MS = 1_000;
 const UNUSED: KeyStamp = { at: null, up: 0, made: null };
 
 export interface NewKey {
@@ -26,20 +29,17 @@ export interface NewKey {
 }
 
 /** A key that was used in an earlier run of the app. */
-export interface UsedKey extends NewKey {
+export interface UsedKey {
   readonly account: string;
-  /** Null where it cannot be read: then no input is known to be the same. */
-  readonly digest: string | null;
+  readonly stored: StoredKey;
   readonly stamp: KeyStamp;
-  /** The value that was sent; undefined where none was. */
-  readonly keyMade: string | undefined;
 }
 
 /** The entry of a key in storage, which may be there or on its way there. */
 interface Entry {
   readonly keys: StoredKeys;
   readonly account: string;
-  readonly key: string;
+  readonly stored: StoredKey;
 }
 
 /** The key of an order: whose it is, when it was first used, and whether the device keeps it. */
@@ -60,20 +60,26 @@ export class OrderKey {
   #isStored: boolean | null = null;
   /** Null before the first request with the key. */
   #made: { readonly keyMade: string | undefined } | null = null;
+  /** Resolves when nothing of it is being written any more. */
+  #written: Promise<unknown> = Promise.resolve();
+  /** Another one with each use of the key, and when its outcome was seen. */
+  #use = {};
 
   constructor(context: TicketContext, key: string, used: UsedKey | NewKey) {
     this.#context = context;
     this.key = key;
-    this.maxWaitMs = waitOf(used.maxWaitMs);
-    if (!('stamp' in used)) return;
+    const { maxWaitMs } = 'stored' in used ? used.stored : used;
+    this.maxWaitMs = waitOf(maxWaitMs);
+    if (!('stored' in used)) return;
     const { keys } = context;
-    const { account, digest, stamp, keyMade } = used;
+    const { account, stored, stamp } = used;
     this.signIn = { login: account };
-    this.digest = digest ?? '';
+    // Where it cannot be read no input is known to be the same.
+    this.digest = stored.digest ?? '';
     this.isInDoubt = true;
     this.#stamp = stamp;
-    this.#made = { keyMade };
-    this.#entry = keys && { keys, account, key };
+    this.#made = { keyMade: stored.keyMade };
+    this.#entry = keys && { keys, account, stored };
     this.#isStored = true;
   }
 
@@ -86,9 +92,10 @@ export class OrderKey {
     return keys !== null && (this.#isStored ?? !keys.isRefusing);
   }
 
-  /** When it was first used, by the clock on the wall; null where that is not known. */
-  get usedAt(): number | null {
-    return this.#stamp.at;
+  /** When it was first used, by the clock on the wall, in ISO 8601. */
+  get sentAt(): string {
+    const at = this.#stamp.at ?? this.#entry?.stored.at ?? this.#context.core.environment.now();
+    return new Date(at).toISOString();
   }
 
   /** How long the order may still be sent, where it may for so long at most. */
@@ -102,6 +109,7 @@ export class OrderKey {
    * not the order can be sent yet.
    */
   use(former: SignIn = this.#context.core.signIn): void {
+    this.#use = {};
     this.signIn ??= former;
     if (this.#stamp === UNUSED) this.#stamp = stampNow(this.#context.core);
   }
@@ -111,7 +119,6 @@ export class OrderKey {
     this.digest = null;
     this.signIn = null;
     this.#stamp = UNUSED;
-    this.#entry = null;
     this.#isStored = null;
   }
 
@@ -154,21 +161,25 @@ export class OrderKey {
     this.#stamp = datedStamp(this.#stamp, core);
     this.#made ??= { keyMade: momentOf(this.#stamp, 0) };
     if (keys === null || (allowVolatile && this.#isStored === false)) return;
-    const { key, digest, maxWaitMs, usedAt } = this;
-    const entry = { keys, account, key };
+    const { key, digest, maxWaitMs } = this;
+    const entry = {
+      keys,
+      account,
+      stored: {
+        key,
+        digest,
+        at: this.#stamp.at,
+        made: this.#stamp.made,
+        keyMade: this.keyMade,
+        sendBefore: this.sendBefore(maxWait),
+        maxWaitMs,
+      },
+    };
     this.#entry = entry;
-    const storing = keys.add(account, {
-      key,
-      digest,
-      at: usedAt,
-      made: this.#stamp.made,
-      keyMade: this.keyMade,
-      sendBefore: this.sendBefore(maxWait),
-      maxWaitMs,
-    });
+    const storing = this.#written.then(() => keys.add(account, entry.stored));
     // If the write ends after the order was given up, `resume` would find a key whose order was never sent: it is deleted.
     const whenStored = () => {
-      if (!underWay.has(key) && !this.isInDoubt) void this.#delete(entry);
+      if (!underWay.has(key) && !this.isInDoubt) this.#delete(entry).catch(() => {});
     };
     storing.then(whenStored, () => {});
     const patienceMs = allowVolatile ? VOLATILE_AFTER_MS : attempt.remainingMs;
@@ -184,13 +195,33 @@ export class OrderKey {
     }
   }
 
-  /** Deletes what was stored, or is being stored. */
-  async delete(): Promise<void> {
-    if (this.#entry !== null) await this.#delete(this.#entry);
+  /** Keeps what was stored, with the outcome, until the app has surely seen it. */
+  async settle(outcome: Settled): Promise<void> {
+    const { core, underWay, disposal } = this.#context;
+    const [entry, use] = [this.#entry, this.#use];
+    if (entry !== null && this.#isStored) {
+      const writing = entry.keys.add(entry.account, { ...entry.stored, outcome });
+      this.#written = writing.catch(() => {});
+      await pause(core.environment, SEEN_AFTER_MS, disposal);
+      if (disposal.aborted || use !== this.#use) return;
+    }
+    // One that stays behind is told of once more, and deleted, by the next `resume`.
+    await this.forget().catch(() => {});
+    underWay.delete(this.key);
   }
 
-  #delete({ keys, ...entry }: Entry): Promise<void> {
-    return deleteKey(this.#context.core.environment, keys, entry);
+  /** Deletes what was stored, or is being stored. Rejects where the storage fails. */
+  async forget(): Promise<void> {
+    const entry = this.#entry;
+    this.#use = {};
+    if (entry === null) return;
+    await this.#delete(entry);
+    if (this.#entry === entry) this.#entry = null;
+  }
+
+  async #delete({ keys, account, stored }: Entry): Promise<void> {
+    await this.#written;
+    await keys.delete(account, stored.key);
   }
 }
 

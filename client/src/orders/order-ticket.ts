@@ -1,44 +1,79 @@
-import type { TradingGraphError } from '../errors.ts';
-import { AS_BEFORE, formerSignIns } from '../former-sign-in.ts';
-import { MAX_MS, withinTime } from '../request/deadline.ts';
-import { asTradingGraphError, disposedError } from '../request/failures.ts';
+import { TradingGraphError } from '../errors.ts';
+import { MAX_MS } from '../request/deadline.ts';
+import { asTradingGraphError } from '../request/failures.ts';
 import { unsendable } from '../request/finite-variables.ts';
 import type { SignIn } from '../sign-in.ts';
 import { canonicalInput } from './canonical-input.ts';
 import { digestOf } from './digest.ts';
+import { Followers } from './followers.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
-import { type NewKey, OrderKey, type UsedKey } from './order-key.ts';
+import { OrderKey } from './order-key.ts';
 import { LIMIT_ORDER, ORDER, type OrderKind, withoutKind } from './order-kind.ts';
 import type { OrderOutcome } from './outcome.ts';
-import { type Order, seekOutcome } from './seek-outcome.ts';
-import type { PlaceOptions, Ticket } from './ticket.ts';
+import { findOutcome, type Order } from './seek-outcome.ts';
+import type { OrderProgress, PlaceOptions, Ticket, TicketOptions, TicketState } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
 
 const WITHIN_MS = 60_000;
 /** The user has seen a price, which is another one by then. */
 const MARKET_WAIT_MS = 5_000;
 
+export const READY: TicketState = Object.freeze({ status: 'ready', outcome: null });
+
+/** The order that a key stands for, with a copy of its input. */
+interface Placed {
+  readonly operation: OrderKind<OrderInput | LimitOrderInput>['operation'];
+  readonly input: OrderInput | LimitOrderInput;
+}
+
 export class OrderTicket implements Ticket {
   readonly #context: TicketContext;
-  #key: OrderKey;
+  readonly #maxWaitMs: number | undefined;
+  readonly #followers: Followers<TicketState>;
+  /** Null while it has none: a form that is only looked at has no key. */
+  #key: OrderKey | null;
+  #placed: Placed | null = null;
   #running: Promise<OrderOutcome> | null = null;
-  #final: OrderOutcome | null = null;
+  #outcome: OrderOutcome | null;
+  #progress: OrderProgress = 'sending';
+  #state: TicketState;
+  /** The sign-in of the last order, and its login as far as it is known by now. */
+  #signIn: SignIn | null = null;
+  #account: () => string | null;
 
-  constructor(context: TicketContext, key: string, used: UsedKey | NewKey) {
+  /** A new one, or that of an order of an earlier run. */
+  constructor(
+    context: TicketContext,
+    { maxWaitMs }: TicketOptions,
+    resumed?: { readonly key: OrderKey; readonly outcome: OrderOutcome },
+  ) {
     this.#context = context;
-    this.#key = new OrderKey(context, key, used);
+    this.#maxWaitMs = maxWaitMs;
+    this.#outcome = resumed?.outcome ?? null;
+    // The server refuses whatever comes with a key that it has told to be unsent.
+    this.#key = (this.#outcome?.status !== 'unsent' && resumed?.key) || null;
+    this.#account = () => (resumed ? resumed.key.account : null);
+    this.#state = this.#described();
+    this.#followers = new Followers(
+      context.core,
+      () => this.state(),
+      (login) => {
+        // An order is shown to nobody but the account that placed it; of one without an account it may have been another's.
+        if (this.#state !== READY && this.#account() !== login) this.#begin();
+      },
+    );
   }
 
   get idempotencyKey(): string {
-    return this.#key.key;
+    return this.#ownKey.key;
   }
 
   get isDurable(): boolean {
-    return this.#key.isDurable;
+    return this.#ownKey.isDurable;
   }
 
   get account(): string | null {
-    return this.#key.account;
+    return this.#key?.account ?? null;
   }
 
   place(input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome> {
@@ -49,94 +84,195 @@ export class OrderTicket implements Ticket {
     return this.#place(LIMIT_ORDER, input, options);
   }
 
-  async #place<Input extends object>(
-    { name, operation, kindOf }: OrderKind<Input>,
-    input: Input,
+  async retry(options?: PlaceOptions): Promise<OrderOutcome | null> {
+    const isOfFormerRun = this.#placed === null && this.#key?.isInDoubt;
+    if (this.#placed === null && !isOfFormerRun) return null;
+    return this.#isFinal ? this.#outcome : this.#start(options, this.#signIn ?? undefined);
+  }
+
+  reset(): void {
+    if (this.#running === null) this.#begin();
+  }
+
+  state(): TicketState {
+    this.#followers.check();
+    return this.#state;
+  }
+
+  follow(listener: (state: TicketState) => void): () => void {
+    return this.#followers.add(listener);
+  }
+
+  get #ownKey(): OrderKey {
+    const { environment } = this.#context.core;
+    const own = { maxWaitMs: this.#maxWaitMs };
+    this.#key ??= new OrderKey(this.#context, environment.randomId(), own);
+    return this.#key;
+  }
+
+  get #isFinal(): boolean {
+    const status = this.#outcome?.status;
+    return status === 'accepted' || status === 'rejected';
+  }
+
+  async #place<Input extends OrderInput | LimitOrderInput>(
+    { name, operation, check }: OrderKind<Input>,
+    given: Input,
     options?: PlaceOptions,
   ): Promise<OrderOutcome> {
-    // An app without types may give null.
-    const { withinMs = WITHIN_MS, onProgress } = options ?? {};
-    const former = options && AS_BEFORE in options ? formerSignIns.get(this) : undefined;
-    const key = this.#key;
-    let text: string;
+    const key = this.#ownKey;
+    let placed: Placed | null = null;
+    let digest: string | null = null;
+    let refusal: TradingGraphError | null = null;
     try {
-      text = canonicalInput(input);
+      const input = JSON.parse(canonicalInput(given)) as Input;
+      check(input);
+      placed = { operation: operation as Placed['operation'], input };
+      // The key makes the digests of two equal orders differ, so that storage does not show them to be equal.
+      digest = digestOf(`${key.key} ${name} ${withoutKind(input)}`);
     } catch (error) {
-      return this.#unsent(asTradingGraphError(error));
+      refusal = asTradingGraphError(error);
     }
-    const copy = JSON.parse(text) as Input;
-    // The key makes the digests of two equal orders differ, so that storage does not show them to be equal.
-    const digest = digestOf(`${this.idempotencyKey} ${name} ${withoutKind(copy)}`);
     if (key.digest !== null && key.digest !== digest) {
-      return this.#unsent(unsendable('input.idempotencyKey', 'stands for another order already'));
+      if (this.#running !== null) return this.#refused('UNDER_WAY', key);
+      if (key.isInDoubt) return this.#refused('IN_DOUBT', key);
+      refusal ??= unsendable('input.idempotencyKey', 'stands for another order already');
     }
-    if (this.#final !== null) return this.#final;
+    if (refusal !== null) {
+      const outcome: OrderOutcome = { status: 'unsent', idempotencyKey: key.key, error: refusal };
+      // Input that is refused beside an order that was sent says nothing about that order.
+      if (this.#running === null && !this.#isFinal) this.#tell(outcome);
+      return outcome;
+    }
+    if (this.#isFinal) return this.#outcome as OrderOutcome;
     key.digest = digest;
-    const { idempotencyKey } = this;
-    const kind = kindOf(copy);
-    const maxWaitMs = key.maxWaitMs ?? (kind === 'MARKET' ? MARKET_WAIT_MS : MAX_MS);
-    const ms = Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS;
-    const order: Order = {
-      key,
-      maxWaitMs,
-      closingMs: ms / 2,
-      onProgress,
-      send: (own) => {
-        const { keyMade } = key;
-        const sendBefore = key.sendBefore(maxWaitMs);
-        const sent = { ...copy, kind, idempotencyKey, sendBefore, keyMade };
-        return this.#context.core.request(operation, { input: sent }, { ...own, repeats: false });
-      },
-    };
-    this.#running ??= this.#run(order, ms, former);
+    if (this.#running === null) this.#placed = placed;
+    return this.#start(options);
+  }
+
+  /** The order that was sent, or is on its way, in place of another one that is not placed beside it. */
+  #refused(code: 'UNDER_WAY' | 'IN_DOUBT', { key, sentAt }: OrderKey): OrderOutcome {
+    const former = this.#outcome?.status === 'unknown' ? this.#outcome : null;
+    const why = code === 'IN_DOUBT' ? 'may have been carried out' : 'is under way';
+    const message = `Nothing was sent of this input: the ticket's order ${why}.`;
+    const error = new TradingGraphError(message, { code, retryable: false, cause: former?.error });
+    const own = { status: 'unknown', idempotencyKey: key, sentAt, message: null } as const;
+    return { ...own, ...former, error };
+  }
+
+  /** Places the order, or joins its placing. */
+  #start(options?: PlaceOptions | null, signIn?: SignIn): Promise<OrderOutcome> {
+    if (this.#running !== null) return this.#running;
+    const { core, underWay } = this.#context;
+    const key = this.#ownKey;
+    underWay.add(key.key);
+    key.use(signIn);
+    const { login } = core;
+    this.#signIn = key.signIn;
+    const owner = { signIn: key.signIn };
+    this.#account = () => key.account ?? owner.signIn?.login ?? login;
+    this.#progress = 'sending';
+    // An app without types may give null.
+    const note = this.#noteOf(key, this.#account);
+    this.#running = this.#run(key, options ?? {}, owner, note);
+    note(null);
+    this.#publish();
     return this.#running;
   }
 
-  async #run(order: Order, withinMs: number, former?: SignIn): Promise<OrderOutcome> {
+  async #run(
+    key: OrderKey,
+    { withinMs = WITHIN_MS, onProgress }: PlaceOptions,
+    owner: { signIn: SignIn | null },
+    note: (outcome: OrderOutcome | null) => void,
+  ): Promise<OrderOutcome> {
     const context = this.#context;
-    const { core, disposal, underWay } = context;
-    const { key } = order;
-    underWay.add(key.key);
-    key.use(former);
-    let isTold = false;
-    let outcome: OrderOutcome;
-    try {
-      outcome = await withinTime(core.environment, withinMs, disposal, (deadline) =>
-        seekOutcome(context, order, deadline),
-      );
-      isTold = true;
-    } catch (error) {
-      outcome = this.#untold(disposal.aborted ? disposedError() : asTradingGraphError(error));
-    }
-    const { status } = outcome;
-    if (key.signIn !== null) formerSignIns.set(this, key.signIn);
-    if (status !== 'unknown') {
+    const ms = Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS;
+    const order = this.#orderOf(key, ms, (progress) => {
+      if (key === this.#key) {
+        this.#progress = progress;
+        this.#publish();
+      }
+      // The app's own comes last, because it may throw.
+      onProgress?.(progress);
+    });
+    const { outcome, isTold } = await findOutcome(context, order, ms);
+    owner.signIn = key.signIn;
+    if (outcome.status === 'unknown') context.underWay.delete(key.key);
+    else {
       key.isInDoubt = false;
-      await key.delete();
+      void key.settle(outcome);
     }
-    // A tap joins this placing as long as it runs, so that nothing may come between its end and what the next tap finds.
-    underWay.delete(key.key);
+    if (outcome.status === 'unsent' && !isTold) key.reset();
+    note(outcome);
+    // The form may stand for another order by now, where somebody else has signed in.
+    if (key !== this.#key) return outcome;
+    this.#signIn = owner.signIn;
     this.#running = null;
-    if (status === 'accepted' || status === 'rejected') this.#final = outcome;
-    if (status === 'unsent') {
-      const { maxWaitMs } = key;
-      // The server refuses whatever comes with this key. A later tap is another order, since this one was surely not placed.
-      if (isTold) this.#key = new OrderKey(context, core.environment.randomId(), { maxWaitMs });
-      else key.reset();
-    }
+    // A later tap is another order, since this one was surely not placed, and its key is used up.
+    if (outcome.status === 'unsent' && isTold) this.#key = null;
+    this.#tell(outcome);
     return outcome;
   }
 
-  /** The outcome of an order that no answer has told. */
-  #untold(error: TradingGraphError): OrderOutcome {
-    const { idempotencyKey } = this;
-    const { isInDoubt, usedAt } = this.#key;
-    if (!isInDoubt) return this.#unsent(error);
-    const sentAt = new Date(usedAt ?? this.#context.core.environment.now()).toISOString();
-    return { status: 'unknown', idempotencyKey, sentAt, message: null, error };
+  /** Tells those who follow all orders of this one. */
+  #noteOf({ key }: OrderKey, account: () => string | null) {
+    const input = this.#placed?.input;
+    return (outcome: OrderOutcome | null): void => {
+      if (input) this.#context.list.put({ key, input, outcome, ticket: this }, account);
+    };
   }
 
-  #unsent(error: TradingGraphError): OrderOutcome {
-    return { status: 'unsent', idempotencyKey: this.idempotencyKey, error };
+  #orderOf(key: OrderKey, withinMs: number, onProgress: (progress: OrderProgress) => void): Order {
+    const own = { key, closingMs: withinMs / 2, onProgress };
+    if (this.#placed === null) return { ...own, maxWaitMs: 0 };
+    const { operation, input } = this.#placed;
+    const isMarket = 'kind' in input && input.kind === 'MARKET';
+    const maxWaitMs = key.maxWaitMs ?? (isMarket ? MARKET_WAIT_MS : MAX_MS);
+    return {
+      ...own,
+      maxWaitMs,
+      send: (options) => {
+        const dates = { sendBefore: key.sendBefore(maxWaitMs), keyMade: key.keyMade };
+        const sent = { ...input, idempotencyKey: key.key, ...dates };
+        const { request } = this.#context.core;
+        return request(operation, { input: sent }, { ...options, repeats: false });
+      },
+    };
   }
+
+  /** Begins another order; what is known of the former one has been seen. */
+  #begin(): void {
+    if (this.#running === null && !this.#key?.isInDoubt) this.#key?.forget().catch(() => {});
+    this.#key = null;
+    this.#placed = null;
+    this.#running = null;
+    this.#signIn = null;
+    this.#tell(null);
+  }
+
+  #tell(outcome: OrderOutcome | null): void {
+    this.#outcome = outcome;
+    this.#publish();
+  }
+
+  #publish(): void {
+    const state = this.#described();
+    const { status, outcome } = this.#state;
+    const isSame = status === state.status && outcome === state.outcome;
+    if (isSame && progressOf(this.#state) === progressOf(state)) return;
+    this.#state = state;
+    this.#followers.tell();
+  }
+
+  #described(): TicketState {
+    const outcome = this.#outcome;
+    if (this.#running) return { status: 'placing', outcome, progress: this.#progress };
+    // The union says for each status which outcome it has, which the compiler does not see of all at once.
+    return outcome === null ? READY : ({ status: outcome.status, outcome } as TicketState);
+  }
+}
+
+function progressOf(state: TicketState): OrderProgress | null {
+  return state.status === 'placing' ? state.progress : null;
 }

@@ -25,8 +25,9 @@ export interface OrderRejected {
 
 /**
  * The order may have been carried out or not: the gateway or a server that died left that open, or nobody could be
- * asked. Show the account's positions and orders, and ask again by placing the same ticket; another ticket would be
- * another order. With `error.extensions.gap` the record of an earlier request may be among those that the server lost.
+ * asked. Show the account's positions and orders, and ask again by the ticket's `retry`; another ticket would be
+ * another order. It is also what another input is told while the order is under way or in doubt, with the code `UNDER_WAY` or
+ * `IN_DOUBT`: nothing was sent of that input. With `error.extensions.gap` the record of an earlier request may be among those that the server lost.
  */
 export interface OrderUnknown {
   readonly status: 'unknown';
@@ -51,6 +52,9 @@ export interface OrderUnsent {
 
 /** The outcome of an order, as far as it is known. */
 export type OrderOutcome = OrderAccepted | OrderRejected | OrderUnknown | OrderUnsent;
+
+/** An outcome after which nothing more can become known. */
+export type Settled = Exclude<OrderOutcome, OrderUnknown>;
 
 /** The outcome as a server sends it; nothing of it is certain before it is checked. */
 export interface OrderAnswer {

@@ -1,105 +1,85 @@
-import type { Core } from '../core.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
-import { asTradingGraphError, disposedError } from '../request/failures.ts';
-import { askOutcome, closeKey } from './ask-outcome.ts';
-import { deleteKey } from './delete-key.ts';
-import { ageOf, ERROR_MS, type KeyStamp, momentOf, stampStored } from './key-age.ts';
-import { PLACED_ORDER } from './operations.ts';
+import { disposedError, isTradingGraphError, storageError } from '../request/failures.ts';
+import { stampStored } from './key-age.ts';
+import { OrderKey } from './order-key.ts';
 import { OrderTicket } from './order-ticket.ts';
-import { isForgotten } from './repeat-rules.ts';
-import type { ResumedOrder, ResumedOutcome } from './resumed-order.ts';
+import type { OrderOutcome } from './outcome.ts';
+import type { ResumedOrder, ResumeOptions } from './resumed-order.ts';
+import { findOutcome } from './seek-outcome.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
 import type { TicketContext } from './ticket-context.ts';
 
 /** An order under way is answered when it has ended, which the server gives up to 15 seconds by default. */
 const WITHIN_MS = 30_000;
+/** A storage that has not answered for so long never does. */
+const STORAGE_MS = 10_000;
 const AT_ONCE = 4;
 
 /**
- * Asks for the outcome of each stored key of the account that is signed in, and closes those without one whose orders
- * may no longer be sent. It sends no order. Another tab may do the same at the same time: outcomes do not change, and
- * deleting an entry twice does no harm.
+ * Settles each stored key of the account that is signed in: asks for its outcome, and closes those without one whose
+ * orders may no longer be sent, or have not come in the first half of the time. It sends no order. Another tab may do the same
+ * at the same time: outcomes do not change, and deleting an entry twice does no harm.
  */
 export async function resumeOrders(
   context: TicketContext,
   keys: StoredKeys,
+  { withinMs = WITHIN_MS }: ResumeOptions,
 ): Promise<readonly ResumedOrder[]> {
   const { core, disposal, underWay } = context;
   if (disposal.aborted) throw disposedError();
-  return withinTime(core.environment, WITHIN_MS, disposal, async (deadline) => {
+  return withinTime(core.environment, withinMs, disposal, async (deadline) => {
     const account = await deadline.race(core.account(deadline.signal));
-    const stored = await deadline.race(keys.of(account));
+    const stored = await inStorageTime(context, () => keys.of(account));
     const waiting = stored.filter(({ key }) => !underWay.has(key));
     const resumed: ResumedOrder[] = [];
+    const settle: (() => void)[] = [];
     let next = 0;
     const worker = async () => {
       for (let at = next++; at < waiting.length; at = next++) {
         const entry = waiting[at] as StoredKey;
-        resumed[at] = await resumeOne(context, { keys, account, stored: entry, deadline });
+        const stamp = stampStored(core, entry.made);
+        const key = new OrderKey(context, entry.key, { account, stored: entry, stamp });
+        const outcome = entry.outcome ?? (await outcomeOf(context, key, entry, deadline));
+        if (outcome.status !== 'unknown') {
+          key.isInDoubt = false;
+          settle.push(() => void key.settle(outcome));
+        }
+        const placedAt = entry.made ?? entry.at;
+        resumed[at] = {
+          idempotencyKey: entry.key,
+          placedAt: placedAt === null ? null : new Date(placedAt).toISOString(),
+          outcome,
+          settled: entry.outcome !== undefined,
+          ticket: new OrderTicket(context, entry, { key, outcome }),
+          forget: () => inStorageTime(context, () => key.forget()),
+        };
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     // Keys stay until all outcomes are known: an app that is closed before it is told of them finds them again.
-    const final = resumed.filter(({ outcome }) => isFinal(outcome));
-    await Promise.all(
-      final.map(({ idempotencyKey: key }) => deleteKey(core.environment, keys, { account, key })),
-    );
+    for (const begin of settle) begin();
     return resumed;
   });
 }
 
-/** Whether nothing more can become known of the order. */
-function isFinal(outcome: ResumedOutcome): boolean {
-  return 'replayed' in outcome || outcome.status === 'unsent';
-}
-
-interface Resuming {
-  readonly keys: StoredKeys;
-  readonly account: string;
-  readonly stored: StoredKey;
-  readonly deadline: Deadline;
-}
-
-async function resumeOne(context: TicketContext, resuming: Resuming): Promise<ResumedOrder> {
-  const { core } = context;
-  const { keys, account, stored } = resuming;
-  const { key, digest, at, made, keyMade, maxWaitMs } = stored;
-  const stamp = stampStored(core, made);
-  const placedAt = made ?? at;
-  const outcome = await outcomeOf(core, resuming, stamp);
-  return {
-    idempotencyKey: key,
-    placedAt: placedAt === null ? null : new Date(placedAt).toISOString(),
-    age: ageOf(stamp, core),
-    outcome,
-    ticket: new OrderTicket(context, key, { account, digest, maxWaitMs, stamp, keyMade }),
-    forget: () => keys.delete(account, key),
-  };
-}
-
 async function outcomeOf(
-  core: Core,
-  { account, stored, deadline }: Resuming,
-  stamp: KeyStamp,
-): Promise<ResumedOutcome> {
-  const { key, sendBefore = '' } = stored;
-  const isFresh = () => ageOf(stamp, core) === 'fresh';
+  context: TicketContext,
+  key: OrderKey,
+  { sendBefore = '', made }: StoredKey,
+  { remainingMs }: Deadline,
+): Promise<OrderOutcome> {
+  // Of one that was meant for a time that nobody knows, that is over.
+  const maxWaitMs = Math.max(0, Date.parse(sendBefore) - Number(made)) || 0;
+  const order = { key, maxWaitMs, closingMs: remainingMs / 2 };
+  return (await findOutcome(context, order, remainingMs)).outcome;
+}
+
+/** A storage that never answers is one that fails. */
+async function inStorageTime<T>({ core }: TicketContext, call: () => Promise<T>): Promise<T> {
   try {
-    let outcome = await askOutcome(core, PLACED_ORDER, { key }, deadline, { account });
-    // Until then another tab may have stored the key, and not have sent its order yet.
-    const isOver = outcome === null && Number(core.serverClock.now()) > Date.parse(sendBefore);
-    // The refused request may have been a late repeat of an order that the server has forgotten, so its key is closed too.
-    if (isFresh() && (isOver || outcome?.status === 'unsent')) {
-      const asked = { key, since: momentOf(stamp, -ERROR_MS) };
-      outcome = await closeKey(core, asked, deadline, { account });
-    }
-    return outcome === null || (outcome.status === 'unsent' && !isFresh())
-      ? { status: 'notFound' }
-      : outcome;
+    return await withinTime(core.environment, STORAGE_MS, undefined, ({ race }) => race(call()));
   } catch (thrown) {
-    const error = asTradingGraphError(thrown);
-    if (!isForgotten(error)) return { status: 'unanswered', error };
-    const sentAt = new Date(stored.made ?? stored.at ?? 0).toISOString();
-    return { status: 'unknown', idempotencyKey: key, sentAt, message: null, error };
+    if (isTradingGraphError(thrown) && thrown.code === 'STORAGE') throw thrown;
+    throw storageError('The storage does not answer.', thrown);
   }
 }

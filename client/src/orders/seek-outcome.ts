@@ -2,13 +2,18 @@ import { callApp } from '../call-app.ts';
 import type { OwnRequestOptions, Result } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
-import { asTradingGraphError, networkError, protocolError } from '../request/failures.ts';
+import {
+  asTradingGraphError,
+  disposedError,
+  networkError,
+  protocolError,
+} from '../request/failures.ts';
 import { neverLeft } from '../request/never-left.ts';
-import { closeKey } from './ask-outcome.ts';
+import { askOutcome, closeKey } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
 import { withDeadLineDetection } from './dead-line-detection.ts';
 import { freshSocket } from './fresh-socket.ts';
-import { PING } from './operations.ts';
+import { PING, PLACED_ORDER } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
 import { isUnsentAs, type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
 import { isLasting, mayClose, mayHaveTraded, pauseMs, refusesKeyMade } from './repeat-rules.ts';
@@ -23,8 +28,39 @@ export interface Order {
   readonly maxWaitMs: number;
   /** The part of the deadline in which nothing is sent any more, and the key is closed. */
   readonly closingMs: number;
-  readonly onProgress: ((progress: OrderProgress) => void) | undefined;
-  send(options: OwnRequestOptions): Promise<Result<OrderAnswer>>;
+  readonly onProgress?: (progress: OrderProgress) => void;
+  /** Left out for an order of an earlier run, whose input is not known: it is only asked about. */
+  readonly send?: (options: OwnRequestOptions) => Promise<Result<OrderAnswer>>;
+}
+
+/** What a search has found. */
+export interface Found {
+  readonly outcome: OrderOutcome;
+  /** Whether the server has said it. */
+  readonly isTold: boolean;
+}
+
+/** Seeks the outcome for so long. It never rejects: without an answer the order is unsent, or unknown where it is in doubt. */
+export async function findOutcome(
+  context: TicketContext,
+  order: Order,
+  withinMs: number,
+): Promise<Found> {
+  const { core, disposal } = context;
+  const { key } = order;
+  try {
+    const outcome = await withinTime(core.environment, withinMs, disposal, (deadline) =>
+      seekOutcome(context, order, deadline),
+    );
+    return { outcome, isTold: true };
+  } catch (thrown) {
+    const error = disposal.aborted ? disposedError() : asTradingGraphError(thrown);
+    const idempotencyKey = key.key;
+    const outcome: OrderOutcome = key.isInDoubt
+      ? { status: 'unknown', idempotencyKey, sentAt: key.sentAt, message: null, error }
+      : { status: 'unsent', idempotencyKey, error };
+    return { outcome, isTold: false };
+  }
 }
 
 /** The search for the outcome of one placing. */
@@ -40,20 +76,24 @@ interface Search {
  * Sends the order, and again where that may help, as long as it may be sent; then closes its key. The outcome is the
  * server's. Throws the last error where there is none.
  */
-export async function seekOutcome(
+async function seekOutcome(
   context: TicketContext,
   order: Order,
   deadline: Deadline,
 ): Promise<OrderOutcome> {
   const { environment } = context.core;
-  const { key, onProgress } = order;
+  const { key, onProgress, send } = order;
   const search: Search = { context, order, deadline, isLineDead: false };
   let refusedTokens = 0;
   let isClosing = false;
   for (let failures = 0; ; failures += 1) {
     try {
       // This is checked before each attempt: a pause may last hours, and the clock may be changed in it.
-      isClosing ||= key.isInDoubt && (leftMs(search) === 0 || key.age !== 'fresh');
+      const isOver = leftMs(search) === 0;
+      // One whose input is not known is asked about first, and its key closed only where that proves something.
+      isClosing ||= send
+        ? key.isInDoubt && (isOver || key.age !== 'fresh')
+        : failures > 0 && isOver && key.age === 'fresh';
       const progress = isClosing ? 'closing' : key.isInDoubt ? 'asking' : 'sending';
       queueMicrotask(() => callApp(environment, () => onProgress?.(progress)));
       const wasInDoubt = key.isInDoubt;
@@ -74,7 +114,8 @@ export async function seekOutcome(
       // Nobody wants an order to go out by itself when the network is back.
       if (!key.isInDoubt && (neverLeft(error) || isOffline(context))) throw error;
       const pause = pauseMs(error, failures, environment.random());
-      const left = isClosing ? deadline.remainingMs : leftMs(search);
+      const isAsking = !send && key.age !== 'fresh';
+      const left = isClosing || isAsking ? deadline.remainingMs : leftMs(search);
       // An order in doubt is not given up here: its key can still be closed once it may no longer be sent.
       if (!isSending && pause >= left) throw error;
       isClosing ||= isLast;
@@ -90,10 +131,12 @@ async function attempt(search: Search): Promise<OrderOutcome> {
   const { key, maxWaitMs } = order;
   if (!key.isInDoubt) throwIfOffline(context);
   // A request that waits somewhere for the network is ended with the time in which it may leave.
-  const within = Math.min(ATTEMPT_MS, leftMs(search));
+  const left = order.send ? leftMs(search) : search.deadline.remainingMs;
+  const within = Math.min(ATTEMPT_MS, left);
   return overLine(search, within, async (time, exchange) => {
     const account = await checkAccount(core, key.signIn ?? core.signIn, time, exchange);
     key.signIn = { login: account };
+    if (!order.send) return ask(search, time, { account, exchange });
     // After a sleep the server would be named a moment that is over. A WebSocket tells no date, and the order none then.
     const { serverClock } = core;
     const isUntold = serverClock.now() === null || serverClock.isBehind;
@@ -103,6 +146,19 @@ async function attempt(search: Search): Promise<OrderOutcome> {
     await key.store(account, maxWaitMs, time);
     return send(search, time, { account, exchange });
   });
+}
+
+async function ask(
+  { context, order: { key } }: Search,
+  time: Deadline,
+  options: OwnRequestOptions & { readonly account: string },
+): Promise<OrderOutcome> {
+  const own = { ...options, repeats: false };
+  const outcome = await askOutcome(context.core, PLACED_ORDER, { key: key.key }, time, own);
+  if (key.age !== 'fresh' && (outcome === null || outcome.status === 'unsent')) throw forgotten();
+  // Its request may still be on its way, or another tab may not have sent it yet.
+  if (outcome === null) throw networkError('The server has no record of this order yet.');
+  return outcome;
 }
 
 async function send(
@@ -120,8 +176,8 @@ async function send(
     key.isInDoubt = true;
   };
   try {
-    const sending = order.send({ ...options, signal: time.signal, leaving });
-    const outcome = readAnswer(await time.race(sending), key.key);
+    const sending = order.send?.({ ...options, signal: time.signal, leaving });
+    const outcome = sending ? readAnswer(await time.race(sending), key.key) : null;
     if (outcome === null) throw protocolError('The answer has no outcome.');
     return outcome;
   } catch (thrown) {
@@ -150,8 +206,12 @@ async function close(search: Search): Promise<OrderOutcome> {
   );
   // The answer has told the time as well, of which the device may have lost hours in its sleep.
   if (outcome !== null && (outcome.status !== 'unsent' || key.age === 'fresh')) return outcome;
+  throw forgotten();
+}
+
+function forgotten(): TradingGraphError {
   const message = 'The server has no record of this order, and may have had one.';
-  throw new TradingGraphError(message, { code: 'KEY_EXPIRED', retryable: false });
+  return new TradingGraphError(message, { code: 'KEY_EXPIRED', retryable: false });
 }
 
 /** Runs the task, over a WebSocket of its own where the line of `fetch` was found dead; the next one is by `fetch` again. */

@@ -1,11 +1,13 @@
-import { storageError } from '../request/failures.ts';
+import { type ErrorDetails, TradingGraphError } from '../errors.ts';
+import { isObject, storageError } from '../request/failures.ts';
 import { parseJson } from '../request/wire-result.ts';
 import type { ClientStorage } from '../storage.ts';
+import type { OrderOutcome, Settled } from './outcome.ts';
 
 const PREFIX = 'orders/';
 const LATEST_DATE = 8.64e15;
 
-/** A key whose outcome is not known yet. */
+/** A key whose outcome is not known yet, or has not surely been seen. */
 export interface StoredKey {
   readonly key: string;
   /** The digest of the input; null where the entry cannot be read. */
@@ -20,11 +22,13 @@ export interface StoredKey {
   readonly sendBefore?: string | undefined;
   /** How long it may be sent, where that is not the default. */
   readonly maxWaitMs?: number | undefined;
+  /** What became of its order. */
+  readonly outcome?: Settled | undefined;
 }
 
 /**
- * The keys of orders without an outcome, each an entry of its own, so that two tabs never write the same one. An
- * entry has no amounts, no comment and no token. Rejects with a TradingGraphError whose code is `STORAGE`.
+ * The keys of orders without an outcome that was seen, each an entry of its own, so that two tabs never write the same one.
+ * An entry has no amounts, no comment and no token. Rejects with a TradingGraphError whose code is `STORAGE`.
  */
 export class StoredKeys {
   readonly #storage: ClientStorage;
@@ -41,7 +45,10 @@ export class StoredKeys {
   }
 
   async add(account: string, { key, ...entry }: StoredKey): Promise<void> {
-    const text = JSON.stringify(entry);
+    // The message of an error is none of the properties that JSON has.
+    const whole = (_: string, value: unknown) =>
+      value instanceof Error ? { ...value, message: value.message, cause: undefined } : value;
+    const text = JSON.stringify(entry, whole);
     await this.#noted('write', () => this.#storage.set(nameOf(account, key), text));
   }
 
@@ -76,9 +83,8 @@ export class StoredKeys {
 }
 
 function parse(key: string, text: string): StoredKey {
-  const { digest, at, made, keyMade, sendBefore, maxWaitMs }: Partial<StoredKey> = Object(
-    parseJson(text),
-  );
+  const entry: Partial<StoredKey> = Object(parseJson(text));
+  const { digest, at, made, keyMade, sendBefore, maxWaitMs, outcome } = entry;
   // Text of another form was not written by this version.
   if (typeof digest !== 'string' || !isDate(at)) return { key, digest: null, at: null, made: null };
   return {
@@ -89,7 +95,23 @@ function parse(key: string, text: string): StoredKey {
     keyMade: typeof keyMade === 'string' ? keyMade : undefined,
     sendBefore: typeof sendBefore === 'string' ? sendBefore : undefined,
     maxWaitMs: typeof maxWaitMs === 'number' ? maxWaitMs : undefined,
+    outcome: outcome?.idempotencyKey === key ? revived(outcome) : undefined,
   };
+}
+
+function revived(outcome: OrderOutcome): Settled | undefined {
+  switch (outcome.status) {
+    case 'accepted':
+    case 'rejected':
+      return outcome;
+    case 'unsent': {
+      if (!isObject(outcome.error)) return;
+      const { message, ...details } = outcome.error as ErrorDetails & { readonly message: string };
+      return { ...outcome, error: new TradingGraphError(message, details) };
+    }
+    default:
+      return;
+  }
 }
 
 function isDate(value: unknown): value is number {

@@ -1,4 +1,5 @@
 import type { Core } from '../core.ts';
+import type { OrderList } from './order-list.ts';
 import type { StoredKeys } from './stored-keys.ts';
 
 /** The state that the tickets of one client share. */
@@ -8,6 +9,7 @@ export interface TicketContext {
   readonly allowVolatile: boolean;
   /** Aborted when the client is disposed. */
   readonly disposal: AbortSignal;
-  /** The keys that are being placed at present. */
+  /** The keys that are being placed at present, or whose outcome this run has just been told. */
   readonly underWay: Set<string>;
+  readonly list: OrderList;
 }

@@ -8,7 +8,7 @@ export interface TicketOptions {
    * order at the market, whose price the user has seen; 23 hours for one that waits for its price, which is the most. After
    * that its key is closed: unless it has been placed by then, it never will be.
    */
-  readonly maxWaitMs?: number;
+  readonly maxWaitMs?: number | undefined;
 }
 
 /** The options of placing an order. */
@@ -32,23 +32,51 @@ export interface PlaceOptions {
  */
 export type OrderProgress = 'sending' | 'asking' | 'closing';
 
+/** The state of a ticket's order. */
+export type TicketState =
+  | { readonly status: 'ready'; readonly outcome: null }
+  /** It is under way. The outcome is the former one where an order is placed again. */
+  | {
+      readonly status: 'placing';
+      readonly outcome: OrderOutcome | null;
+      readonly progress: OrderProgress;
+    }
+  | Shown<OrderOutcome>;
+
+/** Each outcome beside its own status. */
+type Shown<Outcome extends OrderOutcome> = Outcome extends OrderOutcome
+  ? { readonly status: Outcome['status']; readonly outcome: Outcome }
+  : never;
+
 /**
  * The right to place one order. However often it is placed, by a double tap or again after a lost answer, it becomes
- * one order at most; two tickets are two orders, however alike. Make it with the form, and keep it until there is an
- * outcome.
+ * one order at most; two tickets are two orders, however alike. Make it with the form, or beside the client where the
+ * form comes and goes.
  */
 export interface Ticket {
-  /** Another one after an order that is `unsent` because of its key, as `EXPIRED` and `VOIDED` are. */
+  /** Another one after `reset`, and after an order that is `unsent` because of its key, as `EXPIRED` and `VOIDED` are. */
   readonly idempotencyKey: string;
   /** The login that the order was placed for; null before, and again where nothing was sent. */
   readonly account: string | null;
   /** Whether the key outlives the app, so that `resume` finds the order again: false where the storage refuses. */
   readonly isDurable: boolean;
   /**
-   * Places an order at the market, or one that waits for `price`. Never rejects. Another input than one that may have
-   * been sent already is refused, with the code `BAD_USER_INPUT`.
+   * Places an order at the market, or one that waits for `price`. Never rejects. A second tap joins the first. Another input
+   * is not placed while the order is under way or in doubt: it is told as that order, `unknown`, with the code `UNDER_WAY` or
+   * `IN_DOUBT`.
    */
   place(input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome>;
   /** Places an order that always waits for its price, by the same rules. */
   placeLimit(input: LimitOrderInput, options?: PlaceOptions): Promise<OrderOutcome>;
+  /** Places the same order again: asks what became of it, or sends what was unsent. Null where none was placed. */
+  retry(options?: PlaceOptions): Promise<OrderOutcome | null>;
+  /** Begins another order. While one is being placed it does nothing, so that its outcome is seen. */
+  reset(): void;
+  /** The same object until something changes. */
+  state(): TicketState;
+  /**
+   * Calls back at once and with each change. A ticket that is followed is a form: it begins anew where another account is
+   * signed in than that of its order, which goes on. Returns a function that ends it.
+   */
+  follow(listener: (state: TicketState) => void): () => void;
 }

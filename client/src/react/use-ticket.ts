@@ -1,14 +1,45 @@
-import { useState, useSyncExternalStore } from 'react';
+import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
+import type { FollowedOrder } from '../orders/order-list.ts';
+import type { Ticket, TicketState } from '../orders/ticket.ts';
+import { featureOf } from './any-client.ts';
 import { useProvided } from './provider.ts';
-import { type TicketForm, TicketFormStore } from './ticket-form.ts';
+
+/** A form's order, and what the form does with it. */
+export type TicketForm = TicketState & Pick<Ticket, 'place' | 'placeLimit' | 'retry' | 'reset'>;
+
+const READY: TicketState = { status: 'ready', outcome: null };
+const NONE: readonly FollowedOrder[] = [];
 
 /**
- * A ticket for a form: it becomes one order at most, lives as long as the component, and begins anew with `reset` and
- * for another account. An order goes on where the component is unmounted.
+ * A ticket for a form: it becomes one order at most, and begins anew with `reset` and for another account. It lives as long as
+ * the component, or as the one that is given: a form that comes and goes shows the same order again. An order goes on where the
+ * component is unmounted.
  */
-export function useTicket(): TicketForm {
-  const { client } = useProvided();
-  const [store, replace] = useState(() => new TicketFormStore(client));
-  if (store.client !== client) replace(new TicketFormStore(client));
-  return useSyncExternalStore(store.subscribe, store.snapshot, () => store.serverSnapshot);
+export function useTicket(given?: Ticket): TicketForm {
+  const orders = featureOf(useProvided().client, 'orders');
+  const [held, hold] = useState(() => ({ orders, own: orders.ticket() }));
+  if (held.orders !== orders) hold({ orders, own: orders.ticket() });
+  const ticket = given ?? held.own;
+  const follow = useCallback((changed: () => void) => ticket.follow(changed), [ticket]);
+  const state = useSyncExternalStore(
+    follow,
+    () => ticket.state(),
+    () => READY,
+  );
+  return useMemo(
+    () => ({
+      ...state,
+      place: (input, options) => ticket.place(input, options),
+      placeLimit: (input, options) => ticket.placeLimit(input, options),
+      retry: (options) => ticket.retry(options),
+      reset: () => ticket.reset(),
+    }),
+    [ticket, state],
+  );
+}
+
+/** The orders of this run of the app, under way and settled, the last 100 of the account, oldest first. */
+export function useOrders(): readonly FollowedOrder[] {
+  const { follow, state } = featureOf(useProvided().client, 'orders');
+  return useSyncExternalStore(follow, state, () => NONE);
 }

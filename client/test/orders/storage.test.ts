@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import { createMemoryStorage, type MemoryStorage } from '../support/memory-storage.ts';
-import { ACCEPTED, buying, minuteOf, startPhone, unsent } from '../support/phone.ts';
+import { ACCEPTED, buying, minuteOf, startPhone, unknown, unsent } from '../support/phone.ts';
 
 const phone = startedForEach(startPhone);
 
@@ -14,8 +15,9 @@ test('an order is placed where its keys have a storage of their own, and the oth
   own.after = (step) => void steps.push(step);
   const orders = createOrders(core, { storage: own });
   expect(await orders.ticket().place(buying('own'))).toMatchObject(ACCEPTED);
-  expect(steps.filter((step) => step === 'set')).toHaveLength(1);
-  expect([own.entries.size, phone.storage.entries.size]).toEqual([0, 0]);
+  expect([own.entries.size, phone.storage.entries.size]).toEqual([1, 0]);
+  await eventually(() => expect(own.entries.size).toBe(0));
+  expect(steps).toEqual(['set', 'set', 'delete']);
 });
 
 test('a key that is stored too late is deleted, since its order was not sent', async () => {
@@ -72,12 +74,14 @@ test.each(['failing', 'hanging'] as const)(
   async (how) => {
     phone.storage[how].add('delete');
     expect(await phone.open().orders.ticket().place(buying('stays'))).toMatchObject(ACCEPTED);
-    const { orders } = phone.open();
-    const told = { outcome: ACCEPTED };
-    expect(await orders.resume()).toMatchObject([told]);
+    const told = { outcome: ACCEPTED, settled: true };
+    expect(await phone.open().orders.resume()).toMatchObject([told]);
     phone.storage[how].clear();
-    expect(await orders.resume()).toMatchObject([told]);
-    expect(await orders.resume()).toEqual([]);
+    const { orders, sent } = phone.open();
+    const [order] = await orders.resume();
+    expect(order).toMatchObject(told);
+    await order?.forget();
+    expect([await orders.resume(), sent]).toEqual([[], []]);
     expect(phone.app.sandbox.orders()).toHaveLength(1);
   },
 );
@@ -95,9 +99,10 @@ test.each([
   damage(phone.storage);
   const { orders, sent } = phone.open();
   const [order] = await orders.resume();
-  expect(order).toMatchObject({ age: 'inDoubt', placedAt: null, outcome: { status: 'notFound' } });
-  expect(await order?.ticket.place(buying('unread'))).toMatchObject({ status: 'unsent' });
-  expect(sent).toHaveLength(1);
+  expect(order).toMatchObject({ placedAt: null, outcome: unknown('KEY_EXPIRED') });
+  expect(await order?.ticket.place(buying('unread'))).toMatchObject(unknown('IN_DOUBT'));
+  expect(await order?.ticket.retry()).toMatchObject(unknown('KEY_EXPIRED'));
+  expect(sent).toHaveLength(2);
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
 
@@ -140,34 +145,37 @@ test('a ticket says whether its key outlives the app, as far as the storage is k
   expect(orders.ticket().isDurable).toBe(true);
 });
 
-test('a tap while the key of an expired order is deleted joins it, and the next one is another order', async () => {
+test('a tap after an order that was too late is another order, and may be changed', async () => {
   phone.line.aheadMs = -10_000;
-  const isDeleting = Promise.withResolvers<void>();
-  const mayDelete = Promise.withResolvers<void>();
-  phone.storage.before = async (step) => {
-    if (step !== 'delete') return;
-    isDeleting.resolve();
-    await mayDelete.promise;
-  };
   const { orders, core } = phone.open();
   const ticket = orders.ticket();
   const { idempotencyKey } = ticket;
-  const placing = ticket.place(buying('late'));
-  await isDeleting.promise;
-  const tapped = ticket.place(buying('late'));
-  mayDelete.resolve();
+  const taps = ['late', 'late'].map((comment) => ticket.place(buying(comment)));
   const expired = { idempotencyKey, ...unsent('EXPIRED', { retryable: false }) };
-  expect(await tapped).toMatchObject(expired);
-  expect(await placing).toEqual(await tapped);
+  expect(await Promise.all(taps)).toMatchObject([expired, expired]);
   expect(ticket.idempotencyKey).not.toBe(idempotencyKey);
-  expect(phone.storage.entries.size).toBe(0);
   expect(phone.app.sandbox.orders()).toEqual([]);
   phone.line.aheadMs = 0;
   await core.request('{__typename}', {});
-  // The form may be changed as well.
   expect(await ticket.place(buying('changed'))).toMatchObject(ACCEPTED);
   expect(phone.app.sandbox.orders()).toHaveLength(1);
+  await phone.forgotten();
 });
+
+test('a storage that never answers is told of as such, at the start and at a tap', async () => {
+  for (const step of ['set', 'delete', 'keys'] as const) phone.storage.hanging.add(step);
+  const device = await phone.openKnown({}, { after: hurried });
+  const placing = device.orders.ticket().place(buying('silent'), { withinMs: 1_000 });
+  const resuming = device.orders.resume({ withinMs: 60_000 });
+  await expect(resuming).rejects.toMatchObject({ code: 'STORAGE' });
+  expect(await placing).toMatchObject(unsent('STORAGE'));
+});
+
+/** Ten seconds of a storage's silence are one. */
+function hurried(ms: number, task: () => void): () => void {
+  const timer = setTimeout(task, ms / 10);
+  return () => clearTimeout(timer);
+}
 
 /** A storage whose first write waits until it is released, which resolves when it is written. */
 function delayFirstWrite(storage: MemoryStorage) {

@@ -16,7 +16,12 @@ interface Catalog {
   readonly first: string | null;
 }
 
-const order = (symbol: string): OrderInput => ({ symbol, side: 'BUY', size: { units: 1 } });
+const order = (symbol: string): OrderInput => ({
+  symbol,
+  side: 'BUY',
+  kind: 'MARKET',
+  size: { units: 1 },
+});
 const READY: Partial<Catalog> = { status: 'ready', code: null };
 const isLive = ({ status, rows }: List) => status === 'LIVE' && rows.length > 0;
 const framesOf = ({ sent }: HooksPage, type: string) =>
@@ -176,6 +181,9 @@ describeWithChromium('in a browser', (executablePath) => {
       await hooks.shows<Form>('ticket', { status: 'placing', progress: 'sending' });
       // On its way the order is not forgotten.
       await hooks.call('reset');
+      await hooks.call('show', {});
+      await hooks.call('show', { ticket: true });
+      await showsForm(hooks, 'placing');
       await eventually(() => expect(app.facade.sandbox.calls('openPosition')).toBe(1));
       await app.line.refuse();
       await hooks.shows<Form>('ticket', { status: 'placing', progress: 'closing' });
@@ -197,7 +205,7 @@ describeWithChromium('in a browser', (executablePath) => {
       await hooks.call('place', order('TEST.UNKNOWN'));
       const first = await showsForm(hooks, 'unknown');
       expect(applied()).toBe(1);
-      expect(await hooks.call('place', order('AAPL'))).toBe('unsent');
+      expect(await hooks.call('place', order('AAPL'))).toBe('unknown');
       expect(await showsForm(hooks, 'unknown')).toEqual(first);
       expect(await hooks.call('retry')).toBe('unknown');
       const second = await showsForm(hooks, 'unknown');

@@ -4,7 +4,7 @@ import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createCore } from '../../src/create-core.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
-import type { LimitOrderInput, OrderInput } from '../../src/orders/order-input.ts';
+import type { LimitOrderInput, MarketOrder, OrderInput } from '../../src/orders/order-input.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
@@ -59,6 +59,8 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       cores.push(opened);
       return opened;
     },
+    /** Resolves when nothing is kept of orders any more: each is for a second, until it was surely seen. */
+    forgotten: () => eventually(() => expect(storage.entries.size).toBe(0)),
     /** The same, once it knows its account: what goes wrong from then on meets orders alone. */
     async openKnown(
       options?: Partial<OrderCoreOptions>,
@@ -158,8 +160,8 @@ export const undatedFetch: typeof fetch = async (input, init) => {
 };
 
 /** A market order for one share, with a comment by which the gateway's ledger can be searched. */
-export function buying(comment: string, symbol = 'AAPL'): OrderInput {
-  return { symbol, side: 'BUY', size: { units: 1 }, comment };
+export function buying(comment: string, symbol = 'AAPL'): MarketOrder {
+  return { symbol, side: 'BUY', kind: 'MARKET', size: { units: 1 }, comment };
 }
 
 /** A limit order that waits, far below the market. */

@@ -34,6 +34,7 @@ interface Tap {
 }
 
 const MINUTE_MS = 60_000;
+const SEEN_MS = 1_000;
 /** The `Date` of an answer has no milliseconds. */
 const DATE_MS = 1_000;
 /** The server allows for clocks of its replicas that differ. */
@@ -216,17 +217,20 @@ export class CaseRun {
     },
     wait: ({ tap = this.#taps.length }) => expect(this.#tapOf(tap).outcome).toBeNull(),
     say: ({ tap = this.#taps.length, words }) => expect(this.#tapOf(tap).words).toEqual(words),
-    keep: ({ keys }) => {
-      const stored = [...this.network.texts.keys()].filter((name) => name.startsWith('orders/'));
-      const kept = stored.map((name) => this.keyNumber(name.replace(/.*\//, '')));
-      expect(kept.sort()).toEqual(keys);
+    keep: async ({ keys }) => {
+      const kept = () => this.#kept().sort().join();
+      // What has ended is kept until it was surely seen.
+      await this.#pass(SEEN_MS, () => kept() === String(keys));
+      expect(kept()).toBe(String(keys));
     },
     resumed: async ({ orders, ...step }) => {
       await this.#within({ withinMs: MINUTE_MS, ...step }, () => this.#resumed !== null);
       const found = this.#resumed ?? [];
       expect(found.length).toBe((orders as readonly Step[]).length);
-      for (const { key, status, code } of orders as readonly Step[])
+      for (const { key, status, code, settled = false } of orders as readonly Step[]) {
         this.#ends(this.#resumedBy(key).outcome, status, code);
+        expect(this.#resumedBy(key).settled).toBe(settled);
+      }
     },
     renewals: ({ times }) => expect(this.#fake.market.renewals).toBe(times),
     'be signed out': () => expect(this.#signedOut).toBe(1),
@@ -262,6 +266,11 @@ export class CaseRun {
     const last = this.#fake.market.subscriptions.at(-1);
     if (last === undefined) throw new Error('Nothing is subscribed to.');
     return last;
+  }
+
+  #kept(): number[] {
+    const stored = [...this.network.texts.keys()].filter((name) => name.startsWith('orders/'));
+    return stored.map((name) => this.keyNumber(name.replace(/.*\//, '')));
   }
 
   #pass(ms: number, isOver?: () => boolean): Promise<boolean> {
@@ -376,7 +385,7 @@ export class CaseRun {
       },
       ...(withinMs !== undefined && { withinMs: withinMs as number }),
     };
-    const input = { symbol: 'AAPL', side: 'BUY', size: { units } } as OrderInput;
+    const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units } } as OrderInput;
     const placing =
       limit === undefined
         ? ticket.place(input, options)

@@ -1,11 +1,18 @@
-import type { ResumedOutcome } from '../../../client/src/orders/resumed-order.ts';
+import type { TradingGraphError } from '../../../client/src/errors.ts';
+import type { OrderOutcome } from '../../../client/src/orders/outcome.ts';
 import type { OrderProgress } from '../../../client/src/orders/ticket.ts';
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { find, h, setText } from '../dom.ts';
 import { onClick } from '../on-click.ts';
 
-type Status = ResumedOutcome['status'] | 'none' | 'looking' | 'pending' | 'killed';
+/** What is known of a key by one question. */
+export type Answer =
+  | OrderOutcome
+  | { readonly status: 'notFound' }
+  | { readonly status: 'unanswered'; readonly error: TradingGraphError };
+
+type Status = Answer['status'] | 'none' | 'looking' | 'pending' | 'killed';
 export type Details = readonly (readonly [name: string, value: string])[];
 
 export interface Shown {
@@ -138,7 +145,7 @@ export function wordsOf(status: Status): Shown {
   return { status, title, advice, details: [] };
 }
 
-export function detailsOf(outcome: ResumedOutcome): Details {
+export function detailsOf(outcome: Answer): Details {
   switch (outcome.status) {
     case 'accepted':
       return [['Order', outcome.orderId ?? '–'], ...saidOf(outcome.message)];

@@ -11,7 +11,6 @@ import {
   readAnswer,
 } from '../../../client/src/orders/outcome.ts';
 import { mayHaveTraded } from '../../../client/src/orders/repeat-rules.ts';
-import type { ResumedOutcome } from '../../../client/src/orders/resumed-order.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
 import { PLACE_ORDER } from '../documents.ts';
@@ -21,7 +20,15 @@ import { pause } from '../network.ts';
 import { onClick } from '../on-click.ts';
 import { sandbox } from '../sandbox.ts';
 import type { Example } from '../snippets.ts';
-import { type Details, detailsOf, OrderBox, type Shown, type Turn, wordsOf } from './order-box.ts';
+import {
+  type Answer,
+  type Details,
+  detailsOf,
+  OrderBox,
+  type Shown,
+  type Turn,
+  wordsOf,
+} from './order-box.ts';
 
 interface Form {
   readonly symbol: string;
@@ -99,15 +106,12 @@ async function placeTwice(app: App, box: OrderBox, { symbol, side, units }: Form
   turn.show(count === undefined ? shown : { ...shown, title: `Two taps, ${orders}` });
 }
 
-function wordsOfTap(outcome: ResumedOutcome): string {
+function wordsOfTap(outcome: Answer): string {
   return 'replayed' in outcome && outcome.replayed ? `${outcome.status}, replayed` : outcome.status;
 }
 
 /** The outcome as the client's tickets read it. */
-async function outcomeOf(
-  answer: Promise<Result<OrderAnswer>>,
-  key: string,
-): Promise<ResumedOutcome> {
+async function outcomeOf(answer: Promise<Result<OrderAnswer>>, key: string): Promise<Answer> {
   try {
     return readAnswer(await answer, key) ?? { status: 'notFound' };
   } catch (cause) {
@@ -119,7 +123,7 @@ async function outcomeOf(
 }
 
 /** Where the outcome is open, it may be asked again what the server's record of the key says, which sends no order. */
-function shownOf(app: App, key: string, outcome: ResumedOutcome, more: Details = []): Shown {
+function shownOf(app: App, key: string, outcome: Answer, more: Details = []): Shown {
   const isOpen = ['unknown', 'unanswered', 'notFound'].includes(outcome.status);
   return {
     ...wordsOf(outcome.status),
@@ -144,7 +148,7 @@ async function placeAndKill(app: App, box: OrderBox, { symbol, side, units }: Fo
   box.reveal();
   const before = await ordersSent(app);
   let outcome: OrderOutcome | null = null;
-  void ticket.place({ symbol, side, size: { units } }).then((placed) => {
+  void ticket.place({ symbol, side, kind: 'MARKET', size: { units } }).then((placed) => {
     outcome = placed;
   });
   while (outcome === null && (await ordersSent(app)) === before) await pause(LOOK_MS);
@@ -175,7 +179,9 @@ async function resume(app: App, turn: Turn, { orders }: Client, key?: string): P
   ]);
   turn.show({ ...shown, title: `After the restart: ${shown.title.toLowerCase()}` });
   // The client reports an order until the user has dealt with it, as by reading this page. One that is not known yet is asked for again.
-  if (turn.isShown() && order.outcome.status !== 'unanswered') await order.forget().catch(() => {});
+  const { outcome } = order;
+  const isOpen = outcome.status === 'unknown' && outcome.error !== null;
+  if (turn.isShown() && !isOpen) await order.forget().catch(() => {});
 }
 
 /** The number of the account's market orders that the gateway has received; null where it cannot be asked. */

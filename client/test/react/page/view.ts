@@ -1,11 +1,10 @@
-import { createElement, type ReactElement, StrictMode } from 'react';
+import { createElement, type ReactElement, StrictMode, useState } from 'react';
 import type { Client } from '../../../src/create-client.ts';
 import type { CatalogState } from '../../../src/react/catalog-store.ts';
 import { TradingGraphProvider } from '../../../src/react/provider.ts';
-import type { TicketForm } from '../../../src/react/ticket-form.ts';
 import { useCatalog } from '../../../src/react/use-catalog.ts';
 import { useAccount, usePositions } from '../../../src/react/use-live.ts';
-import { useTicket } from '../../../src/react/use-ticket.ts';
+import { type TicketForm, useOrders, useTicket } from '../../../src/react/use-ticket.ts';
 
 export interface View {
   readonly positions?: number;
@@ -87,7 +86,10 @@ function Catalog({ at }: { readonly at: number }): ReactElement {
 }
 
 function Order(): ReactElement {
-  const ticket = useTicket();
+  const orders = useOrders();
+  // The form that comes back shows the order that is under way.
+  const [underWay] = useState(() => orders.find(({ outcome }) => outcome === null)?.ticket);
+  const ticket = useTicket(underWay);
   shown.ticket = ticket;
   shown.renders += 1;
   const { status, outcome } = ticket;

@@ -1,11 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
+import type { FollowedOrder } from '../../src/orders/order-list.ts';
+import type { OrderOutcome } from '../../src/orders/outcome.ts';
 import type { OrderProgress } from '../../src/orders/ticket.ts';
-import { TicketFormStore } from '../../src/react/ticket-form.ts';
 import { fakeClient } from '../../src/testing.ts';
 
-const ORDER = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
+const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
+const EDITED = { ...ORDER, size: { units: 2 } };
 
 /** Opens a form for a user; `isKnown`: the server has told the client which account this is. */
 async function shownForm({ isKnown = true } = {}) {
@@ -31,13 +33,13 @@ async function shownForm({ isKnown = true } = {}) {
   });
   const fetchOf = market.network.environment().fetch;
   if (isKnown) await client.query('{ a }', undefined, { account: 'nobody' });
-  const store = new TicketFormStore(client);
-  const leave = store.subscribe(() => {});
+  const ticket = client.orders.ticket();
+  const leave = ticket.follow(() => {});
   onTestFinished(() => {
     leave();
     client.dispose();
   });
-  const form = () => store.snapshot();
+  const form = () => ticket.state();
   const signIn = async (login: string | null) => {
     await market.signIn(login);
     await client.tokenChanged();
@@ -47,7 +49,7 @@ async function shownForm({ isKnown = true } = {}) {
   const placeUnsent = async (input: OrderInput = ORDER, isOffline = isKnown) => {
     if (isOffline) market.network.isOnline = false;
     else market.network.reach = 'gone';
-    const placing = form().place(input);
+    const placing = ticket.place(input);
     await market.pass(60);
     expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'NETWORK' } });
     Object.assign(market.network, { isOnline: true, reach: 'there' });
@@ -59,12 +61,12 @@ async function shownForm({ isKnown = true } = {}) {
     return held.resolve;
   };
   const retry = async () => {
-    const retrying = form().retry();
+    const retrying = ticket.retry();
     await market.pass(0);
     if (market.order !== null) await market.accept();
     return (await retrying)?.status ?? null;
   };
-  return { client, market, store, form, signIn, placeUnsent, holdAccounts, retry, thrown };
+  return { client, market, ticket, form, signIn, placeUnsent, holdAccounts, retry, thrown };
 }
 
 test.each([
@@ -83,28 +85,28 @@ test.each([
 );
 
 test('a retry places nothing for the next account, though the server has not named it yet', async () => {
-  const { client, form, market, signIn, placeUnsent, holdAccounts } = await shownForm();
+  const { client, ticket, form, market, signIn, placeUnsent, holdAccounts } = await shownForm();
   await placeUnsent();
   const goOn = holdAccounts();
   await signIn('700002');
   expect([client.login, form().status]).toEqual(['700001', 'unsent']);
-  const retrying = form().retry();
+  const retrying = ticket.retry();
   goOn();
   await market.pass(0);
   expect(await retrying).toMatchObject({ status: 'unsent', error: { code: 'SIGNED_OUT' } });
   expect(market.order).toBe(null);
   expect(form().status).toBe('ready');
-  const placing = form().place(ORDER);
+  const placing = ticket.place(ORDER);
   await market.accept();
   expect((await placing).status).toBe('accepted');
 });
 
 test('an order stays on its screen when its account is named later, also by another token, and while the form is hidden', async () => {
-  const { client, store, form, market, placeUnsent, retry } = await shownForm({ isKnown: false });
+  const { client, ticket, form, market, placeUnsent, retry } = await shownForm({ isKnown: false });
   await placeUnsent();
   await market.signIn('700001');
   await client.query('{ a }', undefined, { account: 'nobody' });
-  store.subscribe(() => {})();
+  ticket.follow(() => {})();
   expect([client.login, form().status, await retry()]).toEqual(['700001', 'unsent', 'accepted']);
 });
 
@@ -121,18 +123,18 @@ test('the account that placed it finds it when the server names it, and after a 
 });
 
 test('an order that nobody was signed in for is not left to who signs in', async () => {
-  const { form, signIn } = await shownForm({ isKnown: false });
+  const { ticket, form, signIn } = await shownForm({ isKnown: false });
   await signIn(null);
-  expect(await form().place(ORDER)).toMatchObject({ error: { code: 'SIGNED_OUT' } });
+  expect(await ticket.place(ORDER)).toMatchObject({ error: { code: 'SIGNED_OUT' } });
   expect(form().status).toBe('unsent');
   await signIn('700001');
   expect(form().status).toBe('ready');
 });
 
 test('an order under way is forgotten for the next account, and not sent, where the first one is not known', async () => {
-  const { form, signIn, market, holdAccounts } = await shownForm({ isKnown: false });
+  const { ticket, form, signIn, market, holdAccounts } = await shownForm({ isKnown: false });
   const goOn = holdAccounts();
-  const placing = form().place(ORDER);
+  const placing = ticket.place(ORDER);
   await market.pass(0);
   await signIn('700002');
   goOn();
@@ -142,8 +144,8 @@ test('an order under way is forgotten for the next account, and not sent, where 
 });
 
 test('an order on its way for one account is not shown to the next', async () => {
-  const { form, signIn, market } = await shownForm();
-  const placing = form().place(ORDER);
+  const { ticket, form, signIn, market } = await shownForm();
+  const placing = ticket.place(ORDER);
   await market.pass(0);
   await signIn('700002');
   await market.accept();
@@ -151,13 +153,13 @@ test('an order on its way for one account is not shown to the next', async () =>
 });
 
 test('an order of the account whose login is not known yet stays on its screen', async () => {
-  const { form, market, store, signIn, holdAccounts } = await shownForm();
+  const { form, market, ticket, signIn, holdAccounts } = await shownForm();
   const goOn = holdAccounts();
   await signIn('700002');
-  const placing = form().place(ORDER);
+  const placing = ticket.place(ORDER);
   await market.pass(0);
   // As when the form is hidden for a moment.
-  store.subscribe(() => {})();
+  ticket.follow(() => {})();
   goOn();
   await market.accept();
   expect(await placing).toMatchObject({ status: 'accepted' });
@@ -165,32 +167,128 @@ test('an order of the account whose login is not known yet stays on its screen',
 });
 
 test('a retry sends what was placed, whatever becomes of the app’s object', async () => {
-  const { form, market, placeUnsent } = await shownForm();
+  const { ticket, market, placeUnsent } = await shownForm();
   const input = { ...ORDER, size: { units: 1 }, stopLoss: { price: 5 } };
   const wrong = { ...ORDER, size: [1] } as unknown as OrderInput;
-  expect(await form().place(wrong)).toMatchObject({
+  expect(await ticket.place(wrong)).toMatchObject({
     error: { code: 'BAD_USER_INPUT', extensions: { argument: 'input.size' } },
   });
   await placeUnsent(input);
   input.size.units = 1_000;
   input.stopLoss.price = 1;
-  void form().retry();
+  void ticket.retry();
   await market.pass(0);
   expect(market.order).toMatchObject({ size: { units: 1 }, stopLoss: { price: 5 } });
   await market.accept();
 });
 
 test('an app whose own listener throws sees the progress all the same', async () => {
-  const { form, market, thrown } = await shownForm();
+  const { ticket, form, market, thrown } = await shownForm();
   const told: OrderProgress[] = [];
   const onProgress = (progress: OrderProgress) => {
     told.push(progress);
     throw new Error('of the app');
   };
-  const placing = form().place(ORDER, { onProgress });
+  const placing = ticket.place(ORDER, { onProgress });
   await market.lose();
   expect(form()).toMatchObject({ status: 'placing', progress: 'asking' });
   await market.accept();
   await placing;
   expect([told, thrown.length]).toEqual([['sending', 'asking'], 2]);
+});
+
+test.each([
+  ['edited', EDITED],
+  ['of no kind', { ...EDITED, kind: undefined } as unknown as OrderInput],
+])(
+  'an order that is %s while the first is under way or in doubt is told as that one',
+  async (_, edited) => {
+    const { ticket, form, market } = await shownForm();
+    const placing = ticket.place(ORDER);
+    await market.pass(0);
+    const { idempotencyKey } = ticket;
+    const underWay = { status: 'unknown', idempotencyKey, error: { code: 'UNDER_WAY' } };
+    expect(await ticket.place(edited)).toMatchObject(underWay);
+    expect(form()).toMatchObject({ status: 'placing', outcome: null });
+    await market.leaveUnknown();
+    const outcome = (await placing) as Extract<OrderOutcome, { status: 'unknown' }>;
+    const inDoubt = { ...outcome, error: { code: 'IN_DOUBT' } };
+    expect(await ticket.place(edited)).toMatchObject(inDoubt);
+    expect(form()).toEqual({ status: 'unknown', outcome });
+    expect(market.order).toBe(null);
+    void ticket.retry();
+    await market.accept();
+    expect(form().status).toBe('accepted');
+    expect(await ticket.place(edited)).toMatchObject({ status: 'unsent' });
+    expect(form().status).toBe('accepted');
+  },
+);
+
+test('the orders of a run are followed, under way and settled, by whoever comes back to the screen', async () => {
+  const { client, ticket, market, signIn } = await shownForm();
+  const told: (readonly FollowedOrder[])[] = [];
+  const leave = client.orders.follow((orders) => told.push(orders));
+  expect(told).toEqual([[]]);
+  void ticket.place(ORDER);
+  await market.pass(0);
+  leave();
+  expect(told).toHaveLength(2);
+  const [order] = client.orders.state();
+  expect(order).toEqual({ key: ticket.idempotencyKey, input: ORDER, outcome: null, ticket });
+  expect(await client.orders.resume()).toEqual([]);
+  await market.accept();
+  expect(client.orders.state()).toMatchObject([{ input: ORDER, outcome: { status: 'accepted' } }]);
+  expect(client.orders.state()).toBe(client.orders.state());
+  // What began another order is the same form, and not the same order.
+  ticket.reset();
+  void ticket.place(EDITED);
+  await market.reject('No money.');
+  const [, second] = client.orders.state();
+  expect(second).toMatchObject({ input: EDITED, outcome: { status: 'rejected' } });
+  await signIn('700002');
+  expect(client.orders.state()).toEqual([]);
+  await signIn('700001');
+  expect(client.orders.state()).toEqual([]);
+});
+
+test('at most a hundred orders are held, and one under way is not dropped for another', async () => {
+  const { client, market } = await shownForm();
+  void client.orders.ticket().place(ORDER);
+  await market.pass(0);
+  market.network.isOnline = false;
+  for (let count = 0; count < 120; count += 1) await client.orders.ticket().place(EDITED);
+  const held = client.orders.state();
+  expect([held.length, held[0]?.outcome, held[0]?.input]).toEqual([100, null, ORDER]);
+});
+
+test('an app that is killed around the answer tells each order at its next start, or has told it', async () => {
+  let [asked, settled] = [0, 0];
+  for (let kill = 0; kill < 200; kill += 1) {
+    const { client, market, open } = fakeClient({ data: () => undefined });
+    const placing = client.orders.ticket().place(ORDER);
+    await market.pass(0);
+    const [request] = market.waiting;
+    const { idempotencyKey } = Object(request?.variables.input);
+    const order = { __typename: 'OrderAccepted', idempotencyKey, orderId: '1', replayed: false };
+    request?.answer({ data: { order } });
+    // From before the answer is read to behind the second in which it is surely seen.
+    for (let turn = 0; turn < kill % 50; turn += 1) await null;
+    if (kill >= 50) await market.pass([0, 0.4, 0.999, 1.001][Math.floor(kill / 50)] ?? 0);
+    market.network.kill();
+    const next = open();
+    const resuming = next.orders.resume();
+    await market.pass(0);
+    const question = market.waiting.find(({ query }) => query.includes('placedOrder'));
+    question?.answer({ data: { order } });
+    const [told, ...others] = await resuming;
+    if (question) asked += 1;
+    if (told?.settled) settled += 1;
+    if (kill < 150) expect(told).toMatchObject({ outcome: { status: 'accepted', orderId: '1' } });
+    else expect([told, await placing]).toMatchObject([undefined, { status: 'accepted' }]);
+    expect(others).toEqual([]);
+    await market.pass(2);
+    expect(market.network.texts.size).toBe(0);
+    next.dispose();
+  }
+  expect([asked > 0, settled > 0, asked + settled]).toEqual([true, true, 150]);
 });

@@ -1,0 +1,43 @@
+import { callApp } from '../call-app.ts';
+import type { Core } from '../core.ts';
+import { Listeners } from '../listeners.ts';
+
+/** The listeners to what belongs to one account, which is dropped where another one is signed in. */
+export class Followers<State> {
+  readonly #core: Core;
+  readonly #state: () => State;
+  readonly #forgetOthers: (login: string) => void;
+  readonly #listeners: Listeners<[State]>;
+  #end: (() => void) | null = null;
+
+  constructor(core: Core, state: () => State, forgetOthers: (login: string) => void) {
+    this.#core = core;
+    this.#state = state;
+    this.#forgetOthers = forgetOthers;
+    this.#listeners = new Listeners(core.environment);
+  }
+
+  add(listener: (state: State) => void): () => void {
+    const leave = this.#listeners.add(listener);
+    this.#end ??= this.#core.onAccountChange((login) => {
+      if (login !== null) this.#forgetOthers(login);
+    });
+    callApp(this.#core.environment, () => listener(this.#state()));
+    return () => {
+      leave();
+      if (this.#listeners.size > 0) return;
+      this.#end?.();
+      this.#end = null;
+    };
+  }
+
+  /** Somebody else may have signed in while nobody listened. */
+  check(): void {
+    const { login } = this.#core;
+    if (login !== null) this.#forgetOthers(login);
+  }
+
+  tell(): void {
+    if (this.#listeners.size > 0) this.#listeners.tell(this.#state());
+  }
+}
