@@ -18,7 +18,7 @@ import { Orders } from './trading/orders.ts';
 /** Creates the process-wide domain services and connects them to each other. */
 export function createDomain(parts: DomainParts) {
   const { client, logicalClock, limiter, metrics, clockSkew, log, settings } = parts;
-  const { records, versions, limits } = parts.stores;
+  const { records, versions, keys } = parts.stores;
   const clock = systemClock;
   /** Whether a token that is so far past its time, or below 0 before it, is in time by the gateway's clock. */
   const isOfSkew = (offByMs: number) => {
@@ -26,7 +26,7 @@ export function createDomain(parts: DomainParts) {
     return skewMs * offByMs < 0 && Math.abs(skewMs) >= Math.abs(offByMs);
   };
   const remembered = (name: keyof typeof KNOWN_MS) =>
-    createKnownKeys(clock, KNOWN_MS[name], limits?.keys(name));
+    createKnownKeys(clock, KNOWN_MS[name], keys?.(name));
   const known = remembered('token');
   const signedIn = remembered('pair');
   const ledger = createProofLedger({
@@ -41,7 +41,7 @@ export function createDomain(parts: DomainParts) {
       metrics.tokens.add(isByClock ? 'refused_by_clock' : verdict);
     },
   });
-  const trials = createProofTrials(clock, limiter, known, ledger);
+  const trials = createProofTrials({ clock, limiter, known, proved: signedIn, ledger });
   const gatewayNow = () => clock.date() + clockSkew.aheadMs;
   const tokenRefusals = createTokenRefusals(steadyClock, gatewayNow, known);
   const accounts: AccountEvents = new EventEmitter();

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../../lib/reason-of.ts';
+import { openKnownFile } from './known-file.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import { IS_NEW } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
@@ -40,6 +41,8 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
         ? openSqliteOrderRecords({ ...options, path })
         : createMemoryOrderRecords(options));
       if (isNew && !isInspection) onWarn(`${path} ${IS_NEW}`);
+      const known =
+        isFile && !isInspection ? await openKnownFile({ ...options, path: `${path}.known` }) : null;
       const none = {
         limits: null,
         versions: null,
@@ -47,7 +50,11 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
         redisIsUp: null,
         redisReason: () => null,
       };
-      return { records, ...none, close: () => records.close() };
+      const close = async () => {
+        await known?.close();
+        await records.close();
+      };
+      return { records, ...none, keys: known?.keys ?? null, close };
     }
     // Loaded only where there is a Redis, with all that it needs.
     const { openRedisStores } = await import('./redis/open-stores.ts');

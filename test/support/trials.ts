@@ -6,6 +6,7 @@ import { createTestLimiter } from './limits.ts';
 
 /** Trials of tokens by the default limits, where no token is known. */
 export function createTestTrials(clock: Clock, ledger: ProofLedger): ProofTrials {
-  const known = createKnownKeys(clock, 60_000);
-  return createProofTrials(clock, createTestLimiter({}, clock), known, ledger);
+  const [known, proved] = [createKnownKeys(clock, 60_000), createKnownKeys(clock, 60_000)];
+  const limiter = createTestLimiter({}, clock);
+  return createProofTrials({ clock, limiter, known, proved, ledger });
 }

@@ -3,8 +3,8 @@ import type { Limiter } from '../../../lib/limits/limiter.ts';
 
 /** How long a token is remembered as known, and a pair of address and e-mail as signed in. */
 export const KNOWN_MS = { token: 24 * 3_600_000, pair: 7 * 24 * 3_600_000 };
-/** The charge for a token that the gateway refuses: as many calls as a token may make at a time. */
-export const REFUSED_TOKEN_CALLS = 5;
+/** The calls that a token may have under way until it is proved. */
+export const TOKEN_CALLS = 5;
 /** Calls that wait for their turn: each with its request in memory. */
 export const MAX_WAITING = { line: 1_000, all: 10_000 };
 
@@ -48,16 +48,16 @@ export const TRADING_LIMITS = {
     account: 60,
     address: 300,
   })),
-  /** Calls under way with tokens that nobody has accepted yet; 120 tokens that are refused use it up. */
+  /** Calls under way with tokens that nobody has accepted yet, and those that were refused: beyond them 40 a second. */
   trials: perProcess(
     'refused tokens',
-    'refused tokens in a minute',
-    () => ({ address: 120 * REFUSED_TOKEN_CALLS }),
-    1,
+    'refused calls of unknown tokens',
+    () => ({ address: 600 }),
+    4,
   ),
   /** A home screen makes five beside a cold catalog. */
   calls: perProcess('refused tokens', 'calls of a token at a time, until it is proved', () => ({
-    token: REFUSED_TOKEN_CALLS,
+    token: TOKEN_CALLS,
   })),
 };
 

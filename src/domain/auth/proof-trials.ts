@@ -1,84 +1,99 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
 import { addressClient, singleClient } from '../../../lib/limits/client.ts';
 import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import type { OperationName } from '../../gateway/operations.ts';
 import { TooManyAttemptsError } from './errors.ts';
-import { REFUSED_TOKEN_CALLS, TRADING_LIMITS, type TradingLimiter } from './limits.ts';
+import { TOKEN_CALLS, TRADING_LIMITS, type TradingLimiter } from './limits.ts';
 import type { ProofLedger } from './proof.ts';
-import { createQueue } from './queue.ts';
+import { createTrialTurns, type Trial } from './trial-turns.ts';
 import type { Viewer } from './viewer.ts';
 
-// Thousands of people may come from one address after a restart.
 const PATIENCE_MS = 2_000;
 const RETRY_SECONDS = 1;
 const KNOWN = 'the token was refused a moment ago';
+
+export interface ProofTrialsParts {
+  readonly clock: Clock;
+  readonly limiter: TradingLimiter;
+  /** The hashes of tokens that the gateway has accepted before, or `login` has returned. */
+  readonly known: KnownKeys;
+  /** The pairs of address and login that were proved lately. */
+  readonly proved: KnownKeys;
+  readonly ledger: Pick<ProofLedger, 'isAccepted' | 'isTried' | 'refused' | 'wasRefused'>;
+}
 
 export type ProofTrials = ReturnType<typeof createProofTrials>;
 
 /**
  * Limits gateway calls with tokens that it has not accepted yet. Any client can write a token with any login in
- * it, so a refusal stands for a moment, and calls with unknown tokens are charged to their address while they
- * are under way; what is refused stays charged. No entry is kept by login, which would be the victim's. `known`: the
- * hashes of tokens that the gateway has accepted before, or `login` has returned.
+ * it, so a refusal stands for a moment, and calls with unknown tokens are charged to their address: what is accepted is given
+ * back, and once nothing is left they go by turns, so that the gateway is asked at a bounded pace and nobody who comes new
+ * waits behind tokens that are refused. No entry is kept by login alone, which would be the victim's.
  */
-export function createProofTrials(
-  clock: Clock,
-  limiter: TradingLimiter,
-  known: KnownKeys,
-  ledger: Pick<ProofLedger, 'isAccepted' | 'isTried' | 'refused'>,
-) {
-  const queue = createQueue(clock, PATIENCE_MS);
-  let underWay = 0;
+export function createProofTrials({ clock, limiter, known, proved, ledger }: ProofTrialsParts) {
+  const turns = createTrialTurns(clock, PATIENCE_MS);
 
   return {
     /** Its calls need no turns any more. */
-    accepted({ tokenHash }: Viewer): void {
-      known.add(tokenHash);
-      queue.wake(singleClient('token', tokenHash).key);
+    accepted(viewer: Viewer): void {
+      const from = addressClient(viewer.client?.address).key;
+      known.add(viewer.tokenHash);
+      proved.add(pairOf(from, viewer));
+      turns.wake(from);
     },
     /** From now on it is as good as a forged one. */
     refused: ({ tokenHash }: Viewer): void => known.delete(tokenHash),
     /** Throws where the call may not be made. */
     async guard<T>(viewer: Viewer, operation: OperationName, call: () => Promise<T>): Promise<T> {
-      const { tokenHash, client, signal } = viewer;
+      const { tokenHash, login, client, signal } = viewer;
       const own = singleClient('token', tokenHash);
       const from = addressClient(client?.address);
-      let isKnown = known.hasHere(tokenHash);
+      let isProvedHere = false;
       let isCharged = false;
-      const isOwnFull = () => !isKnown && limiter.take('calls', own, 0).left < 1;
-      const mayBegin = () => {
-        if (ledger.isAccepted(viewer) || ledger.isTried(viewer, operation)) return true;
-        if (isOwnFull()) return false;
-        isCharged = isKnown || !limiter.take('trials', from).isOver;
-        if (isCharged) limiter.spend('calls', own, 1);
-        return isCharged;
+      const underWay = () => TOKEN_CALLS - limiter.take('calls', own, 0).left;
+      const trial: Trial = {
+        login,
+        rank() {
+          if (underWay() >= TOKEN_CALLS) return null;
+          if (underWay() >= 1 || ledger.wasRefused(viewer)) return 'last';
+          return isProvedHere ? 'proved here' : 'new';
+        },
+        isFree: () => ledger.isAccepted(viewer) || ledger.isTried(viewer, operation),
+        begin() {
+          if (underWay() >= TOKEN_CALLS) return false;
+          isCharged = !limiter.take('trials', from).isOver;
+          if (isCharged) limiter.spend('calls', own, 1);
+          return isCharged;
+        },
+        roomInMs: () => limiter.take('trials', from, 0, 1).waitMs,
       };
-      if (!mayBegin()) {
-        isKnown ||= await known.has(tokenHash);
-        const line = isOwnFull() ? own.key : from.key;
-        // Only a call that ends makes room in such a time.
-        const isIn = mayBegin() || (underWay > 0 && (await queue.wait(line, mayBegin, signal)));
+      const mayBegin = () => trial.isFree() || (!turns.hasLine(from.key) && trial.begin());
+      if (!known.hasHere(tokenHash) && !mayBegin() && !(await known.has(tokenHash))) {
+        isProvedHere = await proved.has(pairOf(from.key, viewer));
+        const isIn = mayBegin() || (await turns.wait(from.key, trial, signal));
         if (!isIn) throw new TooManyAttemptsError(RETRY_SECONDS, TRADING_LIMITS.trials.label);
       }
-      underWay += 1;
+      let isRefused = false;
       try {
         // The error equals the gateway's own, because single flights share it.
         if (ledger.isTried(viewer, operation))
           throw new GatewayError('unauthenticated', operation, KNOWN);
         return await call();
       } catch (error) {
-        const isRefusal = isGatewayError(error, 'unauthenticated') && error.status !== null;
-        const isNews = isRefusal && ledger.refused(viewer, operation);
-        if (isNews && !isKnown) limiter.spend('trials', from, REFUSED_TOKEN_CALLS);
+        isRefused = isGatewayError(error, 'unauthenticated') && error.status !== null;
+        if (isRefused) ledger.refused(viewer, operation);
         throw error;
       } finally {
-        underWay -= 1;
         if (isCharged) limiter.giveBack('calls', own);
-        if (isCharged && !isKnown) limiter.giveBack('trials', from);
-        queue.wake(own.key);
-        queue.wake(from.key);
+        if (isCharged && !isRefused) limiter.giveBack('trials', from);
+        turns.wake(from.key);
       }
     },
   };
+}
+
+function pairOf(address: string, { account }: Viewer): string {
+  return hash('sha256', `${address} login ${account}`, 'base64url');
 }

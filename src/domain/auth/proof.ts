@@ -223,10 +223,6 @@ export function createProofLedger({
     return clock.now() - atMs < proofMs;
   }
 
-  function isOnTrial(atMs: number): boolean {
-    return clock.now() - atMs < TRIAL_MS;
-  }
-
   return {
     get byteSize(): number {
       return entries.calculatedSize + refusals.calculatedSize;
@@ -302,20 +298,21 @@ export function createProofLedger({
     sessionForbidden(viewer: Viewer): void {
       record(viewer, sessionForbidden);
     },
-    /** `onTrial`: the operation, where the token was on trial. Returns false where a call of a moment ago was refused alike. */
-    refused(viewer: Viewer, onTrial: OperationName | null = null): boolean {
+    /** `onTrial`: the operation, where the token was on trial. */
+    refused(viewer: Viewer, onTrial: OperationName | null = null): void {
       const concern = onTrial && concernOf(onTrial);
       const event = refused(logicalClock.next(), clock.now(), concern);
       const { evidence, refusal } = record(viewer, event);
       const hadCounted =
         evidence !== null && (evidence.acceptedAtMs !== -Infinity || evidence.isSigned);
       if (refusal === null || hadCounted) onJudged('refused', viewer);
-      return ![...(refusal?.trialsAtMs.values() ?? [])].some((atMs) => isOnTrial(atMs));
     },
+    /** Whether the gateway has refused it, as far as is remembered. */
+    wasRefused: ({ tokenHash }: Viewer): boolean => refusals.has(tokenHash),
     /** Whether the gateway has just refused it on trial for what a call of the operation would be about. */
     isTried({ tokenHash }: Viewer, operation: OperationName): boolean {
       const atMs = refusals.get(tokenHash)?.trialsAtMs.get(concernOf(operation));
-      return atMs !== undefined && isOnTrial(atMs);
+      return atMs !== undefined && clock.now() - atMs < TRIAL_MS;
     },
   };
 }

@@ -26,8 +26,10 @@ export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLi
   const limits = createSharedLimits(redis, health, given);
   return {
     records: records as OrderRecords,
-    /** The counts and known keys of limits, shared by all replicas. */
+    /** The counts of limits, shared by all replicas. */
     limits,
+    /** The known keys of one kind. */
+    keys: limits.keys,
     /** Versions from other replicas' catalogs. */
     versions: createRedisCatalogVersions(redis, prefix),
     /** The versions of accounts, which the orders of all replicas advance. */

@@ -6,7 +6,7 @@ import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
 import { inParallel } from '../../support/in-parallel.ts';
-import { DEFAULT_LIMITS } from '../../support/limits.ts';
+import { DEFAULT_LIMITS, limited, withoutRefills } from '../../support/limits.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { forgedToken } from '../../support/tokens.ts';
 import { initializedSocket, isServed } from '../live/raw-socket.ts';
@@ -17,6 +17,8 @@ import { codesOf, TRANSPORTS } from './every-transport.ts';
 const HOME =
   '{ session { login balance } positions { id } withdrawalMethods { id } customerId instrument(id: "AAPL") { id } }';
 const CROWD = inFull(10_000, 180);
+const TRIALS = 40;
+const FEW_TRIALS = { limits: withoutRefills(limited('trials', TRIALS)) };
 const TYPENAME = { query: '{ __typename }' };
 const DEMO = { email: 'demo@example.com' };
 
@@ -77,7 +79,7 @@ test('a token whose login is not proved counts for its address, until op 10 has 
 
 test('thousands of tokens that the gateway refuses reach neither the gateway nor the limits of the login they name', async () => {
   const limits = { RATE_LIMIT_PER_MINUTE: '1000000', LOG_LEVEL: 'error' };
-  await using app = await startStill({ ...limits, POSITIONS_POLL_MS: '100' });
+  await using app = await startTestApp({ ...limits, POSITIONS_POLL_MS: '100' }, FEW_TRIALS);
   const token = app.sandbox.token(DEMO);
   await using client = webSocketClient(app, token);
   const watcher = client.watch();
@@ -85,12 +87,11 @@ test('thousands of tokens that the gateway refuses reach neither the gateway nor
   const quota = remaining((await app.query('{ __typename }', { token })).headers);
   app.sandbox.clearCalls();
 
-  const answers = await inParallel(inFull(10_000, 1_000), 40, (at) =>
+  const answers = await inParallel(inFull(10_000, 1_000), 400, (at) =>
     app.query('{ session { login } }', { token: forgedToken(at) }),
   );
   expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UNAUTHENTICATED', 'RATE_LIMITED']));
-  // Forty are asked for at a time.
-  expect(app.sandbox.calls('getSession')).toBeLessThan(120 + 40);
+  expect(app.sandbox.calls('getSession')).toBe(TRIALS);
 
   const before = watcher.events.length;
   app.sandbox.tick();
@@ -99,7 +100,7 @@ test('thousands of tokens that the gateway refuses reach neither the gateway nor
   expect(watcher.ended).toBeNull();
   const own = await app.query('{ session(maxAge: 0) { login } positions { id } }', { token });
   expect(own.errors).toEqual([]);
-  expect(remaining(own.headers)).toBe(quota - 1);
+  expect(remaining(own.headers)).toBeGreaterThanOrEqual(quota - 1);
 });
 
 test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
@@ -177,8 +178,9 @@ async function tally(times: number, ask: (at: number) => Promise<Parameters<type
   return counts;
 }
 
+/** More than an address may try. */
 const floodTokens = (app: TestApp) =>
-  tally(200, (at) => app.query('{ session { login } }', { token: forgedToken(at) }));
+  tally(TRIALS + 20, (at) => app.query('{ session { login } }', { token: forgedToken(at) }));
 
 test('mails that reset a password cannot be ordered by the thousand for a victim, nor a small write repeated; others get theirs', async () => {
   await using app = await startTestApp(PROXIED, { refills: false });
@@ -240,8 +242,7 @@ describe('the owner of an account sells, whatever is done', () => {
 });
 
 test('where forged tokens are tried, from the same address, whoever signs in sells; who was never seen does at another one', async () => {
-  await using app = await startTestApp(PROXIED, { refills: false });
-  // More than an address may try, so that nothing is left for others.
+  await using app = await startTestApp(PROXIED, FEW_TRIALS);
   expect((await floodTokens(app)).RATE_LIMITED).toBeGreaterThan(0);
   const token = await signIn(app);
   expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
@@ -257,7 +258,7 @@ describeWithRedis('on the next replica', (serverPath) => {
     await using gateway = await startSandbox({ instruments: 40, tickMs: 0 });
     const environment = { REDIS_URL: redis.url };
     await using one = await startTestApp(environment, { gateway });
-    await using other = await startTestApp(environment, { gateway, refills: false });
+    await using other = await startTestApp(environment, { gateway, ...FEW_TRIALS });
     const [accepted, returned] = [gateway.token(DEMO), await signIn(one)];
     const revoked = gateway.token(DEMO);
     for (const token of [accepted, revoked]) {

@@ -43,10 +43,10 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
       voided: true,
     });
     await stores.limits?.share(['requests a'], FIGURES);
-    const known = stores.limits?.keys('token');
+    const known = stores.keys?.('token');
     known?.add('key', Date.now() + 60_000);
     expect(await known?.has('key')).toBe(true);
-    known?.delete('key');
+    known?.delete('key', true);
     await stores.versions?.put('version', 'text');
     expect(await stores.versions?.get('version')).toBe('text');
     // Another replica, the loss of everything, and a replica that leaves.
