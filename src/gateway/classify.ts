@@ -1,8 +1,9 @@
-import { isJsonContent, isWorded } from './answer-body.ts';
+import { isJsonContent, isWorded, jsonOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, WireCall } from './exchange.ts';
 import { isOperation } from './operations.ts';
+import { isRow } from './wire/scalars.ts';
 
 /** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors never disagree about it. */
 interface Judgement {
@@ -112,20 +113,27 @@ export function isTooLong({ status }: Answer): boolean {
 /**
  * An order that was sent may have traded, and one without an answer stays unknown, whatever its breaker does next. Of orders
  * an answer of the interface alone is a `success`. What answers but is no gateway's fails: the next ones would surely end unknown.
+ * A 5xx that a front has written is no answer of the gateway's.
  */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
   const { health, outcome } = classify(exchange, isGivenUp(call));
+  if (health === 'failure' && exchange.sent && exchange.answered && !isOfInterface(call, exchange))
+    return 'lost';
   if (call.row.effect !== 'order') return health;
   if (!exchange.sent) return health === 'unreachable' ? health : 'none';
   if (outcome === 'contract') return 'failure';
   if (!exchange.answered || outcome === '401' || outcome === '403') return health;
-  if (isOfInterface(exchange)) return 'success';
+  if (isOfInterface(call, exchange)) return 'success';
   return outcome === 'ok' ? 'failure' : 'foreign';
 }
 
 /** `{}` is a body of the interface; a page is none, whatever its content type says. */
-function isOfInterface({ bytes }: Answer): boolean {
-  return /^\s*\{/.test(bytes.toString('latin1', 0, MAX_INDENT_LENGTH));
+function isOfInterface({ row }: WireCall, answer: Answer): boolean {
+  if (!/^\s*\{/.test(answer.bytes.toString('latin1', 0, MAX_INDENT_LENGTH))) return false;
+  if (row.effect !== 'order' || answer.status < 500) return true;
+  // Fronts write JSON as well, but only the gateway says whether the order was a success.
+  const body = jsonOf(answer);
+  return isRow(body) && ('success' in body || Object.keys(body).length === 0);
 }
 
 const MAX_INDENT_LENGTH = 64;

@@ -11,6 +11,7 @@ export interface GatewayOptions
   readonly url: string;
   /** The most connections over all areas. */
   readonly gatewayConnections: number;
+  readonly orderWaitMs: number;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;

@@ -30,6 +30,8 @@ interface WireOptions
   readonly widths: Readonly<Record<Area, number>>;
   /** When false, no read is sent again. */
   readonly retries?: boolean;
+  /** The longest wait of an order for its turn; left out where there are no orders. */
+  readonly orderWaitMs?: number;
   readonly observe?: ObserveCall;
 }
 
@@ -61,6 +63,7 @@ export function createWire(options: WireOptions) {
     rows: Object.values(operations),
     widths,
     retries: options.retries ?? true,
+    orderWaitMs: options.orderWaitMs ?? 0,
     onRetry: metrics.retried,
     onCircuit(circuit, state, backend) {
       const failure = state === 'open' ? failures.of(backend) : {};

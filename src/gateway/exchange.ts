@@ -16,6 +16,8 @@ export interface WireCall {
   readonly sendBeforeMs?: number | undefined;
   /** Called with the answer, or its absence, of a call that was still read on when it had ended by its deadline. */
   readonly onLate?: ((exchange: Exchange) => void) | undefined;
+  /** Asked at its deadline, whether it may be read on; left out, it may. */
+  readonly mayBeLate?: (() => boolean) | undefined;
   readonly caller: Caller;
   /** Aborts a read. A write is never aborted: a client that disconnects cannot make its outcome unknown. */
   readonly signal?: AbortSignal | undefined;

@@ -57,8 +57,6 @@ export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOption
       if (pool === undefined) throw new Error(`no pool for ${area}`);
       return pool;
     },
-    /** The most orders that are read on past their deadlines, so that half of the connections are left to new ones. */
-    mostLate: Math.floor((widths.orders ?? 0) / 2),
     /** The path part of the gateway's address, without a slash at its end. */
     prefix: url.pathname.replace(/\/+$/, ''),
     async close() {

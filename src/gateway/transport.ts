@@ -15,7 +15,7 @@ export function createTransport(
   observe: ObserveCall,
   logicalClock: LogicalClock,
 ): Send {
-  const shared = { logicalClock, observe, lateLeft: pools.mostLate };
+  const shared = { logicalClock, observe };
   return (call, end) => {
     const { verb, area } = call.row;
     const dispatch = new Dispatch(call, shared, end);
@@ -41,8 +41,6 @@ export function createTransport(
 interface Shared {
   readonly logicalClock: LogicalClock;
   readonly observe: ObserveCall;
-  /** How many more calls may be read on past their deadlines. */
-  lateLeft: number;
 }
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -199,14 +197,13 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   #giveUp(): void {
-    const { deadlineMs, onLate } = this.#call;
+    const { deadlineMs, onLate, mayBeLate = () => true } = this.#call;
     const error = new DeadlineError(deadlineMs);
     const isWanted = onLate !== undefined && this.#controller !== null && !this.#ended;
-    if (!isWanted || this.#shared.lateLeft === 0) {
+    if (!isWanted || !mayBeLate()) {
       this.fail('timeout', error);
       return;
     }
-    this.#shared.lateLeft -= 1;
     this.#isLate = true;
     this.#deadline = setTimeout(() => this.fail('timeout', error), LATE_MS);
     this.#settle(this.#noAnswer('timeout', error));
@@ -250,10 +247,8 @@ class Dispatch implements Dispatcher.DispatchHandler {
     const exchange = this.#isTooLong(whole)
       ? this.#noAnswer('oversize', new OversizeError('too much to parse'))
       : unmarked(whole);
-    if (this.#isLate) {
-      this.#shared.lateLeft += 1;
-      this.#call.onLate?.(exchange);
-    } else this.#settle(exchange);
+    if (this.#isLate) this.#call.onLate?.(exchange);
+    else this.#settle(exchange);
   }
 
   /** A catalog is parsed in pieces. */

@@ -1,8 +1,7 @@
-import type { Socket } from 'node:net';
 import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { GatewayClient } from '../../src/gateway/client.ts';
-import type { Exchange, ObserveCall } from '../../src/gateway/exchange.ts';
+import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
 import type { Pools } from '../../src/gateway/pools.ts';
 import { READS } from '../../src/gateway/wire/reads.ts';
@@ -205,7 +204,7 @@ test('a request that undici would resend after a lost connection is not resent',
   await using gateway = await startScriptedGateway(silence);
   const pool = new PipeliningPool(gateway.url, { connections: 1, pipelining: 2 });
   const close = () => pool.destroy();
-  const none = { byArea: new Map(), widths: {}, mostLate: 0, prefix: '' };
+  const none = { byArea: new Map(), widths: {}, prefix: '' };
   const pools: Pools = { ...none, of: () => pool, close };
   await using open = openClient(gateway.url, { pools });
   const reads = [
@@ -232,44 +231,6 @@ test('when the pools close, waiting orders were not sent and the others have an 
   expect(await second).toMatchObject({ sent: false });
   expect(await open.client.openPosition(anyCaller, marketOrder)).toMatchObject({ sent: false });
   expect(gateway.requests).toHaveLength(1);
-});
-
-test('of the orders past their deadlines, as many are read on as leave half of the connections free', async () => {
-  const sockets: Socket[] = [];
-  await using gateway = await startScriptedGateway((socket) => void sockets.push(socket));
-  // Four for orders.
-  const settings = { connections: 16, orderTimeoutMs: 100 };
-  await using open = openClient(gateway.url, settings);
-  const late: Exchange[] = [];
-  const place = () =>
-    open.client.openPosition(anyCaller, marketOrder, {
-      onLate: (exchange) => void late.push(exchange),
-    });
-  const kept = () => sockets.filter(({ destroyed }) => !destroyed);
-  // An order that a busy machine would send too late is not sent, and not read on.
-  const untilHalfAreLate = () =>
-    eventually(async () => {
-      const ends = await Promise.all([place(), place(), place(), place()]);
-      expect(ends.find(({ sent }) => sent)).toMatchObject({
-        sent: true,
-        answered: false,
-        reason: 'timeout',
-      });
-      await eventually(() => expect(kept().length).toBeLessThanOrEqual(2));
-      return kept().length === 2;
-    });
-
-  await untilHalfAreLate();
-  expect(late).toEqual([]);
-  for (const socket of kept()) socket.write(answer(200, ACCEPTED));
-  await eventually(() => expect(late).toHaveLength(2));
-  expect(late).toMatchObject([{ status: 200 }, { status: 200 }]);
-
-  // Whoever was read on makes room for the next.
-  await untilHalfAreLate();
-  await open.pools.close();
-  await eventually(() => expect(late).toHaveLength(4));
-  expect(late.slice(2)).toMatchObject([{ answered: false }, { answered: false }]);
 });
 
 test('an order ends with its answer even where its observer throws', async () => {

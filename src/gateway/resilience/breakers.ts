@@ -25,8 +25,13 @@ export interface BreakersOptions {
 const MINIMUM_CALLS = 10;
 // Few orders come in ten seconds, and a failure to connect is hardly ever one account's own.
 const MINIMUM_ORDERS = 5;
+const READS_SILENCE = { minimumCalls: MINIMUM_CALLS, minimumMs: 0 };
+/** Three accounts whose orders the gateway loses for a reason of theirs are no silence: within this time others are answered. */
+const ORDERS_SILENCE = { minimumCalls: 3, minimumMs: 2_000 };
 /** Between two orders that are sent to see whether the gateway is back, while its reads are silent: a read tells as well. */
 const SILENT_PAUSE_MS = 20_000;
+/** Reads that were tried no longer ago than this would have told. */
+const READS_TELL_MS = 8_000;
 
 /** These operations carry no token: an e-mail at which the gateway stumbles must not keep others from signing in. */
 const ANYBODYS: ReadonlySet<string> = new Set(['login', 'forgotPassword']);
@@ -42,7 +47,8 @@ export type BackendBreakers = ReturnType<typeof createBackendBreakers>;
 /**
  * The breakers of one backend. What an operation answers counts for that operation, since anybody may be able to make a single
  * one fail; the shared breaker counts failures to connect, and opens where two operations have. That of orders opens also where
- * nothing is answered, to them or to the reads of the same gateway: each order that is sent then ends unknown.
+ * nothing is answered, to them or to the reads of the same gateway: each order that is sent then ends unknown. No breaker of
+ * orders opens while any of them is answered.
  */
 export function createBackendBreakers(
   backend: Backend,
@@ -51,19 +57,21 @@ export function createBackendBreakers(
 ) {
   const isOrders = backend === 'orders';
   const minimumCalls = isOrders ? MINIMUM_ORDERS : MINIMUM_CALLS;
-  const silence = createSilence(clock, minimumCalls);
+  const silence = createSilence(clock, isOrders ? ORDERS_SILENCE : READS_SILENCE);
   /** When the call was made that was answered last. */
   let answeredAtMs = Number.NEGATIVE_INFINITY;
   const ofOperations = new Map<string, CircuitBreaker>();
   const ofAll = create(backend, () => {});
   let provedAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether the last probe was sent: one that was not leaves nobody in doubt. */
+  let hasSentProbe = false;
 
   function breakerOf(operation: string): CircuitBreaker {
     const onOpen = () => {
       if (openOperations().length > 1) ofAll.trip();
     };
-    const breaker =
-      ofOperations.get(operation) ?? create(operation, onOpen, ANYBODYS.has(operation));
+    const isAnybodys = isOrders || ANYBODYS.has(operation);
+    const breaker = ofOperations.get(operation) ?? create(operation, onOpen, isAnybodys);
     ofOperations.set(operation, breaker);
     return breaker;
   }
@@ -78,8 +86,11 @@ export function createBackendBreakers(
       clock,
       isAnybodys,
       minimumCalls,
+      leavesProbes: isOrders,
       pauseMs: () =>
-        isOrders && readsSilence()?.lasted(SILENT_PAUSE_MS) ? SILENT_PAUSE_MS : PAUSE_MS,
+        hasSentProbe && isOrders && readsSilence()?.lasted(READS_TELL_MS)
+          ? SILENT_PAUSE_MS
+          : PAUSE_MS,
       hasProvedCalls: () => clock.now() - provedAtMs < WINDOW_MS,
       onChange(state) {
         onCircuit(name, state, backend);
@@ -95,10 +106,10 @@ export function createBackendBreakers(
     },
     /** Null while the call is to be held back. */
     admit({ operation, caller }: WireCall): Permits | null {
-      const account = ANYBODYS.has(operation) ? accountOf(caller) : undefined;
-      // Once an order was answered since, orders have shown that they are well while reads are not.
+      const account = isOrders || ANYBODYS.has(operation) ? accountOf(caller) : undefined;
+      // Once an order was answered since, orders have shown that they are well while reads are not: the next one is to show it.
       if (isOrders && (readsSilence()?.sinceMs ?? Number.NEGATIVE_INFINITY) > answeredAtMs)
-        ofAll.trip();
+        ofAll.trip({ isProbeDue: true });
       const shared = ofAll.admit(account);
       if (shared === null) return null;
       const own = breakerOf(operation).admit(account);
@@ -111,13 +122,14 @@ export function createBackendBreakers(
       const { atMs, shared, own } = permits;
       const account = accountOf(caller);
       if (account.isProved) provedAtMs = clock.now();
+      if (shared.isProbe) hasSentProbe = health !== 'unreachable';
       ofAll.settle(shared, countedOf(shared, health, health === 'unreachable'), account);
       const isOwn = health === 'failure' || (health === 'lost' && !isOrders);
       breakerOf(operation).settle(own, countedOf(own, health, isOwn), account);
       // A call from before the last answer says nothing of the time since, however late it ends.
       const isLost = (health === 'lost' || health === 'unreachable') && atMs >= answeredAtMs;
       if (isLost) silence.lost(account);
-      if (isLost && isOrders && silence.sinceMs !== null) ofAll.trip();
+      if (isLost && isOrders && silence.sinceMs !== null) ofAll.trip({ tried: silence.accounts });
       if (health !== 'success') return;
       silence.answered();
       answeredAtMs = Math.max(answeredAtMs, atMs);

@@ -16,6 +16,15 @@ interface CircuitBreakerOptions extends FailureShareOptions {
   readonly onChange: (state: 'closed' | 'open') => void;
   /** Between the starts of two probes, from the second one on; left out it is that of the first. */
   readonly pauseMs?: () => number;
+  /** Whether a caller that is named and whose calls have failed leaves the next probe to others, should others ask. */
+  readonly leavesProbes?: boolean;
+}
+
+interface Trip {
+  /** The callers that have failed already. */
+  readonly tried?: ReadonlySet<string>;
+  /** Whether the next call is a probe. */
+  readonly isProbeDue?: boolean;
 }
 
 /** The right to make one call; it is settled with the call's verdict. */
@@ -29,12 +38,14 @@ export const WINDOW_MS = 10_000;
 /** Between two probes, from the start of each. */
 export const PAUSE_MS = 5_000;
 const MAX_TRIED = 10_000;
+/** For so long a probe that is due waits for a caller that has not failed. */
+const LEFT_MS = 3_000;
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
 /** Holds calls back from a backend that fails, but for one at times to see whether it recovers. It sets no timers. */
 export function createCircuitBreaker(options: CircuitBreakerOptions) {
-  const { clock, onChange, pauseMs = () => PAUSE_MS } = options;
+  const { clock, onChange, pauseMs = () => PAUSE_MS, leavesProbes = false } = options;
   const share = measureFailures(options);
   let era = 0;
   let isOpen = false;
@@ -69,18 +80,24 @@ export function createCircuitBreaker(options: CircuitBreakerOptions) {
     },
     /**
      * Returns null while the breaker is open. Every permit is settled in the end. A caller who is named here is let through
-     * once all the same, unless its own calls have failed.
+     * once all the same, unless its own calls have failed or probes are left to others.
      */
     admit(caller?: Account): Permit | null {
       if (!isOpen) return { isProbe: false, era };
       const nowMs = clock.now();
       const isUntried = caller !== undefined && !tried.has(caller.key);
-      if (isUntried && tried.size < MAX_TRIED) tried.add(caller.key);
-      else if (nowMs < probedAtMs + (hasProbed ? pauseMs() : PAUSE_MS)) return null;
+      if (!leavesProbes && isUntried && tried.size < MAX_TRIED) tried.add(caller.key);
       else {
+        const dueAtMs = probedAtMs + (hasProbed ? pauseMs() : PAUSE_MS);
+        if (nowMs < dueAtMs + (leavesProbes && !isUntried ? LEFT_MS : 0)) return null;
         // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
         probedAtMs = nowMs;
         hasProbed = true;
+        if (leavesProbes && caller !== undefined) {
+          // Nobody else was there: the next turn is anybody's but this one's.
+          if (!isUntried) tried.clear();
+          tried.add(caller.key);
+        }
       }
       return { isProbe: true, era };
     },
@@ -96,8 +113,11 @@ export function createCircuitBreaker(options: CircuitBreakerOptions) {
       }
     },
     /** Opens it for a reason that its own calls need not show. */
-    trip(): void {
-      if (!isOpen) turn(true);
+    trip({ tried: failing, isProbeDue = false }: Trip = {}): void {
+      if (isOpen) return;
+      turn(true);
+      for (const key of failing ?? []) tried.add(key);
+      if (isProbeDue) probedAtMs = Number.NEGATIVE_INFINITY;
     },
   };
 }

@@ -15,6 +15,7 @@ interface ResilienceOptions extends BreakersOptions {
   readonly rows: readonly GatewayOperation[];
   /** When false, no read is sent again. */
   readonly retries: boolean;
+  readonly orderWaitMs: number;
   /** The connections of each area. */
   readonly widths: Readonly<Record<Area, number>>;
   /** Called with each repeated call that was sent. */
@@ -25,7 +26,7 @@ export type Resilience = ReturnType<typeof createResilience>;
 
 /** Retries, circuit breakers and bulkheads between the client of the gateway and its wire. */
 export function createResilience(send: Send, options: ResilienceOptions) {
-  const { clock, random, rows, widths, retries, onRetry = () => {} } = options;
+  const { clock, random, rows, widths, retries, orderWaitMs, onRetry = () => {} } = options;
   const breakers = new Map<Backend, BackendBreakers>();
   const readsSilence = () => breakers.get('reads')?.silence;
   const budgets = new Map<Backend, RetryBudget>();
@@ -38,13 +39,14 @@ export function createResilience(send: Send, options: ResilienceOptions) {
       budgets.set(backend, createRetryBudget(clock));
     }
   }
-  // An order waits for no connection but those of other orders.
-  const shared = Object.entries(widths).filter(([area]) => area !== 'orders');
-  const bulkheads: Readonly<Partial<Record<Area, Bulkheads>>> = Object.fromEntries(
-    shared.map(([area, width]) => [area, createBulkheads(clock, width)] as const),
+  const ofOrders = new Set(rows.filter(({ effect }) => effect === 'order').map(({ area }) => area));
+  const bulkheads: Readonly<Record<Area, Bulkheads>> = Object.fromEntries(
+    Object.entries(widths).map(([area, width]) => {
+      return [area, createBulkheads(clock, width, ofOrders.has(area))] as const;
+    }),
   );
   // From the inside out: each attempt asks the breakers, once it has its place in a bulkhead.
-  const guarded = withBulkheads(withBreakers(send, breakers), bulkheads, clock);
+  const guarded = withBulkheads(withBreakers(send, breakers), bulkheads, clock, orderWaitMs);
 
   return {
     send: withRetries(guarded, { clock, random, budgets, onRetry }),

@@ -379,13 +379,16 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
 
   test.each([
     ['a page of a proxy', answer(502, '<!doctype html>', { 'content-type': 'text/html' })],
+    ['a page of a proxy that is JSON', answer(503, { message: 'no healthy upstream' })],
     ['a 404 without a body', answer(404, '')],
   ])('are not let out by %s', async (_, foreign) => {
     let end = reset;
     await using gateway = await startScriptedGateway((socket, request) => end(socket, request));
     await using open = openResilient(gateway.url);
     const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
-    for (let index = 0; index < 5; index += 1) await place(index);
+    for (let index = 0; index < 4; index += 1) await place(index);
+    await open.clock.advance(2_000);
+    expect([(await place(4)).sent, (await place(5)).sent]).toEqual([true, false]);
     end = (socket) => socket.write(foreign);
     await open.clock.advance(5_000);
     expect([(await place(6)).sent, (await place(7)).sent]).toEqual([true, false]);
@@ -395,15 +398,13 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     expect(open.circuits).toEqual(['orders open', 'orders closed']);
   });
 
-  test('are held back for five seconds where reads alone are silent, and go out after one has an answer', async () => {
+  test('go out where reads alone are silent: the first of them shows that orders are answered', async () => {
     await using gateway = await startScriptedGateway((socket, request) =>
       request.method === 'GET' ? reset(socket, request) : socket.write(accepted),
     );
     await using open = openResilient(gateway.url);
     const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
     await readMany(open, 12);
-    expect((await place(1)).sent).toBe(false);
-    await open.clock.advance(5_000);
     for (let index = 0; index < 20; index += 1) {
       await open.hurry(read(open, index));
       expect(await place(index)).toMatchObject({ status: 200 });
@@ -411,14 +412,15 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     }
   });
 
-  test('are held back after five of three accounts that had no answer in time', async () => {
+  test('are held back once three accounts had no answer in time, and two seconds have passed', async () => {
     await using gateway = await startScriptedGateway(() => {});
     await using open = openResilient(gateway.url, { timeoutMs: 200 });
     const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
-    const five = await Promise.all([1, 2, 3, 4, 5].map(place));
-    expect(five.map(({ sent }) => sent)).toEqual(Array(5).fill(true));
-    expect((await place(6)).sent).toBe(false);
-    expect(gateway.requests).toHaveLength(5);
+    const three = await Promise.all([1, 2, 3].map(place));
+    expect(three.map(({ sent }) => sent)).toEqual(Array(3).fill(true));
+    await open.clock.advance(2_000);
+    expect([(await place(1)).sent, (await place(4)).sent]).toEqual([true, false]);
+    expect(gateway.requests).toHaveLength(4);
   });
 
   test.each([
@@ -430,8 +432,52 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     for (let index = 0; index < 12; index += 1) {
       const placed = await open.client.openPosition(caller(of(index)), marketOrder);
       expect(placed).toMatchObject({ sent: true, answered: false });
+      await open.clock.advance(1_000);
     }
     expect(open.circuits).toEqual([]);
+  });
+
+  test('are not held back for three accounts, while another one is answered', async () => {
+    await using gateway = await startScriptedGateway((socket, request) =>
+      request.headers.authorization === 'Bearer token 9'
+        ? socket.write(accepted)
+        : reset(socket, request),
+    );
+    await using open = openResilient(gateway.url);
+    for (let index = 0; index < 30; index += 1) {
+      await open.client.openPosition(caller(index % 3), marketOrder);
+      await open.clock.advance(1_000);
+      const placed = await open.client.openPosition(caller(9), marketOrder);
+      expect(placed).toMatchObject({ status: 200 });
+    }
+    expect(open.circuits).toEqual([]);
+  });
+
+  test('leave the next probe to an account that has not failed, and to one that has where nobody else asks', async () => {
+    let isDown = true;
+    await using gateway = await startScriptedGateway((socket, request) => {
+      if (isDown || request.headers.authorization === 'Bearer token 1') reset(socket, request);
+      else socket.write(accepted);
+    });
+    await using open = openResilient(gateway.url);
+    const isSent = async (index: number) =>
+      (await open.client.openPosition(caller(index), marketOrder)).sent;
+    for (let index = 0; index < 3; index += 1) await isSent(index);
+    await open.clock.advance(2_000);
+    expect(await isSent(0)).toBe(true);
+    await open.clock.advance(5_000);
+    // Those that have failed, one after the other, then one that has not.
+    expect([await isSent(0), await isSent(1), await isSent(2)]).toEqual([false, false, false]);
+    expect([await isSent(7), await isSent(8)]).toEqual([true, false]);
+    await open.clock.advance(7_999);
+    expect(await isSent(7)).toBe(false);
+    await open.clock.advance(1);
+    // Alone it is to show it, however often it has failed, and the others are asked again.
+    expect(await isSent(1)).toBe(true);
+    isDown = false;
+    await open.clock.advance(5_000);
+    expect([await isSent(1), await isSent(2), await isSent(1)]).toEqual([false, true, true]);
+    expect(open.circuits).toEqual(['orders open', 'orders closed']);
   });
 });
 

@@ -2,13 +2,11 @@ import { expect, test } from 'vitest';
 import { createSilence } from '../../../src/gateway/resilience/silence.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
-const MIN_CALLS = 6;
-
 const proved = (key: number) => ({ key: `account ${key}`, isProved: true });
 
-function listen() {
+function listen(minimumCalls = 6, minimumMs = 0) {
   const clock = createScriptedClock();
-  const silence = createSilence(clock, MIN_CALLS);
+  const silence = createSilence(clock, { minimumCalls, minimumMs });
   const lose = (...keys: number[]) => {
     for (const key of keys) silence.lost(proved(key));
   };
@@ -23,23 +21,30 @@ test('a backend is silent once enough calls of three accounts had no answer', as
   lose(3);
   const sinceMs = clock.now();
   expect(silence.sinceMs).toBe(sinceMs);
+  expect([...silence.accounts]).toEqual(['account 1', 'account 2', 'account 3']);
   await clock.advance(10);
   lose(4);
   expect(silence.sinceMs).toBe(sinceMs);
 });
 
-test('the losses of two accounts, or mostly of one, show no silence', () => {
+test('it shows by a loss so long after the first one since the last answer', async () => {
+  const { clock, silence, lose } = listen(3, 2_000);
+  lose(1);
+  await clock.advance(5_000);
+  silence.answered();
+  lose(1, 2, 3);
+  await clock.advance(1_999);
+  lose(1, 2, 3);
+  expect(silence.sinceMs).toBe(null);
+  await clock.advance(1);
+  lose(1);
+  expect(silence.sinceMs).toBe(clock.now());
+});
+
+test('the losses of two accounts show no silence, nor those of callers that are not proved', () => {
   const two = listen();
   two.lose(1, 2, 1, 2, 1, 2, 1, 2);
   expect(two.silence.sinceMs).toBe(null);
-  const one = listen();
-  one.lose(2, 3, 1, 1, 1, 1, 1, 1, 1);
-  expect(one.silence.sinceMs).toBe(null);
-  one.lose(2, 3, 2, 3, 2);
-  expect(one.silence.sinceMs).not.toBe(null);
-});
-
-test('callers that are not proved count as one, however many they claim to be', () => {
   const { silence } = listen();
   for (let at = 0; at < 50; at += 1) silence.lost({ key: `network ${at}`, isProved: false });
   expect(silence.sinceMs).toBe(null);
@@ -70,12 +75,8 @@ test('it has lasted while calls go on without an answer', async () => {
   expect(silence.lasted(100)).toBe(true);
 });
 
-test('no more than 64 accounts are remembered, and go on being counted', () => {
-  const clock = createScriptedClock();
-  const silence = createSilence(clock, 66);
-  for (let key = 0; key < 500; key += 1) silence.lost(proved(key));
-  expect(silence.sinceMs).toBe(null);
-  silence.lost(proved(0));
-  silence.lost(proved(1));
-  expect(silence.sinceMs).not.toBe(null);
+test('no more than 64 accounts are remembered', () => {
+  const { silence, lose } = listen(1_000);
+  lose(...Array.from({ length: 500 }, (_, key) => key));
+  expect(silence.accounts.size).toBe(64);
 });
