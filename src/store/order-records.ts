@@ -187,21 +187,33 @@ export function isOfNeverSent(id: string): boolean {
   return id[TOKEN_CHARACTERS] === NEVER_SENT;
 }
 
+/** An account with fewer records than this may use the part of all records that is kept free of others. */
+export const FEW_RECORDS = 20;
+
 /** How many records of one kind an account may have, one of its tokens, and its orders that the gateway has rejected. */
 export function mostOf({ maxPerAccount = Number.POSITIVE_INFINITY }: RecordBounds, id: string) {
   const tenth = Math.max(1, Math.floor(maxPerAccount / 10));
   const account = isOfNeverSent(id) ? tenth : maxPerAccount;
   const half = Math.ceil(account / 2);
   // A rejected order costs nothing: without a bound of their own they would fill what is meant for orders.
-  return { account, token: half, rejected: isOfNeverSent(id) ? account : half };
+  const rejected = isOfNeverSent(id) ? account : half;
+  // A sign-in of the account with few of its own has not filled it, and goes on.
+  const rejectedOfToken = Math.min(FEW_RECORDS, Math.ceil(rejected / 2));
+  return { account, token: half, rejected, rejectedOfToken };
 }
 
 /** The parts of an account's share that can be full. */
 export const SHARES = ['account', 'token', 'rejected'] as const;
 export type Share = (typeof SHARES)[number];
+type Held = Readonly<Record<Share | 'rejectedOfToken', number>>;
 
-/** An account with fewer records than this may use the part of all records that is kept free of others. */
-export const FEW_RECORDS = 20;
+/** The part for which one more is refused; undefined where there is room. */
+export function fullShare(held: Held, most: ReturnType<typeof mostOf>): Share | undefined {
+  const isFull = (share: keyof Held) => held[share] >= most[share];
+  return SHARES.find(
+    (share) => isFull(share) && (share !== 'rejected' || isFull('rejectedOfToken')),
+  );
+}
 
 /** How many of all records others may have: the last fifth is kept for accounts with few, so that many busy ones refuse nobody. */
 export function mostOfOthers(max: number): number {

@@ -158,19 +158,19 @@ export function itKeepsOrderRecords(
 
   test('rejected orders fill half of their account’s share, and their keys stay used up', async () => {
     await using records = await open(100, 6);
-    for (const key of ['a', 'b', 'c']) {
-      // Neither an order that was accepted nor one that was never sent counts among them.
-      const outcome = key === 'c' ? unsent : rejected;
-      await records.settle(await reserved(records, '1', key), outcome);
+    // What was never sent does not count among them.
+    const outcomes = { a: rejected, b: rejected, c: unsent };
+    for (const [key, outcome] of Object.entries(outcomes)) {
+      const answer = await records.reserve(request('1', key, 60_000, key === 'c' ? 'c' : 'flood'));
+      if (answer.reserved) await records.settle(answer.reservation, outcome);
     }
-    const other = await reserved(records, '1', 'd');
-    await records.settle(other, rejected);
+    await records.settle(await reserved(records, '1', 'd'), rejected);
     const message = 'all 3 order records of this account for rejected orders are in use';
-    const asked = records.reserve(request('1', 'e'));
-    await expectFull(asked, message);
-    expect(await records.reserve(request('1', 'a'))).toMatchObject({
-      record: { outcome: rejected },
-    });
+    await expectFull(records.reserve(request('1', 'e', 60_000, 'flood')), message);
+    const repeat = await records.reserve(request('1', 'a'));
+    expect(repeat).toMatchObject({ record: { outcome: rejected } });
+    // Another sign-in of the account, and another account.
+    await reserved(records, '1', 'e');
     await reserved(records, '2', 'e');
   });
 

@@ -2,6 +2,7 @@ import {
   AccountRecordsFullError,
   closedBy,
   FEW_RECORDS,
+  fullShare,
   isGatewayRejection,
   isNearlyFull,
   isOfNeverSent,
@@ -16,7 +17,6 @@ import {
   type Reservation,
   rank,
   recordId,
-  SHARES,
   shareOf,
   toOrderRecord,
 } from '../order-records.ts';
@@ -84,17 +84,20 @@ export function createRecordTable(options: RecordTableOptions) {
     const alike = [...own].filter(
       (record) => isOfNeverSent(record.reservation.id) === isOfNeverSent(id) && !isOver(record),
     );
+    const token = alike.filter(({ reservation }) => shareOf(reservation.id) === shareOf(id));
+    const isRejected = ({ outcome }: Entry) => isGatewayRejection(outcome);
+    const rejected = alike.filter(isRejected);
+    if (isNearlyFull(most, alike.length, token.length)) onNearlyFull?.();
     const held = {
-      account: alike,
-      token: alike.filter(({ reservation }) => shareOf(reservation.id) === shareOf(id)),
-      rejected: alike.filter(({ outcome }) => isGatewayRejection(outcome)),
+      account: alike.length,
+      token: token.length,
+      rejected: rejected.length,
+      rejectedOfToken: token.filter(isRejected).length,
     };
-    if (isNearlyFull(most, alike.length, held.token.length)) onNearlyFull?.();
-    for (const whose of SHARES) {
-      const [first] = held[whose];
-      if (!first || held[whose].length < most[whose]) continue;
-      throw new AccountRecordsFullError(options, id, whose, RECORD_LIFE_MS - ageMs(first));
-    }
+    const whose = fullShare(held, most);
+    const [first] = whose === undefined ? [] : { account: alike, token, rejected }[whose];
+    if (whose === undefined || first === undefined) return;
+    throw new AccountRecordsFullError(options, id, whose, RECORD_LIFE_MS - ageMs(first));
   }
 
   function find(login: string, key: string): Entry | undefined {

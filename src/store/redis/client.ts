@@ -7,7 +7,7 @@ import type { RedisHealth } from './redis-health.ts';
 
 interface RedisClientOptions {
   readonly url: string;
-  /** The deadline of connecting, and of each command. */
+  /** The deadline of connecting; whoever runs a command has one of its own. */
   readonly timeoutMs: number;
   /** Is told of each failure of the connection; those of commands are seen by whoever runs them. */
   readonly health: RedisHealth;
@@ -92,7 +92,6 @@ function connectionOptions(options: RedisClientOptions) {
     // A command that was sent before the connection broke must not be resent automatically.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: options.timeoutMs,
     connectTimeout: options.timeoutMs,
     // One that is half open is dropped: it counts while an answer is awaited.
     socketTimeout: 3 * options.timeoutMs,

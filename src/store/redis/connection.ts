@@ -1,3 +1,4 @@
+import { steadyClock, within } from '../../../lib/clock.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { asHost } from '../../../lib/guest-code.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
@@ -36,9 +37,15 @@ export async function connectRedis({
   async function ask<T>(send: () => Promise<T>): Promise<T> {
     if (redis.status !== 'ready') throw new RecordsUnavailableError('Redis cannot be reached');
     try {
-      const reply = await send();
+      // Not by the client's own timer, which fires before the socket is read where the whole process was paused.
+      const answer = await within(
+        steadyClock,
+        redisTimeoutMs,
+        send().then((reply) => ({ reply })),
+      );
+      if (answer === null) throw new Error('Command timed out');
       health.worked();
-      return reply;
+      return answer.reply;
     } catch (cause) {
       health.failed(cause);
       const isReply = cause instanceof Error && cause.name === 'ReplyError';
@@ -58,7 +65,8 @@ export async function connectRedis({
     copies: (wanted: number, ms: number): Promise<number> =>
       ask(async () => Number(await redis.wait(wanted, ms))),
     /** One section of INFO; null where Redis refuses it. */
-    info: (section: string): Promise<string | null> => redis.info(section).then(String, () => null),
+    info: (section: string): Promise<string | null> =>
+      within(steadyClock, redisTimeoutMs, redis.info(section)).catch(() => null),
     isReady: () => redis.status === 'ready',
     /** Calls it at each (re)connection that can take commands. */
     onReady(task: () => void) {

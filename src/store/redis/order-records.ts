@@ -214,6 +214,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       most.token,
       NEARLY,
       most.rejected,
+      most.rejectedOfToken,
       mostOfOthers(max),
       FEW_RECORDS,
       ...epochs.keyArguments(keyTime, askedMs),

@@ -217,8 +217,8 @@ return {'left'}
  * KEYS 5: the record, 6: its account's records of the same kind, 7: its account's version, 8: its rejected orders; likewise in FIND and RELEASE.
  * ARGV: epoch, id, member, reservation, input digest, reserved at, pending ms, life ms, max, `required` where a Redis that
  * forgets takes none, share, max of an account, max of a token, which part of these is nearly all, max of
- * an account's rejected orders, max of all records for an account that has as many as follow, when the key was made, the gap that
- * the replica has seen, when that ended at the latest by its clocks ('' each where it is not known), how far these are apart, and the
+ * an account's rejected orders, beyond it max of a token's, max of all records for an account that has as many as follow, when the
+ * key was made, the gap that the replica has seen, when that ended at the latest by its clocks ('' each where it is not known), how far these are apart, and the
  * outcome of a key that is closed.
  */
 const ADD = `
@@ -231,12 +231,12 @@ if no then return no end
 if incomplete() then
   local untilMs = missingUntil()
   -- Of a gap that was found since the replica read its clocks they say nothing.
-  if not untilMs and ARGV[19] == missingName() and ARGV[20] ~= '' then
-    untilMs = math.max(number(14), tonumber(ARGV[20]) + number(16))
-    redis.call('HSET', marker, 'until', untilMs, 'untilOf', ARGV[19])
+  if not untilMs and ARGV[20] == missingName() and ARGV[21] ~= '' then
+    untilMs = math.max(number(14), tonumber(ARGV[21]) + number(16))
+    redis.call('HSET', marker, 'until', untilMs, 'untilOf', ARGV[20])
   end
-  local isYoung = untilMs and tonumber(ARGV[18] or '') and tonumber(ARGV[18]) > untilMs + 60000
-  if ARGV[22] == '' and not isYoung then return {'incomplete', untilMs or ''} end
+  local isYoung = untilMs and tonumber(ARGV[19] or '') and tonumber(ARGV[19]) > untilMs + 60000
+  if ARGV[23] == '' and not isYoung then return {'incomplete', untilMs or ''} end
 end
 if ARGV[10] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
 local have = ARGV[#ARGV - 1] == '0' and 0 or connected(1000)
@@ -247,7 +247,7 @@ local count = redis.call('ZCARD', index)
 local mostOfAccount, mostOfToken, nearly = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
 local past = redis.call('ZCOUNT', set, '-inf', now)
 local own = redis.call('ZCARD', set) - past
-if count >= tonumber(own < tonumber(ARGV[17]) and ARGV[9] or ARGV[16]) then
+if count >= tonumber(own < tonumber(ARGV[18]) and ARGV[9] or ARGV[17]) then
   local oldest = redis.call('ZRANGE', index, 0, 0, 'WITHSCORES')[2]
   return {'full', oldest and math.max(0, math.ceil(oldest - now)) or ''}
 end
@@ -261,11 +261,17 @@ if own >= nearly * mostOfToken then
   if own >= mostOfAccount then return {'account', math.ceil(held[2] - now)} end
   if ofToken >= mostOfToken then return {'token', math.ceil(oldest - now)} end
   local rejected = redis.call('ZRANGEBYSCORE', KEYS[8], '(' .. now, '+inf', 'WITHSCORES')
-  if #rejected / 2 >= tonumber(ARGV[15]) then return {'rejected', math.ceil(rejected[2] - now)} end
+  if #rejected / 2 >= tonumber(ARGV[15]) then
+    local rejectedOfToken = 0
+    for i = 1, #rejected, 2 do
+      if string.sub(rejected[i], 1, #share) == share then rejectedOfToken = rejectedOfToken + 1 end
+    end
+    if rejectedOfToken >= tonumber(ARGV[16]) then return {'rejected', math.ceil(rejected[2] - now)} end
+  end
   if own >= nearly * mostOfAccount or ofToken >= nearly * mostOfToken then isNearlyFull = 1 end
 end
 local function record(rank, outcome)
-  if tonumber(ARGV[21]) > number(16) then redis.call('HSET', marker, 'differ', ARGV[21]) end
+  if tonumber(ARGV[22]) > number(16) then redis.call('HSET', marker, 'differ', ARGV[22]) end
   redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
     'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', rank, 'outcome', outcome)
   redis.call('PEXPIREAT', key, now + ARGV[8])
@@ -285,7 +291,7 @@ return {'reserved', count + 1, isNearlyFull, wantedCopies}
 /** The outcome lacks how far Redis remembers. */
 export const VOID = `${COMMON}${MEMORY}${ADD}
 local remembered = math.max(0, math.min(tonumber(ARGV[8]), now - rememberedSince()))
-local outcome = string.gsub(ARGV[22], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
+local outcome = string.gsub(ARGV[23], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
 record(2, outcome)
 return taken(key, id, KEYS[7])
 `;
@@ -321,11 +327,11 @@ export const MERGE = `${COMMON}
 -- A replica with much to write back is waited for as long as it goes on writing.
 if current == ARGV[1] and recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
 local conflicts = 0
-local function ended(how, i, id, ends)
+local function ended(how, i, id, ends, share)
   if how == 'changed' then changed(KEYS[i + 2], id) end
   if how ~= 'rejected' then return end
   redis.call('ZREMRANGEBYSCORE', KEYS[i + 3], '-inf', now)
-  redis.call('ZADD', KEYS[i + 3], ends, id)
+  redis.call('ZADD', KEYS[i + 3], ends, share .. id)
   if redis.call('PTTL', KEYS[i + 3]) < ends - now then redis.call('PEXPIREAT', KEYS[i + 3], ends) end
 end
 for i = 5, #KEYS, 4 do
@@ -345,7 +351,7 @@ for i = 5, #KEYS, 4 do
     redis.call('ZADD', index, ends, id)
     redis.call('ZADD', set, ends, ARGV[base + 10] .. id)
     if redis.call('PTTL', set) < ends - now then redis.call('PEXPIREAT', set, ends) end
-    ended(ARGV[base + 9], i, id, ends)
+    ended(ARGV[base + 9], i, id, ends, ARGV[base + 10])
   elseif have[1] ~= reservation then
     conflicts = conflicts + 1
   else
@@ -358,7 +364,7 @@ for i = 5, #KEYS, 4 do
     -- What was sent on a connection before this one may arrive only now.
     if tonumber(have[2]) < rank then
       redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])
-      ended(ARGV[base + 9], i, id, now + ARGV[base + 6])
+      ended(ARGV[base + 9], i, id, now + ARGV[base + 6], ARGV[base + 10])
     end
   end
 end

@@ -1,11 +1,11 @@
 import {
+  fullShare,
   isNearlyFull,
   isOfNeverSent,
   mostOf,
   NEARLY,
   RECORD_LIFE_MS,
   type RecordBounds,
-  SHARES,
   type Share,
   shareOf,
 } from '../order-records.ts';
@@ -21,7 +21,7 @@ interface AccountShareOptions {
 }
 
 /** The records of one kind that an account has, and one of its tokens. */
-interface Held extends Readonly<Record<Share, number>> {
+interface Held extends Readonly<Record<Share | 'rejectedOfToken', number>> {
   readonly oldestOfAccount: number;
   readonly oldestOfToken: number;
   readonly oldestOfRejected: number;
@@ -52,7 +52,7 @@ export function shareRefusal(
     const held = statements.share.get(asked) as unknown as Held;
     const isFirst = tries === 0;
     if (isFirst && isNearlyFull(most, held.account, held.token)) bounds.onNearlyFull?.();
-    const whose = SHARES.find((each) => held[each] >= most[each]);
+    const whose = fullShare(held, most);
     if (whose === undefined) return null;
     const row = statements.byId.get(held[OLDEST[whose]]) as unknown as OrderRow | undefined;
     // The age of a damaged row cannot be known; within a day another one's turn comes.

@@ -108,10 +108,12 @@ export async function openSqliteOrderRecords({
 
   function askInTime(task: Task, onLate = () => {}) {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const cancel = clock.after(PATIENCE_MS, () => {
+    const expire = () => {
       onLate();
       reject(new RecordsUnavailableError(TOO_LATE));
-    });
+    };
+    // An answer that came while the whole process was paused is in time.
+    const cancel = clock.after(PATIENCE_MS, () => setImmediate(expire));
     return Promise.race([ask(task), late]).finally(cancel);
   }
 

@@ -42,6 +42,7 @@ export const SQL = {
   // No digest of an order's input is empty, and those below 0 have been freed.
   share: `SELECT count(*) AS account, CAST(min(id) AS REAL) AS oldestOfAccount, count(*) FILTER (WHERE isOwn) AS token,
     CAST(min(id) FILTER (WHERE isOwn) AS REAL) AS oldestOfToken, count(*) FILTER (WHERE isRejected) AS rejected,
+    count(*) FILTER (WHERE isRejected AND isOwn) AS rejectedOfToken,
     CAST(min(id) FILTER (WHERE isRejected) AS REAL) AS oldestOfRejected
     FROM (SELECT id, substr(reservation, 1, ${SHARE_CHARACTERS}) = :share AS isOwn,
       outcome LIKE '%"kind":"rejected"%' AND outcome NOT LIKE '%"sent":false%' AS isRejected

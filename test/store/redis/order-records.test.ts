@@ -44,12 +44,16 @@ describeWithRedis('order records in Redis', (serverPath) => {
     for (let n = 0; n < 4; n += 1) {
       const { records } = n % 2 ? a : b;
       await records.settle(await reserved(records, '1', `k${n}`), accepted);
-      if (n > 1) await records.settle(await reserved(records, 'rejected', `k${n}`), rejected);
+      if (n < 2) continue;
+      const of = request('rejected', `k${n}`, 60_000, n === 2 ? 'flood' : 'other');
+      const answer = await records.reserve(of);
+      if (answer.reserved) await records.settle(answer.reservation, rejected);
     }
     for (let round = 0; round < 2; round += 1) {
       for (const { records } of [a, b]) {
         for (const [login, whose] of Object.entries({ 1: 'account', rejected: 'rejected' })) {
-          await expect(records.reserve(request(login, 'new'))).rejects.toMatchObject({ whose });
+          const refused = records.reserve(request(login, 'new', 60_000, 'flood'));
+          await expect(refused).rejects.toMatchObject({ whose });
         }
         await reserved(records, '2', `new ${round} ${records === a.records}`);
       }
@@ -228,6 +232,16 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await expect
       .poll(() => b.records.reserve(request('1', 'k')).catch(() => null), { timeout: 30_000 })
       .toMatchObject({ reserved: true });
+  });
+
+  test('an answer that came while the whole process was paused is in time', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using a = await openReplica(redis.url, { redisTimeoutMs: 500 });
+    await reserved(a.records, '1', 'before');
+    const asked = a.records.reserve(request('1', 'k'));
+    const endsAt = performance.now() + 1_000;
+    while (performance.now() < endsAt);
+    expect(await asked).toMatchObject({ reserved: true });
   });
 
   test('a connection on which nothing arrives any more is replaced', async () => {

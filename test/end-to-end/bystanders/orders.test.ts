@@ -1,0 +1,224 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import type { Environment } from '../../../src/config.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { inParallel } from '../../support/in-parallel.ts';
+import { listenLocally } from '../../support/local-server.ts';
+import { unsignedToken } from '../../support/tokens.ts';
+
+const INNOCENTS = Array.from({ length: 8 }, (_, at) => 900_001 + at);
+const GUILTY = [800_001, 800_002, 800_003];
+
+/** What the gateway makes of the orders of one account: its answer, nothing, a connection that is reset, or nothing ever. */
+type Treatment = (response: ServerResponse, accept: () => void) => void;
+
+const accepted: Treatment = (_response, accept) => accept();
+const hangs: Treatment = () => {};
+const resets: Treatment = (response) => response.socket?.resetAndDestroy();
+const isRejected: Treatment = (response) =>
+  json(response, 200, { success: false, err: 'UNKNOWN_SYMBOL' });
+const page = (response: ServerResponse) =>
+  response.writeHead(503, { 'content-type': 'text/html' }).end('<!doctype html>');
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+/** The account's login by the token that a request carries. */
+function loginOf({ headers: { authorization = '' } }: IncomingMessage): number {
+  const [, payload = ''] = authorization.split('.');
+  return JSON.parse(Buffer.from(payload, 'base64url').toString()).login;
+}
+
+/** A gateway whose accounts own nothing, with a treatment of its own for the orders of each. */
+async function startGateway() {
+  const sandbox = await startSandbox({ tickMs: 86_400_000 });
+  const state = {
+    treatments: new Map<number, Treatment>(),
+    isDown: false,
+    /** The logins of the orders that came, in their order. */
+    orders: [] as number[],
+    /** The answers that nobody gets. */
+    hanging: [] as ServerResponse[],
+  };
+  const server = createServer(async (request, response) => {
+    await text(request);
+    if (state.isDown) return void page(response);
+    const login = loginOf(request);
+    if (request.method === 'GET') {
+      const session = request.url?.startsWith('/trading/session/');
+      json(response, 200, session ? { login, positions: [], orders: [] } : { positions: [] });
+      return;
+    }
+    state.orders.push(login);
+    const orderId = String(state.orders.length);
+    const treatment = state.treatments.get(login) ?? accepted;
+    if (treatment === hangs) state.hanging.push(response);
+    treatment(response, () => json(response, 200, { success: true, orderId }));
+  });
+  const local = await listenLocally(server);
+  return {
+    state,
+    sandbox,
+    url: local.url,
+    async [Symbol.asyncDispose]() {
+      await sandbox[Symbol.asyncDispose]();
+      await local[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Gateway = Awaited<ReturnType<typeof startGateway>>;
+
+function start({ url, sandbox }: Gateway, environment: Environment = {}) {
+  const settings = { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '100000' };
+  return startTestApp({ GATEWAY_URL: url, ...settings, ...environment }, { gateway: sandbox });
+}
+
+let keys = 0;
+
+/** Places one order from the account's own address, and tells what became of it in one word. */
+async function place({ query }: TestApp, login: number): Promise<string> {
+  keys += 1;
+  const { data, errors } = await query(
+    `mutation { placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k${keys}" }) { __typename } }`,
+    asked(login),
+  );
+  return data?.placeOrder?.__typename ?? errors[0]?.extensions.code;
+}
+
+function asked(login: number) {
+  const token = unsignedToken({ login, group: 'g', exp: 4_000_000_000 });
+  return { token, headers: { 'x-forwarded-for': `192.0.2.${login % 1_000}` } };
+}
+
+/** Each innocent places so many orders, one after the other. */
+async function innocentsPlace(app: TestApp, each: number): Promise<string[]> {
+  const words = await inParallel(INNOCENTS.length, INNOCENTS.length, async (at) => {
+    const own: string[] = [];
+    for (let n = 0; n < each; n += 1) own.push(await place(app, INNOCENTS[at] as number));
+    return own;
+  });
+  return words.flat();
+}
+
+const share = (words: readonly string[], word: string) =>
+  words.filter((each) => each === word).length / words.length;
+
+test('orders of one account that hang, or of three, keep nobody else waiting', async () => {
+  await using gateway = await startGateway();
+  const { state } = gateway;
+  await using app = await start(gateway, {
+    ORDER_WAIT_MS: '100',
+    ORDER_TIMEOUT_MS: '60000',
+    SHUTDOWN_GRACE_MS: '60001',
+  });
+  await innocentsPlace(app, 1);
+  for (const login of GUILTY) state.treatments.set(login, hangs);
+  for (const guilty of [1, 3]) {
+    const before = state.orders.length;
+    const hanging = GUILTY.slice(0, guilty).flatMap((login) =>
+      Array.from({ length: 60 }, () => place(app, login)),
+    );
+    // What has no turn in time was never sent.
+    const words: string[] = [];
+    for (const each of hanging)
+      each.then(
+        (word) => words.push(word),
+        () => {},
+      );
+    expect(share(await innocentsPlace(app, 10), 'OrderAccepted')).toBe(1);
+    await eventually(() => words.length >= 52 * guilty);
+    expect(new Set(words)).toEqual(new Set(['GATEWAY_UNAVAILABLE']));
+    const sent = state.orders.slice(before).filter((login) => GUILTY.includes(login));
+    // The first of them was alone with its orders for a moment.
+    expect(sent.length).toBeLessThanOrEqual(24);
+    for (const response of state.hanging.splice(0)) response.destroy();
+  }
+});
+
+test('600 orders of one account at once have a quarter of the connections, and the others theirs', async () => {
+  await using gateway = await startGateway();
+  const { state } = gateway;
+  await using app = await start(gateway, {
+    ORDER_WAIT_MS: '60000',
+    ORDER_TIMEOUT_MS: '60000',
+    SHUTDOWN_GRACE_MS: '60001',
+  });
+  await innocentsPlace(app, 1);
+  const [crowd = 0] = GUILTY;
+  let [inFlight, mostInFlight] = [0, 0];
+  state.treatments.set(crowd, (_response, accept) => {
+    inFlight += 1;
+    mostInFlight = Math.max(mostInFlight, inFlight);
+    setTimeout(() => {
+      inFlight -= 1;
+      accept();
+    }, 20);
+  });
+  const flood = Promise.all(Array.from({ length: 600 }, () => place(app, crowd)));
+  expect(share(await innocentsPlace(app, 5), 'OrderAccepted')).toBe(1);
+  expect(share(await flood, 'OrderAccepted')).toBe(1);
+  expect(mostInFlight).toBe(8);
+});
+
+test.each([
+  ['resets', resets],
+  ['answers too late', hangs],
+])('three accounts whose orders the gateway %s hold back nobody else’s', async (_, treatment) => {
+  await using gateway = await startGateway();
+  const { state } = gateway;
+  await using app = await start(gateway, { ORDER_TIMEOUT_MS: '1000' });
+  await innocentsPlace(app, 1);
+  for (const login of GUILTY) state.treatments.set(login, treatment);
+  const of: string[] = [];
+  const unknown: string[] = [];
+  for (let round = 0; round < 6; round += 1) {
+    const [guilty, innocent] = await Promise.all([
+      Promise.all(GUILTY.map((login) => place(app, login))),
+      innocentsPlace(app, 2),
+    ]);
+    unknown.push(...guilty);
+    of.push(...innocent);
+  }
+  expect(share(of, 'OrderAccepted')).toBe(1);
+  expect(share(unknown, 'OrderOutcomeUnknown')).toBe(1);
+});
+
+test('while a front answers with its pages, hardly an order is sent, and an account alone is taken after the end', async () => {
+  await using gateway = await startGateway();
+  const { state } = gateway;
+  await using app = await start(gateway);
+  await innocentsPlace(app, 1);
+  state.isDown = true;
+  const words: string[] = [];
+  for (let round = 0; round < 40; round += 1) {
+    const reads = INNOCENTS.map((login) => app.query('{ positions { id } }', asked(login)));
+    const [placed] = await Promise.all([innocentsPlace(app, 1), ...reads]);
+    words.push(...placed);
+  }
+  expect(words.length).toBe(320);
+  expect(words.filter((word) => word === 'OrderOutcomeUnknown').length).toBeLessThanOrEqual(25);
+  expect(new Set(words)).toEqual(new Set(['OrderOutcomeUnknown', 'GATEWAY_UNAVAILABLE']));
+  state.isDown = false;
+  const [lone = 0] = INNOCENTS;
+  await eventually(async () => (await place(app, lone)) === 'OrderAccepted');
+});
+
+test('rejected orders of some accounts leave records for everybody else', async () => {
+  await using gateway = await startGateway();
+  const { state } = gateway;
+  const bounds = { ORDER_RECORDS_MAX: '100', ORDER_RECORDS_PER_ACCOUNT: '60' };
+  await using app = await start(gateway, bounds);
+  for (const login of GUILTY) state.treatments.set(login, isRejected);
+  const rejected: string[] = [];
+  for (const login of GUILTY) {
+    for (let n = 0; n < 40; n += 1) rejected.push(await place(app, login));
+  }
+  expect(rejected.filter((word) => word === 'OrderRejected')).toHaveLength(80);
+  expect(new Set(rejected)).toEqual(new Set(['OrderRejected', 'IDEMPOTENCY_UNAVAILABLE']));
+  expect(share(await innocentsPlace(app, 1), 'OrderAccepted')).toBe(1);
+});
