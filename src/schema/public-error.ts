@@ -46,7 +46,21 @@ const TOO_MANY = {
   token: 'this sign-in has placed too many orders',
   rejected: 'too many orders of this account were rejected',
 };
-const HELD = 'Orders are held back for now: this request was not sent.';
+/** Why an order was not sent, by our own decision. */
+const UNSENT_ORDERS: Readonly<
+  Partial<Record<NotAttemptedError['reason'], { message: string; retryAfter: number | null }>>
+> = {
+  held: { message: 'Orders are held back for now: this request was not sent.', retryAfter: null },
+  // As long as between two orders that are sent to see whether it is back.
+  circuit: {
+    message: 'The gateway has just answered no order: this one was not sent.',
+    retryAfter: 5,
+  },
+  busy: {
+    message: 'The gateway is still busy with other orders: this one was not sent.',
+    retryAfter: 1,
+  },
+};
 const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
 
 type ErrorClass<E> = abstract new (...given: never[]) => E;
@@ -197,7 +211,11 @@ function describeGateway(error: GatewayError): Described {
   const kind = error.kind === 'unauthenticated' && !isGateway ? 'forbidden' : error.kind;
   const [code, ofGateway] = OF_KIND[kind];
   const ofService = isGateway ? ofGateway : ofGateway.replace(/^The gateway/, service);
-  const message = notAttempted(error) === 'held' ? HELD : ofService;
+  const reason = notAttempted(error);
+  const isOrder = isOperation(error.operation) && OPERATIONS[error.operation].effect === 'order';
+  const unsent = isOrder && reason !== null ? UNSENT_ORDERS[reason] : undefined;
+  const message = unsent?.message ?? ofService;
+  const retryAfterSeconds = unsent?.retryAfter ?? error.retryAfterSeconds;
   const { refusal } = error;
   const isForClients = kind === error.kind && hasWordsForClients(code, error);
   const words = refusal !== null && isForClients ? refusalWords(refusal) : null;
@@ -209,8 +227,8 @@ function describeGateway(error: GatewayError): Described {
       ...(code === 'OUTCOME_UNKNOWN' && {
         retryable: isOperation(error.operation) && OPERATIONS[error.operation].isIdempotent,
       }),
-      ...((code === 'RATE_LIMITED' || error.retryAfterSeconds !== null) && {
-        retryAfter: Math.max(MIN_RETRY_AFTER_SECONDS, error.retryAfterSeconds ?? 0),
+      ...((code === 'RATE_LIMITED' || retryAfterSeconds !== null) && {
+        retryAfter: Math.max(MIN_RETRY_AFTER_SECONDS, retryAfterSeconds ?? 0),
       }),
       ...(words !== null && { gatewayError: words }),
     },
