@@ -3,7 +3,6 @@ import { steadyClock, systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import type { Log } from '../lib/log.ts';
 import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
-import { onFirstUse } from '../lib/on-first-use.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import type { AdmissionParts } from './admission/admission.ts';
 import { createClientLimits } from './admission/client-limits.ts';
@@ -90,7 +89,7 @@ interface CallerOptions extends Pick<ServerSettings, 'standingOf'> {
   readonly forwardHeaders: readonly string[];
 }
 
-type HttpOptions = Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'directPath'> &
+type HttpOptions = Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders'> &
   Pick<ServerSettings, 'origins'>;
 
 interface ObservationOptions
@@ -130,17 +129,12 @@ export function createEngine(given: EngineOptions) {
     persisted: createPersistedDocuments({ ...options.documents, log: options.log }),
   };
   const graph = graphOf(options, caches);
-  // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
-  // a bundle for some 50 ms, from the sources for 200.
-  const yoga = onFirstUse(async () =>
-    (await import('./transports/http/yoga.ts')).createYogaHandler(graph),
-  );
   const settings = settingsOf(options, graph);
   const webSockets = createWebSocketEndpoint(settings, isMemoryShort);
   const { most: maxConnections, lingerMs } = connections;
-  const ofServer = { readiness, webSockets, yoga, lingerMs, maxConnections };
+  const ofServer = { readiness, webSockets, lingerMs, maxConnections };
   const server = createHttpServer({ ...http, ...settings, ...ofServer });
-  return { ...settings, ...caches, readiness, webSockets, server, yoga };
+  return { ...settings, ...caches, readiness, webSockets, server };
 }
 
 type Options = ReturnType<typeof withDefaults>;
@@ -199,7 +193,6 @@ const HTTP: HttpOptions = {
   sites: [],
   sdl: null,
   corsHeaders: [],
-  directPath: true,
 };
 
 function graphOf(

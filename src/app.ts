@@ -39,7 +39,6 @@ async function compose(config: Config, given: AppOptions) {
 
   // Then its transports are wired, and what operators see of all.
   const wired = wireServer(config, options, opened);
-  if (options.plugins.because !== null) await wired.yoga();
   watchGauges(config, options, opened, wired);
   const build = programBuild(config);
   opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);

@@ -9,7 +9,6 @@ import { partsNow } from '../documents/deferred-parts.ts';
 import type { Deferral, Executable } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
-import type { Refusal } from '../operation/refusal.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
 import { beginEvents, type EventContexts, type Subscribed } from './begin-events.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
@@ -17,7 +16,7 @@ import { deferredAnswer } from './deferred-answer.ts';
 import { packResult } from './delivery.ts';
 import type { EventResults } from './event-results.ts';
 import { jsonText } from './json-text.ts';
-import { beginTrace, endSpan } from './operation-traces.ts';
+import { endSpan } from './operation-traces.ts';
 import { CachedResult } from './response-cache.ts';
 
 interface ExecutionParts extends CachedAnswerParts {
@@ -27,13 +26,6 @@ interface ExecutionParts extends CachedAnswerParts {
   readonly receipts: boolean;
 }
 
-/** An operation that is admitted, and that plugins have parsed and validated where there are any. */
-export interface OpenedOperation {
-  readonly operation: Operation;
-  /** The result, or the events of a subscription. */
-  start(): MaybePromise<Subscribed | Refusal>;
-}
-
 export type Execution = ReturnType<typeof createExecution>;
 
 /** Executes admitted operations: compiled once they recur, events once for all subscribers who may share the result. */
@@ -41,23 +33,14 @@ export function createExecution(parts: ExecutionParts) {
   const { limits, scheduler, codes, events, receipts } = parts;
   const { limiter } = limits;
 
-  /** The result, or the events of a subscription. */
-  function start(context: OperationContext): MaybePromise<Subscribed> {
-    beginTrace(context.operation);
-    if (isSubscription(context)) return subscribe(context).then((begun) => ended(context, begun));
+  /** The result of a query or a mutation, or its parts. */
+  function execute(context: OperationContext): MaybePromise<Subscribed> {
     const { prepared, transport, values } = context.operation;
     const { partsFormat } = transport;
-    const deferral = partsNow(prepared.deferral, values);
+    const deferral = partsFormat && partsNow(prepared.deferral, values);
     if (partsFormat && deferral) return defer(context, partsFormat, deferral);
     // A cached response waits for no turn.
-    return chain(cachedAnswer(parts, context, computed), (result) =>
-      ended(context, masked(context, result)),
-    );
-  }
-
-  /** The result of a query or a mutation, with its errors masked. */
-  function execute(context: OperationContext): MaybePromise<ExecutionResult> {
-    return chain(cachedAnswer(parts, context, computed), (result) => masked(context, result));
+    return cachedAnswer(parts, context, computed);
   }
 
   /** All parts begin at once, with one context: what several of them read is read once. */
@@ -70,7 +53,7 @@ export function createExecution(parts: ExecutionParts) {
     const { meter, transport } = operation;
     const client = limits.currentClient(operation);
     const refusal = limits.overFields(operation) ?? overCostly(operation, client);
-    if (refusal !== null) return ended(context, masked(context, { errors: refusal.errors }));
+    if (refusal !== null) return { errors: refusal.errors };
     let last: object = {};
     let waiting = fragments.length + (rest === null ? 0 : 1);
     // The parts have one place among the client's costly operations, so that none waits for another.
@@ -142,12 +125,12 @@ export function createExecution(parts: ExecutionParts) {
     return codes.maskedResult(result, operation.transport.record);
   }
 
-  /** The events of a subscription; a result with masked errors where there are none. */
-  async function subscribe(
+  /** The events of a subscription; a result with errors where there are none. */
+  function subscribe(
     context: OperationContext,
     eventContexts: EventContexts = (own) => own.eventContexts(),
   ): Promise<Subscribed> {
-    return masked(context, await beginEvents(events, limits, context, eventContexts));
+    return beginEvents(events, limits, context, eventContexts);
   }
 
   /** The result as it is sent; call it once whatever other plugins make of it is made. */
@@ -198,7 +181,7 @@ export function createExecution(parts: ExecutionParts) {
     });
   }
 
-  return { start, execute, subscribe, ended };
+  return { execute, subscribe, ended };
 }
 
 function isSubscription({ operation }: OperationContext): boolean {

@@ -1,5 +1,5 @@
-import type { Plugin } from '@envelop/core';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import { asGuest } from '../../lib/guest-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { isPlainJson, plainJson } from '../../lib/plain-json.ts';
@@ -71,18 +71,19 @@ export class PluginErrorBoundary {
     return this.#outcomes(executed);
   }
 
-  execute(
+  run(
     context: OperationContext,
-    run: () => MaybePromise<ExecutionResult>,
-  ): MaybePromise<ExecutionResult | Refusal> {
+    run: () => MaybePromise<Subscribed>,
+  ): MaybePromise<Subscribed | Refusal> {
     const { operation } = context;
+    if (operation.prepared.node.operation === 'subscription') return this.#subscribe(context, run);
     const { record } = operation.transport;
     const done = (result: ExecutionResult) =>
       this.#wrappable.hasFailed(context)
         ? this.#outcomes(this.#executed.get(record) ?? { operation, result: null })
         : this.checked(record, result);
     try {
-      const result = run();
+      const result = run() as MaybePromise<ExecutionResult>;
       return result instanceof Promise
         ? result.then(done).catch((error) => this.failed(record, error))
         : done(result);
@@ -91,7 +92,7 @@ export class PluginErrorBoundary {
     }
   }
 
-  async subscribe(
+  async #subscribe(
     { operation }: OperationContext,
     run: () => MaybePromise<Subscribed>,
   ): Promise<Subscribed | Refusal> {

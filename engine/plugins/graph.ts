@@ -1,17 +1,21 @@
-import type { GraphQLSchema } from 'graphql';
+import type { DocumentNode, ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
+import { createYoga } from 'graphql-yoga';
 import type { RequestCaller } from '../../lib/caller.ts';
+import { asGuest } from '../../lib/guest-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { type AdmissionParts, admit } from '../admission/admission.ts';
+import type { AdmissionParts } from '../admission/admission.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import type { Execution, OpenedOperation } from '../execution/execution.ts';
+import type { Subscribed } from '../execution/begin-events.ts';
+import type { Execution } from '../execution/execution.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
-import type { Refusal } from '../operation/refusal.ts';
+import { type Fallback, OF_DOCUMENT, type Refusal, withHeaders } from '../operation/refusal.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
-import { envelopOperations } from './enveloped-operations.ts';
 import { PluginErrorBoundary } from './error-boundary.ts';
+import { createHttpHooks } from './http-hooks.ts';
 import type { OpenPlugins } from './open-plugins.ts';
-import { PluginView, REQUEST } from './plugin-view.ts';
+import { type ServicePlugin, servicePlugins } from './pipeline.ts';
+import { admittedView, GRAPH, type OpenedOperation, PluginView, REQUEST } from './plugin-view.ts';
 
 export interface GraphParts {
   readonly schema: GraphQLSchema;
@@ -24,45 +28,111 @@ export interface GraphParts {
   readonly createContext: (caller: RequestCaller, operation: Operation) => OperationContext;
 }
 
+/** Yoga's functions for one operation; they return a promise only where a plugin waits. */
+interface Enveloped {
+  parse(query: string): DocumentNode;
+  validate(schema: GraphQLSchema, document: DocumentNode): readonly Error[];
+  contextFactory(): MaybePromise<unknown>;
+  execute(args: ExecutionArgs): MaybePromise<ExecutionResult>;
+  subscribe(args: ExecutionArgs): MaybePromise<Subscribed>;
+}
+
 export type Graph = ReturnType<typeof createGraph>;
 
-/** Answers the operations of all transports: it admits each, and then executes it. */
+/** Answers the operations of all transports by one instance of yoga: it admits each, and then executes it. */
 export function createGraph(parts: GraphParts) {
-  const { schema, plugins, codes, createContext, execution } = parts;
+  const { schema, plugins, codes, createContext } = parts;
+  const hasOthers = plugins.hooks.length > 0;
   const pluginErrors = new PluginErrorBoundary(schema, codes, plugins);
-  // Null where there are no plugins, and so nothing between an operation and its execution.
-  const openEnveloped = plugins.hooks.length > 0 ? envelopOperations(parts, pluginErrors) : null;
+  const own = servicePlugins({ ...parts, hasOthers });
+  const httpHooks = createHttpHooks(pluginErrors, open);
+  const yoga = createYoga({
+    graphqlEndpoint: '/graphql',
+    schema,
+    // One that wraps is run before those that stand before it in the list.
+    plugins: [
+      ...own,
+      ...(hasOthers ? [pluginErrors.useOutcomes(), httpHooks.first] : []),
+      ...plugins.hooks,
+      ...plugins.http,
+      ...(hasOthers ? [httpHooks.last] : []),
+    ] as ServicePlugin[],
+    // The transports do the rest of what yoga does by default, each as its bytes need it.
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    healthCheckEndpoint: '/health/none',
+    parserAndValidationCache: false,
+    maskedErrors: false,
+    batching: false,
+    multipart: false,
+    maxRequestBodySize: false,
+    logging: false,
+  });
+  const asTheirs = <Result>(run: () => Result) => (hasOthers ? asGuest(plugins.guest, run) : run());
+  const onRequested = own.flatMap((each) => each.onRequested ?? [])[0] as NonNullable<
+    ServicePlugin['onRequested']
+  >;
+
+  /** Opens an operation, or refuses it; waits for a document's turn or a plugin alone. `view`: what hooks of HTTP have seen. */
+  function open(
+    caller: RequestCaller,
+    given: TransportContext,
+    view?: PluginView,
+  ): MaybePromise<OpenedOperation | Refusal> {
+    // Other people's hooks see one result.
+    const transport = hasOthers ? { ...given, partsFormat: null } : given;
+    return chain(onRequested({ caller, transport, operation: null }), (operation) => {
+      if ('errors' in operation) {
+        codes.refused(operation.errors, transport.record);
+        return operation;
+      }
+      if (view !== undefined) view[REQUEST].operation = operation;
+      const context = createContext(caller, operation);
+      return envelop(
+        context,
+        hasOthers
+          ? admittedView(view ?? new PluginView(caller, transport), context)
+          : { [GRAPH]: context },
+      );
+    });
+  }
+
+  function envelop(
+    context: OperationContext,
+    view: object,
+  ): MaybePromise<OpenedOperation | Refusal> {
+    const { operation } = context;
+    const { params, prepared, headers, transport } = operation;
+    const failed = (error: unknown, fallback?: Fallback) =>
+      withHeaders(codes.refusal(error, transport.record, fallback), headers);
+    try {
+      const enveloped = asTheirs(() => yoga.getEnveloped(view) as unknown as Enveloped);
+      const document = asTheirs(() => enveloped.parse(params.query));
+      const errors = asTheirs(() => enveloped.validate(schema, document));
+      if (errors.length > 0) return failed(new AggregateError(errors), OF_DOCUMENT);
+      const ready = (contextValue: unknown) => {
+        const { variables, operationName } = params;
+        const args = { schema, document, contextValue, variableValues: variables, operationName };
+        const isSubscription = prepared.node.operation === 'subscription';
+        const run = (): MaybePromise<Subscribed> =>
+          asTheirs(() => (isSubscription ? enveloped.subscribe(args) : enveloped.execute(args)));
+        const start = hasOthers ? () => pluginErrors.run(context, run) : run;
+        return { operation, start };
+      };
+      const building = asTheirs(() => enveloped.contextFactory());
+      return building instanceof Promise ? building.then(ready).catch(failed) : ready(building);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
   return {
     schema,
-    plugins,
     codes,
-    /** For hooks of yoga's HTTP as well. */
-    pluginErrors,
-    /** Opens an operation, or refuses it; waits for a document's turn or a plugin alone. `view`: what yoga's plugins have seen. */
-    open(
-      caller: RequestCaller,
-      transport: TransportContext,
-      view?: PluginView,
-    ): MaybePromise<OpenedOperation | Refusal> {
-      return chain(
-        // The hooks of plugins see one result.
-        admit(
-          parts.admission,
-          caller,
-          openEnveloped ? { ...transport, partsFormat: null } : transport,
-        ),
-        (operation): MaybePromise<OpenedOperation | Refusal> => {
-          if ('errors' in operation) {
-            codes.refused(operation.errors, transport.record);
-            return operation;
-          }
-          if (view !== undefined) view[REQUEST].operation = operation;
-          const context = createContext(caller, operation);
-          return openEnveloped === null
-            ? { operation, start: () => execution.start(context) }
-            : openEnveloped(context, view ?? new PluginView(caller, transport));
-        },
-      );
-    },
+    open,
+    yoga,
+    /** Runs other people's hooks of yoga's HTTP around a request; null where no plugin has one. */
+    withHttpHooks: plugins.http.length > 0 ? httpHooks.around(yoga) : null,
   };
 }

@@ -1,5 +1,5 @@
-import type { Plugin } from '@envelop/core';
 import type { GraphQLSchema } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import { asGuest } from '../../lib/guest-code.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWrappableSchema, type WrappableSchema } from './wrappable-schema.ts';
@@ -7,9 +7,6 @@ import { createWrappableSchema, type WrappableSchema } from './wrappable-schema.
 /** Another author's plugin, with hooks of envelop or of yoga; its names are checked at the start. */
 export type OtherPlugin = object;
 type Hooks = Readonly<Record<string, unknown>>;
-
-/** A plugin, or one with hooks of yoga's HTTP, whose author of the list knows that it guards no WebSocket. */
-export type GivenPlugin = OtherPlugin | { readonly plugin: OtherPlugin; readonly httpOnly: true };
 
 const OF_ENVELOP = [
   'onEnveloped',
@@ -40,7 +37,6 @@ export class PluginError extends Error {
 interface Named {
   readonly plugin: Hooks;
   readonly name: string;
-  readonly httpOnly: boolean;
 }
 
 /** Other people's plugins once they are initialized. */
@@ -52,8 +48,8 @@ export interface OpenPlugins {
   /** Their hooks of yoga's HTTP. */
   readonly http: readonly Plugin[];
   readonly wrappable: WrappableSchema;
-  /** The plugin and the hook for which yoga serves all HTTP; null where there is none. */
-  readonly because: string | null;
+  /** Their names, as an operator is told of them. */
+  readonly ofHttp: readonly string[];
   /** Runs every `onDispose`; a failure is logged. */
   dispose(): Promise<void>;
 }
@@ -61,7 +57,7 @@ export interface OpenPlugins {
 /** Initializes plugins, before anything reads the schema; throws a PluginError where one cannot run. */
 export function openPlugins(
   schema: GraphQLSchema,
-  given: readonly GivenPlugin[],
+  given: readonly OtherPlugin[],
   log: Log,
   guest = 'plugins',
 ): OpenPlugins {
@@ -85,32 +81,32 @@ export function openPlugins(
       ),
     ),
     wrappable,
-    because: http[0] ? `${http[0].name} has ${http[0].hook}` : null,
+    ofHttp: http.map(({ name, hook }) => `${name} has ${hook}`),
     dispose: () => asGuest(guest, () => disposed(all, log)),
   };
 }
 
 /** Throws a PluginError for what can be told before the plugins begin. */
-export function checkPlugins(given: readonly GivenPlugin[]): void {
+export function checkPlugins(given: readonly OtherPlugin[]): void {
   for (const each of given.map(named)) checkHooks(each);
 }
 
 /** Does what envelop does when it begins, so that it happens once however many handlers run the hooks. */
 function initialized(
   schema: GraphQLSchema,
-  given: readonly GivenPlugin[],
+  given: readonly OtherPlugin[],
   handlers: unknown[],
 ): readonly Named[] {
   const all = given.map(named);
   for (let at = 0; at < all.length; at += 1) {
     const each = all[at] as Named;
-    const { name, httpOnly } = each;
+    const { name } = each;
     checkHooks(each);
     const added: Named[] = [];
     call(each, 'onPluginInit', {
       plugins: all.map(({ plugin }) => plugin),
       addPlugin: (more: OtherPlugin) =>
-        added.push({ plugin: more as Hooks, name: `${name}, by a plugin that it adds,`, httpOnly }),
+        added.push({ plugin: more as Hooks, name: `${name}, by a plugin that it adds,` }),
       setSchema: refuseSchema(schema, name),
       registerContextErrorHandler: (handler: unknown) => handlers.push(handler),
     });
@@ -122,28 +118,20 @@ function initialized(
   return all;
 }
 
-function named(given: GivenPlugin, at: number): Named {
-  const isEntry = given !== null && typeof given === 'object' && 'httpOnly' in given;
-  const plugin = (isEntry && 'plugin' in given ? given.plugin : given) as Hooks;
+function named(given: OtherPlugin, at: number): Named {
+  const plugin = given as Hooks;
   if (plugin === null || typeof plugin !== 'object') {
     throw new PluginError(`plugin ${at + 1} of the list is none`);
   }
   const name = typeof plugin.name === 'string' ? ` (${plugin.name})` : '';
-  const httpOnly = isEntry && given.httpOnly === true;
-  return { plugin, name: `plugin ${at + 1} of the list${name}`, httpOnly };
+  return { plugin, name: `plugin ${at + 1} of the list${name}` };
 }
 
-function checkHooks(each: Named): void {
-  const { plugin, name, httpOnly } = each;
+function checkHooks({ plugin, name }: Named): void {
   const unknown = Object.keys(plugin).find(
     (key) => /^on[A-Z]/.test(key) && typeof plugin[key] === 'function' && !KNOWN.has(key),
   );
   if (unknown !== undefined) throw new PluginError(`${name} has ${unknown}, which nothing calls`);
-  const [ofHttp] = httpOnly ? [] : httpHooksOf(each);
-  if (ofHttp === undefined) return;
-  throw new PluginError(
-    `${name} has ${ofHttp}, a hook of yoga's HTTP, which runs for no WebSocket: give it as { plugin, httpOnly: true }`,
-  );
 }
 
 function call(

@@ -1,7 +1,10 @@
 import type { RequestCaller } from '../../lib/caller.ts';
 import { asHost } from '../../lib/guest-code.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext, ReadingContext } from '../admission/operation-context.ts';
+import type { Subscribed } from '../execution/begin-events.ts';
+import type { Refusal } from '../operation/refusal.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
 
 /** The keys under which a view has what is the service's own: every other name is free for plugins. */
@@ -14,6 +17,13 @@ export interface PluginRequest {
   readonly transport: TransportContext;
   /** Null until it is admitted. */
   operation: Operation | null;
+}
+
+/** An operation that is admitted, and that plugins have parsed and validated. */
+export interface OpenedOperation {
+  readonly operation: Operation;
+  /** The result, or the events of a subscription. */
+  start(): MaybePromise<Subscribed | Refusal>;
 }
 
 /** The context of an operation as other plugins see and extend it. */

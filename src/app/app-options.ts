@@ -2,8 +2,8 @@ import type { GraphQLSchema } from 'graphql';
 import { CONNECTIONS, type ConnectionBounds } from '../../engine/create-engine.ts';
 import type { EngineLimitName } from '../../engine/operation/limits.ts';
 import {
-  type GivenPlugin,
   type OpenPlugins,
+  type OtherPlugin,
   openPlugins,
   PluginError,
 } from '../../engine/plugins/open-plugins.ts';
@@ -24,8 +24,6 @@ export interface AppOptions {
   readonly log?: Log;
   /** Where `log` goes, for metrics. */
   readonly logOutput?: Pick<LogOutput, 'droppedLines'>;
-  /** When false, every request takes the general path, which is slower and answers alike. */
-  readonly directPath?: boolean;
   /** The schema to serve in place of the whole one. */
   readonly schema?: GraphQLSchema;
   /** The bytes of single caches, in place of their shares; tests lower them. */
@@ -36,7 +34,7 @@ export interface AppOptions {
   /** How long a subscription is silent at most; tests shorten it. */
   readonly heartbeatMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
-  readonly plugins?: readonly GivenPlugin[];
+  readonly plugins?: readonly OtherPlugin[];
   /** Addresses in place of those that extensions give their backends, by the backends' names. */
   readonly backendUrls?: Readonly<Record<string, string>>;
 }
@@ -44,18 +42,16 @@ export interface AppOptions {
 export type StartOptions = ReturnType<typeof withDefaults>;
 
 export function withDefaults(config: Config, given: AppOptions, extensions: Extensions) {
-  const { directPath = true } = given;
   const own = given.schema ?? extensions.schema;
   const schema = config.federation ? federated(own) : own;
   const log = given.log ?? openAppLog(config).log;
-  const plugins = openGiven(schema, given.plugins ?? [], directPath, log, config.plugins);
+  const plugins = openGiven(schema, given.plugins ?? [], log, config.plugins);
   return {
     ...given,
     log,
     schema,
     extensions: { ...extensions, backends: readdressed(extensions, given.backendUrls ?? {}) },
     plugins,
-    directPath: directPath && plugins.because === null,
     cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },
     connections: { ...CONNECTIONS, most: maxConnections(config), ...given.connections },
   };
@@ -68,19 +64,18 @@ function readdressed({ backends }: Extensions, urls: Readonly<Record<string, str
   return backends.map((each) => ({ ...each, url: given.get(each.name) ?? each.url }));
 }
 
-/** The log's first line says who serves HTTP. */
+/** The log's first line says what guards no WebSocket. */
 function openGiven(
   schema: GraphQLSchema,
-  given: readonly GivenPlugin[],
-  directPath: boolean,
+  given: readonly OtherPlugin[],
   log: Log,
   path: string | null,
 ): OpenPlugins {
   try {
     const plugins = openPlugins(schema, given, log, path === null ? undefined : guestName(path));
-    const because = plugins.because ?? (directPath ? null : '`directPath` is false');
-    if (because !== null) log.info({ because }, 'yoga serves all HTTP');
-    else if (given.length > 0) log.info({ plugins: given.length }, 'the direct path serves HTTP');
+    if (plugins.ofHttp.length > 0) {
+      log.info({ hooks: plugins.ofHttp }, 'plugins have hooks of HTTP, which run for no WebSocket');
+    }
     return plugins;
   } catch (error) {
     if (!(error instanceof PluginError)) throw error;

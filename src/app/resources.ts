@@ -7,7 +7,7 @@ import {
   type TrustedDocuments,
   type TrustedDocumentsOptions,
 } from '../../engine/documents/trusted-documents.ts';
-import { checkPlugins, type GivenPlugin, PluginError } from '../../engine/plugins/open-plugins.ts';
+import { checkPlugins, type OtherPlugin, PluginError } from '../../engine/plugins/open-plugins.ts';
 import { importWithOwnGraphQL } from '../../engine/plugins/own-graphql.ts';
 import { ListenError, probeAddress } from '../../engine/transports/http/listen.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -100,7 +100,7 @@ function manifestProblems(path: string) {
 /** The plugins and extensions that the configuration names; throws a ConfigError of all problems where one cannot be used. */
 export async function loadModules(
   config: Config,
-): Promise<readonly [readonly GivenPlugin[], Extensions]> {
+): Promise<readonly [readonly OtherPlugin[], Extensions]> {
   const plugins = readPlugins(config);
   // While plugins are loaded, what they import is looked at.
   const extensions = behind(plugins, () => readExtensions(config));
@@ -125,7 +125,7 @@ function behind<T>(first: Promise<unknown>, then: () => Promise<T>): Promise<T> 
 export async function readPlugins(
   { plugins: path }: Pick<Config, 'plugins'>,
   loadMs = LOAD_MS,
-): Promise<readonly GivenPlugin[]> {
+): Promise<readonly OtherPlugin[]> {
   if (path === null) return [];
   const file = resolve(path);
   const problem = (reason: string) => new ConfigError([settingProblem('PLUGINS', path, reason)]);

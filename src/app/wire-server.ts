@@ -27,7 +27,7 @@ export type WiredServer = ReturnType<typeof wireServer>;
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {
   const { documents, domain, gateway, limiter, memory, metrics, stores } = resources;
   const { services, tracing, trusted } = resources;
-  const { schema, plugins, log, connections, directPath, cacheBytes } = options;
+  const { schema, plugins, log, connections, cacheBytes } = options;
   const { maxCost, maxBodyBytes, clientNames, trustedProxies } = config;
   const { authCookie, gatewayForwardHeaders: forwardHeaders } = config;
   return createEngine({
@@ -62,7 +62,6 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
         authCookie === null ? null : { name: authCookie, refusedBy: 'UNAUTHENTICATED', expiryOf },
     },
     http: {
-      directPath,
       origins: config.corsOrigins,
       // A page sends them on like any other client.
       corsHeaders: [...config.corsHeaders, ...forwardHeaders],

@@ -28,7 +28,8 @@ const example = startedOnce(async () => {
   };
 });
 
-test.each(TRANSPORTS)('answers by %s', async (transport) => {
+test.each(TRANSPORTS)('answers by %s, through the one instance of yoga', async (transport) => {
+  const enveloped = vi.spyOn(example.engine.graph.yoga, 'getEnveloped');
   const text = `by ${transport}`;
   // A GET changes nothing.
   const by = transport === 'GET' ? 'POST' : transport;
@@ -39,6 +40,8 @@ test.each(TRANSPORTS)('answers by %s', async (transport) => {
   expect(said.data.say).toContainEqual({ text });
   const read = await send(example, transport, ROOM);
   expect(read.data).toEqual({ room: said.data.say });
+  expect(enveloped).toHaveBeenCalledTimes(2);
+  enveloped.mockRestore();
 });
 
 test('holds nothing of what a socket has asked for, though a resolver listens for its client to leave', async () => {

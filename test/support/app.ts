@@ -52,8 +52,7 @@ export interface TestAppOptions extends Omit<AppOptions, 'log'> {
 
 /**
  * The facade as it is built, in this process, with its sandbox gateway: a market that stands still
- * unless the test moves it, free ports, a log that is kept. Requests go through yoga where `directPath`
- * is off, and in a whole run of the tests where `TEST_PATH=yoga`.
+ * unless the test moves it, free ports, a log that is kept.
  */
 export async function startTestApp(
   environment: Environment = {},
@@ -82,7 +81,6 @@ export async function startTestApp(
   });
   const app = await startApp(config, {
     log,
-    directPath: process.env.TEST_PATH !== 'yoga',
     // Else each close waits for what clients of this process might still send on connections that they keep.
     connections: { lingerMs: 10, ...connections },
     limits: { ...(!refills && withoutRefills(limitTable(config))), ...limits },

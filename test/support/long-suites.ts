@@ -23,7 +23,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/sandbox/{demo-hero,demo-lanes,demo-panels,demo-taps,firefox,graphiql-code,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/{cursors,routing}.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',
-  'test/end-to-end/transports/{broken-frames,two-paths}.test.ts',
+  'test/end-to-end/transports/broken-frames.test.ts',
   'test/engine/execution/{differential*,deferred}.test.ts',
   'test/packaging/npm-package.test.ts',
   'test/store/redis/deployments.test.ts',

@@ -17,8 +17,7 @@ export function toFetchRequest(
   // Yoga knows one spelling of it.
   if (body !== null) headers.set('content-type', 'application/json');
   return new Request(addressOf(url, sent.host), {
-    // Fetch has no TRACE, which is not allowed here either.
-    method: method === 'TRACE' ? 'DELETE' : method,
+    method,
     headers,
     ...(body && { body: body as Uint8Array<ArrayBuffer> }),
   });

@@ -12,7 +12,6 @@ import { isOfUser } from '../requests/bearer.ts';
 import { endRequestTrace, requestTrace } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
-import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
 import { refuseFlood } from './flood-guard.ts';
@@ -28,21 +27,17 @@ import {
   RESPONSE_JSON,
   type StreamType,
 } from './negotiation.ts';
+import { readParams } from './params.ts';
 import type { HttpReply } from './reply.ts';
-import type { YogaHandler } from './yoga.ts';
+import { sendAnswer, sendRefusal } from './send-result.ts';
 
-export interface EndpointSettings extends ServerSettings {
-  /** Whether ordinary requests are answered without yoga. */
-  readonly directPath: boolean;
-  readonly yoga: () => Promise<YogaHandler>;
-}
+type HookedAnswer = Awaited<ReturnType<NonNullable<ServerSettings['graph']['withHttpHooks']>>>;
 
 /** `/graphql` over HTTP: reads the request, has it answered, sends the answer. What it rejects with is an internal error. */
 export function createGraphQLEndpoint(
-  settings: EndpointSettings,
+  settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
-  const { graph, addresses, countMessage, maxBodyBytes, directPath, yoga, pingMs, metrics } =
-    settings;
+  const { graph, addresses, countMessage, maxBodyBytes, pingMs } = settings;
   const { accessLog, clientNames, forwarding, lasting, received, tokens, tracing } = settings;
   // Elsewhere the token that was refused here may be good.
   const clearsCookie = forwarding.names.length === 0;
@@ -72,18 +67,21 @@ export function createGraphQLEndpoint(
     if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
     const { single, events, parts } = accepted;
     if (body !== null && isList(body)) return refuseBatch(reply, body, single);
-    const ordinary = directPath ? readOrdinary(request, body) : null;
-    if (ordinary !== null && 'fault' in ordinary) return refuse(reply, 400, ordinary.fault, single);
+    if (body === null && method !== 'GET') {
+      reply.set('allow', 'GET, POST');
+      return refuse(reply, 405, 'GraphQL only supports GET and POST requests.', single);
+    }
+    const params = readParams(request, body);
+    if ('fault' in params) return refuse(reply, 400, params.fault, single);
     const isCacheable = method === 'GET' && !isStream(single);
     // The result of an event stream has the status of plain JSON.
     const asked = single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON;
     const transport: TransportContext = {
-      sent: ordinary?.sent ?? null,
+      sent: params.sent,
       record: summary,
       mayMutate: method === 'POST',
       takesEvents: events !== null,
-      // Yoga's hooks of HTTP see one result.
-      partsFormat: ordinary === null ? null : (parts?.format ?? null),
+      partsFormat: parts?.format ?? null,
       takesBytes: true,
       isOver: reply.isOver,
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
@@ -91,7 +89,11 @@ export function createGraphQLEndpoint(
       reportsEnd: undefined,
       toRequest: () => toFetchRequest(request, body, asked),
     };
-    if (ordinary === null) return answerByYoga(reply, transport, accepted);
+    if (graph.withHttpHooks !== null) {
+      return graph
+        .withHttpHooks(reply.caller, transport)
+        .then((answered) => sendHooked(reply, answered, accepted));
+    }
     return chain(graph.open(reply.caller, transport), (opened) => {
       if ('errors' in opened) return sendRefusal(reply, opened, single);
       const { operation } = opened;
@@ -142,13 +144,12 @@ export function createGraphQLEndpoint(
     }
   }
 
-  async function answerByYoga(
+  /** Sends an answer with what hooks of HTTP have added to it. */
+  async function sendHooked(
     reply: HttpReply,
-    transport: TransportContext,
+    { response, outcome, operation }: HookedAnswer,
     accepted: Accepted,
   ): Promise<void> {
-    metrics.generalPath.add();
-    const { response, outcome, operation } = await (await yoga())(reply.caller, transport);
     if (operation !== null) reply.setAll(operation.headers);
     for (const [name, value] of response.headers) {
       if (ADDED.has(name)) reply.add(name, value);

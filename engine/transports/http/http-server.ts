@@ -13,16 +13,17 @@ import { hasDoubledHeader } from '../requests/doubled-headers.ts';
 import { isCrossSite } from '../requests/origins.ts';
 import { parserFaultOf } from '../requests/parser-faults.ts';
 import { endRequestTrace, forwardedFrom } from '../requests/request-trace.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
-import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
+import { createGraphQLEndpoint } from './graphql-endpoint.ts';
 import { listen } from './listen.ts';
 import { createPipelining } from './pipelined-requests.ts';
 import { HttpReply, type ReplyWatcher, VARY } from './reply.ts';
 import { type Site, sendNotFound, wantsPage } from './site.ts';
 
-export interface HttpServerSettings extends EndpointSettings {
+export interface HttpServerSettings extends ServerSettings {
   readonly readiness: Readiness;
   readonly webSockets: WebSocketEndpoint;
   /** The first that a request is for answers it. */

@@ -47,10 +47,6 @@ export function createServerMetrics(registry: Registry) {
   const http = registry.counter('http_requests_total', 'HTTP requests by status class.', {
     status: ['2xx', '3xx', '4xx', '5xx'],
   });
-  const generalPath = registry.counter(
-    'http_general_path_total',
-    'Requests that were answered by yoga: other methods than GET and POST, and malformed query strings.',
-  );
   const crossSiteRefused = registry.counter(
     'cross_site_refused_total',
     'Requests and upgrades that pages of other sites made browsers send, charged to nobody.',
@@ -157,7 +153,6 @@ export function createServerMetrics(registry: Registry) {
 
   return {
     http,
-    generalPath,
     crossSiteRefused,
     upgradesRefused,
     connections,

@@ -4,7 +4,6 @@ import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Meter } from '../../documents/meter.ts';
 import type { Subscribed } from '../../execution/begin-events.ts';
-import type { OpenedOperation } from '../../execution/execution.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { asGraphQLError } from '../../operation/error-codes.ts';
 import { OverLimitError } from '../../operation/over-limit-error.ts';
@@ -17,6 +16,7 @@ import {
   type Over,
   type ResultSink,
 } from '../../operation/result-sink.ts';
+import type { OpenedOperation } from '../../plugins/plugin-view.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import type { Connection } from './connection.ts';

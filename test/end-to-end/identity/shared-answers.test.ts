@@ -3,7 +3,6 @@ import { startSandbox } from '../../../sandbox/start.ts';
 import { READS } from '../../../src/gateway/wire/reads.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import { NO_PLAN } from '../../../src/schema/scope.ts';
-import type { TestApp } from '../../support/app.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
@@ -77,20 +76,13 @@ const schema = extendedSchema(['Instrument'], {
   property: { sharing: null },
 });
 
-/** By which a request is answered. */
-const PATHS = ['direct', 'yoga'] as const;
-type Path = (typeof PATHS)[number];
-
 // A gateway of its own: answers with receipts, as in sandbox mode, are compressed for each request.
 const gateway = startedOnce(() => startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 }));
-const apps: Readonly<Record<Path, TestApp>> = {
-  direct: sharedApp({}, { schema, gateway, directPath: true }),
-  yoga: sharedApp({}, { schema, gateway, directPath: false }),
-};
+const app = sharedApp({}, { schema, gateway });
 let users: readonly [string, string];
 
 beforeAll(async () => {
-  const signIn = (email: string) => apps.direct.signIn(email);
+  const signIn = (email: string) => app.signIn(email);
   users = [await signIn('user-1@example.com'), await signIn('user-2@example.com')];
 });
 
@@ -101,7 +93,6 @@ interface Asked {
 }
 
 async function get(
-  path: Path,
   token: string,
   asked: string | Asked,
   headers: Readonly<Record<string, string>> = {},
@@ -109,7 +100,7 @@ async function get(
 ) {
   const { variables = {}, ...texts } = typeof asked === 'string' ? { query: asked } : asked;
   const search = new URLSearchParams({ ...texts, variables: JSON.stringify(variables) });
-  const response = await fetch(`${apps[path].url}/graphql${method === 'GET' ? `?${search}` : ''}`, {
+  const response = await fetch(`${app.url}/graphql${method === 'GET' ? `?${search}` : ''}`, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -144,13 +135,13 @@ const OF_MANY = (field: string) => `{ catalog { instruments { id ${field} } } }`
 const kinds = (names: readonly string[]) =>
   names.flatMap((name) => KINDS.map((kind) => [name, kind] as const));
 
-describe.each(PATHS)('by GET, by the path %s', (path) => {
+describe('by GET', () => {
   test.each(kinds(Object.keys(PERSONAL)))('a user is shown its own: %s%s', async (name, kind) => {
     for (const document of [OF_ONE(selected(name, kind)), OF_MANY(selected(name, kind))]) {
       for (const token of [...users, ...users]) {
         for (const encoding of ['identity', 'br', 'gzip']) {
           const headers = { 'accept-encoding': encoding, 'if-none-match': '*' };
-          const answer = await get(path, token, document, headers);
+          const answer = await get(token, document, headers);
           expect(answer).toMatchObject(UNSHARED);
           expect(tokensIn(answer.body)).toEqual([token]);
         }
@@ -164,17 +155,17 @@ describe.each(PATHS)('by GET, by the path %s', (path) => {
       const [theirs, own] = users;
       const sharing = name as keyof typeof runs;
       const document = OF_MANY(selected(name, kind));
-      const { etag, type, body } = await get(path, theirs, document);
+      const { etag, type, body } = await get(theirs, document);
       expect(etag).not.toBeNull();
       expect(type).toBe('application/json; charset=utf-8');
       const before = runs[sharing];
       for (const encoding of ['identity', 'br', 'gzip']) {
-        const again = await get(path, own, document, { 'accept-encoding': encoding });
+        const again = await get(own, document, { 'accept-encoding': encoding });
         expect(again).toMatchObject({ etag, type, body });
       }
       const times = sharing === 'copy' ? 3 * body.data.catalog.instruments.length : 0;
       expect(runs[sharing]).toBe(before + times);
-      const known = await get(path, own, document, { 'if-none-match': String(etag) });
+      const known = await get(own, document, { 'if-none-match': String(etag) });
       expect(known).toMatchObject({ status: 304, etag });
     },
   );
@@ -185,7 +176,7 @@ describe.each(PATHS)('by GET, by the path %s', (path) => {
   ])('what reads beside the catalog, or has no mark, is not cached: %s', async (field) => {
     const [theirs, own] = users;
     for (const token of [theirs, theirs, own]) {
-      const answer = await get(path, token, OF_ONE(field), { 'if-none-match': '*' });
+      const answer = await get(token, OF_ONE(field), { 'if-none-match': '*' });
       expect(answer).toMatchObject(UNSHARED);
       expect(answer.body.errors).toBeUndefined();
     }
@@ -193,19 +184,19 @@ describe.each(PATHS)('by GET, by the path %s', (path) => {
 
   test('an ETag is confirmed only once the answer has been made', async () => {
     const [, own] = users;
-    const document = `{ instrument(id: "AAPL") { groupText again${path.length}: groupText } }`;
+    const document = `{ instrument(id: "AAPL") { groupText again: groupText } }`;
     const before = runs.group;
-    const first = await get(path, own, document, { 'if-none-match': '*' });
+    const first = await get(own, document, { 'if-none-match': '*' });
     expect(first.status).toBe(304);
     expect(runs.group).toBe(before + 2);
     const etag = String(first.etag);
-    expect((await get(path, own, document, { 'if-none-match': etag })).status).toBe(304);
+    expect((await get(own, document, { 'if-none-match': etag })).status).toBe(304);
     expect(runs.group).toBe(before + 2);
   });
 
   test('an operation that has read the viewer’s data once is no longer shared', async () => {
-    const query = `query ($id: ID!) { instrument(id: $id) { a${path.length}: sometimesText } }`;
-    const ask = (token: string, id: string) => get(path, token, { query, variables: { id } });
+    const query = `query ($id: ID!) { instrument(id: $id) { a: sometimesText } }`;
+    const ask = (token: string, id: string) => get(token, { query, variables: { id } });
     readsViewer = false;
     expect((await ask(users[0], 'AAPL')).etag).not.toBeNull();
     expect((await ask(users[1], 'AAPL')).etag).not.toBeNull();
@@ -219,7 +210,7 @@ describe.each(PATHS)('by GET, by the path %s', (path) => {
   });
 });
 
-describe.each(PATHS)('cached bytes of the catalog, by the path %s', (path) => {
+describe('cached bytes of the catalog', () => {
   const query = `query First($n: Int = 2) { instruments(first: $n) { nodes { id access } } catalog { group } }
     query Second($n: Int = 2) { instruments(last: $n) { nodes { id access } } catalog { group } }`;
   const asked = (variables: object = {}, operationName = 'First') => ({
@@ -229,26 +220,25 @@ describe.each(PATHS)('cached bytes of the catalog, by the path %s', (path) => {
   });
   let token: string;
   beforeAll(async () => {
-    token = await apps[path].signIn();
+    token = await app.signIn();
     for (const name of ['First', 'Second']) {
-      for (let i = 0; i < 2; i += 1) await get(path, token, asked({}, name));
+      for (let i = 0; i < 2; i += 1) await get(token, asked({}, name));
     }
   });
 
   describe.each(['GET', 'POST'] as const)('requested by %s', (method) => {
-    const ask = (from: string, what = asked(), headers = {}) =>
-      get(path, from, what, headers, method);
+    const ask = (from: string, what = asked(), headers = {}) => get(from, what, headers, method);
 
     test('are not sent for an unproved token, even with their ETag, nor for one whose proof has ended', async () => {
-      const { etag } = await get(path, token, asked());
+      const { etag } = await get(token, asked());
       const forged = withClaims(token, { exp: 9_999_999_999 });
       const answer = await ask(forged, asked(), { 'if-none-match': `${etag}, *` });
       expect(answer).toMatchObject({ status: 200, etag: null });
-      const ended = await apps[path].signIn();
+      const ended = await app.signIn();
       expect((await ask(ended)).body.data.instruments.nodes).toHaveLength(2);
       gateway.revoke({ token: ended });
       // The next call of the gateway reveals the revocation.
-      await apps[path].query('{ customerId }', { token: ended });
+      await app.query('{ customerId }', { token: ended });
       for (const { body } of [answer, await ask(ended)]) {
         expect(body.data).toEqual({ instruments: null, catalog: null });
         expect(codesOf(body)).toContain('UNAUTHENTICATED');
@@ -286,9 +276,9 @@ describe.each(PATHS)('cached bytes of the catalog, by the path %s', (path) => {
 test('an answer that contains its time is confirmed without being made anew', async () => {
   const [theirs, own] = users;
   const document = '{ catalog { ageSeconds } instrument(id: "AAPL") { copyText } }';
-  const { etag } = await get('direct', theirs, document);
+  const { etag } = await get(theirs, document);
   const before = runs.copy;
-  const known = await get('direct', own, document, { 'if-none-match': String(etag) });
+  const known = await get(own, document, { 'if-none-match': String(etag) });
   expect(known).toMatchObject({ status: 304, etag });
   expect(runs.copy).toBe(before);
 });
@@ -299,7 +289,7 @@ test.each(Object.keys(PERSONAL))(
     const query = OF_ONE(selected(name, 'Text'));
     for (const token of [...users, ...users]) {
       for (const [, ask] of TRANSPORTS.slice(2)) {
-        const { data, errors } = await ask(apps.direct, { query }, token);
+        const { data, errors } = await ask(app, { query }, token);
         expect(tokensIn({ data, errors })).toEqual([token]);
       }
     }

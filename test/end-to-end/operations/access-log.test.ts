@@ -17,12 +17,9 @@ const ACCOUNT_KEY = 'the key of the accounts in the log';
 const hashed = (loginOrAddress: number | string) =>
   createHmac('sha256', ACCOUNT_KEY).update(String(loginOrAddress)).digest('hex').slice(0, 16);
 
-describe.each([true, false])('each request has one line (direct path: %s)', (directPath) => {
+describe('each request has one line', () => {
   test('with its operation, its calls, its sizes and its account', async () => {
-    await using app = await startTestApp(
-      { LOG_ACCOUNT_KEY: ACCOUNT_KEY, CLIENT_NAMES: 'web' },
-      { directPath },
-    );
+    await using app = await startTestApp({ LOG_ACCOUNT_KEY: ACCOUNT_KEY, CLIENT_NAMES: 'web' });
     const token = await app.signIn();
     const headers = {
       'x-request-id': 'home-1',
@@ -70,10 +67,11 @@ describe.each([true, false])('each request has one line (direct path: %s)', (dir
   });
 
   test('with the codes of what failed, who answers for it, and the hash of an address where a caller does', async () => {
-    await using app = await startTestApp(
-      { LOG_LEVEL: 'debug', LOG_ACCOUNT_KEY: ACCOUNT_KEY, TRUSTED_PROXIES: '127.0.0.1' },
-      { directPath },
-    );
+    await using app = await startTestApp({
+      LOG_LEVEL: 'debug',
+      LOG_ACCOUNT_KEY: ACCOUNT_KEY,
+      TRUSTED_PROXIES: '127.0.0.1',
+    });
     const token = await app.signIn();
     const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 500 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
+import type { OtherPlugin } from '../../../engine/plugins/open-plugins.ts';
 import type { Environment } from '../../../src/config.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
@@ -32,15 +32,14 @@ const HOME_CALLS = [
   'GET /trading/tickers/{group}',
 ];
 interface TracedOptions {
-  readonly directPath?: boolean;
-  readonly plugins?: readonly GivenPlugin[];
+  readonly plugins?: readonly OtherPlugin[];
   readonly status?: () => number | null;
 }
 
 /** A service that exports its spans at once, and the collector that it exports them to. */
 async function traced(
   environment: Environment = {},
-  { directPath = true, plugins = [], ...answers }: TracedOptions = {},
+  { plugins = [], ...answers }: TracedOptions = {},
 ) {
   await using started = new AsyncDisposableStack();
   const collector = started.use(await startSpanCollector(answers));
@@ -49,7 +48,7 @@ async function traced(
     OTEL_BSP_SCHEDULE_DELAY: '20',
     ...environment,
   };
-  const app = started.use(await startTestApp(exporting, { directPath, plugins }));
+  const app = started.use(await startTestApp(exporting, { plugins }));
   const owned = started.move();
   return {
     collector,
@@ -80,12 +79,9 @@ function forwarded(app: TestApp): Forwarded {
   );
 }
 
-describe.each([
-  ['the direct path', true],
-  ['yoga', false],
-])('a request by %s', (_, directPath) => {
+describe('a request', () => {
   test('is a span, its operation one below, and each call of the gateway one below that', async () => {
-    await using place = await traced({}, { directPath });
+    await using place = await traced();
     const { collector, app, token } = place;
     const { errors } = await app.query(HOME, { token });
     expect(errors).toEqual([]);
@@ -150,7 +146,7 @@ describe.each([
   test('continues the trace of a trusted proxy, and links that of anybody else, which decides nothing', async () => {
     const baggage = 'tenant=blue';
     const ofOthers = { tracestate: 'congo=1', baggage };
-    await using trusting = await traced(TRUSTED, { directPath });
+    await using trusting = await traced(TRUSTED);
     const ask = ({ app, token }: typeof trusting, traceparent: string) =>
       app.query('{ customerId }', { token, headers: { traceparent, ...ofOthers } });
     const found = async ({ collector }: typeof trusting) => ({
@@ -179,7 +175,7 @@ describe.each([
     await eventually(() => expect(spans.filter(isRequest)).toHaveLength(2));
     expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toHaveLength(3);
 
-    await using place = await traced({}, { directPath });
+    await using place = await traced();
     // It cannot keep its request from being sampled.
     await ask(place, UNSAMPLED);
     const { request, call } = await found(place);
@@ -198,7 +194,7 @@ describe.each([
     const onParse = ({ params }: { readonly params: { readonly source?: unknown } }) => {
       if (String(params.source).includes('inVain')) throw new TypeError('in vain');
     };
-    await using place = await traced({}, { directPath, plugins: [{ onParse }] });
+    await using place = await traced({}, { plugins: [{ onParse }] });
     const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 1 });
     await app.query('{ customerId }', { token });
@@ -245,7 +241,7 @@ describe.each([
   });
 
   test('is no failure where its client leaves before the answer, and neither is its call; its line says so', async () => {
-    await using place = await traced({}, { directPath });
+    await using place = await traced();
     const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
     const client = new AbortController();
@@ -464,11 +460,8 @@ async function sent(app: TestApp, headers: Readonly<Record<string, string>>): Pr
   return forwarded(app);
 }
 
-describe.each([
-  ['the direct path', true],
-  ['yoga', false],
-])('without tracing, by %s,', (_, directPath) => {
-  const app = sharedApp(TRUSTED, { directPath });
+describe('without tracing', () => {
+  const app = sharedApp(TRUSTED);
 
   test('the trace of a trusted proxy is sent on to the gateway as it is, else the id alone', async () => {
     expect(await sent(app, ALL)).toEqual(ALL);
@@ -485,7 +478,7 @@ describe.each([
   });
 
   test('that of anybody else keeps its id, and makes nobody record it', async () => {
-    await using own = await startTestApp({}, { directPath });
+    await using own = await startTestApp();
     const { traceparent, ...rest } = await sent(own, ALL);
     expect(traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[\\da-f]{16}-00$`));
     expect(traceparent).not.toContain(PARENT_ID);

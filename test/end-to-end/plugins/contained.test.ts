@@ -10,8 +10,8 @@ import { startedOnce } from '../../support/started.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
 const SERVING = [
-  ['the direct path', ''],
-  ['yoga', '1'],
+  ['without', ''],
+  ['with', '1'],
 ] as const;
 
 /** Beside a bundled program they get the copy of graphql that is in it. */
@@ -23,7 +23,7 @@ function pluginsFor(program: string): string {
   return copy;
 }
 
-describe.each(SERVING)('where %s serves HTTP', (_server, hooks) => {
+describe.each(SERVING)('%s hooks of HTTP', (_which, hooks) => {
   const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
   const facade = startedOnce(() =>
     startFacadeProcess({

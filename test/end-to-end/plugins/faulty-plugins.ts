@@ -90,11 +90,11 @@ function fieldOf(schema: GraphQLSchema, type: string, name: string) {
   return field;
 }
 
-/** Its hook has yoga serve all HTTP. */
+/** A hook of HTTP. */
 const ofHttp = {
   onResponse({ request }: { readonly request: Request }) {
     if (request.headers.get('x-request-id') === 'forget') forget();
   },
 };
 
-export default [plugin, ...(process.env.HTTP_HOOKS ? [{ plugin: ofHttp, httpOnly: true }] : [])];
+export default [plugin, ...(process.env.HTTP_HOOKS ? [ofHttp] : [])];

@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLSchema, type ValidationRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { describe, expect, test } from 'vitest';
-import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
+import type { OtherPlugin } from '../../../engine/plugins/open-plugins.ts';
 import { startTestApp } from '../../support/app.ts';
 import { send, TRANSPORTS } from '../../support/four-transports.ts';
 import { outcomesOf } from '../operations/request-lines.ts';
@@ -38,33 +38,22 @@ const refuse = (status: number): never => {
   throw refusal(status);
 };
 
-async function startWith(plugins: readonly GivenPlugin[], directPath = true) {
-  return startTestApp({}, { plugins, directPath });
+async function startWith(plugins: readonly OtherPlugin[]) {
+  return startTestApp({}, { plugins });
 }
 
-test('without hooks of HTTP the direct path serves, and the log’s first line says so', async () => {
-  const { plugin, seen } = counting(['onExecute']);
-  await using app = await startWith([plugin]);
-  expect(app.logged[0]).toContain('the direct path serves HTTP');
-  for (const transport of TRANSPORTS) await send(app, transport, '{ __typename }');
-  expect(seen).toEqual({ onExecute: 4 });
-  expect(await seriesValue(app, 'http_general_path_total')).toBe(0);
-});
-
 test.each(OF_HTTP)(
-  'with %s yoga serves all HTTP from the start, and the log’s first line says why',
+  '%s is called for each request over HTTP and for no WebSocket, and the log’s first line says so',
   async (hook) => {
     const { plugin, seen } = counting([hook, 'onExecute']);
-    await using app = await startWith([{ plugin: { name: 'mine', ...plugin }, httpOnly: true }]);
+    await using app = await startWith([{ name: 'mine', ...plugin }]);
     expect(JSON.parse(app.logged[0] as string)).toMatchObject({
-      msg: 'yoga serves all HTTP',
-      because: `plugin 1 of the list (mine) has ${hook}`,
+      hooks: [`plugin 1 of the list (mine) has ${hook}`],
     });
     if (hook === 'onYogaInit') expect(seen).toEqual({ onYogaInit: 1 });
     for (const transport of TRANSPORTS) {
       expect((await send(app, transport, '{ __typename }')).data).toEqual({ __typename: 'Query' });
     }
-    expect(await seriesValue(app, 'http_general_path_total')).toBe(3);
     expect(seen).toEqual({ [hook]: hook === 'onYogaInit' ? 1 : 3, onExecute: 4 });
   },
 );
@@ -86,7 +75,7 @@ test('a hook of HTTP changes requests, results and responses, and its refusal ha
       for (const cookie of ['a=1', 'b=2']) headers.append('set-cookie', cookie);
     },
   };
-  await using app = await startWith([{ plugin, httpOnly: true }]);
+  await using app = await startWith([plugin]);
   for (const transport of ['POST', 'GET', 'event stream'] as const) {
     const { data, text, headers } = await send(app, transport, '{ __typename }');
     expect(data).toEqual({ changed: 'Query' });
@@ -112,25 +101,15 @@ describe('the start stops', () => {
   const another = new GraphQLSchema({});
   test.each<[string, (Plugin & Record<string, unknown>)[], RegExp]>([
     [
-      'for a hook of HTTP that is not said to guard HTTP alone',
-      [{ name: 'csrf', onRequestParse: noop }],
-      /plugin 1 of the list \(csrf\) has onRequestParse.*httpOnly/,
-    ],
-    [
-      'for a span of HTTP',
-      [{}, { instrumentation: { request: noop } }],
-      /plugin 2 of the list has instrumentation\.request/,
-    ],
-    [
       'for a hook that nothing calls',
       [{ name: 'old', onResolverCalled: noop }],
       /plugin 1 of the list \(old\) has onResolverCalled, which nothing calls/,
     ],
     ['for a hook of our own', [{ onAdmit: noop }], /onAdmit, which nothing calls/],
     [
-      'for a plugin that adds one with a hook of HTTP',
-      [{ onPluginInit: ({ addPlugin }) => addPlugin({ onParams: noop } as Plugin) }],
-      /plugin 1 of the list, by a plugin that it adds, has onParams/,
+      'for a plugin that adds one with a hook that nothing calls',
+      [{ onPluginInit: ({ addPlugin }) => addPlugin({ onAdmit: noop } as Plugin) }],
+      /plugin 1 of the list, by a plugin that it adds, has onAdmit/,
     ],
     [
       'for one that replaces the schema',
@@ -143,11 +122,7 @@ describe('the start stops', () => {
       /plugin 1 of the list cannot begin: Error: no such thing/,
     ],
     ['for what is no plugin', [null as never], /plugin 1 of the list is none/],
-    [
-      'for a hook that fails as yoga begins',
-      [{ plugin: { onYogaInit: fail }, httpOnly: true }],
-      /no such thing/,
-    ],
+    ['for a hook that fails as yoga begins', [{ onYogaInit: fail }], /no such thing/],
   ])('%s', async (_why, plugins, problem) => {
     await expect(startWith(plugins)).rejects.toThrow(problem);
   });
@@ -189,23 +164,21 @@ test('onDispose runs at the shutdown, of every plugin, whatever one fails with, 
   expect(app.logged.some((line) => line.includes('left open'))).toBe(true);
 });
 
-describe.each([true, false])('with the direct path %s', (directPath) => {
-  test.each([
-    ['a rule', {}, 200, 400],
-    ['a rule with a status', { http: { status: 403 } }, 403, 403],
-  ])('an operation refused by %s has one status', async (_what, extensions, plain, typed) => {
-    const rule: ValidationRule = (context) => ({
-      Field: () => context.reportError(new GraphQLError('never', { extensions })),
-    });
-    const plugin: Plugin = { onValidate: ({ addValidationRule }) => addValidationRule(rule) };
-    await using app = await startWith([plugin], directPath);
-    for (const [accept, expected] of [
-      ['application/json', plain],
-      ['application/graphql-response+json', typed],
-    ] as const) {
-      const { status, errors } = await send(app, 'POST', '{ __typename }', { headers: { accept } });
-      expect([accept, status]).toEqual([accept, expected]);
-      expect(errors).toMatchObject([{ message: 'never', extensions: { retryable: false } }]);
-    }
+test.each([
+  ['a rule', {}, 200, 400],
+  ['a rule with a status', { http: { status: 403 } }, 403, 403],
+])('an operation refused by %s has one status', async (_what, extensions, plain, typed) => {
+  const rule: ValidationRule = (context) => ({
+    Field: () => context.reportError(new GraphQLError('never', { extensions })),
   });
+  const plugin: Plugin = { onValidate: ({ addValidationRule }) => addValidationRule(rule) };
+  await using app = await startWith([plugin]);
+  for (const [accept, expected] of [
+    ['application/json', plain],
+    ['application/graphql-response+json', typed],
+  ] as const) {
+    const { status, errors } = await send(app, 'POST', '{ __typename }', { headers: { accept } });
+    expect([accept, status]).toEqual([accept, expected]);
+    expect(errors).toMatchObject([{ message: 'never', extensions: { retryable: false } }]);
+  }
 });

@@ -1,7 +1,7 @@
 import type { Plugin } from '@envelop/core';
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
-import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
+import type { OtherPlugin } from '../../../engine/plugins/open-plugins.ts';
 import { startTestApp } from '../../support/app.ts';
 import { type Sent, send } from '../../support/four-transports.ts';
 
@@ -34,15 +34,15 @@ function wrapping(wrap: (own: Run) => Run): Plugin {
   };
 }
 
-function ofHttp(hook: string): GivenPlugin {
+function ofHttp(hook: string): OtherPlugin {
   const fails = ({ result, serverContext, context }: Record<string, Record<string, unknown>>) => {
     const { params } = (context ?? serverContext) as { params?: { query?: string } };
     if (/placeOrder|setValue/.test(String(params?.query)) && (!result || result.data)) fail();
   };
-  return { httpOnly: true, plugin: { [hook]: fails } };
+  return { [hook]: fails };
 }
 
-const AFTER: Readonly<Record<string, GivenPlugin>> = {
+const AFTER: Readonly<Record<string, OtherPlugin>> = {
   'onExecuteDone throws': executing(() => ({ onExecuteDone: fail })),
   'onExecuteDone rejects': executing(() => ({ onExecuteDone: async () => fail() })),
   'onExecuteDone puts an error in its place': executing(() => ({
@@ -63,7 +63,7 @@ const AFTER: Readonly<Record<string, GivenPlugin>> = {
   }),
 };
 
-const AFTER_OVER_HTTP: Readonly<Record<string, GivenPlugin>> = {
+const AFTER_OVER_HTTP: Readonly<Record<string, OtherPlugin>> = {
   'onExecutionResult throws': ofHttp('onExecutionResult'),
   'onResultProcess throws': ofHttp('onResultProcess'),
   'onResponse throws': ofHttp('onResponse'),
@@ -116,7 +116,7 @@ test.each([...Object.entries(AFTER), ...Object.entries(AFTER_OVER_HTTP)])(
   },
 );
 
-test.each<[string, GivenPlugin]>([
+test.each<[string, OtherPlugin]>([
   [
     'the function that executes is not waited for',
     executing(({ executeFn, setExecuteFn }) =>
@@ -174,7 +174,7 @@ test('a refusal of the gateway is what it was, though the resolver is wrapped', 
 });
 
 test('a read beside the outcome keeps the error that it had itself', async () => {
-  const plugins = [AFTER['onExecuteDone throws'] as GivenPlugin];
+  const plugins = [AFTER['onExecuteDone throws'] as OtherPlugin];
   await using app = await startTestApp({}, { plugins });
   const token = await app.signIn();
   app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 403 });

@@ -33,11 +33,6 @@ test.each([
     'export default [{}, { onFoo() {} }];',
     'plugin 2 of the list has onFoo, which nothing calls',
   ],
-  [
-    'lists a hook of HTTP',
-    "export default [{ name: 'csrf', onRequest() {} }];",
-    'plugin 1 of the list (csrf) has onRequest',
-  ],
 ])(
   'a file that %s stops the start, and is listed with what else cannot be used',
   async (_what, text, word) => {

@@ -9,7 +9,7 @@ import {
 } from '@graphql-yoga/plugin-jwt';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
+import type { OtherPlugin } from '../../../engine/plugins/open-plugins.ts';
 import { examplePlugins } from '../../../examples/plugins/plugins.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
@@ -71,11 +71,7 @@ test('generic-auth lets those in whom it knows, beside disable-introspection, wh
 });
 
 test('csrf-prevention wants its header, and guards no WebSocket', async () => {
-  const plugins: GivenPlugin[] = [{ plugin: useCSRFPrevention(), httpOnly: true }];
-  await expect(startTestApp({}, { plugins: [useCSRFPrevention()] })).rejects.toThrow(
-    'onRequestParse',
-  );
-  await using app = await startTestApp({}, { plugins });
+  await using app = await startTestApp({}, { plugins: [useCSRFPrevention()] });
   const refused = [403, 'GRAPHQL_PARSE_FAILED'];
   const passed = [200, undefined];
   // The other two send JSON, which is preflighted.
@@ -89,22 +85,19 @@ test('jwt verifies each token, and those of WebSockets where it is told where th
   const secret = 'a secret of the sandbox, of more than 32 bytes';
   await using gateway = await startSandbox({ secret, tickMs: 0, instruments: 10 });
   const seen: unknown[] = [];
-  const plugins: GivenPlugin[] = [
-    {
-      httpOnly: true,
-      plugin: useJWT({
-        signingKeyProviders: [createInlineSigningKeyProvider(secret)],
-        tokenLookupLocations: [
-          (given) =>
-            given.request && extractFromHeader({ name: 'authorization', prefix: 'Bearer' })(given),
-          ({ serverContext }) => {
-            const { caller } = serverContext as unknown as Seen;
-            return caller?.token ? { token: caller.token } : undefined;
-          },
-        ],
-        reject: { missingToken: false },
-      }),
-    },
+  const plugins: OtherPlugin[] = [
+    useJWT({
+      signingKeyProviders: [createInlineSigningKeyProvider(secret)],
+      tokenLookupLocations: [
+        (given) =>
+          given.request && extractFromHeader({ name: 'authorization', prefix: 'Bearer' })(given),
+        ({ serverContext }) => {
+          const { caller } = serverContext as unknown as Seen;
+          return caller?.token ? { token: caller.token } : undefined;
+        },
+      ],
+      reject: { missingToken: false },
+    }),
     { onExecute: ({ args }: Verified) => void seen.push(args.contextValue.jwt?.payload.login) },
   ];
   await using app = await startTestApp({}, { plugins, gateway });
@@ -126,53 +119,50 @@ interface Span {
 const FAILED = 2;
 const LIVE = 'subscription Live { positionChanges { cursor } }';
 
-test.each([true, false])(
-  'the example’s plugins see operations on every transport',
-  async (directPath) => {
-    const spans: Span[] = [];
-    const metrics = new Registry();
-    const exporter = {
-      export(ended: readonly unknown[], done: (result: { code: number }) => void) {
-        spans.push(...(ended as Span[]));
-        done({ code: 0 });
-      },
-      async shutdown() {},
-    };
-    const plugins = examplePlugins({ spans: exporter, metrics });
-    await using app = await startTestApp({ POSITIONS_POLL_MS: '200' }, { plugins, directPath });
-    const token = await app.signIn();
-    await app.query('query Posted { customerId }', { token });
-    await send(app, 'GET', 'query Got { customerId }', { token });
-    await app.query('query Failing { session(maxAge: -1) { balance } }', { token });
-    expect((await send(app, 'event stream', LIVE, { token })).text).toContain('cursor');
-    using socket = await initializedSocket(app, token);
-    socket.subscribe('1', 'query OfSocket { customerId }');
-    await socket.until('1', 'complete');
-    socket.subscribe('2', LIVE);
-    await socket.until('2', 'next');
-    socket.say('{"id":"2","type":"complete"}');
-    const expected = [
-      'mutation.anonymous',
-      'query.Failing',
-      'query.Got',
-      'query.OfSocket',
-      'query.Posted',
-      'subscription.Live',
-      'subscription.Live',
-    ];
-    await eventually(() => expect(spans.length).toBeGreaterThanOrEqual(expected.length));
-    expect(spans.map(({ name }) => name).sort()).toEqual(expected);
-    const failed = spans.filter(({ status }) => status.code === FAILED);
-    expect(failed.map(({ name }) => name)).toEqual(['query.Failing']);
-    expect(JSON.stringify(failed[0]?.events)).toContain('BAD_USER_INPUT');
-    const counted = await metrics.metrics();
-    expect(counted).toMatch(/graphql_envelop_request\{[^}]*operationType="subscription"[^}]*\} 2/);
-    expect(counted).toMatch(/graphql_envelop_error_result\{[^}]*operationType="query"[^}]*\} 1/);
-    expect(counted).toMatch(/execute_resolver_count\{[^}]*fieldName="customerId"[^}]*\} 3/);
-    const written = spans.map((span) => JSON.stringify([span.name, span.attributes, span.events]));
-    assertNoLeak('output of the plugins', [counted, ...written], app.sandbox.requests());
-  },
-);
+test('the example’s plugins see operations on every transport', async () => {
+  const spans: Span[] = [];
+  const metrics = new Registry();
+  const exporter = {
+    export(ended: readonly unknown[], done: (result: { code: number }) => void) {
+      spans.push(...(ended as Span[]));
+      done({ code: 0 });
+    },
+    async shutdown() {},
+  };
+  const plugins = examplePlugins({ spans: exporter, metrics });
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '200' }, { plugins });
+  const token = await app.signIn();
+  await app.query('query Posted { customerId }', { token });
+  await send(app, 'GET', 'query Got { customerId }', { token });
+  await app.query('query Failing { session(maxAge: -1) { balance } }', { token });
+  expect((await send(app, 'event stream', LIVE, { token })).text).toContain('cursor');
+  using socket = await initializedSocket(app, token);
+  socket.subscribe('1', 'query OfSocket { customerId }');
+  await socket.until('1', 'complete');
+  socket.subscribe('2', LIVE);
+  await socket.until('2', 'next');
+  socket.say('{"id":"2","type":"complete"}');
+  const expected = [
+    'mutation.anonymous',
+    'query.Failing',
+    'query.Got',
+    'query.OfSocket',
+    'query.Posted',
+    'subscription.Live',
+    'subscription.Live',
+  ];
+  await eventually(() => expect(spans.length).toBeGreaterThanOrEqual(expected.length));
+  expect(spans.map(({ name }) => name).sort()).toEqual(expected);
+  const failed = spans.filter(({ status }) => status.code === FAILED);
+  expect(failed.map(({ name }) => name)).toEqual(['query.Failing']);
+  expect(JSON.stringify(failed[0]?.events)).toContain('BAD_USER_INPUT');
+  const counted = await metrics.metrics();
+  expect(counted).toMatch(/graphql_envelop_request\{[^}]*operationType="subscription"[^}]*\} 2/);
+  expect(counted).toMatch(/graphql_envelop_error_result\{[^}]*operationType="query"[^}]*\} 1/);
+  expect(counted).toMatch(/execute_resolver_count\{[^}]*fieldName="customerId"[^}]*\} 3/);
+  const written = spans.map((span) => JSON.stringify([span.name, span.attributes, span.events]));
+  assertNoLeak('output of the plugins', [counted, ...written], app.sandbox.requests());
+});
 
 test('a plugin sees the text of a document, the request over HTTP, and errors as clients get them', async () => {
   const seen: unknown[] = [];

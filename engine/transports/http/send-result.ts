@@ -1,6 +1,4 @@
-import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import { parseExactJson } from '../../../lib/exact-json.ts';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Body } from '../../../lib/pack.ts';
 import type { Operation } from '../../admission/operation.ts';
@@ -11,38 +9,7 @@ import type { Refusal } from '../../operation/refusal.ts';
 import { asOnlyEvent } from './event-stream.ts';
 import { FRAMINGS, isStream } from './framings.ts';
 import { type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negotiation.ts';
-import { readQueryString } from './query-string.ts';
 import type { HttpReply } from './reply.ts';
-
-/** The parameters that a request sends, or why they cannot be read. */
-type Reading = { readonly sent: unknown } | { readonly fault: string };
-
-const BYTE_ORDER_MARK = 0xfeff;
-
-/** The parameters of a GET or a POST; null for what yoga reads by the web's streams, which cost more than all the rest. Both must answer alike. */
-export function readOrdinary(
-  { method, url }: IncomingMessage,
-  body: Buffer | null,
-): Reading | null {
-  if (body !== null) return readBody(body);
-  if (method !== 'GET') return null;
-  try {
-    return { sent: readQueryString(url ?? '') };
-  } catch {
-    return null;
-  }
-}
-
-function readBody(body: Buffer): Reading {
-  try {
-    const text = body.toString();
-    const hasMark = text.charCodeAt(0) === BYTE_ORDER_MARK;
-    const sent = parseExactJson(hasMark ? text.slice(1) : text);
-    return { sent };
-  } catch {
-    return { fault: 'The body is not JSON.' };
-  }
-}
 
 /** Answers a request that is refused, by the status that GraphQL over HTTP gives it. */
 export function sendRefusal(
