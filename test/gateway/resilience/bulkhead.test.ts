@@ -111,12 +111,10 @@ test('an order that is read on keeps its place: half of an account’s, and half
   const { clock, sent, place, sentOf, answer } = openOrders();
   const late: string[] = [];
   place('other');
-  const ofAccounts = ['a', 'b', 'c'].flatMap((account) =>
-    place(account, 8, () => late.push(account)),
-  );
+  const ofAccounts = ['a', 'b'].flatMap((account) => place(account, 8, () => late.push(account)));
   const kept = sent.map(({ call }) => call.mayBeLate?.() ?? false);
   expect(kept.slice(1)).toEqual(
-    ['a', 'b', 'c'].flatMap(() => [...Array(4).fill(true), ...Array(4).fill(false)]).slice(0, 23),
+    ['a', 'b'].flatMap(() => [...Array(4).fill(true), ...Array(4).fill(false)]),
   );
   // Four that are read on, and one that is not: three more are under way.
   for (let at = 1; at < 6; at += 1) await answer(at);
