@@ -7,7 +7,6 @@ import {
   parse,
 } from 'graphql';
 import { traits } from '../../engine/operation/field-traits.ts';
-import { memo } from '../../lib/memo.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Context } from './context.ts';
 import { printedSchema } from './schema.ts';
@@ -19,9 +18,9 @@ const MAX_ENTITIES = 500;
 type Find = (scope: Scope, id: string) => Promise<object | null>;
 
 const ENTITIES: Readonly<Record<string, Find>> = {
-  Instrument: async (scope, id) => scope.instrument(id),
-  Position: async (scope, id) => found(await scope.positions(), id),
-  Order: async (scope, id) => found((await scope.orders()) ?? [], id),
+  Instrument: (scope, id) => scope.instrument(id),
+  Position: (scope, id) => scope.position(id),
+  Order: (scope, id) => scope.order(id),
 };
 
 const TYPES = Object.keys(ENTITIES);
@@ -106,12 +105,4 @@ function subgraphSdl(schema: GraphQLSchema): string {
     // A router has its own, and asks a subgraph for nothing that is deferred.
     .replace(/^"""\n(?:(?!""").*\n)*?"""\ndirective @(?:defer|stream)\([^)]*\) on .*\n\n/gm, '');
   return `${LINK}${ONE_OF}${keyed}`;
-}
-
-// A list is immutable, so its index is memoized; the WeakMap drops it with the list.
-const indexes = new WeakMap<readonly object[], ReadonlyMap<string, object>>();
-
-function found(list: readonly { readonly id: string }[], id: string): object | null {
-  const index = memo(indexes, list, () => new Map(list.map((one) => [one.id, one])));
-  return index.get(id) ?? null;
 }

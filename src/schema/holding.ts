@@ -123,8 +123,7 @@ builder.queryFields((t) => ({
     ...nullable(reads('positions'), 'One open position; null where none of that id is open.'),
     type: PositionRef,
     args: { id: t.arg.id({ required: true, description: 'The position’s id.' }) },
-    resolve: async (_root, { id }, { scope }) =>
-      (await scope.positions()).find((position) => position.id === id),
+    resolve: (_root, { id }, { scope }) => scope.position(id),
   }),
   orders: t.field({
     ...reads('orders'),
@@ -144,8 +143,7 @@ builder.queryFields((t) => ({
     ...nullable(reads('orders'), 'One pending order; null where none of that id is pending.'),
     type: OrderRef,
     args: { id: t.arg.id({ required: true, description: 'The order’s id.' }) },
-    resolve: async (_root, { id }, { scope }) =>
-      (await scope.orders())?.find((order) => order.id === id),
+    resolve: (_root, { id }, { scope }) => scope.order(id),
   }),
 }));
 

@@ -81,8 +81,9 @@ export class Scope implements OwnReads {
   #snapshotAhead: Promise<SessionAnswer> | undefined;
   #catalog: MaybePromise<CatalogView> | undefined;
   #reads: Map<Read<unknown>, Promise<unknown>> | undefined;
-  /** Created where the catalog is not cached, which is once an hour. */
   #instruments: DataLoader<string, Instrument | null> | undefined;
+  #positionsById: DataLoader<string, Position | null> | undefined;
+  #ordersById: DataLoader<string, Order | null> | undefined;
 
   constructor(services: Services, caller: Caller, record: ReadRecord, plan: Plan, after = 0) {
     this.#services = services;
@@ -192,6 +193,11 @@ export class Scope implements OwnReads {
     return this.#list;
   }
 
+  position(id: string): Promise<Position | null> {
+    this.#positionsById ??= loaderOf(async () => byId(await this.positions()));
+    return this.#positionsById.load(id);
+  }
+
   async positionTotals(): Promise<PositionTotals> {
     return totalsOf(await this.positions());
   }
@@ -210,6 +216,11 @@ export class Scope implements OwnReads {
 
   async orders(): Promise<readonly Order[] | null> {
     return (await this.#readOrders()).session.orders;
+  }
+
+  order(id: string): Promise<Order | null> {
+    this.#ordersById ??= loaderOf(async () => byId((await this.orders()) ?? []));
+    return this.#ordersById.load(id);
   }
 
   /** The snapshot that agrees with the list. */
@@ -279,21 +290,17 @@ export class Scope implements OwnReads {
     });
   }
 
-  /** Synchronous where the catalog is cached; otherwise a DataLoader batches the request's reads. */
-  instrument(id: string): MaybePromise<Instrument | null> {
-    const catalog = this.catalog();
-    if (!(catalog instanceof Promise)) return catalog.version.byId.get(id) ?? null;
-    this.#instruments ??= new DataLoader(async (ids) => {
-      const { version } = await this.catalog();
-      return ids.map((each) => version.byId.get(each) ?? null);
-    });
+  instrument(id: string): Promise<Instrument | null> {
+    this.#instruments ??= loaderOf(() =>
+      chain(this.catalog(), ({ version }): ById<Instrument> => version.byId),
+    );
     return this.#instruments.load(id);
   }
 
   /** In the order of the ids, with null for each that the catalog has none for. */
-  instrumentsByIds(ids: readonly string[]): MaybePromise<readonly (Instrument | null)[]> {
+  instrumentsByIds(ids: readonly string[]): Promise<readonly (Instrument | null)[]> {
     if (ids.length > MAX_IDS) throw new InputError('ids', `ids must be at most ${MAX_IDS}.`);
-    return chain(this.catalog(), ({ version }) => ids.map((id) => version.byId.get(id) ?? null));
+    return Promise.all(ids.map((id) => this.instrument(id)));
   }
 
   instruments(request: PageRequest): MaybePromise<InstrumentConnection> {
@@ -315,6 +322,21 @@ export class Scope implements OwnReads {
 interface SnapshotAlone {
   readonly answer: SessionAnswer;
   readonly list: null;
+}
+
+type ById<T> = ReadonlyMap<string, T>;
+
+/** Loads things by their ids, of which a batch costs one read of them all; null for an id of none. */
+function loaderOf<T>(read: () => MaybePromise<ById<T>>): DataLoader<string, T | null> {
+  return new DataLoader(async (ids) => {
+    const all = await read();
+    return ids.map((id) => all.get(id) ?? null);
+  });
+}
+
+function byId<T extends { readonly id: string }>(list: readonly T[]): ById<T> {
+  // Of several with one id the first is meant.
+  return new Map(list.toReversed().map((one) => [one.id, one]));
 }
 
 type Holding = Pick<Position | Order, 'symbol'>;

@@ -1,0 +1,44 @@
+import DataLoader from 'dataloader';
+import { LRUCache } from 'lru-cache';
+import { expect, test, vi } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
+
+test('each keyed read is a DataLoader’s, of which an operation has one batch; the catalog is lru-cache’s to fetch', async () => {
+  const load = vi.spyOn(DataLoader.prototype, 'load');
+  const fetched = vi.spyOn(LRUCache.prototype, 'forceFetch');
+  await using app = await startTestApp({ FEDERATION: 'on' });
+  const token = await app.signIn();
+  const all = '{ positions { id symbol instrument { id } } orders { id instrument { id } } }';
+  const { data } = await app.query(all, { token });
+  const [position] = data.positions;
+  const [order] = data.orders;
+  const rows = [...data.positions, ...data.orders];
+  expect(rows.map(({ instrument }) => instrument?.id)).not.toContain(undefined);
+  expect(load).toHaveBeenCalledTimes(rows.length);
+  expect(new Set(load.mock.contexts).size).toBe(1);
+  expect(fetched).toHaveBeenCalledTimes(1);
+  load.mockClear();
+  const query = `query ($id: ID!, $of: [_Any!]!) {
+    instrument(id: "${position.symbol}") { id }
+    instrumentsByIds(ids: ["${position.symbol}", "none"]) { id }
+    position(id: "${position.id}") { id }
+    order(id: $id) { id }
+    _entities(representations: $of) { ... on Position { id } }
+  }`;
+  const of = [
+    { __typename: 'Position', id: position.id },
+    { __typename: 'Position', id: 'none' },
+  ];
+  const keyed = await app.query(query, { token, variables: { id: order.id, of } });
+  expect(keyed.data).toEqual({
+    instrument: { id: position.symbol },
+    instrumentsByIds: [{ id: position.symbol }, null],
+    position: { id: position.id },
+    order: { id: order.id },
+    _entities: [{ id: position.id }, null],
+  });
+  expect(load).toHaveBeenCalledTimes(7);
+  expect(new Set(load.mock.contexts).size).toBe(3);
+  expect(fetched).toHaveBeenCalledTimes(1);
+  vi.restoreAllMocks();
+});
