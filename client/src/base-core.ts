@@ -165,15 +165,16 @@ export function createBaseCore(
   }
 
   async function account(signal = new AbortController().signal, over?: Exchanger): Promise<string> {
-    let token = await untilAborted(tokens.get(), signal);
+    const own = tokens.forCaller();
+    let token = await untilAborted(own.get(), signal);
     for (let isRenewed = false; ; isRenewed = true) {
       try {
         return await untilAborted(accounts.of(token, over), signal);
       } catch (thrown) {
         if ((thrown as TradingGraphError).code !== 'UNAUTHENTICATED') throw thrown;
-        if (isRenewed) throw tokens.refusedAgain(token);
+        if (isRenewed) throw own.refusedAgain(token);
       }
-      token = await untilAborted(tokens.renewed(token), signal);
+      token = await untilAborted(own.renewed(token), signal);
     }
   }
 

@@ -25,6 +25,8 @@ export interface RequestOptions<Data = unknown> {
   readonly account?: string;
   /** Sends no token, as signing in does. */
   readonly anonymous?: boolean;
+  /** Sends this token, or none (null), in place of that of `token`, which is not asked for. It is not renewed. */
+  readonly token?: string | null;
   /** The silence after which each attempt is given up: 30 s for what is repeated, 60 s for what is not. An answer that flows is not cut. */
   readonly timeoutMs?: number;
   /**

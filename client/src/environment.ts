@@ -21,6 +21,8 @@ export interface Environment {
   readonly prefersStreams?: boolean;
   /** How many event streams may be open beside requests to that address; left out, any number. */
   readonly maxStreams?: (url: string) => number;
+  /** Whether the process may serve several users, so that each request asks for its own token; left out, where there is no window. */
+  readonly isServer?: boolean;
   readonly lifecycle: Lifecycle;
 }
 
@@ -30,7 +32,10 @@ export type OwnEnvironment = Partial<
 >;
 
 /** The functions of it that requests need. */
-export type RequestEnvironment = Pick<Environment, 'fetch' | 'now' | 'uptime' | 'random' | 'after'>;
+export type RequestEnvironment = Pick<
+  Environment,
+  'fetch' | 'now' | 'uptime' | 'random' | 'after' | 'isServer'
+>;
 
 /** The parts that requests need, and a listener for the `Date` of their answers. */
 export interface DatedEnvironment extends RequestEnvironment {

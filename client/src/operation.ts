@@ -12,7 +12,7 @@ export interface TrustedDocument<Data, Variables> {
 }
 
 /** Text with the types of its data and variables. */
-export type TypedText<Data, Variables> = string & {
+export type TypedText<Data, Variables = unknown> = string & {
   readonly __apiType?: (variables: Variables) => Data;
 };
 

@@ -1,3 +1,5 @@
+'use client';
+
 export type { TicketState } from './orders/ticket.ts';
 export type { CatalogState } from './react/catalog-store.ts';
 export {

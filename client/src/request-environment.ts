@@ -8,6 +8,8 @@ export function requestEnvironment(): RequestEnvironment {
     now: () => Date.now(),
     uptime: () => performance.now(),
     random: () => Math.random(),
+    // A worker of the browser's has no window, and one user.
+    isServer: typeof window === 'undefined' && !('importScripts' in globalThis),
     after(ms, task) {
       // A delay beyond the longest timer would make the platform run the task at once.
       const timer = setTimeout(task, Math.min(Math.max(ms, 0), MAX_MS));

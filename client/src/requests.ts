@@ -1,4 +1,4 @@
-import { createBaseCore } from './base-core.ts';
+import { createBaseCore, type SubscriptionsPart } from './base-core.ts';
 import type { CoreClientOptions } from './core-client.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
 import { requestEnvironment } from './request-environment.ts';
@@ -17,7 +17,8 @@ export function createRequests(options: RequestsOptions): RequestsClient {
   return ownMethods(createBaseCore({ ...options, environment }, () => NO_SUBSCRIPTIONS));
 }
 
-const NO_SUBSCRIPTIONS = {
+/** What a client without lines has in their place. */
+export const NO_SUBSCRIPTIONS: SubscriptionsPart = {
   subscribe: () => () => {},
   restart() {},
   tokenChanged() {},

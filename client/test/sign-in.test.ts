@@ -24,7 +24,11 @@ function open(token: ClientOptions['token']) {
     const body = given === 'a1' ? REFUSED : { data: { session: { login: given[0] } } };
     return new Response(JSON.stringify(body));
   };
-  const environment = { fetch: fetch as unknown as Environment['fetch'], random: () => 0 };
+  const environment = {
+    fetch: fetch as unknown as Environment['fetch'],
+    random: () => 0,
+    isServer: false,
+  };
   const client = createClient({ url: 'http://facade/graphql', token, environment });
   onTestFinished(() => client.dispose());
   return { client, sent };

@@ -76,7 +76,11 @@ export class Requests {
         variables: sentVariables(variables),
         options,
         signIn:
-          account !== undefined ? { login: account } : mutates ? this.#options.signIn() : null,
+          account !== undefined
+            ? { login: account }
+            : mutates && options.token === undefined
+              ? this.#options.signIn()
+              : null,
         repeats,
         method,
         signal: abort.signal,
@@ -115,15 +119,17 @@ export class Requests {
   }
 
   async #withToken(request: Request): Promise<Result<unknown>> {
-    if (request.options.anonymous) return await this.#send(request, null);
-    const { tokens } = this.#options;
-    const token = await untilAborted(tokens.get(), request.signal);
-    const result = await this.#send(request, token);
+    const { anonymous, token } = request.options;
+    const own = anonymous ? null : token;
+    if (own !== undefined) return await this.#send(request, own);
+    const tokens = this.#options.tokens.forCaller();
+    const current = await untilAborted(tokens.get(), request.signal);
+    const result = await this.#send(request, current);
     if (!isTokenRefused(result)) {
-      if (result.data !== null) tokens.accepted(token);
+      if (result.data !== null) tokens.accepted(current);
       return result;
     }
-    const renewing = tokens.renewed(token);
+    const renewing = tokens.renewed(current);
     // A partial answer is returned at once, without waiting for the renewal. With `repeats: false` the caller decides
     // whether to repeat: a new token may be another account's.
     if (request.options.repeats === false || !isWhollyRefused(result)) {

@@ -34,6 +34,8 @@ const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
 const SILENT =
   '`token` has not answered in 30 s: what it asks of this client has to be `anonymous`.';
+const ONE_USER =
+  '`token` gave another token: on a server this client is for one user. Make one for each request by `forRequest` of trading-graph-client/server.';
 const NO_TEXT = '`token` gives something else than a text.';
 
 /**
@@ -51,9 +53,28 @@ export class Tokens {
   #failure: { readonly error: TradingGraphError; readonly until: number } | null = null;
   #failures = 0;
   #isDisposed = false;
+  /** The renewals of callers on a server, by the token that was refused, whose owner alone can have had it. */
+  #renewals = new Map<string, Promise<string>>();
+  /** The token that a caller on a server was given last; null once it was said that they are several users'. */
+  #given: string | null | undefined;
 
   constructor(options: TokensOptions) {
     this.#options = options;
+  }
+
+  /** The same, but where the process may serve other users too: there no answer to one request is another's. */
+  forCaller(): Tokens {
+    if (!this.#options.environment.isServer) return this;
+    const source: TokenSource = async (options) => {
+      const token = await this.#options.source(options);
+      const isOther = this.#given != null && token !== this.#given && !options.force;
+      if (isOther) console.warn(ONE_USER);
+      if (this.#given !== null) this.#given = isOther ? null : (token ?? undefined);
+      return token;
+    };
+    const own = new Tokens({ ...this.#options, source });
+    own.#renewals = this.#renewals;
+    return own;
   }
 
   /** The token to send. Rejects with `SIGNED_OUT`, or with a retryable error where the app could not say. */
@@ -68,6 +89,7 @@ export class Tokens {
     this.#throwIfDisposed();
     // It may be another account's, and takes no refused one's place any more.
     this.#current = null;
+    this.#given &&= undefined;
     return this.#taken(this.#ask(false));
   }
 
@@ -79,7 +101,11 @@ export class Tokens {
     if (this.#current !== null && this.#current !== refused) return this.#current;
     this.#throwInCoolDown();
     this.#noteRefused(refused);
-    return await this.#ask(true).token;
+    if (!this.#options.environment.isServer) return await this.#ask(true).token;
+    const renewing = this.#renewals.get(refused) ?? this.#ask(true).token;
+    this.#renewals.set(refused, renewing);
+    this.#current = await renewing.finally(() => this.#renewals.delete(refused));
+    return this.#current;
   }
 
   /** Signs out, since the server has refused the renewed token as well, unless another one has taken its place. */

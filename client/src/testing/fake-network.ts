@@ -113,6 +113,8 @@ export class FakeNetwork {
       now: () => STARTED_AT + this.time.uptimeMs + this.deviceAheadMs,
       uptime: () => this.time.uptimeMs,
       random: () => this.random,
+      // One user's app, also where tests run without a window.
+      isServer: false,
       randomId: () => {
         this.#ids += 1;
         return `key-${this.#ids}`;

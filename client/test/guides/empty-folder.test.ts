@@ -162,7 +162,7 @@ describe.skipIf(reason !== null)(
         run(made?.text.trim().replaceAll('\n', ' && ') ?? vanilla(of), folder);
         const cwd = join(folder, `my-${of}`);
         writeFiles('docs/clients/ten-minutes.md', cwd, app.url, ['src/client.ts']);
-        writeFiles(guide, cwd, app.url, [file]);
+        writeFiles(guide, cwd, app.url, [file, 'src/ticket.ts']);
         if (main !== undefined) writeFileSync(join(cwd, 'src/main.ts'), main);
         run(build, cwd);
         await using opened = await openApp(cwd, 'npm run dev');

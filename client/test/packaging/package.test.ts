@@ -33,6 +33,18 @@ const ONE = 'query ($id: ID!) { instrument(id: $id) { id } }' as TypedText<{ ins
 export const one: Promise<Result<{ instrument: { id: string } | null }>> = client.query(ONE, { id: 'AAPL' });
 // @ts-expect-error The operation has variables.
 export const none = client.query(ONE);
+const HOME = '{ session { id } }' as TypedText<{ session: { id: string } | null }>;
+export const home: Promise<Result<{ session: { id: string } | null }>> = client.query(HOME);
+const any = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
+const ticket = client.orders.ticket();
+export const orders = [ticket.place({ ...any, kind: 'MARKET' }), ticket.place({ ...any, kind: 'PENDING', price: 1 })];
+declare const lost: number | undefined;
+// @ts-expect-error It has no kind.
+ticket.place({ ...any, price: lost });
+// @ts-expect-error What waits for a price has one.
+ticket.place({ ...any, kind: 'PENDING' });
+// @ts-expect-error Nor may it be missing.
+ticket.place({ ...any, kind: 'PENDING', price: lost });
 `;
 
 /** What React Native declares of these globals. */
@@ -119,6 +131,13 @@ test('what reads CommonJS alone has all that ES modules export', async () => {
   const exported = await exportsBy('names.js', (entry) => `await import('${entry}')`);
   expect(exported).toHaveLength(entries.length);
   expect(await exportsBy('names.cjs', (entry) => `require('${entry}')`)).toEqual(exported);
+});
+
+test('the hooks are for the browser’s part of an app that is rendered on a server', () => {
+  for (const file of ['react.js', 'cjs/react.js'])
+    expect(readFileSync(join(packed.folder, 'dist', file), 'utf8')).toMatch(
+      /^(?:"use strict";\n)?'use client';\n/,
+    );
 });
 
 test('publint finds nothing to mend', async () => {

@@ -1,0 +1,173 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { ownApp } from '../../test/support/shared-app.ts';
+import { type ClientOptions, createClient } from '../src/create-client.ts';
+import type { OwnEnvironment } from '../src/environment.ts';
+import { forRequest } from '../src/server.ts';
+
+const app = ownApp({ RATE_LIMIT_PER_MINUTE: '1000000', ORDER_RATE_LIMIT_PER_MINUTE: '1000000' });
+const USERS = ['demo@example.com', 'pro@example.com'] as const;
+const WHO = '{ session { login } }';
+const BUY = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
+/** The tokens of two users, and the logins that they are for. */
+let tokens: readonly string[] = [];
+let logins: readonly string[] = [];
+
+interface Who {
+  readonly session: { readonly login: string } | null;
+}
+
+const url = () => `${app.url}/graphql`;
+const later = (turns: number) =>
+  new Promise<void>((resolve) => {
+    const turn = (left: number) => (left === 0 ? resolve() : setImmediate(turn, left - 1));
+    turn(turns);
+  });
+
+/** A client at a module's level, whose token comes late, and is that of the request that is being answered. */
+function moduleClient(own: Partial<ClientOptions> = {}) {
+  const request = new AsyncLocalStorage<string>();
+  const token: ClientOptions['token'] = async () => {
+    const held = request.getStore() ?? null;
+    await later(Number(held?.length) % 7);
+    return held;
+  };
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const client = createClient({ url: url(), token, ...own });
+  onTestFinished(() => {
+    client.dispose();
+    warned.mockRestore();
+  });
+  return { client, request, warned };
+}
+
+/** Asks a thousand times for two users by turns, fifty at once; the answers that are another's. */
+async function mixed(ask: (token: string) => Promise<string | undefined>): Promise<number> {
+  let others = 0;
+  for (let asked = 0; asked < 1_000; asked += 50) {
+    const turns = Array.from({ length: 50 }, (_, at) => at % 2);
+    const answers = await Promise.all(
+      turns.map(async (user) => {
+        await later(user * 2);
+        return ask(tokens[user] ?? '');
+      }),
+    );
+    others += answers.filter((login, at) => login !== logins[at % 2]).length;
+  }
+  return others;
+}
+
+beforeEach(async () => {
+  tokens = USERS.map((email) => app.sandbox.token({ email }));
+  const answers = await Promise.all(
+    tokens.map((token) => forRequest(token, { url: url() }).query<Who>(WHO)),
+  );
+  logins = answers.map(({ data }) => data?.session?.login ?? '');
+  expect(new Set(logins).size).toBe(2);
+});
+
+test('of a thousand interleaved answers to two users none is mixed, by a client for each request', async () => {
+  const ask = async (token: string) => {
+    const client = forRequest(token, { url: url() });
+    const { data } = await client.query<Who>(WHO);
+    client.dispose();
+    return data?.session?.login;
+  };
+  expect(await mixed(ask)).toBe(0);
+});
+
+test('nor by one at a module’s level, or by a token of the call, and it says once that it is for one user', async () => {
+  const { client, request, warned } = moduleClient();
+  const byContext = (token: string) =>
+    request.run(token, async () => (await client.query<Who>(WHO)).data?.session?.login);
+  expect(await mixed(byContext)).toBe(0);
+  expect(warned.mock.calls).toEqual([[expect.stringContaining('forRequest')]]);
+  const byCall = async (token: string) =>
+    (await client.query<Who>(WHO, undefined, { token })).data?.session?.login;
+  expect(await mixed(byCall)).toBe(0);
+});
+
+test('a token that is refused is answered by nobody else’s, and renewed once for all who had it', async () => {
+  let renewals = 0;
+  const { client, request } = moduleClient({
+    token: async ({ force }) => {
+      if (force) renewals += 1;
+      await later(3);
+      return force && request.getStore() === 'ended'
+        ? (tokens[0] ?? '')
+        : (request.getStore() ?? '');
+    },
+  });
+  const ask = (token: string) => request.run(token, () => client.query<Who>(WHO));
+  const [own, ...refused] = await Promise.all([ask(tokens[1] ?? ''), ask('wrong'), ask('wrong')]);
+  expect(own?.data?.session?.login).toBe(logins[1]);
+  expect(refused).toMatchObject(Array(2).fill({ data: null }));
+  expect(renewals).toBe(1);
+  const renewed = await Promise.all([ask('ended'), ask('ended')]);
+  expect(renewed.map(({ data }) => data?.session?.login)).toEqual([logins[0], logins[0]]);
+  expect(renewals).toBe(2);
+});
+
+test('orders and mutations are the caller’s own, or are refused', async () => {
+  const { client, request } = moduleClient();
+  const before = app.sandbox.orders().length;
+  const placed = await Promise.all(
+    Array.from({ length: 10 }, async (_, at) => {
+      const token = tokens[at % 2] ?? '';
+      const comment = logins[at % 2] ?? '';
+      await later(at % 3);
+      const own = forRequest(token, { url: url() });
+      const ends = [
+        await own.orders.ticket().place({ ...BUY, comment }),
+        await request.run(token, () => client.orders.ticket().place({ ...BUY, comment })),
+      ];
+      return ends.map(({ status }) => status);
+    }),
+  );
+  expect(placed.map(([status]) => status)).toEqual(Array(10).fill('accepted'));
+  const accepted = placed.flat().filter((status) => status === 'accepted');
+  const orders = app.sandbox.orders().slice(before);
+  expect(orders).toHaveLength(accepted.length);
+  expect(orders.filter(({ comment, login }) => comment !== String(login))).toEqual([]);
+});
+
+test('no cache keeps an answer, and nothing tells the time or a random number before it leaves', async () => {
+  const inits: (RequestInit | undefined)[] = [];
+  const calls: string[] = [];
+  const environment: OwnEnvironment = {
+    fetch: (input, init) => {
+      inits.push(init);
+      expect(calls).toEqual([]);
+      return fetch(input as string, init as RequestInit);
+    },
+    now: () => calls.push('now'),
+    random: () => calls.push('random'),
+    randomId: () => `${calls.push('randomId')}`,
+  };
+  const client = forRequest(tokens[0] ?? '', { url: url(), environment });
+  client.orders.ticket();
+  expect((await client.query<Who>(WHO)).data?.session?.login).toBe(logins[0]);
+  expect(inits).toMatchObject([{ cache: 'no-store' }]);
+});
+
+test('a framework that renders later is told by what it has thrown, which is not repeated', async () => {
+  let asked = 0;
+  const dynamic = Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC' });
+  const environment: OwnEnvironment = {
+    fetch: () => {
+      asked += 1;
+      throw dynamic;
+    },
+  };
+  const client = forRequest(null, { url: url(), environment });
+  await expect(client.query(WHO)).rejects.toBe(dynamic);
+  expect(asked).toBe(1);
+});
+
+test('what is live is refused in words, and what a page of a signed-out user asks has an answer', async () => {
+  const client = forRequest(null, { url: url() });
+  for (const name of ['positions', 'account', 'live', 'subscribe'])
+    expect(() => Object(client)[name](() => {})).toThrow('in the browser');
+  expect((await client.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+  expect((await client.query(WHO)).errors).toMatchObject([{ code: 'UNAUTHENTICATED' }]);
+});
