@@ -151,7 +151,7 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     if (this.tokens.isEmpty) return;
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
     const isDue = kind === 'refused' || this.#isOutdated || this.tokens.hasUnproved;
-    if (kind === 'failed') this.#turn.at(this.#retry.untilMs);
+    if (kind === 'failed') this.#turn.at(this.#retry.untilMs, !this.#retry.wasAsked);
     else if (isDue) this.#turn.soon();
     else {
       // Jitter: a random phase keeps lists that began together from polling together.

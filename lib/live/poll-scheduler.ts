@@ -13,6 +13,8 @@ const MAX_SLOT_MS = 25;
 // The share of a slot by which a timer may be late; without it the rhythm would slip by a slot each time.
 const SLOT_SLACK = 0.4;
 const STRETCHED_AGAIN_MS = 60_000;
+/** Backends that are back meet all lists that wait for them, spread over this time. */
+const RESUMED_WITHIN_MS = 2_000;
 
 export type PollScheduler = ReturnType<typeof createPollScheduler>;
 
@@ -26,6 +28,8 @@ export function createPollScheduler(
   type Poll = () => void;
   const steady = new Set<Poll>();
   const urgent = new Set<Poll>();
+  /** The lists that back off, each with what plans its poll anew. */
+  const backingOff = new Map<Poll, (dueMs: number) => void>();
   // The slots of each process have a phase of their own, or all replicas would call a backend in the same millisecond.
   const phase = random();
   /** The steady polls of all lists per second. */
@@ -74,6 +78,11 @@ export function createPollScheduler(
     stretch,
     /** Polls that are due and wait for the ceiling. */
     waiting: () => steady.size + urgent.size,
+    /** The backend is back: lists that back off from it are polled soon, within the ceiling. */
+    resume: (): void => {
+      for (const planAt of backingOff.values()) planAt(clock.now() + random() * RESUMED_WITHIN_MS);
+      backingOff.clear();
+    },
     /** `poll` is a function of this list alone. */
     join(poll: Poll) {
       let own = 0;
@@ -90,6 +99,7 @@ export function createPollScheduler(
 
       function unplan(): void {
         cancel();
+        backingOff.delete(poll);
         steady.delete(poll);
         urgent.delete(poll);
       }
@@ -111,10 +121,12 @@ export function createPollScheduler(
           demandOf(1000 / intervalMs);
           plan(slotNear(sinceMs + intervalMs * stretch(), intervalMs), steady);
         },
-        /** Plans a poll at an exact time, as for a poll that backs off. */
-        at(dueMs: number): void {
+        /** Plans a poll at an exact time. One that backs off is polled sooner where its backend is back. */
+        at(dueMs: number, isBackingOff = false): void {
           demandOf(0);
           plan(dueMs, steady);
+          if (isBackingOff)
+            backingOff.set(poll, (soonerMs) => plan(Math.min(dueMs, soonerMs), steady));
         },
         /** Plans a poll as soon as the ceiling allows, in a queue apart from the steady ones, where it keeps its place. */
         soon(): void {

@@ -7,6 +7,8 @@ export class RetryPause {
   /** The calls that have failed since one succeeded. Its own methods alone change these. */
   failures = 0;
   untilMs = Number.NEGATIVE_INFINITY;
+  /** Whether it is the backend that asked for it. */
+  wasAsked = false;
 
   constructor(options: LiveOptions<never>) {
     this.#options = options;
@@ -20,7 +22,9 @@ export class RetryPause {
     const { clock, random, pollMs, pollMaxMs, retryAfterSeconds } = this.#options;
     this.failures += 1;
     const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
-    const pauseMs = backoffMs(this.failures, options, retryAfterSeconds?.(error));
+    const asked = retryAfterSeconds?.(error) ?? null;
+    this.wasAsked = asked !== null;
+    const pauseMs = backoffMs(this.failures, options, asked);
     this.untilMs = clock.now() + Math.min(pollMaxMs, pauseMs);
   }
 

@@ -90,6 +90,7 @@ export async function openResources(
     settings: config,
     heartbeatMs,
   });
+  gateway.onReadsRecovered(domain.resumePolls);
   const services = { ...domain, backends };
   for (const each of extensions.lists) {
     domain.openList(each, each.reader(services, config.extensionTimeoutMs));

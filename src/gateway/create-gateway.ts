@@ -21,11 +21,15 @@ export function createGateway(options: GatewayOptions) {
   const { metrics, log } = options;
   const writesTexts = new Set<OperationName>();
   const clockSkew = createClockSkew(systemClock, steadyClock);
+  const onReadsRecovered = new Set<() => void>();
   const { send, resilience, degradedReason, close } = createWire({
     ...options,
     operations: OPERATIONS,
     widths: gatewayWidths(options.gatewayConnections),
     observe: (call, _outcome, _ms, exchange) => clockSkew.saw(call, exchange),
+    onRecovered(backend) {
+      if (backend === 'reads') for (const listener of onReadsRecovered) listener();
+    },
   });
   metrics.pollsWaiting.from(() => resilience.pollsWaiting);
   metrics.clockSkew.from(() => (clockSkew.ms === null ? null : clockSkew.ms / 1000));
@@ -42,6 +46,10 @@ export function createGateway(options: GatewayOptions) {
       },
     }),
     clockSkew,
+    /** Calls the listener each time a breaker of the reads has closed. */
+    onReadsRecovered(listener: () => void): void {
+      onReadsRecovered.add(listener);
+    },
     /** The backends that fail, and how, else a clock that is wrong; null: neither. */
     degradedReason: () => degradedReason() ?? clockSkew.degradedReason(),
     close,

@@ -6,7 +6,7 @@ import { callOutcome } from './classify.ts';
 import type { ObserveCall, Send, WireCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import { createLastFailures } from './last-failures.ts';
-import type { Area, GatewayOperation } from './operations.ts';
+import type { Area, Backend, GatewayOperation } from './operations.ts';
 import { CONNECT_SHARE, createPools } from './pools.ts';
 import type { RequestSettings } from './request-templates.ts';
 import { createResilience } from './resilience/resilience.ts';
@@ -33,6 +33,8 @@ interface WireOptions
   /** The longest wait of an order for its turn; left out where there are no orders. */
   readonly orderWaitMs?: number;
   readonly observe?: ObserveCall;
+  /** Called when a breaker of the backend has closed. */
+  readonly onRecovered?: (backend: Backend) => void;
 }
 
 /** Wires all operations of one origin, from their resilience down to the sockets. */
@@ -68,6 +70,7 @@ export function createWire(options: WireOptions) {
     onCircuit(circuit, state, backend) {
       const failure = state === 'open' ? failures.of(backend) : {};
       log.warn({ circuit, state, ...failure }, 'circuit breaker');
+      if (state === 'closed') options.onRecovered?.(backend);
     },
   });
   metrics.watch(operations, resilience, pools);

@@ -22,21 +22,33 @@ const FAILURES: ReadonlySet<CallOutcome> = new Set([
   'contract',
 ]);
 
-/** Remembers why each backend failed last, so that a breaker that opens can say so. */
+/** Remembers why each operation fails, until it is well, so that a breaker that opens can say so. */
 export function createLastFailures(url: string) {
   const { host } = new URL(url);
-  const byBackend = new Map<Backend, LastFailure>();
+  /** The newest comes last. */
+  const byOperation = new Map<string, LastFailure & { readonly backend: Backend }>();
+  const newestOf = (backend: Backend) =>
+    [...byOperation.values()].findLast((failure) => failure.backend === backend);
   return {
-    saw({ row }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
-      if (!FAILURES.has(outcome)) return;
+    saw({ operation, row }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
+      const isFailure = FAILURES.has(outcome);
+      if (isFailure || outcome === 'ok') byOperation.delete(operation);
+      if (!isFailure) return;
       const words = exchange.sent && exchange.answered ? refusalWords(refusalOf(exchange)) : null;
-      byBackend.set(row.backend, {
+      byOperation.set(operation, {
+        backend: row.backend,
         cause: connectionFault(outcome, exchange) ?? outcome,
         ...(outcome === 'connect' && { tried: addressIn(exchange) ?? host }),
         ...(words !== null && { gatewayError: words }),
       });
     },
-    of: (backend: Backend) => byBackend.get(backend),
+    /** Orders are held back for their own losses, or for those of reads. */
+    of(backend: Backend): LastFailure | undefined {
+      const newest = newestOf(backend) ?? (backend === 'orders' ? newestOf('reads') : undefined);
+      if (newest === undefined) return undefined;
+      const { backend: _, ...failure } = newest;
+      return failure;
+    },
   };
 }
 

@@ -131,6 +131,8 @@ test('what one alert inhibits are alerts that there are', () => {
   // Those of whoever else sends theirs to the same Alertmanager are none of ours.
   const targets = routes.match(/target_matchers: .*/g) ?? [];
   expect(targets.filter((each) => !/alertname=~?"TradingGraph/.test(each))).toEqual([]);
+  // Somebody has to settle each unknown order, whatever made it one.
+  expect(targets.filter((each) => each.includes('OrderUnknown'))).toEqual([]);
   const named = [...routes.matchAll(/TradingGraph(?:\(([^)]*)\)|(\w+))/g)].flatMap(
     ([, several, one = '']) => (several?.split('|') ?? [one]).map((name) => `TradingGraph${name}`),
   );

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import type { CallOutcome } from '../../src/gateway/caller.ts';
 import type { WireCall } from '../../src/gateway/exchange.ts';
 import { createLastFailures } from '../../src/gateway/last-failures.ts';
-import { OPERATIONS } from '../../src/gateway/operations.ts';
+import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 
-const call = { row: OPERATIONS.getSession } as Partial<WireCall> as WireCall;
+const callOf = (operation: OperationName) =>
+  ({ operation, row: OPERATIONS[operation] }) as Partial<WireCall> as WireCall;
+const call = callOf('getSession');
 const error = (code: unknown, cause?: unknown) => Object.assign(new Error('', { cause }), { code });
 
 /** Its innermost error is so many causes away. */
@@ -43,4 +45,20 @@ test('the newest failure of a backend is remembered, with the address that was t
   end('401');
   expect(failures.of('reads')).toEqual({ cause: 'ECONNREFUSED', tried: '10.0.0.7:443' });
   expect(failures.of('payments')).toBeUndefined();
+});
+
+test('a failure is told until its operation is well, and orders are told of those of reads where they have none', () => {
+  const failures = createLastFailures('https://gateway.example.com/api');
+  const end = (operation: OperationName, outcome: CallOutcome) =>
+    failures.saw(callOf(operation), outcome, { sent: false, cause: error('ECONNREFUSED') });
+  end('openPosition', 'connect');
+  end('openPosition', 'ok');
+  end('getSession', 'timeout');
+  end('getOpenPositions', 'ok');
+  expect(failures.of('reads')).toEqual({ cause: 'timeout' });
+  expect(failures.of('orders')).toEqual({ cause: 'timeout' });
+  end('placeLimitOrder', '5xx');
+  expect(failures.of('orders')).toEqual({ cause: '5xx' });
+  end('getSession', 'ok');
+  expect(failures.of('reads')).toBeUndefined();
 });

@@ -126,6 +126,8 @@ export function createAccountServices(
       [POSITIONS, hub.feeds] as const,
       ...[...live].map(([name, { lists }]) => [name, lists] as const),
     ],
+    /** The gateway is back: feeds that back off are polled soon. */
+    resumePolls: scheduler.resume,
     /** Opens a kind of list that is read from another backend, whose lists have one ceiling of polls together. */
     openList(kind: OpenedKind, read: LiveRowsParts['read']): void {
       const { name, operation, backend, pollsPerSecond } = kind;
