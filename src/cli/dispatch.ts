@@ -1,3 +1,4 @@
+import { programBuild } from '../app/program-version.ts';
 import { ConfigError, type Environment } from '../config.ts';
 import { UsageError } from './arguments.ts';
 
@@ -39,6 +40,11 @@ export async function dispatch(
     for (const line of usage(commands)) terminal.out(line);
     return name === undefined ? EXIT_USAGE : EXIT_OK;
   }
+  if (name === '--version' || name === '-v') {
+    const { version, revision } = programBuild({ revision: terminal.environment.REVISION ?? null });
+    terminal.out(`${version} (${revision})`);
+    return EXIT_OK;
+  }
   // `in` would accept inherited names such as "constructor".
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (entry === undefined) {
@@ -71,6 +77,6 @@ function usage(commands: Commands): string[] {
     '',
     ...Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
     '',
-    'trading-graph <command> --help tells more.',
+    'trading-graph <command> --help tells more, trading-graph --version which version this is.',
   ];
 }

@@ -46,8 +46,10 @@ export const ordersCommand: Command = {
       return await act(asked, terminal);
     } catch (problem) {
       if (problem instanceof StoreError) terminal.err(`REDIS_URL: ${problem.message}.`);
-      else if (problem instanceof SqliteFileError) terminal.err(`The file ${problem.message}.`);
-      else throw problem;
+      else if (problem instanceof SqliteFileError) {
+        const path = asked.file ?? readConfig(terminal.environment).orderStore;
+        terminal.err(`The file ${path} ${problem.message}.`);
+      } else throw problem;
       return EXIT_FAILED;
     }
   },
@@ -73,8 +75,9 @@ function readArgs(args: readonly string[]) {
   const word = WORDS.find((each) => each === positionals[0]);
   const [, login = ''] = positionals;
   const takesFile = word === 'copy' || word === 'move';
-  const isWhole = positionals.length <= (word === 'free' || takesFile ? 2 : 1);
-  if (word === undefined || !isWhole) throw new UsageError(`Say one of ${WORDS.join(', ')}.`);
+  const most = word === 'free' || takesFile ? 2 : 1;
+  if (word === undefined) throw new UsageError(`Say one of ${WORDS.join(', ')}.`);
+  if (positionals.length > most) throw new UsageError(`${positionals[most]} is one word too many.`);
   if (word === 'free' && !/^\d{1,15}$/.test(login)) {
     throw new UsageError('Say the trading login of the account.');
   }

@@ -16,6 +16,12 @@ test.each([
   }
 });
 
+test('--version says which version and revision this is', async () => {
+  const { out, ...rest } = await runCli(['--version'], { REVISION: 'abc123' });
+  expect(rest).toEqual({ code: 0, err: '' });
+  expect(out).toMatch(/^\d+\.\d+\.\d+ \(abc123\)\s*$/);
+});
+
 test.each(['nope', 'constructor', '__proto__'])('%s is no command', async (name) => {
   const { err, ...rest } = await runCli([name]);
   expect(rest).toEqual({ code: 2, out: '' });

@@ -78,7 +78,7 @@ test('a file is moved while the service runs, which takes orders again from its 
   await expect(records.reserve(request('1', 'new'))).rejects.toThrow(`was moved to ${to}`);
   await records.close();
   expect(await stage.run('status')).toBe(1);
-  expect(stage.err).toEqual([expect.stringContaining(`The file was moved to ${to}`)]);
+  expect(stage.err).toEqual([expect.stringContaining(`The file ${stage.path} was moved to ${to}`)]);
   expect(await stage.run('status', '--file', to)).toBe(0);
   expect(stage.out.at(-1)).toBe(`${to}: 2 order records; orders are taken`);
 });
@@ -142,8 +142,9 @@ test('orders are held back and let go on every process of a file, and it outlive
   const next = await stage.open();
   expect(next.holdReason()).toContain('orders release');
   await next.close();
-  expect(await stage.run('hold', '--file', join(stage.folder, 'none.db'))).toBe(1);
-  expect(stage.err).toEqual(['The file does not exist.']);
+  const none = join(stage.folder, 'none.db');
+  expect(await stage.run('hold', '--file', none)).toBe(1);
+  expect(stage.err).toEqual([`The file ${none} does not exist.`]);
 });
 
 test('a copy is made while the service runs, and none of a Redis', async () => {
@@ -155,7 +156,7 @@ test('a copy is made while the service runs, and none of a Redis', async () => {
   await reserved(records, '1', 'later');
   await records.close();
   expect(await stage.run('copy', copy)).toBe(1);
-  expect(stage.err).toEqual([`The file is not copied: ${copy} exists already.`]);
+  expect(stage.err).toEqual([`The file ${stage.path} is not copied: ${copy} exists already.`]);
   using elsewhere = await rehearse({ REDIS_URL: 'redis://127.0.0.1:1' });
   for (const word of ['copy', 'move']) expect(await elsewhere.run(word, copy)).toBe(2);
   // Looked at, by the command or by a check, it is a copy still.
@@ -196,10 +197,10 @@ test.each([
   [['drop'], 'Say one of'],
   [['free'], 'login'],
   [['free', 'x'], 'login'],
-  [['free', '1', '2'], 'Say one of'],
+  [['free', '1', '2'], '2 is one word too many'],
   [['copy'], 'Say where to copy the file'],
   [['move'], 'Say where to move the file'],
-  [['status', 'complete'], 'Say one of'],
+  [['status', 'complete'], 'complete is one word too many'],
   [['status', '--now'], '--now'],
 ])('%j is refused with what is wrong', async (args, text) => {
   using stage = await rehearse();
@@ -211,7 +212,7 @@ test('no file is made, and none that is something else is touched', async () => 
   using stage = await rehearse();
   const missing = join(stage.folder, 'missing', 'orders.db');
   expect(await stage.run('complete', '--file', missing)).toBe(1);
-  expect(stage.err.at(-1)).toBe('The file does not exist.');
+  expect(stage.err.at(-1)).toBe(`The file ${missing} does not exist.`);
   expect(existsSync(join(stage.folder, 'missing'))).toBe(false);
   const thesis = join(stage.folder, 'thesis');
   writeFileSync(thesis, 'my thesis\n'.repeat(100));

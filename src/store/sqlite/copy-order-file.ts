@@ -51,10 +51,9 @@ export function openSource(path: string, readOnly = true) {
 /** Makes a copy that is known to be one. */
 export function makeCopy(source: Source, to: string, onPortion: (() => void) | undefined): RowCopy {
   const journal = `${to}-journal`;
-  // SQLite would write what it holds into the copy.
-  if (statSync(journal, { throwIfNoEntry: false })?.size) {
-    throw new SqliteFileError(`is not copied: ${journal} exists already`);
-  }
+  // SQLite would write what the journal holds into the copy. Both are known before the minutes that a copy takes.
+  const inTheWay = statSync(journal, { throwIfNoEntry: false })?.size ? journal : to;
+  if (existsSync(inTheWay)) throw existing(inTheWay);
   const rows = new RowCopy(source);
   const state = source.state();
   const fill = (copy: DatabaseSync) => {
@@ -68,8 +67,12 @@ export function makeCopy(source: Source, to: string, onPortion: (() => void) | u
     });
     setState(copy, { ...state, rows: rows.rows, file: withoutIdentity(state) });
   };
-  if (!isMade(to, fill)) throw new SqliteFileError(`is not copied: ${to} exists already`);
+  if (!isMade(to, fill)) throw existing(to);
   return rows;
+}
+
+function existing(path: string): SqliteFileError {
+  return new SqliteFileError(`is not copied: ${path} exists already`);
 }
 
 /** How far the rows of a source have been copied. */

@@ -166,6 +166,7 @@ test.each<[string, number, Environment, RegExp[]]>([
     [/^POSITIONS_POLL_MS="1s": must be/, /^LOG_ACCOUNT_KEY \(value not shown\)/],
   ],
   ['cannot be used', 1, { ADMIN_HOST: ELSEWHERE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
+  ['names a wrong file', 78, { EXTENSIONS: '/none.mjs' }, [/^EXTENSIONS="\/none.mjs": /]],
 ])(
   'in production each setting that %s is a line of the log alone',
   async (_, expectedCode, settings, said) => {
@@ -183,7 +184,7 @@ test.each<[string, number, Environment, RegExp[]]>([
       problem: expect.stringMatching(words),
     }));
     // A machine of few open files is warned of, too.
-    const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'warn');
+    const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'fatal');
     expect(fatal).toMatchObject(expected);
     expect(stdout).not.toContain('canary');
     expect(stdout).not.toContain('    at ');
