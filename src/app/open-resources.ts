@@ -14,6 +14,7 @@ import { createDomain } from '../domain/create-domain.ts';
 import { createBackendClient } from '../gateway/backend-client.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
+import type { StoreOptions } from '../store/open-stores.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { Metrics } from './metrics.ts';
@@ -70,7 +71,8 @@ export async function openResources(
     reads: metrics.graph.cacheReads.document,
     maxBytes: cacheBytes.documents,
   });
-  const { stores, trusted } = await openState(config, options, { metrics, documents }, started);
+  const parts = { metrics, documents, gatewaySkewMs: () => gateway.clockSkew.ms };
+  const { stores, trusted } = await openState(config, options, parts, started);
   const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };
   const table = { ...limits, ...options.limits };
   const limiter = new Limiter(table, steadyClock, stores.limits?.share);
@@ -117,7 +119,14 @@ export async function openResources(
 async function openState(
   config: Config,
   { log }: StartOptions,
-  { metrics, documents }: { readonly metrics: Metrics; readonly documents: Documents },
+  {
+    metrics,
+    documents,
+    gatewaySkewMs,
+  }: Pick<StoreOptions, 'gatewaySkewMs'> & {
+    readonly metrics: Metrics;
+    readonly documents: Documents;
+  },
   started: AsyncDisposableStack,
 ) {
   const trusted = await openConfiguredDocuments(config, {
@@ -131,6 +140,7 @@ async function openState(
     onNearlyFull: () => metrics.store.nearlyFull.add(),
     onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
     onFailed: (kind) => metrics.store.redisErrors.add(kind),
+    gatewaySkewMs,
   });
   started.defer(() => stores.close());
   const records = measuredOrderRecords(stores.records, metrics.store);

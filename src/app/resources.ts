@@ -55,7 +55,7 @@ export function openConfiguredStores(
   config: Config,
   observer: Pick<
     StoreOptions,
-    'onWarn' | 'onNearlyFull' | 'onCounted' | 'onFailed' | 'isInspection'
+    'onWarn' | 'onNearlyFull' | 'onCounted' | 'onFailed' | 'isInspection' | 'gatewaySkewMs'
   >,
 ): Promise<Stores> {
   const { redisUrl, orderStore } = config;

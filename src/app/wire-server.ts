@@ -83,6 +83,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
         'order-store': () => stores.records.degradedReason(),
         'order-gap': () => stores.records.gapReason(),
         'orders-held': () => stores.records.holdReason(),
+        clock: () => gateway.clockSkew.degradedReason(),
         redis: () => stores.redisReason(),
         memory: () => memory.degradedReason(),
       }),

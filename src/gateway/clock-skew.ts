@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { judgedAheadMs } from '../store/order-gap.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 
 const SAMPLES = 10;
@@ -7,7 +8,7 @@ const REST_MS = 1_000;
 const HALF_A_SECOND_MS = 500;
 /** Below it the two may be the same: dates are whole seconds. */
 const RESOLUTION_MS = 1_000;
-const WRONG_MS = 30_000;
+const WRONG_MS = 60_000;
 
 export type ClockSkew = ReturnType<typeof createClockSkew>;
 
@@ -36,10 +37,10 @@ export function createClockSkew(
       if (gatewayMs === null && taken === 0) return null;
       return aheadOf(gatewayMs ?? Math.max(...samples.subarray(0, taken)));
     },
-    /** How much later it is by the gateway's clock; 0 where it is not. */
+    /** How much later it is than by this machine's clock; below 0 where that is wrong. */
     get aheadMs(): number {
       const { ms } = this;
-      return ms !== null && ms > RESOLUTION_MS ? ms : 0;
+      return ms !== null && Math.abs(ms) > RESOLUTION_MS ? judgedAheadMs(ms) : 0;
     },
     /** No reason to turn traffic away: where the gateway's clock is wrong, all replicas would go at once. */
     degradedReason(): string | null {

@@ -50,8 +50,7 @@ export function createGateway(options: GatewayOptions) {
     onReadsRecovered(listener: () => void): void {
       onReadsRecovered.add(listener);
     },
-    /** The backends that fail, and how, else a clock that is wrong; null: neither. */
-    degradedReason: () => degradedReason() ?? clockSkew.degradedReason(),
+    degradedReason,
     close,
   };
 }

@@ -20,6 +20,7 @@ import { isOperation, OPERATIONS } from '../gateway/operations.ts';
 import { refusalWords } from '../gateway/wire/bodies.ts';
 import {
   AccountRecordsFullError,
+  RecordsForgottenError,
   RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
@@ -122,6 +123,12 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
       more: { earlierUnknown: true, gap: { until }, ...(isWaiting && { retryAfter: 1 }) },
     };
   }),
+  row(RecordsForgottenError, () => ({
+    code: 'IDEMPOTENCY_UNAVAILABLE',
+    message: EARLIER_UNKNOWN,
+    // No waiting makes a key younger.
+    more: { retryable: false, earlierUnknown: true },
+  })),
   row(RecordsFullError, ({ retryAfterSeconds }) => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
     message: NEVER_SENT,

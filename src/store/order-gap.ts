@@ -6,6 +6,8 @@ export interface KeyTime {
   readonly laterMs: number | null;
   /** How far the two clocks are apart, whichever is ahead. */
   readonly differMs: number;
+  /** How old the key is at least; null or left out where its client does not say. */
+  readonly ageMs?: number | null;
 }
 
 /**
@@ -15,6 +17,28 @@ export interface KeyTime {
 export const KEY_AHEAD_MS = 60_000;
 /** Between the replicas of one service, and between a server and a client that knows its dates. */
 export const CLOCKS_DIFFER_MS = 2_000;
+
+/** Two clocks that are further apart contradict each other. */
+const AGREE_MS = 60_000;
+
+/**
+ * The dates by this machine's clock and the gateway's, which is ahead by so much, null where that was not measured. A record is made by
+ * the later of them, and ages by the earlier, else one of them would end it early; while they contradict each other no record ends.
+ */
+export function datesOf(nowMs: number, skewMs: number | null) {
+  const earlierMs = nowMs + Math.min(0, skewMs ?? 0);
+  const isSure = skewMs !== null && Math.abs(skewMs) <= AGREE_MS;
+  return {
+    earlierMs,
+    laterMs: nowMs + Math.max(0, skewMs ?? 0),
+    surelyMs: isSure ? earlierMs : null,
+  };
+}
+
+/** How much later it is than by this machine's clock, for moments that clients name: by the gateway's where ours is behind, or wrong. */
+export function judgedAheadMs(skewMs: number | null): number {
+  return skewMs !== null && (skewMs > 0 || skewMs < -AGREE_MS) ? skewMs : 0;
+}
 
 /** `untilMs`: when the gap ended, by the later of the clocks; null where that is not known yet. */
 export function isMadeAfterGap(madeMs: number | null, untilMs: number | null): boolean {

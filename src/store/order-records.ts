@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { gapReason, type KeyTime } from './order-gap.ts';
+import { gapReason, KEY_AHEAD_MS, type KeyTime } from './order-gap.ts';
 
 /**
  * The port of the order records, which make "at most once per key" true. Each of the three stores
@@ -135,6 +135,8 @@ export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM n
 export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
 export const RECORD_LIFE_MS = 24 * 3_600_000;
+/** A key that is older may have had a record that is over: it may be older than the record by what clients and clocks are ahead. */
+export const KEY_LIFE_MS = RECORD_LIFE_MS - 2 * KEY_AHEAD_MS;
 
 /** The outcome of a closed key, which is older than the store where its age is not known. */
 export function closedBy(keyAgeMs: number | null, rememberedMs: number): RecordedRejection {
@@ -241,6 +243,18 @@ export class RecordsUnavailableError extends Error {
 
 interface RecordsErrorOptions extends ErrorOptions {
   readonly earlierUnknown?: boolean;
+}
+
+/** The key is older than the records: they may have forgotten an order that had it. */
+export class RecordsForgottenError extends RecordsUnavailableError {
+  override readonly name = 'RecordsForgottenError';
+  override readonly message = 'the records do not reach back to when the key was made';
+}
+
+/** How far back a store can say that a key had no order. */
+export function isForgotten(keyTime: KeyTime | undefined, rememberedMs: () => number): boolean {
+  const ageMs = keyTime?.ageMs ?? 0;
+  return ageMs > 0 && ageMs > Math.min(rememberedMs(), KEY_LIFE_MS);
 }
 
 /** Records may be missing, and the key may be among them: nobody knows whether an order had it before. */

@@ -23,6 +23,20 @@ test('the median of ten answers counts, and nothing before there were ten', () =
   expect(skew.ms).toBe(500);
 });
 
+test.each([
+  [1_000_000, 1_000_500],
+  [-60_000, 0],
+  [-61_000, -60_500],
+])(
+  'moments are judged by the later clock, by the gateway’s alone where ours is over a minute ahead: %d ms',
+  (skewMs, aheadMs) => {
+    const { skew, saw, dateAt } = open();
+    for (let at = 0; at < 10; at += 1) saw(dateAt(skewMs));
+    expect(skew.aheadMs).toBe(aheadMs);
+    expect(skew.degradedReason() === null).toBe(skewMs === -60_000);
+  },
+);
+
 test('answers without a date, or that a cache may have kept, say nothing', () => {
   const { skew, saw, dateAt } = open();
   for (let at = 0; at < 10; at += 1) {

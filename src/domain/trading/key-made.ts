@@ -1,5 +1,11 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { CLOCKS_DIFFER_MS, KEY_AHEAD_MS, type KeyTime } from '../../store/order-gap.ts';
+import {
+  CLOCKS_DIFFER_MS,
+  datesOf,
+  judgedAheadMs,
+  KEY_AHEAD_MS,
+  type KeyTime,
+} from '../../store/order-gap.ts';
 import type { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 
@@ -19,16 +25,23 @@ export function keyTime(madeMs: number | null, clocks: KeyClocks): KeyTime {
   const skewMs = clocks.gatewaySkewMs();
   const apartMs = Math.abs(skewMs ?? 0);
   const isKnown = skewMs !== null && apartMs <= MAX_APART_MS;
+  const { surelyMs } = datesOf(clocks.clock.date(), skewMs);
   return {
     madeMs,
     laterMs: isKnown ? clocks.clock.date() + Math.max(0, skewMs) : null,
     differMs: apartMs > RESOLUTION_MS ? Math.ceil(Math.min(apartMs, MAX_APART_MS)) : 0,
+    ageMs: madeMs && Math.max(0, (surelyMs ?? judgedMs(clocks)) - CLOCKS_DIFFER_MS - madeMs),
   };
 }
 
-/** Refuses the time of a key that neither our clock nor the gateway's says yet. */
+/** The date by which moments of clients are judged. */
+function judgedMs({ clock, gatewaySkewMs }: KeyClocks): number {
+  return clock.date() + judgedAheadMs(gatewaySkewMs());
+}
+
+/** Refuses the time of a key that is still to come. */
 export function keyMadeProblem(madeMs: number | null, clocks: KeyClocks): InputError | null {
-  const laterMs = keyTime(madeMs, clocks).laterMs ?? clocks.clock.date();
+  const laterMs = judgedMs(clocks);
   if (madeMs === null || madeMs - laterMs <= KEY_AHEAD_MS) return null;
   const now = new Date(laterMs).toISOString();
   return broken('input.keyMade', `must be at most 60 seconds ahead: it is ${now} here`);

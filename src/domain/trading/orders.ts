@@ -227,8 +227,8 @@ export class Orders {
   }
 
   #momentProblem({ sendBeforeMs, keyMadeMs }: Ticket): InputError | null {
-    const { clock } = this.#options;
-    if (sendBeforeMs !== null && sendBeforeMs - clock.date() > RECORD_LIFE_MS) {
+    const { clock, gatewayAheadMs } = this.#options;
+    if (sendBeforeMs !== null && sendBeforeMs - clock.date() - gatewayAheadMs() > RECORD_LIFE_MS) {
       return broken('input.sendBefore', 'must be at most 24 hours ahead');
     }
     return keyMadeProblem(keyMadeMs, this.#options);

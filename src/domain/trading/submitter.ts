@@ -24,7 +24,7 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   readonly orderTimeoutMs: number;
   /** Called when an order has changed its account, or may have, before any client is answered. */
   readonly onAccountChanged: (account: string) => void;
-  /** How much later it is by the gateway's clock than by this machine's; 0 where it is not. */
+  /** How much later it is than by this machine's clock; below 0 where that is wrong. */
   readonly gatewayAheadMs: () => number;
   /** Called when the gateway has told an account's order number for a second key. */
   readonly onNumberTwice?: () => void;
@@ -48,8 +48,8 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
   const seenOrderNumbers = growingLru<string, true>({ maxEntries: 20_000, entryBytes: 200 });
 
   /**
-   * Judges by the later of two dates: where this machine's clock is behind, an order would go out after its moment. A date that a
-   * cache answered with is an earlier one, and moves nothing.
+   * Judges by the later of two dates: where this machine's clock is behind, an order would go out after its moment. Where it is wrong
+   * the gateway's alone counts.
    */
   const byGateway = (ticket: Ticket): Ticket => ({
     ...ticket,

@@ -1,7 +1,9 @@
 import {
   closedReservation,
+  isForgotten,
   type OrderRecord,
   type OrderRecords,
+  RecordsForgottenError,
   toReservation,
 } from '../order-records.ts';
 import { createRecordTable, type RecordTableOptions } from './record-table.ts';
@@ -13,6 +15,7 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
     async reserve(request) {
       const record = table.get(request.login, request.key);
       if (record) return { reserved: false, record };
+      if (isForgotten(request.keyTime, table.rememberedMs)) throw new RecordsForgottenError();
       const reservation = toReservation(request);
       table.add(reservation);
       return { reserved: true, reservation };

@@ -157,8 +157,11 @@ export function createRecordTable(options: RecordTableOptions) {
     }
   }
 
+  const rememberedMs = () => uptimeMs() - beganAtMs;
+
   return {
     size,
+    rememberedMs,
     get(login: string, key: string): OrderRecord | null {
       dropOld(oldestFirst());
       const record = find(login, key);
@@ -175,7 +178,7 @@ export function createRecordTable(options: RecordTableOptions) {
     addClosed(reservation: Reservation, keyAgeMs: number | null): void {
       checkRoom(reservation);
       const now = uptimeMs();
-      const outcome = closedBy(keyAgeMs, now - beganAtMs);
+      const outcome = closedBy(keyAgeMs, rememberedMs());
       put({ reservation, bornAtMs: now, pendingUntilMs: now, outcome });
     },
     /** A record that an earlier process made so long ago; that process is dead, so nothing is pending. */

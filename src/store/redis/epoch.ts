@@ -88,8 +88,8 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     writes: 0,
     gone: 0,
   };
-  /** The epoch in which Redis was found to have gone back, or its clock to have been set, by so much. */
-  let over = { epoch: '', byMs: 0 };
+  /** The epoch in which Redis was found to have gone back, or its clock to have been set. */
+  let overEpoch = '';
   /** The gap of the records by its name, empty where there is none, since when this replica knows of it, and its end. */
   let gap: Gap = { name: '', seenMs: 0, untilMs: null };
   let isHeld = false;
@@ -115,14 +115,14 @@ export function createRedisEpoch(options: RedisEpochOptions) {
   async function joinOnce(): Promise<void> {
     const { graceMs, leaseMs } = timing;
     const known = remembers ? [last.writes, last.gone] : [0, 0];
-    const remembered = [...known, over.epoch, over.byMs];
+    const remembered = [...known, overEpoch];
     const args = [member, randomUUID(), graceMs, leaseMs, ...remembered, accounts, ...peers];
     const [status, epoch, isNew] = await scripts.run(JOIN, args);
     if (status === 'renamed') {
       observe(RENAMED);
       throw new RecordsUnavailableError(RENAMED);
     }
-    over = { epoch: '', byMs: 0 };
+    overEpoch = '';
     if (epoch === current) return;
     if (current !== null) onWarn('Redis may have lost order records: they are written back');
     else if (isNew === 1) onWarn(`${scripts.marker} in Redis ${IS_NEW}`);
@@ -137,8 +137,7 @@ export function createRedisEpoch(options: RedisEpochOptions) {
   async function beat(): Promise<void> {
     const sentMs = uptimeMs();
     const epoch = current ?? '';
-    const surelyMs = Math.floor(last.redisMs + sentMs - last.answeredMs);
-    const answer = await scripts.run(BEAT, [member, epoch, timing.leaseMs, surelyMs]);
+    const answer = await scripts.run(BEAT, [member, epoch, timing.leaseMs]);
     const [status, durable, records, nowMs, writes, gone, gapName, until, held, ...more] = answer;
     const [connected, mostCopies, ...members] = more;
     observe(String(status));
@@ -176,7 +175,7 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     const byMs = aheadMs > STEP_MS ? aheadMs : behindMs > STEP_MS ? -behindMs : 0;
     const isBehind = remembers && now.writes < writes;
     if (redisMs === 0 || (byMs === 0 && !isBehind)) return;
-    over = { epoch, byMs: Math.round(byMs) };
+    overEpoch = epoch;
     observe('lost');
     if (byMs !== 0) onWarn(`Redis's clock was set by ${Math.round(byMs / 1_000)} s`);
   }
@@ -186,7 +185,7 @@ export function createRedisEpoch(options: RedisEpochOptions) {
     cancelBeat = clock.after(timing.beatMs, async () => {
       try {
         await beat();
-        if (state === 'being written back' || over.epoch !== '') await join();
+        if (state === 'being written back' || overEpoch !== '') await join();
       } catch (error) {
         // The next heartbeat retries. Until then orders are refused for the same reason.
         observe(reasonOf(error));

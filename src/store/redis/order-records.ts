@@ -5,7 +5,7 @@ import {
   type RecordTableOptions,
   type TableRecord,
 } from '../memory/record-table.ts';
-import type { KeyTime } from '../order-gap.ts';
+import { datesOf, type KeyTime } from '../order-gap.ts';
 import {
   CLOSED_CANONICAL,
   closedBy,
@@ -13,6 +13,7 @@ import {
   closingOf,
   FEW_RECORDS,
   HELD,
+  KEY_LIFE_MS,
   mostOf,
   mostOfOthers,
   NEARLY,
@@ -51,6 +52,8 @@ export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConne
   readonly durability?: Durability;
   /** How many replicas of Redis must have a record; null for the most that were ever seen. */
   readonly redisReplicas?: number | null;
+  /** How far the gateway's clock is ahead of this machine's; null while it was not measured. */
+  readonly gatewaySkewMs?: (() => number | null) | undefined;
   /** When true, Redis is tried and learns of no replica. */
   readonly isInspection?: boolean;
 }
@@ -78,6 +81,7 @@ const NO_EPOCH = 'none';
 export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   const { clock, max, maxPerAccount = max, accounts = '', onWarn, uptimeMs } = options;
   const { prefix, timing = REDIS_TIMING, durability = 'wished' } = options;
+  const { gatewaySkewMs = () => null } = options;
   const bounds = { max, maxPerAccount };
   const copies = watchCopies(options.redisReplicas ?? null, uptimeMs);
   // WAIT blocks its connection: heartbeats and questions have another one.
@@ -94,9 +98,17 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   }
   const watchedDurability = watchDurability(durability, onWarn);
   const ownTable = createRecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
-  const scripts = orderScripts(redis, prefix, copies);
+  const common = () => {
+    const { laterMs, surelyMs } = datesOf(clock.date(), gatewaySkewMs());
+    return [
+      ...copies.arguments(),
+      Math.ceil(laterMs),
+      surelyMs === null ? '' : Math.floor(surelyMs),
+    ];
+  };
+  const scripts = orderScripts(redis, prefix, common);
   const waitMs = Math.round(0.8 * (options.redisTimeoutMs ?? REDIS_TIMEOUT_MS));
-  const writes = copiedScripts(writer, orderScripts(writer, prefix, copies), copies, waitMs);
+  const writes = copiedScripts(writer, orderScripts(writer, prefix, common), copies, waitMs);
   /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
   const unanswered = new Map<string, Reservation>();
   let heldInRedis = 0;
@@ -219,6 +231,8 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       FEW_RECORDS,
       ...epochs.keyArguments(keyTime, askedMs),
       outcome,
+      keyTime.ageMs ?? '',
+      KEY_LIFE_MS,
     ];
     const { joins } = epochs;
     const written = await writes.runCopied(script, args, scripts.keysOf(reservation));

@@ -1,15 +1,14 @@
 import { isOfNeverSent, type Reservation, recordId } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
-import type { Copies } from './copies.ts';
 import { answerIn } from './replies.ts';
 
 export type OrderScripts = ReturnType<typeof orderScripts>;
 
-/** Runs the scripts of the order records, and names their keys. */
+/** Runs the scripts of the order records, and names their keys. `common`: the arguments that each has at its end. */
 export function orderScripts(
   redis: Pick<RedisConnection, 'run'>,
   keyPrefix: string,
-  copies: Copies,
+  common: () => readonly (string | number)[],
 ) {
   // In braces: all keys of a script on one node, should Redis be a cluster behind a proxy.
   const prefix = `${keyPrefix}{orders}`;
@@ -37,7 +36,7 @@ export function orderScripts(
       args: readonly (string | number)[],
       keys: readonly string[] = [],
     ): Promise<readonly unknown[]> {
-      const all = [...args, ...copies.arguments()];
+      const all = [...args, ...common()];
       const reply = await redis.run(script, [marker, members, expected, index, ...keys], all);
       return answerIn(script, reply);
     },

@@ -92,7 +92,9 @@ async function asked<T>(
 ): Promise<T | null> {
   const redis = await connectRedis(connection);
   const copies = watchCopies(connection.redisReplicas, () => performance.now());
-  const scripts = orderScripts(redis, connection.prefix, copies);
+  // A command has no gateway to ask: it goes by the clock of its machine.
+  const common = () => [...copies.arguments(), Date.now(), Date.now()];
+  const scripts = orderScripts(redis, connection.prefix, common);
   try {
     const [, connected, most] = await scripts.run(COPIES, []);
     copies.told(figureIn(connected), figureIn(most));
@@ -117,8 +119,8 @@ const STATUS = `${COMMON}
 local state = current == '' and 'lost' or recovering() and 'recovering' or 'open'
 local probe = redis.pcall('SET', KEYS[5], '1')
 if not probe.err then redis.call('DEL', KEYS[5]) end
-return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
-  ${REPLICAS}, probe.err or '', durable(), incomplete() and 1 or 0, missingUntil() or '', number(17),
+return {state, redis.call('ZCOUNT', index, '(' .. surely, '+inf'),
+  ${REPLICAS}, probe.err or '', durable(), incomplete() and 1 or 0, missingUntil() or '', number(15),
   connected(1000), wantedCopies}
 `;
 
@@ -128,8 +130,7 @@ return {'copies', connected(1000), mostCopies}
 
 /** ARGV: 2 where an operator says that records are missing, 0 where that none are. */
 export const DECLARE = `${COMMON}
-redis.call('HSET', marker, 'missing', ARGV[1], 'missingAt', now, 'late', 0)
-if ARGV[1] == '0' then redis.call('ZREMRANGEBYSCORE', index, '-inf', now) end
+redis.call('HSET', marker, 'missing', ARGV[1], 'missingAt', later)
 return {'declared'}
 `;
 

@@ -6,6 +6,7 @@ import {
   type OrderRecord,
   RECORD_LIFE_MS,
   type RecordBounds,
+  RecordsForgottenError,
   RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
@@ -50,6 +51,7 @@ export function refusalIn(
   const whose = SHARES.find((share) => share === status);
   if (whose) return new AccountRecordsFullError(bounds, id, whose, figureIn(detail));
   if (status === 'incomplete') return new RecordsGapError(momentIn(detail), madeMs);
+  if (status === 'forgotten') return new RecordsForgottenError();
   // One that forgets may have forgotten this key.
   if (status === 'forgets') return new RecordsUnavailableError(String(forgetfulness(detail)));
   if (status === 'copies') {

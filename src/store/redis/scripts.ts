@@ -1,7 +1,8 @@
 /**
- * The scripts of the order records. Each runs as one step, by Redis's own clock. Their KEYS begin with
- * the same four (see `OrderScripts`), their ARGV end with the same two: how many replicas of Redis have to have a record by the
- * setting ('' where it is left out), and the most that our replica has seen. Each answers with a status word first.
+ * The scripts of the order records. Each runs as one step; leases and deadlines go by Redis's own clock. Their KEYS begin with
+ * the same four (see `OrderScripts`), their ARGV end with the same four: how many replicas of Redis have to have a record by the
+ * setting ('' where it is left out), the most that our replica has seen, then the dates by which records are made and end (the
+ * latter '' where that is not sure). Each answers with a status word first.
  */
 
 /** Answers '1' where what was written is there after a restart. */
@@ -23,9 +24,14 @@ local function run()
   return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
 end
 ${DURABLE_FUNCTION}local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt',
-  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt', 'until', 'untilOf', 'differ', 'held', 'accounts', 'copies')
+  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'until', 'untilOf', 'differ', 'held', 'accounts', 'copies')
 local function number(at) return tonumber(mark[at] or 0) end
 local dayMs = 86400000
+-- The clock of Redis may be wrong by a day: a record is made by the later clock, and ends by what is surely past. What Redis itself
+-- drops is past by any clock.
+local later = math.max(now, tonumber(ARGV[#ARGV - 1]))
+local surely = tonumber(ARGV[#ARGV]) or 0
+local droppedMs = 2 * dayMs
 -- The replicas of Redis that are connected; below 0 where it does not tell. One whose connection broke may be there twice, and one
 -- that has another address now goes on as one that is not heard of.
 local function connected(silentSeconds)
@@ -37,11 +43,12 @@ local function connected(silentSeconds)
   end
   return count
 end
-local mostCopies = math.max(number(19), tonumber(ARGV[#ARGV]))
-local wantedCopies = tonumber(ARGV[#ARGV - 1]) or mostCopies
+local copiesSetting = ARGV[#ARGV - 3]
+local mostCopies = math.max(number(17), tonumber(ARGV[#ARGV - 2]))
+local wantedCopies = tonumber(copiesSetting) or mostCopies
 local function countCopies()
   mostCopies = math.max(mostCopies, connected(2))
-  if mostCopies > number(19) then redis.call('HSET', marker, 'copies', mostCopies) end
+  if mostCopies > number(17) then redis.call('HSET', marker, 'copies', mostCopies) end
 end
 -- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
 local current = mark[2] == run() and mark[1] or ''
@@ -51,20 +58,16 @@ local function recovering()
 end
 -- Records are missing that no living replica has made: 2, or 1 where a replica did not come to write its own back.
 local function incomplete()
-  if now >= number(10) + dayMs then return false end
+  if surely >= number(10) + dayMs then return false end
   local isAbandoned = mark[11] == '1' or redis.call('ZCOUNT', expected, 1, 1) > 0
   return mark[9] == '2' or mark[9] == '1' and isAbandoned
 end
 -- A gap is known by the epoch and the moment in which it was found: what either of them begins anew is another one.
 local function missingName() return incomplete() and (mark[1] or '') .. ':' .. number(10) or '' end
-local function missingUntil() return mark[15] == missingName() and number(14) or nil end
+local function missingUntil() return mark[13] == missingName() and number(12) or nil end
 -- All writes so far may be of a replica that is gone.
 local function departed()
-  redis.call('HSET', marker, 'gone', number(5), 'goneAt', now)
-end
--- How far the clock was set ahead within a day, in all, byMs included.
-local function lateness(byMs)
-  return math.max(0, (now - byMs < number(13) + dayMs and number(12) or 0) + byMs)
+  redis.call('HSET', marker, 'gone', number(5), 'goneAt', later)
 end
 local function refusal(epoch)
   if current == '' then return {'lost'} end
@@ -73,11 +76,14 @@ local function refusal(epoch)
 end
 -- Never the same twice, so that whoever has seen one knows of every later change. As long as a record.
 local function changed(version, id)
-  redis.pcall('SET', version, clock[1] .. '.' .. clock[2] .. ' ' .. id, 'PX', dayMs)
+  redis.pcall('SET', version, clock[1] .. '.' .. clock[2] .. ' ' .. id, 'PX', dayMs + droppedMs)
 end
 local function taken(key, id, version)
   local r = redis.call('HMGET', key,
     'reservation', 'canonical', 'at', 'deadline', 'outcome', 'epoch', 'member', 'told')
+  -- A replica of an earlier version takes a record out of the index by the clock of Redis.
+  local ends = tonumber(redis.call('ZSCORE', index, id) or (r[3] or 0) + dayMs)
+  if ends <= surely then return nil end
   if not r[1] then
     return redis.call('ZSCORE', index, id) and {'evicted'} or nil
   end
@@ -90,8 +96,7 @@ local function taken(key, id, version)
     redis.pcall('HSET', key, 'told', r[1])
     changed(version, id)
   end
-  local restMs = redis.call('PTTL', key)
-  return {'held', r[1], r[2], r[3], math.max(0, tonumber(r[4]) - now), r[5], restMs}
+  return {'held', r[1], r[2], r[3], math.max(0, tonumber(r[4]) - now), r[5], math.max(0, ends - later)}
 end
 `;
 
@@ -111,8 +116,7 @@ end
 
 /**
  * ARGV: member, epoch to open, grace, longest wait, then what this replica remembers: how many writes there were, how many of them
- * may be of replicas that are gone, which epoch is over ('' where none is), how far the clock was set ahead; then the
- * settings that name the accounts, and its peers.
+ * may be of replicas that are gone, which epoch is over ('' where none is); then the settings that name the accounts, and its peers.
  */
 export const JOIN = `${COMMON}${MEMORY}
 local known, gone = tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -120,27 +124,26 @@ local isNew = mark[1] and 0 or 1
 if current == ARGV[7] then current = '' end
 -- Replicas that name accounts otherwise do not find each other's orders: none begins beside the others, and to those that come after
 -- them their orders are missing, unless they made none.
-if mark[18] and mark[18] ~= ARGV[9] then
+if mark[16] and mark[16] ~= ARGV[8] then
   redis.call('ZREM', members, ARGV[1])
   if redis.call('ZCOUNT', members, now - ARGV[4], '+inf') > 0 then return {'renamed'} end
   local former = redis.call('HMGET', marker, 'former', 'formerWrites', 'formerGapAt', 'formerMissing', 'formerMissingAt')
-  if former[1] == ARGV[9] and tonumber(former[2]) == number(5) and tonumber(former[3]) == number(10) then
+  if former[1] == ARGV[8] and tonumber(former[2]) == number(5) and tonumber(former[3]) == number(10) then
     mark[9], mark[10] = former[4], former[5]
   else
-    redis.call('HSET', marker, 'former', mark[18], 'formerWrites', number(5), 'formerGapAt', now,
+    redis.call('HSET', marker, 'former', mark[16], 'formerWrites', number(5), 'formerGapAt', later,
       'formerMissing', incomplete() and '2' or '0', 'formerMissingAt', number(10))
-    mark[9], mark[10] = '2', now
+    mark[9], mark[10] = '2', later
   end
   -- In a new epoch none of the others takes an order, though it lives and was taken for dead.
   current = ''
   redis.call('HSET', marker, 'missingAt', mark[10])
 end
-redis.call('HSET', marker, 'accounts', ARGV[9])
+redis.call('HSET', marker, 'accounts', ARGV[8])
 if current == '' then
   local isDurable = durable() == '1'
   local isKept = mark[1] and memory[1] == mark[1] and memory[4] == '1' and memory[5] == '0'
   local since = isDurable and isKept and rememberedSince() or now
-  local late = lateness(tonumber(ARGV[8]))
   mark[9], mark[6] = incomplete() and '2' or '0', number(5)
   redis.call('DEL', expected)
   -- No heartbeat arrives while Redis is away: the list is as the last one left it, without the dead.
@@ -151,19 +154,19 @@ if current == '' then
   memory[1] = mark[1]
   redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4],
     'memoryOf', mark[1], 'begunAt', now, 'since', since, 'durable', isDurable and 1 or 0, 'gap', 0,
-    'had', mark[6], 'missing', mark[9], 'late', late, 'lateAt', ARGV[8] == '0' and number(13) or now)
+    'had', mark[6], 'missing', mark[9])
 end
 -- Fewer writes than were seen: Redis went back. Who lives gives back its own; what the others made is missing.
 local isBehind = number(5) < known
 local had = number(memory[1] == mark[1] and 6 or 5)
 local missing = had < gone and (isBehind or recovering()) and 2 or isBehind and 1 or 0
-if missing > 0 then redis.call('HSET', marker, 'missing', math.max(missing, number(9)), 'missingAt', now) end
+if missing > 0 then redis.call('HSET', marker, 'missing', math.max(missing, number(9)), 'missingAt', later) end
 if isBehind then redis.call('HSET', marker, 'writes', known) end
-if gone > number(7) then redis.call('HSET', marker, 'gone', gone, 'goneAt', now) end
+if gone > number(7) then redis.call('HSET', marker, 'gone', gone, 'goneAt', later) end
 if recovering() then
   -- NX: one that has written back already is not waited for again because it is named again.
   redis.call('ZADD', expected, 'NX', 1, ARGV[1])
-  for i = 10, #ARGV - 2 do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
+  for i = 9, #ARGV - 4 do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
 end
 countCopies()
 redis.call('ZADD', members, now, ARGV[1])
@@ -180,7 +183,7 @@ return {'restored'}
 export const DURABLE = `${DURABLE_FUNCTION}return durable()`;
 
 /**
- * ARGV: member, epoch, lease, the time by this clock that has surely come. Returns how durable Redis is, the records, the time, how many
+ * ARGV: member, epoch, lease. Returns how durable Redis is, the records, the time, how many
  * writes there were, how many of them may be of replicas that are gone, the gap of the records and when it ended ('' where neither is
  * known), 1 where an operator holds orders back, how many replicas of Redis are connected, the most there ever were, and the other
  * living replicas of ours.
@@ -190,12 +193,15 @@ local no = refusal(ARGV[2])
 if no and no[1] == 'lost' then return no end
 if ARGV[2] ~= '' then redis.call('ZADD', members, now, ARGV[1]) end
 if redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3]) > 0 then departed() end
--- A record that a clock set ahead has ended too early stays in the index, which tells that there was one.
-redis.call('ZREMRANGEBYSCORE', index, '-inf', math.min(now, tonumber(ARGV[4])) - lateness(0))
+-- What Redis has dropped before stays in the index, which tells that there was a record.
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', surely, 'LIMIT', 0, 1000)) do
+  redis.call('DEL', string.gsub(marker, 'epoch$', 'record:') .. id)
+  redis.call('ZREM', index, id)
+end
 if no and no[1] ~= 'recovering' then return no end
-local gone = now < number(8) + dayMs and number(7) or 0
+local gone = surely < number(8) + dayMs and number(7) or 0
 countCopies()
-return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, number(5), gone, missingName(), missingUntil() or '', number(17),
+return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, number(5), gone, missingName(), missingUntil() or '', number(15),
   connected(1000), mostCopies, unpack(redis.call('ZRANGE', members, 0, 999))}
 `;
 
@@ -218,8 +224,8 @@ return {'left'}
  * ARGV: epoch, id, member, reservation, input digest, reserved at, pending ms, life ms, max, `required` where a Redis that
  * forgets takes none, share, max of an account, max of a token, which part of these is nearly all, max of
  * an account's rejected orders, beyond it max of a token's, max of all records for an account that has as many as follow, when the
- * key was made, the gap that the replica has seen, when that ended at the latest by its clocks ('' each where it is not known), how far these are apart, and the
- * outcome of a key that is closed.
+ * key was made, the gap that the replica has seen, when that ended at the latest by its clocks ('' each where it is not known), how
+ * far these are apart, the outcome of a key that is closed, how old the key is at least (''), and how old it may be.
  */
 const ADD = `
 local key, set, id, share = KEYS[5], KEYS[6], ARGV[2], ARGV[11]
@@ -232,24 +238,26 @@ if incomplete() then
   local untilMs = missingUntil()
   -- Of a gap that was found since the replica read its clocks they say nothing.
   if not untilMs and ARGV[20] == missingName() and ARGV[21] ~= '' then
-    untilMs = math.max(number(14), tonumber(ARGV[21]) + number(16))
+    untilMs = math.max(number(12), tonumber(ARGV[21]) + number(14))
     redis.call('HSET', marker, 'until', untilMs, 'untilOf', ARGV[20])
   end
   local isYoung = untilMs and tonumber(ARGV[19] or '') and tonumber(ARGV[19]) > untilMs + 60000
   if ARGV[23] == '' and not isYoung then return {'incomplete', untilMs or ''} end
 end
+local keyAge = tonumber(ARGV[24]) or 0
+if keyAge > 0 and keyAge > math.min(tonumber(ARGV[25]), now - rememberedSince()) then return {'forgotten'} end
 if ARGV[10] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
-local have = ARGV[#ARGV - 1] == '0' and 0 or connected(1000)
-local isUntold = have < 0 and ARGV[#ARGV - 1] == ''
+local have = copiesSetting == '0' and 0 or connected(1000)
+local isUntold = have < 0 and copiesSetting == ''
 if isUntold or have >= 0 and have < wantedCopies then return {'copies', have, wantedCopies} end
 -- No write before the last of these: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
 local mostOfAccount, mostOfToken, nearly = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
-local past = redis.call('ZCOUNT', set, '-inf', now)
+local past = redis.call('ZCOUNT', set, '-inf', surely)
 local own = redis.call('ZCARD', set) - past
 if count >= tonumber(own < tonumber(ARGV[18]) and ARGV[9] or ARGV[17]) then
   local oldest = redis.call('ZRANGE', index, 0, 0, 'WITHSCORES')[2]
-  return {'full', oldest and math.max(0, math.ceil(oldest - now)) or ''}
+  return {'full', oldest and math.max(0, math.ceil(oldest - later)) or ''}
 end
 local isNearlyFull = 0
 if own >= nearly * mostOfToken then
@@ -258,32 +266,33 @@ if own >= nearly * mostOfToken then
   for i = #held - 1, 1, -2 do
     if string.sub(held[i], 1, #share) == share then ofToken, oldest = ofToken + 1, held[i + 1] end
   end
-  if own >= mostOfAccount then return {'account', math.ceil(held[2] - now)} end
-  if ofToken >= mostOfToken then return {'token', math.ceil(oldest - now)} end
-  local rejected = redis.call('ZRANGEBYSCORE', KEYS[8], '(' .. now, '+inf', 'WITHSCORES')
+  if own >= mostOfAccount then return {'account', math.ceil(held[2] - later)} end
+  if ofToken >= mostOfToken then return {'token', math.ceil(oldest - later)} end
+  local rejected = redis.call('ZRANGEBYSCORE', KEYS[8], '(' .. surely, '+inf', 'WITHSCORES')
   if #rejected / 2 >= tonumber(ARGV[15]) then
     local rejectedOfToken = 0
     for i = 1, #rejected, 2 do
       if string.sub(rejected[i], 1, #share) == share then rejectedOfToken = rejectedOfToken + 1 end
     end
-    if rejectedOfToken >= tonumber(ARGV[16]) then return {'rejected', math.ceil(rejected[2] - now)} end
+    if rejectedOfToken >= tonumber(ARGV[16]) then return {'rejected', math.ceil(rejected[2] - later)} end
   end
   if own >= nearly * mostOfAccount or ofToken >= nearly * mostOfToken then isNearlyFull = 1 end
 end
 local function record(rank, outcome)
-  if tonumber(ARGV[22]) > number(16) then redis.call('HSET', marker, 'differ', ARGV[22]) end
+  if tonumber(ARGV[22]) > number(14) then redis.call('HSET', marker, 'differ', ARGV[22]) end
   redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
     'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', rank, 'outcome', outcome)
-  redis.call('PEXPIREAT', key, now + ARGV[8])
-  redis.call('ZADD', index, now + ARGV[8], id)
+  local ends = later + ARGV[8]
+  redis.call('PEXPIREAT', key, ends + droppedMs)
+  redis.call('ZADD', index, ends, id)
   redis.call('HSET', marker, 'writes', number(5) + 1)
-  if past > 0 then redis.call('ZREMRANGEBYSCORE', set, '-inf', now) end
-  redis.call('ZADD', set, now + ARGV[8], share .. id)
-  redis.call('PEXPIREAT', set, now + ARGV[8])
+  if past > 0 then redis.call('ZREMRANGEBYSCORE', set, '-inf', surely) end
+  redis.call('ZADD', set, ends, share .. id)
+  redis.call('PEXPIREAT', set, ends + droppedMs)
 end
 `;
 
-export const RESERVE = `${COMMON}${ADD}
+export const RESERVE = `${COMMON}${MEMORY}${ADD}
 record(0, 'null')
 return {'reserved', count + 1, isNearlyFull, wantedCopies}
 `;
@@ -327,30 +336,34 @@ export const MERGE = `${COMMON}
 -- A replica with much to write back is waited for as long as it goes on writing.
 if current == ARGV[1] and recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
 local conflicts = 0
+local function lengthen(set, untilMs)
+  if redis.call('PTTL', set) < untilMs - now then redis.call('PEXPIREAT', set, untilMs) end
+end
 local function ended(how, i, id, ends, share)
   if how == 'changed' then changed(KEYS[i + 2], id) end
   if how ~= 'rejected' then return end
-  redis.call('ZREMRANGEBYSCORE', KEYS[i + 3], '-inf', now)
+  redis.call('ZREMRANGEBYSCORE', KEYS[i + 3], '-inf', surely)
   redis.call('ZADD', KEYS[i + 3], ends, share .. id)
-  if redis.call('PTTL', KEYS[i + 3]) < ends - now then redis.call('PEXPIREAT', KEYS[i + 3], ends) end
+  lengthen(KEYS[i + 3], ends + droppedMs)
 end
 for i = 5, #KEYS, 4 do
   local key, set, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) / 4 * 10
   local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
   local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch')
+  local ends = later + ARGV[base + 6]
   -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
   local isPast = have[1] ~= reservation and have[2] == '0' and have[3] and have[3] ~= current
-  if isPast or not have[1] then
-    local ends = now + ARGV[base + 6]
+  local isOver = tonumber(redis.call('ZSCORE', index, id) or ends) <= surely
+  if isPast or isOver or not have[1] then
     -- It may be an order whose count Redis has lost.
     redis.call('HSET', marker, 'formerWrites', -1)
     redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', reservation,
       'canonical', ARGV[base + 3], 'at', ARGV[base + 4], 'deadline', now + ARGV[base + 5],
       'rank', rank, 'outcome', ARGV[base + 8])
-    redis.call('PEXPIREAT', key, ends)
+    redis.call('PEXPIREAT', key, ends + droppedMs)
     redis.call('ZADD', index, ends, id)
     redis.call('ZADD', set, ends, ARGV[base + 10] .. id)
-    if redis.call('PTTL', set) < ends - now then redis.call('PEXPIREAT', set, ends) end
+    lengthen(set, ends + droppedMs)
     ended(ARGV[base + 9], i, id, ends, ARGV[base + 10])
   elseif have[1] ~= reservation then
     conflicts = conflicts + 1
@@ -358,13 +371,13 @@ for i = 5, #KEYS, 4 do
     redis.call('HSET', key, 'epoch', current)
     -- The clock may have been set since, and with it the end of what it keeps.
     if current == ARGV[1] then
-      redis.call('PEXPIREAT', key, now + ARGV[base + 6])
-      redis.call('ZADD', index, now + ARGV[base + 6], id)
+      redis.call('PEXPIREAT', key, ends + droppedMs)
+      redis.call('ZADD', index, ends, id)
     end
     -- What was sent on a connection before this one may arrive only now.
     if tonumber(have[2]) < rank then
       redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])
-      ended(ARGV[base + 9], i, id, now + ARGV[base + 6], ARGV[base + 10])
+      ended(ARGV[base + 9], i, id, ends, ARGV[base + 10])
     end
   end
 end

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { datesOf } from '../order-gap.ts';
 
 /** Times that processes on one machine, running now or later, can compare. */
 export interface MachineClock {
@@ -8,6 +9,8 @@ export interface MachineClock {
   /** A monotonic time that cannot be set. */
   uptimeMs(): number;
   nowMs(): number;
+  /** How far the gateway's clock is ahead; null while it was not measured. */
+  skewMs(): number | null;
 }
 
 export type MachineMoment = Readonly<ReturnType<typeof machineMoment>>;
@@ -16,16 +19,29 @@ export const machineClock: MachineClock = {
   boot: readBoot(),
   uptimeMs: () => Number(process.hrtime.bigint() / 1_000_000n),
   nowMs: Date.now,
+  // A command has no gateway to ask.
+  skewMs: () => 0,
 };
 
-export function machineMoment(clock: MachineClock, atMs = clock.nowMs()) {
+export function machineMoment(clock: MachineClock, nowMs = clock.nowMs()) {
+  const { laterMs } = datesOf(nowMs, clock.skewMs());
   const uptimeMs = Math.round(clock.uptimeMs());
-  return { at: new Date(atMs).toISOString(), boot: clock.boot, uptimeMs };
+  return { at: new Date(laterMs).toISOString(), boot: clock.boot, uptimeMs };
 }
 
-/** Computed from the machine's uptime; across a reboot from the date, which may be wrong. */
-export function ageMs({ at, boot, uptimeMs }: MachineMoment, clock: MachineClock): number {
-  const age = boot === clock.boot ? clock.uptimeMs() - uptimeMs : clock.nowMs() - Date.parse(at);
+/** Computed from the machine's uptime; across a reboot from the date, and 0 while that is not sure. */
+export function ageMs(moment: MachineMoment, clock: MachineClock): number {
+  return ageAt(moment, clock, datesOf(clock.nowMs(), clock.skewMs()).surelyMs);
+}
+
+/** The age by a date that is as good as can be had: something is said of it, and nothing ends by it. */
+export function likelyAgeMs(moment: MachineMoment, clock: MachineClock): number {
+  return ageAt(moment, clock, datesOf(clock.nowMs(), clock.skewMs()).earlierMs);
+}
+
+function ageAt({ at, boot, uptimeMs }: MachineMoment, clock: MachineClock, nowMs: number | null) {
+  const atMs = Date.parse(at);
+  const age = boot === clock.boot ? clock.uptimeMs() - uptimeMs : (nowMs ?? atMs) - atMs;
   // The difference is below 0 where the date was set back.
   return Math.max(0, age);
 }

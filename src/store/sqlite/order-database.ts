@@ -3,6 +3,7 @@ import { CLOCKS_DIFFER_MS, gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../or
 import {
   closedBy,
   FEW_RECORDS,
+  isForgotten,
   mostOfOthers,
   type OrderRecord,
   RECORD_LIFE_MS,
@@ -17,7 +18,7 @@ import {
 import { shareRefusal } from './account-share.ts';
 import { hasRoom } from './disk-room.ts';
 import { type GapMoment, isOtherName, momentOf, rememberedSince } from './file-memory.ts';
-import { ageMs, machineMoment } from './machine-clock.ts';
+import { ageMs, likelyAgeMs, machineMoment } from './machine-clock.ts';
 import { type OrderFileOptions, openOrderFile } from './order-file.ts';
 import { isHeld } from './order-hold.ts';
 import * as rows from './order-rows.ts';
@@ -188,6 +189,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
         const { reservation, keyTime } = task;
         const record = recordOf(reservation, keyTime);
         if (record) return record;
+        if (isForgotten(keyTime, rememberedMs)) return { isForgotten: true };
         const refusal = insert(rows.toContent(reservation, clock));
         if (keyTime && refusal === null) file.rememberClocks(keyTime.differMs);
         return refusal;
@@ -258,7 +260,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     const since = rememberedSince(file.state) ?? machineMoment(clock);
     file.rememberFrom(since);
     // After a gap a key counts as old until it is too young for any client's clock.
-    return Math.max(0, ageMs(since, clock) - (gap() ? KEY_AHEAD_MS : 0));
+    return Math.max(0, likelyAgeMs(since, clock) - (gap() ? KEY_AHEAD_MS : 0));
   }
 
   function recordOf(of: { login: string; key: string }, keyTime?: AskedTime): OrderRecord | null {

@@ -7,6 +7,7 @@ import {
   HELD,
   type OrderRecords,
   type RecordBounds,
+  RecordsForgottenError,
   RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
@@ -22,6 +23,8 @@ export interface SqliteOrderRecordsOptions extends RecordBounds {
   /** When true, a file that is a copy stays known as one. */
   readonly isInspection?: boolean | undefined;
   readonly clock: Clock;
+  /** How far the gateway's clock is ahead of this machine's; null while it was not measured. */
+  readonly gatewaySkewMs?: (() => number | null) | undefined;
   readonly onWarn: (message: string) => void;
 }
 
@@ -48,6 +51,7 @@ export async function openSqliteOrderRecords({
   maxPerAccount = Number.POSITIVE_INFINITY,
   onNearlyFull,
   clock,
+  gatewaySkewMs = () => null,
   onWarn,
 }: SqliteOrderRecordsOptions): Promise<OrderRecords> {
   let held = 0;
@@ -80,7 +84,8 @@ export async function openSqliteOrderRecords({
 
   function post() {
     underWay = queue.splice(0, BATCH_TASKS);
-    if (underWay.length > 0) thread.postMessage(underWay.map(({ task }) => task));
+    const tasks = underWay.map(({ task }) => task);
+    if (tasks.length > 0) thread.postMessage({ tasks, skewMs: gatewaySkewMs() });
     else if (state === 'closing') thread.postMessage(null);
   }
 
@@ -94,6 +99,7 @@ export async function openSqliteOrderRecords({
     if (answer && 'unused' in answer) {
       throw new RecordsUnavailableError(answer.unused, { earlierUnknown: false });
     }
+    if (answer && 'isForgotten' in answer) throw new RecordsForgottenError();
     if (answer && 'isFull' in answer) throw new RecordsFullError(max, answer.freeInMs);
     if (answer && 'gapUntilMs' in answer) {
       const madeMs = 'keyTime' in task ? task.keyTime?.madeMs : null;

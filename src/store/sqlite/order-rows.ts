@@ -93,7 +93,9 @@ export function toContent(reservation: Reservation, clock: MachineClock) {
 
 export function toRecord(row: OrderRow, clock: MachineClock): OrderRecord {
   const of = { id: row.reservation, inputDigest: row.input, reservedAtMs: Date.parse(row.at) };
-  return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), row.pendingMs - ageMs(row, clock));
+  // The process of an order from before a restart of the machine is dead.
+  const leftMs = row.boot === clock.boot ? row.pendingMs - ageMs(row, clock) : 0;
+  return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), leftMs);
 }
 
 /** Whether a record is from before a restart of the machine, and dated so far ahead that one of the two dates is wrong. */

@@ -34,4 +34,5 @@ export type TaskRefusal =
   | { readonly unused: string }
   | { readonly isFull: true; readonly freeInMs: number | null }
   | { readonly gapUntilMs: number | null }
+  | { readonly isForgotten: true }
   | { readonly whose: Share; readonly freeInMs: number };

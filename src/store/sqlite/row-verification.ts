@@ -39,7 +39,7 @@ export function startRowVerification(
 
   /** An outcome may still be written into a younger one. */
   function isSettled(row: OrderRow): boolean {
-    return !(ageMs(row, clock) < SETTLED_MS);
+    return row.boot !== clock.boot || !(ageMs(row, clock) < SETTLED_MS);
   }
 
   function judge(): void {

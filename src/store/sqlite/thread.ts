@@ -11,14 +11,19 @@ export type FromThread =
   /** The id of an account, or of a token of it. */
   | { readonly isNearlyFull: true };
 
+/** Tasks, and how far the gateway's clock is ahead; null: it ends. */
+export type ToThread = { readonly tasks: readonly Task[]; readonly skewMs: number | null } | null;
+
 /** The worker thread in which order records wait for the disk, so that no other request does. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const say = (message: FromThread) => port.postMessage(message);
   const onWarn = (warning: string) => say({ warning });
   const onNearlyFull = () => say({ isNearlyFull: true });
+  let skewMs: number | null = null;
+  const clock = { ...machineClock, skewMs: () => skewMs };
   let database: OrderDatabase;
   try {
-    database = openOrderDatabase({ ...workerData, clock: machineClock, onWarn, onNearlyFull });
+    database = openOrderDatabase({ ...workerData, clock, onWarn, onNearlyFull });
   } catch (error) {
     say({ refusal: error instanceof Error ? error.message : String(error) });
     port.close();
@@ -29,9 +34,11 @@ function serve(port: NonNullable<typeof parentPort>): void {
     const timer = setTimeout(() => verifyAfter(database.verifyOn()), ms);
     cancelVerifying = () => clearTimeout(timer);
   };
-  port.on('message', (tasks: readonly Task[] | null) => {
-    if (tasks !== null) say(database.run(tasks));
-    else {
+  port.on('message', (batch: ToThread) => {
+    if (batch !== null) {
+      ({ skewMs } = batch);
+      say(database.run(batch.tasks));
+    } else {
       cancelVerifying();
       database.close();
       port.close();

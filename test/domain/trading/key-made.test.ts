@@ -10,17 +10,18 @@ test.each([
   ['is not measured yet', null, { laterMs: null, differMs: 0 }, 0],
   ['is the same within its seconds', -1_500, { laterMs: NOW_MS, differMs: 0 }, 0],
   ['is as far behind as seconds tell', -2_000, { laterMs: NOW_MS, differMs: 0 }, 0],
-  ['is behind', -90_000, { laterMs: NOW_MS, differMs: 90_000 }, 0],
+  ['is behind', -90_000, { laterMs: NOW_MS, differMs: 90_000 }, -90_000],
+  ['is behind by no more than counts', -60_000, { laterMs: NOW_MS, differMs: 60_000 }, 0],
   ['is ahead', 90_000, { laterMs: NOW_MS + 90_000, differMs: 90_000 }, 90_000],
   ['is as far ahead as counts', 600_000, { laterMs: NOW_MS + 600_000, differMs: 600_000 }, 600_000],
-  ['is absurdly ahead', 3_600_000, { laterMs: null, differMs: 600_000 }, 0],
-  ['is absurdly behind', -3_600_000, { laterMs: null, differMs: 600_000 }, 0],
+  ['is absurdly ahead', 3_600_000, { laterMs: null, differMs: 600_000 }, 3_600_000],
+  ['is absurdly behind', -3_600_000, { laterMs: null, differMs: 600_000 }, -3_600_000],
 ])(
-  'keys are judged by the later of our clock and the gateway’s, which %s',
+  'keys are judged by the later of our clock and the gateway’s, and by that alone where ours is wrong: it %s',
   (_, skewMs, time, aheadMs) => {
     const clocks = { clock: { date: () => NOW_MS }, gatewaySkewMs: () => skewMs };
     const furthestMs = NOW_MS + aheadMs + KEY_AHEAD_MS;
-    expect(keyTime(furthestMs, clocks)).toEqual({ madeMs: furthestMs, ...time });
+    expect(keyTime(furthestMs, clocks)).toEqual({ madeMs: furthestMs, ageMs: 0, ...time });
     expect(keyMadeProblem(furthestMs, clocks)).toBe(null);
     expect(keyMadeProblem(furthestMs + 1, clocks)).toMatchObject({
       argument: 'input.keyMade',

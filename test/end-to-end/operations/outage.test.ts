@@ -211,7 +211,7 @@ test('a clock that is ahead of the gateway’s or behind it is measured, and whi
   const detail = expect.stringMatching(
     /^the gateway's clock is (719\d|720\d) s behind this machine's$/,
   );
-  const details = [{ code: 'gateway', detail }];
+  const details = [{ code: 'clock', detail }];
   expect(await readinessOf(app.adminUrl)).toMatchObject({ status: 'degraded', details });
 
   // By the gateway's clock it has an hour left; the answer is what it was.

@@ -203,23 +203,25 @@ test('an order that waits for a connection is not sent after its moment', async 
 });
 
 test.each([
-  ['behind', 600, EXPIRED],
-  ['ahead of', -600, { type: 'OrderAccepted' }],
+  ['behind', 600, 300_000, EXPIRED],
+  ['ahead of', -600, -570_000, { type: 'OrderAccepted' }],
   // As far as a date of whole seconds tells.
-  ['not', 0, { type: 'OrderAccepted' }],
+  ['not', 0, 300_000, { type: 'OrderAccepted' }],
 ])(
-  'where this clock is %s the gateway’s, the later of the two dates decides',
-  async (_, shiftSeconds, outcome) => {
+  'where this clock is %s the gateway’s, that decides, and takes keys that were made by it',
+  async (_, shiftSeconds, inMs, outcome) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
     sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds });
     const token = sandbox.token({ email: 'user-1@example.com' });
     for (let call = 0; call < 10; call += 1) await facade.query('{ customerId }', { token });
     const client = facade.client({ token });
-    expect(await client.place(within(buying('k'), 300_000))).toMatchObject(outcome);
+    const { mutation, input } = within(buying('k'), inMs);
+    const keyMade = new Date(Date.now() + 1_000 * shiftSeconds).toISOString();
+    expect(await client.place({ mutation, input: { ...input, keyMade } })).toMatchObject(outcome);
     expect(sandbox.orders()).toHaveLength(shiftSeconds > 0 ? 0 : 1);
     const ready = await readinessOf(facade.adminUrl);
-    expect(ready.reasons).toEqual(shiftSeconds === 0 ? undefined : ['gateway']);
+    expect(ready.reasons).toEqual(shiftSeconds === 0 ? undefined : ['clock']);
   },
 );
 

@@ -16,7 +16,7 @@ import {
   reserved,
 } from '../order-records-contract.ts';
 import { itVoidsKeys } from '../void-contract.ts';
-import { openReplica, PREFIX } from './replica.ts';
+import { openReplica, PREFIX, restMs } from './replica.ts';
 
 /** Of a worker, so that it ends where each is refused at once. */
 const MAX_RESERVATIONS = 100_000;
@@ -59,7 +59,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
       }
       if (round === 0) await redis.command('FLUSHALL');
     }
-    const lives = await redis.command('PTTL', 'trading-graph:{orders}:account:1');
+    const lives = await restMs(redis, 'account:1');
     expect(lives).toBeGreaterThan(RECORD_LIFE_MS - 60_000);
     expect(lives).toBeLessThanOrEqual(RECORD_LIFE_MS);
   });
@@ -92,7 +92,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await using a = await openReplica(redis.url);
     const reservation = await reserved(a.records, '1', 'k');
     const key = `${PREFIX}:record:1:k`;
-    const life = async () => Number(await redis.command('PTTL', key));
+    const life = () => restMs(redis, 'record:1:k');
     expect(await life()).toBeGreaterThan(RECORD_LIFE_MS - 60_000);
     expect(await life()).toBeLessThanOrEqual(RECORD_LIFE_MS);
     await redis.command('PEXPIRE', key, 5_000_000);
@@ -171,7 +171,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await redis.command('FLUSHALL');
     uptime.aheadMs = 3_600_000;
     await a.records.settle(reservation, accepted);
-    const left = await redis.command('PTTL', 'trading-graph:{orders}:record:1:k');
+    const left = await restMs(redis, 'record:1:k');
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(RECORD_LIFE_MS - uptime.aheadMs);
   });

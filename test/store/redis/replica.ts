@@ -22,7 +22,12 @@ type Change = Partial<Omit<RedisOrderRecordsOptions, 'timing' | 'onWarn'>> & {
   readonly timing?: Partial<RedisTiming>;
 };
 
-/** Runs a script as a replica does that knows of no replica of Redis. */
+/** The rest of a record's day, or of its account's: Redis drops it two days later, since its clock may be wrong by one. */
+export async function restMs(redis: TestRedis, key: string): Promise<number> {
+  return Number(await redis.command('PTTL', `${PREFIX}:${key}`)) - 48 * HOUR_MS;
+}
+
+/** Runs a script as a replica does that knows of no replica of Redis, and whose clock is the gateway's. */
 export function runScript(
   redis: TestRedis,
   script: string,
@@ -30,7 +35,7 @@ export function runScript(
   keys: readonly string[] = [],
 ): Promise<unknown> {
   const all = [...KEYS, ...keys];
-  return redis.command('EVAL', script, all.length, ...all, ...args, '', 0);
+  return redis.command('EVAL', script, all.length, ...all, ...args, '', 0, Date.now(), Date.now());
 }
 
 /** The order records of one replica, with frequent heartbeats, and with waits that do not end unless the test changes them. */
@@ -43,6 +48,7 @@ export async function openReplica(url: string, { timing, ...change }: Change = {
     redisTimeoutMs: FAR_MS,
     prefix: 'trading-graph:',
     uptimeMs: () => performance.now(),
+    gatewaySkewMs: () => 0,
     onWarn: (message) => void warnings.push(message),
     timing: { beatMs: 50, graceMs: 300, leaseMs: FAR_MS, patienceMs: FAR_MS, ...timing },
     ...change,

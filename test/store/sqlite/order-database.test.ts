@@ -148,10 +148,17 @@ describe('a record', () => {
     const rebooted = { ...clock, boot: 'second boot', uptimeMs: () => 5 };
     clock.setDate(startedMs - 60_000);
     using database = openDatabase(folder.path, { clock: rebooted });
-    expect(find(database, 'key')).toMatchObject({ pendingMs: 10_000 });
+    // The process of its order is dead.
+    expect(find(database, 'key')).toMatchObject({ pendingMs: 0 });
     clock.setDate(startedMs + RECORD_LIFE_MS - 1);
     expect(find(database, 'key')).toMatchObject({ pendingMs: 0 });
     clock.setDate(startedMs + RECORD_LIFE_MS);
+    // Nothing ends by a date that the gateway does not confirm.
+    for (const skewMs of [null, -RECORD_LIFE_MS, 60_001]) {
+      const unsure = { ...rebooted, skewMs: () => skewMs };
+      using other = openDatabase(folder.path, { clock: unsure });
+      expect(reserve(other, 'key')).toMatchObject({ pendingMs: 0 });
+    }
     expect(find(database, 'key')).toBe(null);
   });
 

@@ -24,6 +24,7 @@ export function createMachineClock(): TestClock {
     boot: 'first boot',
     uptimeMs: () => up,
     nowMs: () => now,
+    skewMs: () => 0,
     pass(ms) {
       up += ms;
       now += ms;
