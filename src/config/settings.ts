@@ -108,6 +108,11 @@ export const SETTINGS = {
     'SQLite file of the order records, where there is no Redis; processes of one machine may share it; its folder has to be there, but for the default; `memory` forgets them at the end',
     { fallbackText: '`data/orders.db`; with the sandbox gateway `memory`' },
   ),
+  ORDER_KIND: setting(
+    oneOf('inferred', 'required'),
+    'inferred',
+    'an order without `kind`: its price decides, or it is refused, so that a price that got lost on its way buys nothing at the market',
+  ),
   ORDER_RECORDS_MAX: setting(count, null, 'most order records held; a warning comes at 80 %', {
     fallbackText: '`2000000`; in memory `200000`',
   }),

@@ -96,7 +96,8 @@ export function createDomain(parts: DomainParts) {
     onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
-  const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log);
+  const needsKind = settings.orderKind === 'required';
+  const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, needsKind);
   metrics.watch({ catalogs, feeds, orders, lists, tokenRefusals });
   return {
     ...reads,

@@ -22,6 +22,7 @@ export interface DomainSettings {
   readonly gatewayTimeoutMs: number;
   readonly extensionTimeoutMs: number;
   readonly orderTimeoutMs: number;
+  readonly orderKind: 'inferred' | 'required';
 }
 
 export interface DomainParts {

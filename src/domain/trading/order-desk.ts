@@ -7,6 +7,7 @@ import type { Viewer } from '../auth/viewer.ts';
 import type { WriteLimits } from '../auth/write-limits.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { InputError } from '../input-error.ts';
+import { broken } from './input-rules.ts';
 import { KeyForgottenError, KeyNotVoidedError, UnprovedOrderError } from './order-errors.ts';
 import type { Orders, Placed } from './orders.ts';
 import { isUnsent } from './outcome.ts';
@@ -17,8 +18,9 @@ export function createOrderDesk(
   orders: Orders,
   prover: Pick<Prover, 'account'>,
   limits: Pick<WriteLimits, 'order'>,
-  metrics: Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>,
+  metrics: Pick<DomainMetrics, 'orders' | 'ordersOfNoKind' | 'replays' | 'voids'>,
   log: Pick<Log, 'warn'>,
+  needsKind: boolean,
 ) {
   /** The error always says that this request did nothing, whatever the reason for the missing proof. */
   async function proofBefore(viewer: Viewer, operation?: Ticket['operation']) {
@@ -36,6 +38,11 @@ export function createOrderDesk(
 
   return {
     async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
+      if (!ticket.saysKind) {
+        metrics.ordersOfNoKind.add();
+        if (needsKind)
+          throw broken('input.kind', 'must be given: MARKET, or PENDING with its price');
+      }
       try {
         const proof = await proofBefore(viewer, ticket.operation);
         const placed = await limits.order(proof, () => orders.place(viewer, proof, ticket));

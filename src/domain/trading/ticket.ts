@@ -17,6 +17,8 @@ export type Ticket = OrderCall & {
   readonly idempotencyKey: string;
   /** When the key was made, by the word of its client; null where that does not say it. */
   readonly keyMadeMs: number | null;
+  /** Whether the client says what it means to place, or its price alone does. */
+  readonly saysKind: boolean;
 };
 
 type MarketTicket = Extract<Ticket, { operation: 'openPosition' }>;
@@ -54,6 +56,7 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
   return {
     operation: 'openPosition',
     ...keyOf(input),
+    saysKind: input.kind != null,
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),
@@ -71,6 +74,7 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
   return {
     operation: 'placeLimitOrder',
     ...keyOf(input),
+    saysKind: true,
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),

@@ -32,7 +32,14 @@ export function proofOf(viewer: Viewer): AccountProof {
 }
 
 export function ticketOf(idempotencyKey: string, symbol = 'AAPL', sendBefore?: number): Ticket {
-  return marketTicket({ symbol, side: 'BUY', size: { units: 1 }, idempotencyKey, sendBefore });
+  return marketTicket({
+    symbol,
+    side: 'BUY',
+    kind: 'MARKET',
+    size: { units: 1 },
+    idempotencyKey,
+    sendBefore,
+  });
 }
 
 export const notSent: Exchange = { sent: false, cause: new Error('connection refused') };
