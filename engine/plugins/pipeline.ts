@@ -29,7 +29,6 @@ export type ServicePlugin = Plugin<PluginContext> & {
 export function servicePlugins(parts: PipelineParts): readonly ServicePlugin[] {
   return [
     useAdmission(parts.admission),
-    useTracing(),
     useCompiledExecution(parts),
     useMaskedErrors(parts.codes),
     useReceipt(parts.execution),
@@ -47,13 +46,6 @@ function useAdmission(admission: AdmissionParts): ServicePlugin {
       setValidationFn(validateFurther);
     },
   };
-}
-
-/** The span of an operation begins before other people's hooks. */
-function useTracing(): ServicePlugin {
-  const begin = ({ args }: { readonly args: { readonly contextValue: PluginContext } }) =>
-    asHost(() => beginTrace(args.contextValue[GRAPH].operation));
-  return { onExecute: begin, onSubscribe: begin };
 }
 
 /** Executes: from the cache, by compiled code, in parts, or as events. */
@@ -88,20 +80,26 @@ function useMaskedErrors(codes: ErrorCodes): ServicePlugin {
   };
 }
 
-/** Ends the span, and adds what the result has cost. */
+/** The span of an operation, from before other people's hooks to its result, which is told what it has cost. */
 function useReceipt(execution: Execution): ServicePlugin {
   return {
-    onExecute: ({ args }) => ({
-      onExecuteDone({ result, setResult }) {
-        if (Symbol.asyncIterator in result) return;
-        setResult(asHost(() => execution.ended(contextOf(args), result)));
-      },
-    }),
-    onSubscribe: ({ args }) => ({
-      onSubscribeResult({ result }) {
-        asHost(() => execution.ended(contextOf(args), result));
-      },
-    }),
+    onExecute({ args }) {
+      asHost(() => beginTrace(contextOf(args).operation));
+      return {
+        onExecuteDone({ result, setResult }) {
+          if (!(Symbol.asyncIterator in result))
+            setResult(asHost(() => execution.ended(contextOf(args), result)));
+        },
+      };
+    },
+    onSubscribe({ args }) {
+      asHost(() => beginTrace(contextOf(args).operation));
+      return {
+        onSubscribeResult({ result }) {
+          asHost(() => execution.ended(contextOf(args), result));
+        },
+      };
+    },
   };
 }
 

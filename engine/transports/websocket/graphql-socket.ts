@@ -150,7 +150,8 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
   }
 
   #handle(message: Message, bytes: number): void {
-    const known = this.#operations.get(message?.id as string);
+    const { type, id } = message ?? {};
+    const known = this.#operations.get(id as string);
     // What comes in one flight with `connection_init` waits until that is acknowledged, and an id that is used again until
     // the protocol has let go of it: it would take the end of the one for that of the other.
     const before = this.#initializing ?? (known?.isLeft ? known.handled : null);
@@ -162,31 +163,26 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
       return;
     }
     this.#messageBytes = bytes;
-    const handled = this.#delivered(message);
-    if (message?.type === MessageType.ConnectionInit) {
-      this.#initializing = handled.then(() => {
-        this.#initializing = null;
-      });
-    } else if (message?.type === MessageType.Complete) known?.leave();
-    else if (known === undefined)
-      this.#follow(this.#operations.get(message?.id as string), handled);
+    const handled = this.#deliverTo(message, known === undefined);
+    const begun = this.#operations.get(id as string);
+    if (begun) begun.handled ??= handled;
+    if (type === MessageType.Complete) known?.leave();
+    if (type !== MessageType.ConnectionInit) return;
+    this.#initializing = handled.then(() => {
+      this.#initializing = null;
+    });
   }
 
-  async #delivered(message: Message): Promise<void> {
+  async #deliverTo(message: Message, isNew: boolean): Promise<void> {
+    const { type, id } = message ?? {};
     try {
       await this.#deliver(message);
     } catch (error) {
       // The payload of a ping nests too deep to be echoed.
-      if (message?.type === MessageType.Ping) this.connection.close('unreadable');
-      else this.failed(error, this.#operations.get(message?.id as string));
+      if (type === MessageType.Ping) this.connection.close('unreadable');
+      else this.failed(error, this.#operations.get(id as string));
     }
-  }
-
-  #follow(begun: SocketOperation | undefined, handled: Promise<void>): void {
-    if (begun === undefined) return;
-    begun.handled = handled.then(() => {
-      this.#operations.delete(begun.id);
-    });
+    if (isNew && type === MessageType.Subscribe) this.#operations.delete(id as string);
   }
 
   /** Returns whether the protocol may acknowledge it. */

@@ -66,7 +66,7 @@ test.each([
   await writeFile(join(graphql, 'index.js'), 'exports.GraphQLError = class {};');
   const path = await fileOf(`plugins-${type}.mjs`, "import 'some-plugin'; export default [];");
   const { code, problems } = await failedStart({ PLUGINS: path });
-  expect(code).toBe(1);
+  expect(code).toBe(78);
   expect(problems[1]).toContain(
     `another copy of graphql, which ${join(plugin, 'index.js')} imports`,
   );

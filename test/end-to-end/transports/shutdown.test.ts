@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { Agent } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
@@ -75,27 +74,6 @@ describe('SIGTERM', () => {
   });
 });
 
-test.runIf(process.platform === 'linux')(
-  'a module that cannot be loaded with its first request is loaded with a later one',
-  async () => {
-    await using facade = await startFacade();
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const status = async (method: string, path: string) =>
-      (await rawRequest(`${facade.url}${path}`, { method, agent })).status;
-    try {
-      expect(await status('GET', '/health/live')).toBe(200);
-      // The connection is there already, and nothing more can be opened.
-      limitFiles(facade, '1:');
-      // Yoga says which methods are allowed.
-      expect(await status('PUT', '/graphql')).toBe(500);
-      limitFiles(facade, '1024:');
-      expect(await status('PUT', '/graphql')).toBe(405);
-    } finally {
-      agent.destroy();
-    }
-  },
-);
-
 function post(url: string, query: string, agent?: Agent) {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
   const body = JSON.stringify({ query });
@@ -151,9 +129,4 @@ async function askOverWebSocket(facade: FacadeProcess, tally: Tally): Promise<vo
   });
   const { code } = await raw.close();
   if (code !== 1012 && code !== 1001) tally.lost.push(`closed with ${code}`);
-}
-
-/** Sets the soft limit of open files; those that are open stay open. */
-function limitFiles({ pid }: FacadeProcess, limit: string): void {
-  execFileSync('prlimit', ['--pid', String(pid()), `--nofile=${limit}`]);
 }

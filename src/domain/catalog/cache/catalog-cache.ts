@@ -43,15 +43,16 @@ export function createCatalogCache(options: CatalogsOptions) {
       leaders.set(key, viewer.tokenHash);
       try {
         const caller = isRefresh ? inBackground(viewer) : detached(viewer);
-        const confirmed = purpose === 'proof' ? null : catalog.confirmable();
+        const confirmed = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
         const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
         entry.ttl = await catalog.receive(answer, confirmed, isRefresh);
         onFetched?.(answer.modified ? 'modified' : 'unmodified');
       } catch (error) {
-        onFetched?.(isPersonal(error) ? 'personal' : 'failed');
-        if (isPersonal(error)) catalog.refuse(viewer.tokenHash);
+        const isOfToken = isPersonal(error);
+        onFetched?.(isOfToken ? 'personal' : 'failed');
+        if (isOfToken) catalog.refuse(viewer.tokenHash);
         else entry.ttl = catalog.fail(error);
-        if (isPersonal(error) || catalog.served() === null) throw error;
+        if (isOfToken || catalog.served() === null) throw error;
       } finally {
         leaders.delete(key);
       }

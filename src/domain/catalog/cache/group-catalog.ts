@@ -95,8 +95,6 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
     },
     /** The copy that is served without waiting. */
     served,
-    /** The copy that a 304 may confirm. */
-    confirmable: () => (copy?.etag ? copy : null),
     /**
      * Stores op 1's answer, or throws where it must not replace the present copy, and returns the TTL until its refresh.
      * `revalidated`: the one a 304 confirms.
