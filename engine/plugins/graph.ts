@@ -54,7 +54,6 @@ export function createGraph(parts: GraphParts) {
       ...own,
       ...(hasOthers ? [pluginErrors.useOutcomes(), httpHooks.first] : []),
       ...plugins.hooks,
-      ...plugins.http,
       ...(hasOthers ? [httpHooks.last] : []),
     ] as ServicePlugin[],
     // The transports do the rest of what yoga does by default, each as its bytes need it.
@@ -133,6 +132,6 @@ export function createGraph(parts: GraphParts) {
     open,
     yoga,
     /** Runs other people's hooks of yoga's HTTP around a request; null where no plugin has one. */
-    withHttpHooks: plugins.http.length > 0 ? httpHooks.around(yoga) : null,
+    withHttpHooks: plugins.ofHttp.length > 0 ? httpHooks.around(yoga) : null,
   };
 }

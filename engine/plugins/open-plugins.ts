@@ -25,9 +25,9 @@ const OF_HTTP = [
   'onResultProcess',
   'onResponse',
 ];
+const HTTP_SPANS = ['request', 'requestParse', 'operation', 'resultProcess'];
 const ONCE = ['onPluginInit', 'onSchemaChange', 'onDispose'];
 const KNOWN = new Set([...OF_ENVELOP, ...OF_HTTP, ...ONCE]);
-const HTTP_SPANS = ['request', 'requestParse', 'operation', 'resultProcess'];
 
 /** Stops the start: a plugin cannot be what it says. */
 export class PluginError extends Error {
@@ -43,12 +43,10 @@ interface Named {
 export interface OpenPlugins {
   /** The name by which faults that none of them catches are logged and counted. */
   readonly guest: string;
-  /** Their hooks of envelop, for every transport. */
+  /** Their hooks, whose faults are kept. */
   readonly hooks: readonly Plugin[];
-  /** Their hooks of yoga's HTTP. */
-  readonly http: readonly Plugin[];
   readonly wrappable: WrappableSchema;
-  /** Their names, as an operator is told of them. */
+  /** The hooks of yoga's HTTP among them, as an operator is told of them. */
   readonly ofHttp: readonly string[];
   /** Runs every `onDispose`; a failure is logged. */
   dispose(): Promise<void>;
@@ -66,22 +64,19 @@ export function openPlugins(
   if (given.length > 0) wrappable.beginWrapping();
   const all = asGuest(guest, () => initialized(schema, given, handlers));
   wrappable.endWrapping();
-  const http = all.flatMap((each) => httpHooksOf(each).map((hook) => ({ ...each, hook })));
+  const own = all.map((each) => ({ ...hooksOf(each, log), ...httpHooksOf(each, guest) }));
   return {
     guest,
-    hooks: all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log))],
-    http: [...new Set(http.map(({ plugin }) => plugin))].map((plugin) =>
-      Object.fromEntries(
-        picked(plugin, [...OF_HTTP, 'instrumentation']).map(([name, hook]) => [
-          name,
-          typeof hook === 'function'
-            ? (...args: unknown[]) => asGuest(guest, () => hook.apply(plugin, args))
-            : hook,
-        ]),
-      ),
-    ),
+    hooks: all.length === 0 ? [] : [handling(handlers), ...own],
     wrappable,
-    ofHttp: http.map(({ name, hook }) => `${name} has ${hook}`),
+    ofHttp: all.flatMap(({ plugin, name }) => {
+      const spans = picked((plugin.instrumentation ?? {}) as Hooks, HTTP_SPANS);
+      const names = [
+        ...picked(plugin, OF_HTTP).map(([hook]) => hook),
+        ...spans.map(([span]) => `instrumentation.${span}`),
+      ];
+      return names.map((hook) => `${name} has ${hook}`);
+    }),
     dispose: () => asGuest(guest, () => disposed(all, log)),
   };
 }
@@ -158,14 +153,12 @@ function refuseSchema(schema: GraphQLSchema, name: string) {
   };
 }
 
-function httpHooksOf({ plugin }: Named): string[] {
-  const spans = (plugin.instrumentation ?? {}) as Hooks;
-  return [
-    ...OF_HTTP.filter((hook) => typeof plugin[hook] === 'function'),
-    ...HTTP_SPANS.filter((span) => spans[span] !== undefined).map(
-      (span) => `instrumentation.${span}`,
-    ),
-  ];
+function httpHooksOf({ plugin }: Named, guest: string): Plugin {
+  const hooks = picked(plugin, OF_HTTP).map(([name, hook]) => [
+    name,
+    (...given: unknown[]) => asGuest(guest, () => (hook as Hook).apply(plugin, given)),
+  ]);
+  return Object.fromEntries(hooks);
 }
 
 function picked(plugin: Hooks, names: readonly string[]): [string, unknown][] {

@@ -58,6 +58,19 @@ test.each(OF_HTTP)(
   },
 );
 
+test('a span of requests is around each over HTTP, and one of executions around each of all, once', async () => {
+  const spans: string[] = [];
+  const spanning = (name: string) => (_payload: unknown, wrapped: () => unknown) => {
+    spans.push(name);
+    return wrapped();
+  };
+  const instrumentation = { request: spanning('request'), execute: spanning('execute') };
+  await using app = await startWith([{ instrumentation, onResponse() {} }]);
+  expect(app.logged[0]).toContain('plugin 1 of the list has instrumentation.request');
+  for (const transport of TRANSPORTS) await send(app, transport, '{ __typename }');
+  expect(spans.sort()).toEqual([...Array(4).fill('execute'), ...Array(3).fill('request')]);
+});
+
 test('a hook of HTTP changes requests, results and responses, and its refusal has the status of a request', async () => {
   const plugin: Plugin = {
     onRequest({ request }) {
