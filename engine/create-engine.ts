@@ -75,6 +75,8 @@ interface ExecutionOptions
     Pick<AdmissionParts, 'sizeOf' | 'isMemoryShort'>,
     Pick<ServerSettings, 'longestHeartbeatMs' | 'tokenEndOf'> {
   readonly cachedResponsesBytes: number;
+  /** Has the long work of all clients go by turns. */
+  readonly scheduler: FairScheduler;
   /** True when results report what they cost. */
   readonly receipts: boolean;
 }
@@ -148,6 +150,7 @@ function withDefaults({ schema, log, limits, ...given }: EngineOptions) {
     longestHeartbeatMs: 60_000,
     tokenEndOf: () => null,
     cachedResponsesBytes: MAX_BYTES / 4,
+    scheduler: new FairScheduler(),
     receipts: false,
     ...given.execution,
   };
@@ -200,11 +203,10 @@ function graphOf(
   { responses, persisted }: { responses: ResponseCache; persisted: PersistedDocuments },
 ): Graph {
   const { documents } = options.documents;
-  const { plugins, receipts } = execution;
+  const { plugins, receipts, scheduler } = execution;
   const limits = createClientLimits({ limiter, schema });
   const metrics = options.observation.metrics.graph;
   const codes = new ErrorCodes({ ...options.errors, log, metrics });
-  const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
   const seesResults = plugins.hooks.length > 0;
   const shared = { limits, scheduler, maxCost, codes, receipts };

@@ -28,6 +28,18 @@ test('news of all positions are one call, and a failing service leaves the posit
   equal(second.errors[0]?.extensions.operation, 'news.articles');
 });
 
+test('an article without a headline has an error of its own, and the others their data', async () => {
+  const untitled = { ...ARTICLE, id: 'n2', headline: null };
+  const news = () => Response.json({ articles: [untitled, ARTICLE] });
+  await using graph = await startGraph({ extensions, backends: { news } });
+  const { ask } = await graph.signIn();
+  const { data, errors } = await ask('{ news(symbol: "AAPL") { id headline } }');
+  const others = { id: 'n1', headline: 'A new phone' };
+  deepEqual(data, { news: [{ id: 'n2', headline: null }, others] });
+  equal(errors.length, 1);
+  equal(errors[0]?.extensions.code, 'ARTICLE_UNTITLED');
+});
+
 test('an alert is created for the account that is signed in, and a lost answer is said to be unknown', async () => {
   let reply = () => Response.json({ id: 'a1' }, { status: 201 });
   const alerts = async (request: Request) => {

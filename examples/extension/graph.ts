@@ -25,6 +25,11 @@ const extension: Extension = async ({ builder, refs, backend, live, listSize, sh
       articles.filter((article) => article.symbol === symbol),
   });
 
+  const untitled = error('ARTICLE_UNTITLED', {
+    retryable: false,
+    outcome: 'fault',
+    advice: 'Show the article without its headline.',
+  });
   const tooMany = error('TOO_MANY_ALERTS', {
     retryable: false,
     outcome: 'caller',
@@ -52,7 +57,15 @@ const extension: Extension = async ({ builder, refs, backend, live, listSize, sh
     description: 'A piece of news about an instrument.',
     fields: (t) => ({
       id: t.exposeID('id', { description: 'Its id.' }),
-      headline: t.exposeString('headline', { description: 'Its headline.' }),
+      headline: t.string({
+        nullable: true,
+        description: 'Its headline.',
+        // One article without it is no reason to withhold the others.
+        resolve({ headline }) {
+          if (typeof headline !== 'string') throw untitled('This article has no headline.');
+          return headline;
+        },
+      }),
       publishedAt: t.field({
         type: 'DateTime',
         description: 'When it was published.',

@@ -27,6 +27,16 @@ interface Bucket {
   readonly tokens: TokenBucket;
   /** Taken here, and not known to the other replicas. */
   unshared: number;
+  /** Of an account: the token that wanted some last, the one that owes others their half, and when each of them last wanted some. */
+  user?: Bucket;
+  debtor?: Bucket;
+  usedAtMs?: number;
+  othersUsedAtMs?: number;
+}
+
+interface Rest {
+  readonly bucket: Bucket;
+  readonly left: number;
 }
 
 /** The least recently used of one kind is forgotten beyond so many, so that a flood costs no memory. */
@@ -64,30 +74,67 @@ export class Limiter<Name extends string> {
   take(name: Name, client: Client, points = 1, needed = points): Taken {
     const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
-    const before = scarcest(buckets, nowMs);
-    const isOver = isBelow(before.tokens.left(nowMs), needed);
-    if (isOver || points === 0) return restOf(before, needed, nowMs);
-    return restOf(this.#spendOf(name, buckets, points, nowMs), needed - points, nowMs);
+    const before = this.#scarcest(name, client, buckets, nowMs);
+    const isOver = isBelow(before.left, needed);
+    if (isOver || points === 0) return restOf(before, needed);
+    return restOf(this.#spendOf(name, client, buckets, points, nowMs), needed - points);
   }
 
   /** Takes what was used already, or is given back where it is below 0. */
   spend(name: Name, client: Client, points: number): Taken {
     const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
-    return restOf(this.#spendOf(name, buckets, points, nowMs), 0, nowMs);
+    return restOf(this.#spendOf(name, client, buckets, points, nowMs), 0);
   }
 
   /** Returns the scarcest bucket. */
-  #spendOf(name: Name, buckets: readonly Bucket[], points: number, nowMs: number): Bucket {
+  #spendOf(
+    name: Name,
+    client: Client,
+    buckets: readonly Bucket[],
+    points: number,
+    nowMs: number,
+  ): Rest {
     const isShared = this.#share !== undefined && this.table[name].isShared;
     for (const bucket of buckets) {
       const wasEmpty = bucket.tokens.left(nowMs) < 0;
       bucket.tokens.take(points, nowMs);
       if (isShared) this.#shareSoon(bucket, points);
-      // A token or a network that exceeds its share takes nothing from the whole.
-      if (wasEmpty && points > 0) break;
+      // A token that is not alone or a network that exceeds its share takes nothing from the whole.
+      if (wasEmpty && points > 0 && !this.#isAlone(name, client, buckets, nowMs)) break;
     }
-    return scarcest(buckets, nowMs);
+    return this.#scarcest(name, client, buckets, nowMs);
+  }
+
+  /** Whether no other token of the account has wanted any within a minute. What is held at a time is never lent. */
+  #isAlone(
+    name: Name,
+    { account }: Client,
+    [part, whole]: readonly Bucket[],
+    nowMs: number,
+  ): boolean {
+    if (!account || !part || !whole || this.table[name].refills === 0) return false;
+    if (whole.user !== part) {
+      if (whole.user && whole.user.tokens.left(nowMs) < 0) whole.debtor = whole.user;
+      if (whole.usedAtMs !== undefined) whole.othersUsedAtMs = whole.usedAtMs;
+      whole.user = part;
+    }
+    whole.usedAtMs = nowMs;
+    return nowMs - (whole.othersUsedAtMs ?? -Infinity) >= MINUTE_MS;
+  }
+
+  /** What there is least of. A token that had all of the account's owes the others what it took beyond its half. */
+  #scarcest(name: Name, client: Client, buckets: readonly Bucket[], nowMs: number): Rest {
+    const isAlone = this.#isAlone(name, client, buckets, nowMs);
+    let least: Rest | undefined;
+    for (const [at, bucket] of buckets.entries()) {
+      if (isAlone && at === 0) continue;
+      const { debtor } = bucket;
+      const owed = debtor === undefined || debtor === buckets[0] ? 0 : debtor.tokens.left(nowMs);
+      const left = bucket.tokens.left(nowMs) - Math.min(0, owed);
+      if (least === undefined || left < least.left) least = { bucket, left };
+    }
+    return least as Rest;
   }
 
   giveBack(name: Name, client: Client): void {
@@ -154,17 +201,8 @@ export class Limiter<Name extends string> {
   }
 }
 
-function scarcest(buckets: readonly Bucket[], nowMs: number): Bucket {
-  let least = buckets[0] as Bucket;
-  for (const each of buckets) {
-    if (each.tokens.left(nowMs) < least.tokens.left(nowMs)) least = each;
-  }
-  return least;
-}
-
-function restOf({ tokens }: Bucket, points: number, nowMs: number): Taken {
-  const { max, perMs } = tokens.rule;
-  const left = tokens.left(nowMs);
+function restOf({ bucket, left }: Rest, points: number): Taken {
+  const { max, perMs } = bucket.tokens.rule;
   const isOver = isBelow(left, points);
   return { isOver, left, max, waitMs: ((isOver ? points : max) - left) / perMs };
 }

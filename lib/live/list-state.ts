@@ -7,6 +7,8 @@ import { type Delta, isEmpty, type RowRules, Timeline } from './timeline.ts';
 export interface ListAnswer {
   readonly logicalTime: number;
   readonly sentAtMs: number;
+  /** How long the process has read it, where that is long. */
+  readonly workMs?: number;
 }
 
 export interface LiveEvent<Totals> {

@@ -8,6 +8,10 @@ import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 
 /** How long a list is kept after its last subscription ended. */
 const LINGER_MS = 10_000;
+/** Beyond so many rows the events of a list are made in a turn apart from the one in which it is compared. */
+const LONG_LIST = 500;
+/** Reading a list takes at most a thirtieth of a core; its events, which have a limit of their own, take the rest of a twentieth. */
+const WORK_SHARE = 1 / 30;
 
 /** A state that a live list shows. */
 export type PolledState = Pick<
@@ -33,6 +37,8 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
   /** False until the first answer: the interval has no phase yet. */
   #hasPhase = false;
   #lastFailure: Error | null = null;
+  /** How long a poll's answer has the process work, as of late. */
+  #workMs = 0;
   #cancelLinger = () => {};
 
   /** `read` makes one call with the viewer's token. It returns null where that has brought nothing that may be shown. */
@@ -89,14 +95,18 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
 
   /** Begins with a list that is known, or resumes after a linger, no sooner than it would have polled without it. */
   #begin(viewer: Viewer): void {
-    const { clock, pollMs } = this.#options;
+    const { clock } = this.#options;
     const known = this.state.list === null ? this.known(viewer) : null;
     if (known !== null) this.#publish('LIVE', known);
     if (this.#isInFlight) return;
     const sinceMs = known?.sentAtMs ?? this.#startedAtMs;
-    const dueMs = Math.max(sinceMs + pollMs, this.#retry.untilMs);
+    const dueMs = Math.max(sinceMs + this.#intervalMs, this.#retry.untilMs);
     if (dueMs <= clock.now()) this.#turn.soon();
     else this.#turn.at(dueMs);
+  }
+
+  get #intervalMs(): number {
+    return Math.max(this.#options.pollMs, this.#workMs / WORK_SHARE);
   }
 
   /** The time counts from the first call: waiting for our own rate ceiling is not the backend's fault. */
@@ -135,14 +145,19 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
       return { kind: 'failed', error };
     }
     const { rows } = this.state;
+    const beganAtMs = performance.now();
     // A call sent later may have been answered sooner: then its list is shown.
     this.#publish('LIVE', answer);
+    const workMs = (answer?.workMs ?? 0) + performance.now() - beganAtMs;
+    // One that was interrupted counts for little, and a list that has grown soon.
+    this.#workMs = (this.#workMs + workMs) / 2;
     this.tokens.accepted(token);
     return { kind: this.state.rows === rows ? 'unchanged' : 'changed' };
   }
 
   #polled(outcome: PollOutcome): void {
-    const { pollMs, random, onPoll } = this.#options;
+    const { random, onPoll } = this.#options;
+    const intervalMs = this.#intervalMs;
     const { kind, error } = outcome;
     this.#isInFlight = false;
     onPoll?.(outcome);
@@ -155,9 +170,9 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     else if (isDue) this.#turn.soon();
     else {
       // Jitter: a random phase keeps lists that began together from polling together.
-      const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
+      const phaseMs = this.#hasPhase ? 0 : intervalMs * (random() - 0.5);
       this.#hasPhase = true;
-      this.#turn.every(pollMs, this.#startedAtMs + phaseMs);
+      this.#turn.every(intervalMs, this.#startedAtMs + phaseMs);
     }
   }
 
@@ -166,6 +181,9 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     const isChanged = this.state.take(status, list);
     this.taken();
     if (!isChanged) return;
-    this.tokens.forEachSubscription((each) => each.wake());
+    const wake = () => this.tokens.forEachSubscription((each) => each.wake());
+    const { turns } = this.#options;
+    if (turns === undefined || this.state.rows.length <= LONG_LIST) wake();
+    else turns.later('live lists', wake);
   }
 }

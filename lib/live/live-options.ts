@@ -1,4 +1,5 @@
 import type { Clock, LogicalClock } from '../clock.ts';
+import type { FairScheduler } from '../fair-scheduler.ts';
 import type { PollScheduler } from './poll-scheduler.ts';
 
 export type LiveStatus = 'LIVE' | 'DELAYED';
@@ -51,6 +52,8 @@ export interface LiveOptions<Viewer> {
   /** The interval of polls, and the pause after the first failure. */
   readonly pollMs: number;
   readonly pollMaxMs: number;
+  /** Has what is long run in turns. */
+  readonly turns?: FairScheduler | undefined;
   /** The pause that a failed backend asks for. */
   readonly retryAfterSeconds?: (error: unknown) => number | null;
   /** How long a subscription waits for the first list, and its failure then. */

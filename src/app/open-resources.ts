@@ -2,6 +2,7 @@ import { Documents } from '../../engine/documents/documents.ts';
 import { createExecutors } from '../../engine/execution/compiling-executor.ts';
 import { ENGINE_LIMITS } from '../../engine/operation/limits.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
+import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { onBackgroundFailure } from '../../lib/fire-and-forget.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
@@ -55,7 +56,8 @@ export async function openResources(
   const logicalClock = new LogicalClock();
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
   const wire = { logicalClock, metrics: metrics.gateway, log, tracing };
-  const gateway = createGateway({ ...config, ...wire, url: gatewayUrl });
+  const turns = new FairScheduler();
+  const gateway = createGateway({ ...config, ...wire, turns, url: gatewayUrl });
   started.defer(() => gateway.close());
   const backends = new Map(
     extensions.backends.map((each) => [each.name, createBackendClient(each, wire)]),
@@ -90,6 +92,7 @@ export async function openResources(
     verify,
     cacheBytes,
     settings: config,
+    turns,
     heartbeatMs,
   });
   gateway.onReadsRecovered(domain.resumePolls);
@@ -111,6 +114,7 @@ export async function openResources(
     stores,
     trusted,
     limiter,
+    turns,
     domain,
   };
 }

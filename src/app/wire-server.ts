@@ -26,7 +26,7 @@ export type WiredServer = ReturnType<typeof wireServer>;
 /** Hands the schema, and what the engine has to know of its domain, to the engine. */
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {
   const { documents, domain, gateway, limiter, memory, metrics, stores } = resources;
-  const { services, tracing, trusted } = resources;
+  const { services, tracing, trusted, turns } = resources;
   const { schema, plugins, log, connections, cacheBytes } = options;
   const { maxCost, maxBodyBytes, clientNames, trustedProxies } = config;
   const { authCookie, gatewayForwardHeaders: forwardHeaders } = config;
@@ -45,6 +45,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     },
     execution: {
       plugins,
+      scheduler: turns,
       createContext: (caller, operation) => new GraphContext(services, caller, operation),
       sizeOf: (name, { account }) => sizeOf(name, (one) => cachedSize(domain, account, one)),
       isMemoryShort: () => memory.isShort,

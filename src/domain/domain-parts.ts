@@ -1,4 +1,5 @@
 import type { LogicalClock } from '../../lib/clock.ts';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Log } from '../../lib/log.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { ClockSkew } from '../gateway/clock-skew.ts';
@@ -37,6 +38,8 @@ export interface DomainParts {
   /** Null where no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
+  /** Those in which long work is done. */
+  readonly turns?: FairScheduler;
   readonly heartbeatMs?: number | undefined;
   readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;
 }

@@ -36,6 +36,8 @@ export interface PositionsAnswer extends ReadTimes {
   readonly positions: readonly Position[];
   /** The body as it came: an equal one next time need not be parsed. */
   readonly bytes: Buffer;
+  /** How long the process has read it, where that is long. */
+  readonly workMs: number;
 }
 
 /** The outcome of a small write that the gateway answered. */

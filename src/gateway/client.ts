@@ -1,6 +1,8 @@
 import { systemClock } from '../../lib/clock.ts';
 import { parseLongIntegers } from '../../lib/exact-json.ts';
-import { isJsonContent, jsonOf } from './answer-body.ts';
+import { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { isJsonContent, isLongToParse, jsonOf } from './answer-body.ts';
 import type {
   Acknowledgement,
   CatalogAnswer,
@@ -12,7 +14,7 @@ import type {
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
 import type { Answer, Exchange, Send } from './exchange.ts';
-import { jsonItems } from './json-items.ts';
+import { jsonItems, listIn } from './json-items.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
@@ -24,7 +26,7 @@ import {
   requestTemplates,
 } from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
-import { toPositions } from './wire/holding.ts';
+import { positionsReader, toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
 import { isRow, type Reading, readingIn, type TimeUnit, text } from './wire/scalars.ts';
 import { isSnapshotOf, toSession } from './wire/session.ts';
@@ -34,6 +36,8 @@ export interface GatewayClientOptions extends RequestSettings {
   readonly gatewayDirectionField: string;
   readonly gatewayMobileWallet: string;
   readonly gatewayTimeUnit: TimeUnit;
+  /** Long lists are read in its turns. */
+  readonly turns?: FairScheduler;
   /** Called with each read or sign-in whose answer has a body that breaks the interface. */
   readonly onBroken?: (operation: OperationName) => void;
   /** Called with how an answer was read. */
@@ -69,6 +73,7 @@ export type GatewayClient = ReturnType<typeof createGatewayClient>;
 
 /** The gateway's operations: `read` for those of a viewer alone, a function for each other. Reads throw a GatewayError. */
 export function createGatewayClient(options: GatewayClientOptions) {
+  const { turns = new FairScheduler() } = options;
   const { send, gatewayDirectionField: directionField, onRead = () => {} } = options;
   const templates = requestTemplates(OPERATIONS, options);
 
@@ -76,7 +81,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
   function call<T>(
     operation: OperationName,
     caller: Caller,
-    read: (exchange: Exchange) => T,
+    read: (exchange: Exchange) => MaybePromise<T>,
     details?: RequestDetails,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -201,12 +206,17 @@ export function createGatewayClient(options: GatewayClientOptions) {
       const read = (exchange: Exchange) => {
         const answer = bodyOf(operation, exchange);
         const { bytes } = answer;
-        if (previous?.bytes.equals(bytes)) return { ...previous, ...readTimesOf(answer) };
-        const body = jsonOf(answer);
+        const times = readTimesOf(answer);
+        if (previous?.bytes.equals(bytes)) return { ...previous, ...times, workMs: 0 };
         const reading = readingIn(options.gatewayTimeUnit);
-        const list = isRow(body) ? toPositions(body.positions, reading) : null;
-        const positions = whole(operation, 'whole list of positions', list, reading);
-        return { positions, bytes, ...readTimesOf(answer) };
+        const ended = (list: ReturnType<typeof toPositions>, workMs: number) => {
+          const positions = whole(operation, 'whole list of positions', list, reading);
+          return { positions, bytes, ...times, workMs };
+        };
+        if (bytes.length <= LONG_BYTES) return ended(positionsOf(answer, reading), 0);
+        return positionsInTurns(answer, reading, turns, `positions ${caller.token?.hash}`).then(
+          ({ list, workMs }) => ended(list, workMs),
+        );
       };
       return call(operation, caller, read);
     },
@@ -215,6 +225,47 @@ export function createGatewayClient(options: GatewayClientOptions) {
 
 /** An order is judged by what is at stake with it. */
 const unjudged = (exchange: Exchange) => exchange;
+
+/** Read in about a millisecond. */
+const LONG_BYTES = 64 * 1024;
+
+function positionsOf(answer: Answer, reading: Reading) {
+  const body = jsonOf(answer);
+  return isRow(body) ? toPositions(body.positions, reading) : null;
+}
+
+/** The positions of a long answer, a slice of them in each turn of the client's, and how long that took. */
+async function positionsInTurns(
+  answer: Answer,
+  reading: Reading,
+  turns: FairScheduler,
+  client: string,
+) {
+  const { headers, bytes } = answer;
+  await turns.turn(client);
+  let beganAtMs = performance.now();
+  let workMs = 0;
+  const end = (list: ReturnType<typeof toPositions>) => {
+    return { list, workMs: workMs + performance.now() - beganAtMs };
+  };
+  const items = isJsonContent(headers['content-type']) ? listIn(bytes, 'positions') : null;
+  const { rows, add } = positionsReader(reading);
+  try {
+    if (items === null) throw new SyntaxError('no list');
+    for (const row of jsonItems(items)) {
+      if (!add(row)) return end(null);
+      if (!turns.isSliceOver()) continue;
+      workMs += performance.now() - beganAtMs;
+      await turns.turn(client);
+      beganAtMs = performance.now();
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // One of another shape is parsed as a whole, unless that takes a second.
+    return end(isLongToParse(bytes) ? null : positionsOf(answer, reading));
+  }
+  return end(rows);
+}
 
 /** Null where the body is no list. */
 async function instrumentsOf({ headers, bytes }: Answer) {

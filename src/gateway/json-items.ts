@@ -34,6 +34,29 @@ export function* jsonItems(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator<u
 }
 
 /**
+ * The array that is the object's property of this name, as the bytes that `jsonItems` reads; null where that is not beyond doubt
+ * without parsing it.
+ */
+export function listIn(bytes: Buffer, name: string): Buffer | null {
+  const key = `"${name}"`;
+  const at = bytes.indexOf(key);
+  const from = nextToken(bytes, nextToken(bytes, at + key.length) + 1);
+  const to = bytes.lastIndexOf(END_ARRAY) + 1;
+  const isList = at >= 0 && bytes[from] === BEGIN_ARRAY && from < to;
+  if (!isList || from + bytes.length - to > PIECE_BYTES) return null;
+  const behind = bytes.toString('utf8', to);
+  // Where a name comes twice the last one counts.
+  if (behind.includes(key)) return null;
+  try {
+    // The text around it is an object with the list in its place.
+    const around = JSON.parse(`${bytes.toString('utf8', 0, from)}[]${behind}`);
+    return Array.isArray(around[name]) ? bytes.subarray(from, to) : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
  * A piece that is an array once brackets are around it begins and ends between items, whatever the text
  * on either side: nothing in it is left open. So a boundary may be guessed.
  */

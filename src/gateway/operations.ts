@@ -38,6 +38,8 @@ export interface GatewayOperation {
   /** Never that of orders but for orders, whose connections are theirs alone. */
   readonly area: Area;
   readonly bounds: Bounds;
+  /** Whether a long answer is parsed piece by piece. */
+  readonly isReadInPieces?: boolean;
   readonly proves: Proves;
   /**
    * Whether an answer with an `Age` counts. A cache may have it from another user; a write's may have aged on its way, and what it says
@@ -94,6 +96,7 @@ export const OPERATIONS = {
     number: 1,
     path: '/trading/tickers/{group}',
     bounds: 'catalog',
+    isReadInPieces: true,
     proves: 'group',
     mayHaveAged: true,
   },
@@ -142,7 +145,14 @@ export const OPERATIONS = {
     path: '/payments/client/withdrawal-methods',
     proves: 'token',
   },
-  getOpenPositions: { ...READ, ...SCREEN, number: 12, path: '/trading/positions', proves: 'token' },
+  getOpenPositions: {
+    ...READ,
+    ...SCREEN,
+    number: 12,
+    isReadInPieces: true,
+    path: '/trading/positions',
+    proves: 'token',
+  },
   getCustomerId: {
     ...READ,
     ...PAYMENTS,

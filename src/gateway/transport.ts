@@ -251,10 +251,9 @@ class Dispatch implements Dispatcher.DispatchHandler {
     else this.#settle(exchange);
   }
 
-  /** A catalog is parsed in pieces. */
   #isTooLong(exchange: Exchange): boolean {
     if (!exchange.sent || !exchange.answered) return false;
-    return this.#call.row.bounds !== 'catalog' && isLongToParse(exchange.bytes);
+    return !this.#call.row.isReadInPieces && isLongToParse(exchange.bytes);
   }
 
   #settle(exchange: Exchange): void {

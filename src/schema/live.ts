@@ -23,7 +23,9 @@ builder.subscriptionType({
 export const FeedStatus = builder.enumType('FeedStatus', {
   description: 'Whether a live list follows the gateway.',
   values: {
-    LIVE: { description: 'The gateway confirmed the list at the last poll.' },
+    LIVE: {
+      description: 'The gateway confirmed the list at the last poll. A long list has fewer polls.',
+    },
     DELAYED: {
       description:
         'The gateway does not answer at the moment, or not as its interface says; the list stands still, as of `asOf`.',
@@ -66,7 +68,9 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
         opened: 'Ids of those that were opened.',
         closed: 'Ids of those that are no longer open.',
       },
-      'DateTime!': { asOf: 'When the call was sent that last confirmed the list.' },
+      'DateTime!': {
+        asOf: 'When the call was sent that last confirmed the list: some seconds ago where it is long.',
+      },
     }),
     upserted: t.expose('upserted', {
       ...nonNull(perAccount, 'Positions that are new or have changed.'),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { READS } from '../../src/gateway/wire/reads.ts';
 import { digits, figure, instant, isRow, type Reading } from '../../src/gateway/wire/scalars.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
@@ -117,5 +118,63 @@ describe('the content type', () => {
     await using open = openClient(gateway.url);
     const id = open.client.read(anyCaller, READS.getCustomerId, {}).catch((error) => error.kind);
     expect(await id).toBe(expected);
+  });
+});
+
+describe('a long list of positions', () => {
+  const rows = Array.from({ length: 5_000 }, (_, at) => ({ ...positionRow, id: `p${at}` }));
+  const text = JSON.stringify({ positions: rows });
+
+  async function read(body: string) {
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(200, Buffer.from(body))),
+    );
+    await using open = openClient(gateway.url);
+    return await open.client.getOpenPositions(anyCaller, null);
+  }
+
+  test('is read in slices, of which each has a turn, and is told how long that took', async () => {
+    const scheduler = new FairScheduler(1);
+    const turn = scheduler.turn.bind(scheduler);
+    let turns = 0;
+    scheduler.turn = (client) => {
+      turns += 1;
+      return turn(client);
+    };
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(200, Buffer.from(text))),
+    );
+    await using open = openClient(gateway.url, { turns: scheduler });
+    const first = await open.client.getOpenPositions(anyCaller, null);
+    expect(turns).toBeGreaterThan(5);
+    expect(first.positions).toHaveLength(5_000);
+    expect(first.positions[4_999]?.id).toBe('p4999');
+    expect(first.workMs).toBeGreaterThan(0);
+    const before = turns;
+    const again = await open.client.getOpenPositions(anyCaller, first);
+    expect(again.positions).toBe(first.positions);
+    expect([again.workMs, turns]).toEqual([0, before]);
+  });
+
+  test.each([
+    [
+      'between other properties',
+      `{"as":"\\"positions\\":[","positions" : ${JSON.stringify(rows)} ,"total":7}`,
+    ],
+    ['before another list', `{"positions":${JSON.stringify(rows)},"closed":[]}`],
+    ['after one that is dropped', `{"positions":[{}],"positions":${JSON.stringify(rows)}}`],
+  ])('%s is the same list', async (_, body) => {
+    const { positions } = await read(body);
+    expect(positions).toEqual((await read(text)).positions);
+  });
+
+  test.each([
+    ['with an id twice', JSON.stringify({ positions: [...rows, rows[0]] })],
+    ['with a row that is none', JSON.stringify({ positions: [...rows, null] })],
+    ['that is cut off', text.slice(0, -3)],
+    ['that is broken in the middle', text.replace('"p4000"', '"p4000')],
+    ['in a list', `[${text}]`],
+  ])('%s is a contract error', async (_, body) => {
+    await expect(read(body)).rejects.toMatchObject({ kind: 'contract' });
   });
 });

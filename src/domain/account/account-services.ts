@@ -31,7 +31,7 @@ export interface OpenedKind extends RowsKind {
 
 /** Creates all that reads accounts and remembers what it read: each listens to the accounts from when it is made. */
 export function createAccountServices(
-  { logicalClock, stores, metrics, log, settings, heartbeatMs, cacheBytes }: DomainParts,
+  { logicalClock, stores, metrics, log, settings, turns, heartbeatMs, cacheBytes }: DomainParts,
   accounts: AccountEvents,
   gateway: ViewerGateway,
   ledger: ProofLedger,
@@ -73,6 +73,7 @@ export function createAccountServices(
       random: Math.random,
       pollMaxMs: settings.positionsPollMaxMs,
       logicalClock,
+      turns,
       heartbeatMs,
       onEvent(merged: number) {
         metrics.events.delivered.add();
@@ -114,7 +115,7 @@ export function createAccountServices(
   accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
   const openPositions = createOpenPositions({ gateway, board, clock, hub, freshness });
-  const settlePair = createSettlePair(sessions, openPositions, clock, logicalClock);
+  const settlePair = createSettlePair(sessions, openPositions, board, clock, logicalClock);
   return {
     lists,
     sessions,

@@ -2,6 +2,7 @@ import { type Clock, type LogicalClock, pause } from '../../../lib/clock.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { OpenPositions } from '../positions/open-positions.ts';
+import type { PositionsBoard } from '../positions/positions-board.ts';
 import { BELIEVED_AFTER_MS, NO_AWAITED_ORDERS, relate } from './relation.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -17,6 +18,7 @@ const REREAD_AFTER_MS = [FIRST_MS, BELIEVED_AFTER_MS - FIRST_MS];
 export function createSettlePair(
   sessions: Sessions,
   openPositions: OpenPositions,
+  board: Pick<PositionsBoard, 'withMembersTime'>,
   clock: Clock,
   logicalClock: LogicalClock,
 ) {
@@ -28,7 +30,8 @@ export function createSettlePair(
   return async function settlePair(viewer: Viewer, pair: ListPair): Promise<ListPair> {
     let { answer, list } = pair;
     const readAgain = () => sessions.read(viewer, { after: logicalClock.next() });
-    const relation = relate(list, answer, NO_AWAITED_ORDERS, clock.now());
+    const known = board.withMembersTime(viewer, list);
+    const relation = relate(known, answer, NO_AWAITED_ORDERS, clock.now());
     if (relation === 'snapshot-outdated') answer = await readAgain();
     const left = new Map<string, number>();
     for (const waitMs of REREAD_AFTER_MS) {

@@ -2,13 +2,14 @@ import { LRUCache } from 'lru-cache';
 import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import { inSnapshot, sizeOf } from '../../gateway/wire/session.ts';
-import { isSame, type Members, membersOf } from '../account/relation.ts';
+import { isSame, type KnownList, type Members, membersOf } from '../account/relation.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 
-/** A list that was served: when it was asked for, and its members. */
+/** A list that was served: its members, when it was asked for, and when the first one that had them. */
 interface Served extends Members {
   readonly at: number;
+  readonly since: number;
 }
 
 // Measured. The texts of a position take as much of the heap as of the body, the rest of it half as much again.
@@ -55,17 +56,30 @@ export class PositionsBoard {
   }
 
   /**
-   * Whether a list was served to the viewer that was asked for after a snapshot, and has other ids or sizes than the snapshot: then it
-   * was taken before a position changed, and its balance and orders are outdated too. A list that is forgotten may have others.
+   * Whether the lists that were served to the viewer have other ids or sizes than a snapshot, and only since it was asked for: then it
+   * was taken before a position changed, and its balance and orders are outdated too. A gateway whose two lists differ for good
+   * is asked again once. A list that is forgotten may have others.
    */
   contradicts(viewer: Viewer, logicalTime: number, members: Members): boolean {
     const proof = this.#ledger.account(viewer);
     const differs = (newest: Watermarks<Served>, key: string) => {
       const served = newest.get(key);
-      return logicalTime < newest.at(key) && !(served && isSame(served, members));
+      const since = served?.since ?? newest.at(key);
+      return logicalTime < since && !(served && isSame(served, members));
     };
     if (differs(this.#newestByToken, viewer.tokenHash)) return true;
     return proof !== null && differs(this.#newestByAccount, proof.account);
+  }
+
+  /** The list with the time since when its members are known, where that is before its own call. */
+  withMembersTime(viewer: Viewer, list: PositionsAnswer): KnownList {
+    const proof = this.#ledger.account(viewer);
+    const served =
+      proof === null
+        ? this.#newestByToken.get(viewer.tokenHash)
+        : this.#newestByAccount.get(proof.account);
+    const isKnown = served?.at === list.logicalTime && served.since < served.at;
+    return isKnown ? { ...list, membersTime: served.since } : list;
   }
 
   /** The number of positions in an account's newest list; 0 where none is known. */
@@ -89,13 +103,18 @@ export class PositionsBoard {
     const former = this.#byToken.get(tokenHash)?.positions;
     // From one list to the next mostly prices change: a digest for each would be a twentieth of a request.
     const before = sameSizes(former, positions) ? this.#newestByToken.get(tokenHash) : undefined;
-    const served = { ...(before ?? membersOf(inSnapshot(positions))), at };
+    const members = before ?? membersOf(inSnapshot(positions));
+    const served = (newest: Watermarks<Served>, key: string): Served => {
+      const former = newest.get(key);
+      const since = former && (former === before || isSame(former, members)) ? former.since : at;
+      return { ids: members.ids, sizes: members.sizes, at, since };
+    };
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
     this.#byToken.set(tokenHash, list);
-    this.#newestByToken.set(tokenHash, served);
+    this.#newestByToken.set(tokenHash, served(this.#newestByToken, tokenHash));
     if (proof === null) return list;
     this.#byAccount.set(proof.account, list);
-    this.#newestByAccount.set(proof.account, served);
+    this.#newestByAccount.set(proof.account, served(this.#newestByAccount, proof.account));
     return list;
   }
 }

@@ -84,7 +84,12 @@ test('a snapshot with other positions has the feed polled, and counts in the agr
   const { accounts, known, services } = await open();
   const times = { logicalTime: 1_000, sentAtMs: Date.now(), receivedAtMs: Date.now() };
   const positions = { ids: ['b'], sizes: [1], rows: [{ id: 'b' }] };
-  accounts.emit('positionsAnswered', demo, { ...times, positions: [], bytes: Buffer.of() });
+  accounts.emit('positionsAnswered', demo, {
+    ...times,
+    positions: [],
+    bytes: Buffer.of(),
+    workMs: 0,
+  });
   expect(services.lists.counts()).toEqual({ agree: 0, differ: 0 });
   accounts.emit('snapshotAnswered', demo, {
     ...times,

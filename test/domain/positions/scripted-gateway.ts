@@ -28,6 +28,8 @@ export class ScriptedGateway {
   /** Op 10 calls by token. */
   readonly sessions: Poll[] = [];
   latencyMs = 0;
+  /** How long each account's list takes to read. */
+  readonly workMs = new Map<string, number>();
   fault: Fault = () => null;
   sessionFault: Fault = () => null;
   sessionLatencyMs = 0;
@@ -85,6 +87,7 @@ export class ScriptedGateway {
       // Mapped anew, as the client does: equal fields, other objects.
       positions: isSame ? (previous?.positions ?? []) : list.map((each) => ({ ...each })),
       bytes: isSame ? (previous?.bytes ?? bytes) : bytes,
+      workMs: this.workMs.get(viewer.login) ?? 0,
     };
   }
 
@@ -129,7 +132,7 @@ export function answerOf(
 ): PositionsAnswer {
   const { logicalTime, atMs } = sent;
   const bytes = Buffer.from(JSON.stringify(positions));
-  return { positions, bytes, logicalTime, sentAtMs: atMs, receivedAtMs: atMs };
+  return { positions, bytes, workMs: 0, logicalTime, sentAtMs: atMs, receivedAtMs: atMs };
 }
 
 export function inSnapshot(rows: readonly Position[]): SnapshotPositions {

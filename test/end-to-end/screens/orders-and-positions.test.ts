@@ -226,3 +226,16 @@ describe('orders alone', () => {
     expect(app.sandbox.calls('getSession')).toBe(0);
   });
 });
+
+test('a pair of lists that differ for good is read again once, and then no more often than one that agrees', async () => {
+  const { positions } = await screen.read('{ positions { id } }');
+  const [, ...others] = positions.map(({ id }: { id: string }) => ({ id, symbol: 'AAPL' }));
+  // Op 12 lacks a row of op 10.
+  screen.fake('getOpenPositions', { positions: others });
+  for (let at = 0; at < 24; at += 1) {
+    const { session } = await screen.read('{ session { balance } positions { id } }');
+    expect(session.balance).toEqual(expect.any(Number));
+  }
+  expect(screen.calls('getSession')).toBeLessThanOrEqual(2);
+  expect(screen.calls('getOpenPositions')).toBe(25);
+});

@@ -68,12 +68,38 @@ describe('a limit', () => {
   });
 });
 
-test('of an account a token has half, and all tokens together have no more than the account', () => {
-  const { limiter } = stage(limited('requests', 5));
-  const passed = (hash: string) => !limiter.take('requests', accountClient('1', hash)).isOver;
-  expect(['x', 'x', 'x'].map(passed)).toEqual([true, true, false]);
-  expect(['y', 'y', 'y'].map(passed)).toEqual([true, true, false]);
-  expect(['z', 'z'].map(passed)).toEqual([true, false]);
+describe('of an account', () => {
+  const taker = (name: 'requests' | 'subscriptions', max: number) => {
+    const { clock, limiter } = stage(limited(name, max));
+    const passed = (hash: string) => !limiter.take(name, accountClient('1', hash)).isOver;
+    const times = (hash: string, of: number) =>
+      Array(of).fill(hash).map(passed).filter(Boolean).length;
+    return { clock, times };
+  };
+
+  test('a token has half while another wants some, and all tokens together have no more than the account', () => {
+    const { times } = taker('requests', 6);
+    expect(['x', 'y', 'z'].map((hash) => times(hash, 1))).toEqual([1, 1, 1]);
+    expect([times('x', 4), times('y', 4), times('z', 4)]).toEqual([2, 1, 0]);
+  });
+
+  test('a token alone has all of a minute, and owes another its half once that wants it', async () => {
+    const { clock, times } = taker('requests', 60);
+    expect(times('x', 70)).toBe(60);
+    expect([times('y', 40), times('x', 1), times('z', 1)]).toEqual([30, 0, 0]);
+    // The half of each refills; what is owed is paid first.
+    await clock.advance(30_000);
+    expect([times('y', 40), times('x', 40)]).toEqual([15, 0]);
+    await clock.advance(120_000);
+    expect([times('y', 10), times('x', 40), times('y', 40)]).toEqual([10, 30, 20]);
+    await clock.advance(120_000);
+    expect(times('x', 70)).toBe(60);
+  });
+
+  test('a token alone has half of what is held at a time, which nobody could be given back', () => {
+    const { times } = taker('subscriptions', 6);
+    expect([times('x', 4), times('y', 4)]).toEqual([3, 3]);
+  });
 });
 
 const at = (subnet: string) => addressClient(`2001:db8:1:${subnet}::1`);
