@@ -47,8 +47,12 @@ export class OrderKey {
   readonly key: string;
   /** How long the order may be sent, where the app says it. */
   readonly maxWaitMs: number | undefined;
-  /** The sign-in at the tap, whose login the first attempt finds; null before. */
+  /** The sign-in at the tap, whose login the first attempt finds; null before, and again where nothing was sent. */
   signIn: SignIn | null = null;
+  /** That of the last tap, also where nothing was sent. */
+  owner: SignIn | null = null;
+  /** The login that the client knew at the tap. */
+  #knownLogin: string | null = null;
   /** The digest of the input that the key stands for; null while it may be any. */
   digest: string | null = null;
   /** Whether a request whose outcome is not known has been sent. */
@@ -73,7 +77,7 @@ export class OrderKey {
     if (!('stored' in used)) return;
     const { keys } = context;
     const { account, stored, stamp } = used;
-    this.signIn = { login: account };
+    this.belongsTo(account);
     // Where it cannot be read no input is known to be the same.
     this.digest = stored.digest ?? '';
     this.isInDoubt = true;
@@ -83,8 +87,18 @@ export class OrderKey {
     this.#isStored = true;
   }
 
+  belongsTo(login: string): void {
+    this.signIn = { login };
+    this.owner = this.signIn;
+  }
+
   get account(): string | null {
     return this.signIn?.login ?? null;
+  }
+
+  /** Whose the order is, as far as that is known by now. */
+  get login(): string | null {
+    return this.owner?.login ?? this.#knownLogin;
   }
 
   get isDurable(): boolean {
@@ -108,10 +122,13 @@ export class OrderKey {
    * Notes at the tap whose the order is, and starts the clock of the key, because the user waits from then on, whether or
    * not the order can be sent yet.
    */
-  use(former: SignIn = this.#context.core.signIn): void {
+  use(former?: SignIn | null): void {
+    const { core } = this.#context;
     this.#use = {};
-    this.signIn ??= former;
-    if (this.#stamp === UNUSED) this.#stamp = stampNow(this.#context.core);
+    this.signIn ??= former ?? core.signIn;
+    this.owner = this.signIn;
+    this.#knownLogin = core.login;
+    if (this.#stamp === UNUSED) this.#stamp = stampNow(core);
   }
 
   /** Forgets the use of the key: nothing was sent, so the form may be corrected, or be sent by another user. */
@@ -199,6 +216,7 @@ export class OrderKey {
   async settle(outcome: Settled): Promise<void> {
     const { core, underWay, disposal } = this.#context;
     const [entry, use] = [this.#entry, this.#use];
+    this.isInDoubt = false;
     if (entry !== null && this.#isStored) {
       const writing = entry.keys.add(entry.account, { ...entry.stored, outcome });
       this.#written = writing.catch(() => {});

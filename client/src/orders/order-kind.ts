@@ -1,5 +1,4 @@
 import type { TypedText } from '../operation.ts';
-import { unsendable } from '../request/finite-variables.ts';
 import { type Keyed, PLACE_LIMIT_ORDER, PLACE_ORDER } from './operations.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import type { OrderAnswer } from './outcome.ts';
@@ -9,25 +8,23 @@ export interface OrderKind<Input> {
   /** Part of the digest in storage, and so never another one. */
   readonly name: 'order' | 'limit order';
   readonly operation: TypedText<OrderAnswer, Keyed<Input>>;
-  /** Throws where the input does not say what the mutation has to be told. */
-  readonly check: (input: Input) => void;
+  /**
+   * Whether an input without a `kind`, of an app without types, is refused: filled in from a price that got lost, it would be the
+   * market's. The mutation of the other kind takes none: one that is given is refused by the server.
+   */
+  readonly needsKind: boolean;
 }
 
 export const ORDER: OrderKind<OrderInput> = {
   name: 'order',
   operation: PLACE_ORDER,
-  // An app without types: filled in from a price that got lost, the kind would be the market's. The server refuses the two where they disagree.
-  check({ kind }: Partial<OrderInput>) {
-    if (kind === undefined)
-      throw unsendable('input.kind', "is missing: 'MARKET', or 'PENDING' with a price");
-  },
+  needsKind: true,
 };
 
-/** Its mutation takes no kind: one that was meant for the other mutation is refused by the server. */
 export const LIMIT_ORDER: OrderKind<LimitOrderInput> = {
   name: 'limit order',
   operation: PLACE_LIMIT_ORDER,
-  check() {},
+  needsKind: false,
 };
 
 /** The price says the kind as well, so that a key of an app that did not send it yet is one of the same order. */

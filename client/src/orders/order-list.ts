@@ -15,10 +15,14 @@ export interface FollowedOrder {
   readonly ticket: Ticket;
 }
 
-/** An order, and whose it is as far as that is known by now. */
+/** Whose an order is, as far as that is known by now. */
+interface Owner {
+  readonly login: string | null;
+}
+
 interface Owned {
   readonly order: FollowedOrder;
-  readonly account: () => string | null;
+  readonly owner: Owner;
 }
 
 const MAX_ORDERS = 100;
@@ -33,7 +37,7 @@ export class OrderList {
     this.#followers = new Followers(
       core,
       () => this.state(),
-      (login) => this.#keep(({ account }) => account() === login),
+      (login) => this.#keep(({ owner }) => owner.login === login),
     );
   }
 
@@ -45,12 +49,16 @@ export class OrderList {
   readonly follow = (listener: (orders: readonly FollowedOrder[]) => void): (() => void) =>
     this.#followers.add(listener);
 
-  put(order: FollowedOrder, account: () => string | null): void {
-    const own = { order, account };
-    const isKnown = this.#orders.some(({ key }) => key === order.key);
-    const owned = this.#owned.map((each) => (each.order.key === order.key ? own : each));
-    const dropped = isKnown || owned.length < MAX_ORDERS ? null : leastOf(owned);
-    this.#set([...owned.filter((each) => each !== dropped), ...(isKnown ? [] : [own])]);
+  put(owner: Owner, order: FollowedOrder): void {
+    const own = { order, owner };
+    const owned = this.#owned.map((each) => (each.owner === owner ? own : each));
+    if (!owned.includes(own)) {
+      // One that is under way is not dropped for another one.
+      const oldest = owned.findIndex((each) => each.order.outcome !== null);
+      if (owned.length >= MAX_ORDERS && oldest >= 0) owned.splice(oldest, 1);
+      owned.push(own);
+    }
+    this.#set(owned);
   }
 
   #keep(isKept: (owned: Owned) => boolean): void {
@@ -63,10 +71,4 @@ export class OrderList {
     this.#orders = owned.map(({ order }) => order);
     this.#followers.tell();
   }
-}
-
-/** The order that is dropped for another one: the oldest of those that have ended, else of those in doubt. */
-function leastOf(owned: readonly Owned[]): Owned | undefined {
-  const ended = owned.find(({ order: { outcome } }) => outcome && outcome.status !== 'unknown');
-  return ended ?? owned.find(({ order }) => order.outcome);
 }

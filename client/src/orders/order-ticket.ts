@@ -37,9 +37,8 @@ export class OrderTicket implements Ticket {
   #outcome: OrderOutcome | null;
   #progress: OrderProgress = 'sending';
   #state: TicketState;
-  /** The sign-in of the last order, and its login as far as it is known by now. */
-  #signIn: SignIn | null = null;
-  #account: () => string | null;
+  /** That of the last order, whose account's the ticket is. */
+  #lastKey: OrderKey | null;
 
   /** A new one, or that of an order of an earlier run. */
   constructor(
@@ -52,14 +51,14 @@ export class OrderTicket implements Ticket {
     this.#outcome = resumed?.outcome ?? null;
     // The server refuses whatever comes with a key that it has told to be unsent.
     this.#key = (this.#outcome?.status !== 'unsent' && resumed?.key) || null;
-    this.#account = () => (resumed ? resumed.key.account : null);
+    this.#lastKey = resumed?.key ?? null;
     this.#state = this.#described();
     this.#followers = new Followers(
       context.core,
       () => this.state(),
       (login) => {
         // An order is shown to nobody but the account that placed it; of one without an account it may have been another's.
-        if (this.#state !== READY && this.#account() !== login) this.#begin();
+        if (this.#state !== READY && this.#lastKey?.login !== login) this.#begin();
       },
     );
   }
@@ -87,7 +86,7 @@ export class OrderTicket implements Ticket {
   async retry(options?: PlaceOptions): Promise<OrderOutcome | null> {
     const isOfFormerRun = this.#placed === null && this.#key?.isInDoubt;
     if (this.#placed === null && !isOfFormerRun) return null;
-    return this.#isFinal ? this.#outcome : this.#start(options, this.#signIn ?? undefined);
+    return this.#isFinal ? this.#outcome : this.#start(options, this.#lastKey?.owner);
   }
 
   reset(): void {
@@ -116,7 +115,7 @@ export class OrderTicket implements Ticket {
   }
 
   async #place<Input extends OrderInput | LimitOrderInput>(
-    { name, operation, check }: OrderKind<Input>,
+    { name, operation, needsKind }: OrderKind<Input>,
     given: Input,
     options?: PlaceOptions,
   ): Promise<OrderOutcome> {
@@ -126,7 +125,8 @@ export class OrderTicket implements Ticket {
     let refusal: TradingGraphError | null = null;
     try {
       const input = JSON.parse(canonicalInput(given)) as Input;
-      check(input);
+      if (needsKind && !('kind' in input))
+        throw unsendable('input.kind', "is missing: 'MARKET', or 'PENDING' with a price");
       placed = { operation: operation as Placed['operation'], input };
       // The key makes the digests of two equal orders differ, so that storage does not show them to be equal.
       digest = digestOf(`${key.key} ${name} ${withoutKind(input)}`);
@@ -153,38 +153,31 @@ export class OrderTicket implements Ticket {
   /** The order that was sent, or is on its way, in place of another one that is not placed beside it. */
   #refused(code: 'UNDER_WAY' | 'IN_DOUBT', { key, sentAt }: OrderKey): OrderOutcome {
     const former = this.#outcome?.status === 'unknown' ? this.#outcome : null;
-    const why = code === 'IN_DOUBT' ? 'may have been carried out' : 'is under way';
-    const message = `Nothing was sent of this input: the ticket's order ${why}.`;
+    const message = 'This input was not sent: the order that was has no outcome yet.';
     const error = new TradingGraphError(message, { code, retryable: false, cause: former?.error });
     const own = { status: 'unknown', idempotencyKey: key, sentAt, message: null } as const;
     return { ...own, ...former, error };
   }
 
   /** Places the order, or joins its placing. */
-  #start(options?: PlaceOptions | null, signIn?: SignIn): Promise<OrderOutcome> {
+  #start(options?: PlaceOptions | null, signIn?: SignIn | null): Promise<OrderOutcome> {
     if (this.#running !== null) return this.#running;
-    const { core, underWay } = this.#context;
     const key = this.#ownKey;
-    underWay.add(key.key);
+    this.#context.underWay.add(key.key);
     key.use(signIn);
-    const { login } = core;
-    this.#signIn = key.signIn;
-    const owner = { signIn: key.signIn };
-    this.#account = () => key.account ?? owner.signIn?.login ?? login;
+    this.#lastKey = key;
     this.#progress = 'sending';
     // An app without types may give null.
-    const note = this.#noteOf(key, this.#account);
-    this.#running = this.#run(key, options ?? {}, owner, note);
-    note(null);
+    this.#running = this.#run(key, this.#placed, options ?? {});
+    this.#note(key, this.#placed, null);
     this.#publish();
     return this.#running;
   }
 
   async #run(
     key: OrderKey,
+    placed: Placed | null,
     { withinMs = WITHIN_MS, onProgress }: PlaceOptions,
-    owner: { signIn: SignIn | null },
-    note: (outcome: OrderOutcome | null) => void,
   ): Promise<OrderOutcome> {
     const context = this.#context;
     const ms = Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS;
@@ -197,30 +190,24 @@ export class OrderTicket implements Ticket {
       onProgress?.(progress);
     });
     const { outcome, isTold } = await findOutcome(context, order, ms);
-    owner.signIn = key.signIn;
     if (outcome.status === 'unknown') context.underWay.delete(key.key);
-    else {
-      key.isInDoubt = false;
-      void key.settle(outcome);
-    }
-    if (outcome.status === 'unsent' && !isTold) key.reset();
-    note(outcome);
+    else void key.settle(outcome);
+    const isUnsent = outcome.status === 'unsent';
+    if (isUnsent && !isTold) key.reset();
+    this.#note(key, placed, outcome);
     // The form may stand for another order by now, where somebody else has signed in.
     if (key !== this.#key) return outcome;
-    this.#signIn = owner.signIn;
     this.#running = null;
     // A later tap is another order, since this one was surely not placed, and its key is used up.
-    if (outcome.status === 'unsent' && isTold) this.#key = null;
+    if (isUnsent && isTold) this.#key = null;
     this.#tell(outcome);
     return outcome;
   }
 
   /** Tells those who follow all orders of this one. */
-  #noteOf({ key }: OrderKey, account: () => string | null) {
-    const input = this.#placed?.input;
-    return (outcome: OrderOutcome | null): void => {
-      if (input) this.#context.list.put({ key, input, outcome, ticket: this }, account);
-    };
+  #note(own: OrderKey, placed: Placed | null, outcome: OrderOutcome | null): void {
+    if (placed === null) return;
+    this.#context.list.put(own, { key: own.key, input: placed.input, outcome, ticket: this });
   }
 
   #orderOf(key: OrderKey, withinMs: number, onProgress: (progress: OrderProgress) => void): Order {
@@ -247,7 +234,6 @@ export class OrderTicket implements Ticket {
     this.#key = null;
     this.#placed = null;
     this.#running = null;
-    this.#signIn = null;
     this.#tell(null);
   }
 

@@ -40,10 +40,7 @@ export async function resumeOrders(
         const stamp = stampStored(core, entry.made);
         const key = new OrderKey(context, entry.key, { account, stored: entry, stamp });
         const outcome = entry.outcome ?? (await outcomeOf(context, key, entry, deadline));
-        if (outcome.status !== 'unknown') {
-          key.isInDoubt = false;
-          settle.push(() => void key.settle(outcome));
-        }
+        if (outcome.status !== 'unknown') settle.push(() => void key.settle(outcome));
         const placedAt = entry.made ?? entry.at;
         resumed[at] = {
           idempotencyKey: entry.key,

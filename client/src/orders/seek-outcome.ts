@@ -135,7 +135,7 @@ async function attempt(search: Search): Promise<OrderOutcome> {
   const within = Math.min(ATTEMPT_MS, left);
   return overLine(search, within, async (time, exchange) => {
     const account = await checkAccount(core, key.signIn ?? core.signIn, time, exchange);
-    key.signIn = { login: account };
+    key.belongsTo(account);
     if (!order.send) return ask(search, time, { account, exchange });
     // After a sleep the server would be named a moment that is over. A WebSocket tells no date, and the order none then.
     const { serverClock } = core;

@@ -1,8 +1,8 @@
-import { type ErrorDetails, TradingGraphError } from '../errors.ts';
-import { isObject, storageError } from '../request/failures.ts';
+import { TradingGraphError } from '../errors.ts';
+import { storageError } from '../request/failures.ts';
 import { parseJson } from '../request/wire-result.ts';
 import type { ClientStorage } from '../storage.ts';
-import type { OrderOutcome, Settled } from './outcome.ts';
+import type { Settled } from './outcome.ts';
 
 const PREFIX = 'orders/';
 const LATEST_DATE = 8.64e15;
@@ -99,19 +99,11 @@ function parse(key: string, text: string): StoredKey {
   };
 }
 
-function revived(outcome: OrderOutcome): Settled | undefined {
-  switch (outcome.status) {
-    case 'accepted':
-    case 'rejected':
-      return outcome;
-    case 'unsent': {
-      if (!isObject(outcome.error)) return;
-      const { message, ...details } = outcome.error as ErrorDetails & { readonly message: string };
-      return { ...outcome, error: new TradingGraphError(message, details) };
-    }
-    default:
-      return;
-  }
+/** With an error of its class, of which the text has the properties. */
+function revived(outcome: Settled): Settled {
+  if (outcome.status !== 'unsent') return outcome;
+  const { error } = outcome;
+  return { ...outcome, error: new TradingGraphError(error.message, error) };
 }
 
 function isDate(value: unknown): value is number {

@@ -34,8 +34,7 @@ const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
 const SILENT =
   '`token` has not answered in 30 s: what it asks of this client has to be `anonymous`.';
-const ONE_USER =
-  '`token` gave another token: on a server this client is for one user. Make one for each request by `forRequest` of trading-graph-client/server.';
+const ONE_USER = 'A client is for one user: on a server make one for each request by `forRequest`.';
 const NO_TEXT = '`token` gives something else than a text.';
 
 /**

@@ -76,9 +76,9 @@ test.each(['failing', 'hanging'] as const)(
     expect(await phone.open().orders.ticket().place(buying('stays'))).toMatchObject(ACCEPTED);
     const told = { outcome: ACCEPTED, settled: true };
     expect(await phone.open().orders.resume()).toMatchObject([told]);
-    phone.storage[how].clear();
     const { orders, sent } = phone.open();
     const [order] = await orders.resume();
+    phone.storage[how].clear();
     expect(order).toMatchObject(told);
     await order?.forget();
     expect([await orders.resume(), sent]).toEqual([[], []]);
