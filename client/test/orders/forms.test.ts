@@ -251,6 +251,19 @@ test('the orders of a run are followed, under way and settled, by whoever comes 
   expect(client.orders.state()).toEqual([]);
 });
 
+test('a tap after an order that was too late is another order, and may be changed', async () => {
+  const { ticket, form, market } = await shownForm();
+  const { idempotencyKey } = ticket;
+  const taps = [ticket.place(ORDER), ticket.place(ORDER)];
+  await market.leaveUnsent('EXPIRED');
+  const expired = { status: 'unsent', idempotencyKey, error: { code: 'EXPIRED' } };
+  expect(await Promise.all(taps)).toMatchObject([expired, expired]);
+  expect([form().status, ticket.idempotencyKey === idempotencyKey]).toEqual(['unsent', false]);
+  void ticket.place(EDITED);
+  await market.accept();
+  expect(form().status).toBe('accepted');
+});
+
 test('at most a hundred orders are held, and one under way is not dropped for another', async () => {
   const { client, market } = await shownForm();
   void client.orders.ticket().place(ORDER);

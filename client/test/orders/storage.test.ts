@@ -145,23 +145,6 @@ test('a ticket says whether its key outlives the app, as far as the storage is k
   expect(orders.ticket().isDurable).toBe(true);
 });
 
-test('a tap after an order that was too late is another order, and may be changed', async () => {
-  phone.line.aheadMs = -10_000;
-  const { orders, core } = phone.open();
-  const ticket = orders.ticket();
-  const { idempotencyKey } = ticket;
-  const taps = ['late', 'late'].map((comment) => ticket.place(buying(comment)));
-  const expired = { idempotencyKey, ...unsent('EXPIRED', { retryable: false }) };
-  expect(await Promise.all(taps)).toMatchObject([expired, expired]);
-  expect(ticket.idempotencyKey).not.toBe(idempotencyKey);
-  expect(phone.app.sandbox.orders()).toEqual([]);
-  phone.line.aheadMs = 0;
-  await core.request('{__typename}', {});
-  expect(await ticket.place(buying('changed'))).toMatchObject(ACCEPTED);
-  expect(phone.app.sandbox.orders()).toHaveLength(1);
-  await phone.forgotten();
-});
-
 test('a storage that never answers is told of as such, at the start and at a tap', async () => {
   for (const step of ['set', 'delete', 'keys'] as const) phone.storage.hanging.add(step);
   const device = await phone.openKnown({}, { after: hurried });
