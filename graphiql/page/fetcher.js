@@ -1,4 +1,5 @@
 import { isConfirmed } from './confirmation.js';
+import { deferredParts } from './deferred-parts.js';
 import { isEventStream, resumedEvents } from './resumed-events.js';
 
 /**
@@ -56,12 +57,18 @@ export function createFetcher({ post, confirmedFields, signIn, answers, EventStr
         const onResult = reportRefusal.bind(null, signIn, headers);
         return resumedEvents({ response, line, connect, log, onResult, EventStreamReader });
       }
-      const bytes = await response.arrayBuffer();
-      const result = resultOf(bytes, response);
-      await reportRefusal(signIn, headers, result);
       const { status, statusText } = response;
       const requestId = response.headers.get('x-request-id');
-      return report({ status, statusText, bytes: bytes.byteLength, requestId, result });
+      /** @type {(result: GraphQLResult, bytes: number) => Promise<void>} */
+      const onWhole = async (result, bytes) => {
+        await reportRefusal(signIn, headers, result);
+        report({ status, statusText, bytes, requestId, result });
+      };
+      if (isEventStream(response)) return deferredParts(response, new EventStreamReader(), onWhole);
+      const bytes = await response.arrayBuffer();
+      const result = resultOf(bytes, response);
+      await onWhole(result, bytes.byteLength);
+      return result;
     } catch (error) {
       const result = failure(error);
       return report({ status: null, statusText: '', bytes: 0, requestId: null, result });

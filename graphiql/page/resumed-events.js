@@ -75,7 +75,7 @@ export function resumedEvents({ response: first, line, connect, log, ...parts })
  * @param {Response} response
  * @param {InstanceType<EventStreamReader>} reader
  */
-async function* textsOf(response, reader) {
+export async function* textsOf(response, reader) {
   if (response.status >= 500) throw new Error(`status ${response.status}`);
   const stream = isEventStream(response) ? response.body?.getReader() : null;
   if (!stream) {

@@ -44,6 +44,18 @@ describeInBrowser('GraphiQL', (browser) => {
     expect(bytes).toBeLessThan(700_000);
   });
 
+  test('a query with @defer shows its parts together', async () => {
+    const query = 'query Parts { customerId ... @defer { session { balance } } }';
+    await using opened = await open({}, `#${linkOf(query)}`);
+    const { run, result, summary, problems } = opened;
+    await run();
+    await eventually(async () => expect(await summary.innerText()).toContain('200 OK'));
+    const shown = await result.innerText();
+    for (const field of ['customerId', 'balance']) expect(shown).toContain(field);
+    expect(shown).not.toContain('hasNext');
+    expect(problems).toEqual([]);
+  });
+
   test.each(inFull([DESKTOP, WIDE, PHONE], [DESKTOP]))(
     'at $width×$height a click on a tab opens it, and Run executes what it shows',
     async (viewport) => {
