@@ -12,7 +12,11 @@ import { camelCase, SETTINGS, type SettingName, type Values } from './config/set
 import { warnOfUnknownNames } from './config/unknown-names.ts';
 
 /** Its folder is made where it is missing. */
-export const DEFAULT_ORDER_FILE = 'data/orders.db';
+const DEFAULT_ORDER_FILE = 'data/orders.db';
+/** Beside a checkout: what was ordered in the sandbox before a restart is known after it, as with a gateway of one's own. */
+const SANDBOX_ORDER_FILE = '.sandbox/orders.db';
+/** The files whose folder is made. */
+export const DEFAULT_ORDER_FILES: readonly string[] = [DEFAULT_ORDER_FILE, SANDBOX_ORDER_FILE];
 
 const SETTING_ENTRIES = Object.entries(SETTINGS) as [SettingName, Setting<unknown>][];
 const KNOWN_NAMES: ReadonlySet<string> = new Set(
@@ -96,7 +100,9 @@ function settle(
   environment: Environment,
 ) {
   const sandbox = values.gatewayUrl === null;
-  const orderStore = values.orderStore ?? (sandbox ? 'memory' : DEFAULT_ORDER_FILE);
+  // An image that is tried without a gateway may have nothing to write to.
+  const ofSandbox = nodeEnv === 'production' ? 'memory' : SANDBOX_ORDER_FILE;
+  const orderStore = values.orderStore ?? (sandbox ? ofSandbox : DEFAULT_ORDER_FILE);
   const isInMemory = orderStore === 'memory' && values.redisUrl === null;
   const isWished = redisDurability === 'required' && nodeEnv !== 'production';
   return {

@@ -15,7 +15,8 @@ export class CodeBox {
   readonly #link = h('a', { class: 'open', target: '_blank', rel: 'noopener' }, 'Open in GraphiQL');
   #example: Example;
 
-  constructor(id: string, { session }: App, example: Example) {
+  /** `onCopied`: what was copied is somebody's now. */
+  constructor(id: string, { session }: App, example: Example, onCopied = () => {}) {
     this.#session = session;
     this.#example = example;
     this.#choice.append(
@@ -31,6 +32,7 @@ export class CodeBox {
       const copied = navigator.clipboard?.writeText(this.#text) ?? Promise.reject();
       copy.textContent = await copied.then(() => 'Copied').catch(() => 'Not allowed');
       announce(copy.textContent);
+      onCopied();
       setTimeout(() => {
         copy.textContent = 'Copy';
       }, COPIED_MS);

@@ -21,11 +21,14 @@ export function snippetsOf(example: Example, endpoint: string, token: string): r
   const shown = { document, variables, kind: kind ?? ('query' as const) };
   const onOneLine = { ...shown, document: document.replace(/\s+/g, ' ') };
   const withToken = (code: string) => code.replaceAll('$TOKEN', () => token);
+  // In an app each order has a key of its own, made where the code runs.
+  const withKeys = (code: string) =>
+    code.replace(/("?idempotencyKey"?: )["'][^"']*["']/, '$1crypto.randomUUID()');
   return [
     { title: 'Operation', code: operation(example) },
     { title: 'curl', code: withToken(curl(onOneLine, endpoint)) },
     { title: 'Client', code: ownClient(example, endpoint, token) },
-    { title: 'Apollo Client', code: withToken(apollo(shown, endpoint)) },
+    { title: 'Apollo Client', code: withKeys(withToken(apollo(shown, endpoint))) },
   ];
 }
 

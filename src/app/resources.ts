@@ -15,7 +15,7 @@ import { asGuest, guestName, registerGuest } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
-import { type Config, ConfigError, DEFAULT_ORDER_FILE } from '../config.ts';
+import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from '../extensions/es-modules.ts';
 import { ExtensionError, type Extensions, loadExtensions } from '../extensions/load-extensions.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
@@ -65,7 +65,7 @@ export function openConfiguredStores(
     redisUrl,
     orderStore,
     clock: systemClock,
-    makesFolder: orderStore === DEFAULT_ORDER_FILE,
+    makesFolder: DEFAULT_ORDER_FILES.includes(orderStore),
     prefix: config.redisPrefix,
     durability: config.redisDurability,
     redisReplicas: config.redisReplicas,

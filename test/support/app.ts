@@ -66,7 +66,8 @@ export async function startTestApp(
     ...PATIENT,
     // Else each start asks git.
     REVISION: 'tests',
-    ...(gateway && { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory' }),
+    ORDER_STORE: 'memory',
+    ...(gateway && { GATEWAY_URL: gateway.url }),
     ...environment,
   });
   // OpenTelemetry's SDK reads its own variables from those of the process, as it is made.

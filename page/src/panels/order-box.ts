@@ -49,7 +49,7 @@ const WORDS: Readonly<Record<Status, readonly [title: string, advice: string]>> 
     'Not arrived',
     'The server has no record of the key. Its order may arrive until its time is over; then the key is closed.',
   ],
-  unanswered: ['Not known yet', 'The server could not be asked.'],
+  unanswered: ['Not known yet', 'No answer has said yet what became of it.'],
 };
 
 /** The words for what the client does meanwhile. */

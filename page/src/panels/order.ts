@@ -45,10 +45,12 @@ const DEAD_MS = 1_500;
 /** A ticket that becomes one order, whatever happens on the way. */
 export function startOrder(app: App, measured: Promise<unknown>): void {
   const form = find('order-form', HTMLFormElement);
-  const code = new CodeBox('order-code', app, orderExample(readForm(form)));
+  // Whoever runs what was copied before places another order.
+  const example = () => orderExample(readForm(form), app.client.orders.ticket().idempotencyKey);
+  const code = new CodeBox('order-code', app, example(), () => code.show(example()));
   const box = new OrderBox(app);
 
-  form.addEventListener('input', () => code.show(orderExample(readForm(form))));
+  form.addEventListener('input', () => code.show(example()));
   form.addEventListener('submit', (event) => event.preventDefault());
   onClick(find('order-place', HTMLButtonElement), () => placeOnce(app, box, readForm(form)));
   onClick(find('order-twice', HTMLButtonElement), () => placeTwice(app, box, readForm(form)));
@@ -212,9 +214,7 @@ function readForm(form: HTMLFormElement): Form {
   };
 }
 
-function orderExample({ symbol, side, units }: Form): Example {
-  // A key stands for one order: that of another form would be refused.
-  const idempotencyKey = `first-${symbol}-${side}-${units}`;
+function orderExample({ symbol, side, units }: Form, idempotencyKey: string): Example {
   const input = { symbol, side, kind: 'MARKET', size: { units }, idempotencyKey };
   return {
     document: PLACE_ORDER,
