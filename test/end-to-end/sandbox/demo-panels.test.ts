@@ -312,6 +312,9 @@ describeInBrowser('the demonstration page', (browser) => {
     await box.getByRole('radio', { name: 'curl', exact: true }).check();
     const code = await box.locator('pre').innerText();
     expect(await runSnippet('curl', code, 'OrderAccepted')).toContain('OrderAccepted');
+    // What was copied is somebody's: the next copy is another order.
+    await box.getByRole('button', { name: 'Copy' }).click();
+    await eventually(async () => expect(await box.locator('pre').innerText()).not.toBe(code));
     await visitor.isSound();
   });
 
