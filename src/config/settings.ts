@@ -106,7 +106,10 @@ export const SETTINGS = {
     plainText('a file, or the word `memory`'),
     null,
     'SQLite file of the order records, where there is no Redis; processes of one machine may share it; its folder has to be there, but for the default; `memory` forgets them at the end',
-    { fallbackText: '`data/orders.db`; with the sandbox gateway `.sandbox/orders.db`, in production `memory`' },
+    {
+      fallbackText:
+        '`data/orders.db`; with the sandbox gateway `.sandbox/orders.db`, in production `memory`',
+    },
   ),
   ORDER_KIND: setting(
     oneOf('inferred', 'required'),
