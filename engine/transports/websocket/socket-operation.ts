@@ -125,6 +125,7 @@ export class SocketOperation implements ResultSink {
   #whileHeard<Made>(work: Promise<Made>, instead: Made): Promise<Made> {
     return new Promise((resolve, reject) => {
       this.#release = () => resolve(instead);
+      if (this.isLeft) this.#release();
       work.then(resolve, (error) => {
         if (this.isLeft) this.#owner.failed(error, this);
         else reject(error);

@@ -61,7 +61,8 @@ export function timesOf(
 
 /** The first of several members, which caches behind one another add, counts; null where it is no number. */
 export function ageSeconds(age: string | undefined): number | null {
-  return wholeSeconds(age?.split(',', 1)[0]?.trim());
+  const [seconds] = /^\s*\d+\s*(?=,|$)/.exec(age ?? '') ?? [];
+  return seconds === undefined ? null : Number(seconds);
 }
 
 // `Date` counts whole seconds, so less than one is no age.
@@ -73,17 +74,8 @@ function ageByDateMs(date: string | undefined, sentDateMs: number): number {
 }
 
 /** `s-maxage` is for shared caches, which this is, and takes precedence over `max-age`. */
-function grantedLifeMs(cacheControl: string | undefined): number {
-  const directives = new Map<string, string>();
-  for (const directive of (cacheControl ?? '').split(',')) {
-    const [name = '', value = ''] = directive.split('=', 2);
-    directives.set(name.trim().toLowerCase(), value.trim().replaceAll('"', ''));
-  }
-  const seconds =
-    wholeSeconds(directives.get('s-maxage')) ?? wholeSeconds(directives.get('max-age'));
-  return seconds === null ? Infinity : seconds * 1000;
-}
-
-function wholeSeconds(text: string | undefined): number | null {
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
+function grantedLifeMs(cacheControl = ''): number {
+  const secondsOf = (name: string) =>
+    new RegExp(`(?:^|,)\\s*${name}\\s*=\\s*"?(\\d+)"?\\s*(?:,|$)`, 'i').exec(cacheControl)?.[1];
+  return Number(secondsOf('s-maxage') ?? secondsOf('max-age') ?? Infinity) * 1000;
 }
