@@ -143,7 +143,7 @@ async function print(
 
 function breakRow(row: WireInstrument, i: number): object {
   const { digits: _digits, ...rest } = row;
-  return [rest, { ...row, pdt: null }, { ...row, leverage: '5' }][i % 3] ?? rest;
+  return [rest, { ...row, pdt: null }, { ...row, leverage: 'five' }][i % 3] ?? rest;
 }
 
 function rewrite(rows: readonly Listed[], count: number, edition: number): Listed[] {

@@ -182,7 +182,9 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
       if (type === MessageType.Ping) this.connection.close('unreadable');
       else this.failed(error, this.#operations.get(id as string));
     }
-    if (isNew && type === MessageType.Subscribe) this.#operations.delete(id as string);
+    if (!isNew || type !== MessageType.Subscribe) return;
+    this.#operations.delete(id as string);
+    this.closeIfIdle();
   }
 
   /** Returns whether the protocol may acknowledge it. */
@@ -238,6 +240,8 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
   closeIfIdle(): void {
     if (!this.#isRestarting) return;
     for (const { isAwaited } of this.#unfinished) if (isAwaited) return;
+    // After a result the protocol still has its `complete` to send.
+    for (const { isCompleted } of this.#operations.values()) if (isCompleted) return;
     this.connection.close('restart');
   }
 

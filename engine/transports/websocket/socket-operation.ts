@@ -111,6 +111,11 @@ export class SocketOperation implements ResultSink {
     return this.summary.type !== 'subscription' && !this.summary.hasEnded;
   }
 
+  /** Whether the protocol tells its client of its end, in a shutdown too. */
+  get isCompleted(): boolean {
+    return this.summary.type !== 'subscription' && !this.isLeft;
+  }
+
   /** Returns what the protocol executes, or the errors that it sends. */
   open(payload: object): Promise<ExecutionArgs | readonly GraphQLError[]> {
     return this.#whileHeard(this.#open(payload), LEFT);

@@ -188,7 +188,7 @@ const CASES: Readonly<Record<string, Case>> = {
       body('getOpenPositions', {
         positions: [
           position,
-          { ...position, id: 7, units: '1' },
+          { ...position, id: 7, units: 'one' },
           { ...position, profit: null, digits: 2.5 },
         ],
       }),

@@ -164,7 +164,7 @@ test.each([
   ['-9007199254740993', '-9007199254740993'],
   ['1.23e22', null],
   ['1e400', null],
-  ['"9007199254740993"', null],
+  ['"9007199254740993"', '9007199254740993'],
 ])('the id %s of a withdrawal method names that one, or none', async (id, shown) => {
   const row = `{"id":${id},"title":"Bank 9007199254740993"}`;
   screen.fake('getWithdrawalMethods', `[[${row}]]`);
