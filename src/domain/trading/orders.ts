@@ -1,5 +1,6 @@
 import { pause, steadyClock } from '../../../lib/clock.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
+import { datesOf } from '../../store/order-gap.ts';
 import {
   closingOf,
   type KeyClosing,
@@ -200,7 +201,7 @@ export class Orders {
     ticket: Ticket,
     digest: string,
   ): Promise<ReserveAnswer> {
-    const { clock } = this.#options;
+    const { clock, gatewaySkewMs } = this.#options;
     const { idempotencyKey: key } = ticket;
     const waiting = await this.#unwritten(account, key);
     if (waiting) return { reserved: false, record: waiting };
@@ -211,7 +212,7 @@ export class Orders {
         key,
         tokenHash,
         inputDigest: digest,
-        reservedAtMs: clock.date(),
+        reservedAtMs: datesOf(clock.date(), gatewaySkewMs()).laterMs,
         pendingMs: this.#pendingMs,
         isTooLate: this.#submitter.isTooLate(ticket),
         keyTime: keyTime(ticket.keyMadeMs, this.#options),

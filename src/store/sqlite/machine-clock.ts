@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { datesOf } from '../order-gap.ts';
+import { CLOCKS_DIFFER_MS, datesOf } from '../order-gap.ts';
 
 /** Times that processes on one machine, running now or later, can compare. */
 export interface MachineClock {
@@ -23,10 +23,11 @@ export const machineClock: MachineClock = {
   skewMs: () => 0,
 };
 
-export function machineMoment(clock: MachineClock, nowMs = clock.nowMs()) {
-  const { laterMs } = datesOf(nowMs, clock.skewMs());
-  const uptimeMs = Math.round(clock.uptimeMs());
-  return { at: new Date(laterMs).toISOString(), boot: clock.boot, uptimeMs };
+/** `atMs`: the date by its process, which may know the gateway's clock before this one does. */
+export function machineMoment(clock: MachineClock, atMs?: number) {
+  const { laterMs } = datesOf(clock.nowMs(), clock.skewMs());
+  const date = new Date(atMs === undefined ? laterMs : Math.max(atMs, laterMs - CLOCKS_DIFFER_MS));
+  return { at: date.toISOString(), boot: clock.boot, uptimeMs: Math.round(clock.uptimeMs()) };
 }
 
 /** Computed from the machine's uptime; across a reboot from the date, and 0 while that is not sure. */
