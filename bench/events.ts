@@ -78,17 +78,17 @@ async function measureCase(service: string, sandbox: Sandbox, name: Case, isPack
   const { data } = await client.query(SYMBOLS);
   const symbols = new Map(data?.positions.map(({ id, symbol }) => [id, symbol]));
   const found: { moved: number; bytes: number }[] = [];
-  for (const count of [1, state().positions.length]) {
+  for (const count of [1, state().positions?.length ?? 0]) {
     const tries: { moved: number; bytes: number }[] = [];
     for (const points of MOVES) {
       const { positions } = state();
       const before = phone.bytesRead();
-      for (const { id, priceCurrent, digits } of positions.slice(0, count)) {
+      for (const { id, priceCurrent, digits } of (positions ?? []).slice(0, count)) {
         const price = (priceCurrent ?? 1) + points / 10 ** (digits ?? 0);
         sandbox.putPrice(symbols.get(id) ?? '', Number(price.toFixed(digits ?? 0)));
       }
       await eventually(() => state().positions !== positions);
-      const moved = state().positions.filter((row) => !positions.includes(row)).length;
+      const moved = state().positions?.filter((row) => !positions?.includes(row)).length ?? 0;
       tries.push({ moved, bytes: phone.bytesRead() - before });
     }
     // A heartbeat or new figures may come beside one.

@@ -8,5 +8,5 @@ export {
   useClient,
 } from './react/provider.ts';
 export { useCatalog } from './react/use-catalog.ts';
-export { useAccount, useLive, usePositions } from './react/use-live.ts';
+export { useAccount, useAge, useLive, usePosition, usePositions } from './react/use-live.ts';
 export { type TicketForm, useOrders, useTicket } from './react/use-ticket.ts';

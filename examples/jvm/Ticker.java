@@ -222,7 +222,7 @@ public final class Ticker {
     private volatile Line line;
     private boolean wasWhole;
     Map<String, Map<String, Object>> rows = new LinkedHashMap<>();
-    String status = "OFFLINE";
+    String status = "CONNECTING";
     /** Null where the list lacks something, or there is none. */
     String cursor;
     String asOf;

@@ -5,7 +5,7 @@ import { find, setText } from './dom.ts';
 import { formatTime } from './format.ts';
 import { clearProblems } from './on-click.ts';
 
-type Status = AccountState['status'] | 'WAITING';
+type Status = Exclude<AccountState['status'], 'CONNECTING'> | 'WAITING';
 
 const WORDS: Readonly<Record<Status, string>> = {
   LIVE: 'the account follows the gateway',
@@ -34,8 +34,8 @@ export function startStanding(app: App, note: (text: string) => void): void {
     const user = new URLSearchParams({ user: session.email });
     find('graphiql-link', HTMLAnchorElement).href = `/graphql?${user}`;
     const state = client.account.state();
-    const isComing = state.status === 'OFFLINE' && state.asOf === null;
-    const status = problem !== null ? 'OFFLINE' : isComing ? 'WAITING' : state.status;
+    const present = state.status === 'CONNECTING' || state.asOf === null ? 'WAITING' : state.status;
+    const status = problem !== null ? 'OFFLINE' : present;
     const shown =
       state.asOf === null ? '' : `; showing the account as of ${formatTime(state.asOf)}`;
     const words =

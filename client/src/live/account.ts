@@ -4,6 +4,7 @@ import type { LiveFields, LiveNames } from './chosen-fields.ts';
 import { type FoldedAccount, foldAccount } from './fold-account.ts';
 import { createFollowed, type Followed } from './followed.ts';
 import { createKeptState, type OfflineAccount } from './kept-state.ts';
+import { olderForm } from './list-operation.ts';
 import { type AccountState, NO_ACCOUNT } from './states.ts';
 
 /** Follows the whole account: open positions, pending orders and the session's figures. */
@@ -16,14 +17,14 @@ export function createAccount<Names extends LiveNames = LiveNames>(
   const operation = accountDocument(fields);
   return createFollowed(core, {
     operation,
+    older: olderForm(operation),
     kept: fields.offlineAccount && createKeptState(core, fields.offlineAccount, operation),
     eventOf: ({ accountChanges }) => accountChanges,
     fold: foldAccount,
     nothing: NO_ACCOUNT,
-    shown: ({ rows, totals, asOf, orders, session }: FoldedAccount) => ({
+    shown: ({ rows, totals, orders, session }: FoldedAccount) => ({
       positions: rows,
       totals,
-      asOf,
       orders: orders?.list ?? null,
       ordersAsOf: orders?.fetchedAt ?? null,
       session,

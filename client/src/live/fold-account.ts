@@ -43,8 +43,9 @@ function ordersAfter(
 ): PendingOrders | null {
   if (orders == null) return snapshot ? null : known;
   const before = known?.list ?? [];
-  const present = snapshot ? orders.upserted : (applyChanges(before, orders, idOf) ?? before);
-  const list = withKnownRows(before, present, idOf);
+  const list = snapshot
+    ? withKnownRows(before, orders.upserted, idOf)
+    : (applyChanges(before, orders, idOf) ?? before);
   const fetchedAt = new Date(orders.fetchedAt);
   const isKnown = list === known?.list && fetchedAt.getTime() === known.fetchedAt.getTime();
   return isKnown ? known : { list, fetchedAt };

@@ -13,8 +13,6 @@ export interface FoldedList<Row> extends LiveSum {
   readonly rows: readonly Row[];
   /** Null where the list has none. */
   readonly totals: PositionTotals | null;
-  /** When the list was last confirmed. */
-  readonly asOf: Date;
   /** The latest cursors, by which an event that comes again is known. */
   readonly seen: readonly string[];
 }
@@ -43,7 +41,7 @@ export function foldList<Row extends object>(
   if (event.snapshot && !isLate) return replace();
   const applied = event.snapshot ? event.upserted : applyChanges(state.rows, event, keyOf);
   if (applied === null) return null;
-  const changed = withKnownRows(state.rows, applied, keyOf);
+  const changed = event.snapshot ? withKnownRows(state.rows, applied, keyOf) : applied;
   if (isRepeated) {
     // An event without changes came ahead of this one, which has the same cursor.
     if (changed !== state.rows) return null;

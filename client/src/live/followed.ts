@@ -18,6 +18,8 @@ export interface Followed<State> {
   (listener: (state: State) => void, options?: FollowOptions): () => void;
   /** The state as it is now; the same object until something changes. */
   state(): State;
+  /** The milliseconds since its `asOf`, whatever this device's clock says; null before the first list. */
+  age(): number | null;
 }
 
 interface Listening<State> {
@@ -85,15 +87,17 @@ export function createFollowed<
   function listen(listener: (state: State) => void, options: FollowOptions = {}): () => void {
     const each: Listening<State> = { listener, intervalMs: intervalOf(options), told: null };
     listening.add(each);
-    queueMicrotask(() => tell(each));
-    if (isDisposed) queueMicrotask(() => listening.delete(each));
+    void Promise.resolve().then(() => {
+      tell(each);
+      if (isDisposed) listening.delete(each);
+    });
     settleSoon();
     return () => {
       if (listening.delete(each)) settleSoon();
     };
   }
 
-  return Object.assign(listen, { state: () => feed.state });
+  return Object.assign(listen, { state: () => feed.state, age: () => feed.ageMs });
 }
 
 function intervalOf({ intervalMs }: FollowOptions): number | null {

@@ -1,4 +1,4 @@
-import type { TypedText } from '../operation.ts';
+import type { Operation, TypedText } from '../operation.ts';
 import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 
 /** The fields of a live list that are followed, all without a selection of their own. */
@@ -28,6 +28,15 @@ export function listDocument<Row>(
   const unfit = [field, ...fields, ...ticks].find((name) => !/^\w+$/.test(name));
   if (unfit !== undefined) throw new TypeError(`A field has no name such as ${unfit}.`);
   return listText(field, withKey(fields), ticks.length > 0 ? withKey(ticks) : '');
+}
+
+/** What an older server knows too: the same text without `ticks`; undefined where it is that already, or no text. */
+export function olderForm<Data>(
+  operation: Operation<Data, LiveVariables>,
+): Operation<Data, LiveVariables> | undefined {
+  if (typeof operation !== 'string') return undefined;
+  const older = operation.replace(/\bticks\s*\{[^{}]*\}/, '');
+  return older === operation ? undefined : older;
 }
 
 export function listText(field: string, rows: string, ticks: string, totals = ''): string {

@@ -8,6 +8,7 @@ import {
   type ListFields,
   type ListOptions,
   listDocument,
+  olderForm,
 } from './list-operation.ts';
 import type {
   ListChanges,
@@ -20,8 +21,8 @@ import { idOf, type KeyOf } from './rows.ts';
 
 /** A live list as far as it is known; the same object until something changes. */
 export interface ListState<Row> extends LiveState {
-  /** In the server's order; a row that has not changed is the same object as before. */
-  readonly rows: readonly Row[];
+  /** In the server's order, null before the first list; a row that has not changed is the same object as before. */
+  readonly rows: readonly Row[] | null;
 }
 
 /** Options of a list that is followed by an operation of the app's own. */
@@ -52,8 +53,8 @@ export interface Lists {
 }
 
 export const NO_ROWS: ListState<never> = Object.freeze({
-  rows: Object.freeze([]),
-  status: 'OFFLINE',
+  rows: null,
+  status: 'CONNECTING',
   asOf: null,
   error: null,
 });
@@ -94,7 +95,7 @@ export function createLists(core: Core): Lists {
       variables,
       nothing: NO_ROWS,
       // The type of the rows follows from what the caller says of them.
-      shown: ({ rows, asOf }: FoldedList<object>) => ({ rows: rows as never, asOf }),
+      shown: ({ rows }: FoldedList<object>) => ({ rows: rows as never }),
     };
     const followed = createFollowed(core, source, settled);
     lists.set(name, followed);
@@ -118,9 +119,10 @@ type ListSource<Data, Row> = LiveSource<Data, ListEvent<Row>, FoldedList<Row>, L
 export function listSource<Data extends object, Row extends object>(
   operation: Operation<Data, LiveVariables>,
   keyOf: KeyOf<Row>,
-): Pick<ListSource<Data, Row>, 'operation' | 'eventOf' | 'fold'> {
+): Pick<ListSource<Data, Row>, 'operation' | 'older' | 'eventOf' | 'fold'> {
   return {
     operation,
+    older: olderForm(operation),
     // A subscription has one field, whatever its alias.
     eventOf: (data) => Object.values(data)[0] as ListEvent<Row>,
     fold: (state, event, options) => foldList(state, event, keyOf, options),

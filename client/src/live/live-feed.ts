@@ -2,7 +2,8 @@ import type { Core, Result, Sink } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
 import { messageOf } from '../request/failures.ts';
-import { isFinal } from './is-final.ts';
+import { Age } from './age.ts';
+import { isFinal, isUnknownDocument } from './is-final.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
 
 interface LiveSubscription {
@@ -17,6 +18,11 @@ interface Retry {
   readonly isDemanded: boolean;
 }
 
+/** A list that takes longer is as good as cut off, for those who look. */
+const CONNECTING_MS = 5_000;
+/** An older server may have been replaced by then. */
+const OLDER_MS = 600_000;
+
 /** The one subscription behind all listeners, and the state that its events amount to. */
 export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State extends LiveState> {
   readonly #source: LiveSource<Data, Event, Sum, State>;
@@ -27,6 +33,11 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   #folded: Sum | null = null;
   /** The state of a former run of the app, shown while nothing has come. */
   #restored: State | null = null;
+  readonly #age: Age;
+  /** Ends the time in which nothing is said to be amiss; null when it is over. */
+  #connecting: (() => void) | null = () => {};
+  /** Ends the time in which the older form is asked for; null while it is not. */
+  #older: (() => void) | null = null;
   /** Whether the list lacks something, so that its cursor must not be used. */
   #hasGap = false;
   /** Whether the present subscription has brought an event. */
@@ -47,6 +58,11 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#source = source;
     this.#state = source.nothing;
     this.#onChange = onChange;
+    this.#age = new Age(core);
+  }
+
+  get ageMs(): number | null {
+    return this.#age.ms(this.#isFollowing);
   }
 
   /** The same object until something changes. */
@@ -61,6 +77,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       this.#isWanted = true;
       this.#isOver = false;
       this.#error = null;
+      this.#connect();
       this.#unlisten = this.#core.environment.lifecycle.onReturn(() => this.#returned());
       this.#publish();
       if (this.#folded === null) void this.#source.kept?.read((state) => this.#restore(state));
@@ -71,6 +88,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   #restore(state: State): void {
     if (this.#folded !== null || !this.#isWanted) return;
     this.#restored = state;
+    this.#age.restored(state.asOf);
     this.#publish();
   }
 
@@ -80,6 +98,8 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#unlisten?.();
     this.#unlisten = null;
     this.#forgetFailures();
+    this.#leaveOlder();
+    if (this.#error === null) this.#connect();
     this.#settle();
   }
 
@@ -88,9 +108,11 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#source.kept?.forget();
     this.#folded = null;
     this.#restored = null;
+    this.#age.restored(null);
     this.#hasGap = false;
     this.#error = null;
     this.#isOver = false;
+    this.#connect();
     this.#forgetFailures();
     this.#closeSubscription();
     this.#publish();
@@ -101,6 +123,22 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#error = error;
     this.pause();
     this.#publish();
+  }
+
+  /** Where nobody follows it, nothing is amiss either. */
+  #connect(): void {
+    this.#connecting?.();
+    const end = () => {
+      this.#endConnecting();
+      this.#publish();
+    };
+    const { after } = this.#core.environment;
+    this.#connecting = this.#isWanted ? after(CONNECTING_MS, end) : () => {};
+  }
+
+  #endConnecting(): void {
+    this.#connecting?.();
+    this.#connecting = null;
   }
 
   #settle(): void {
@@ -123,7 +161,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       heartbeatSeconds: this.#core.heartbeatSeconds,
     });
     subscription.end = this.#core.subscribe(
-      this.#source.operation,
+      (this.#older && this.#source.older) ?? this.#source.operation,
       variables,
       this.#sinkOf(subscription),
     );
@@ -193,6 +231,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     subscription.isFirst = false;
     this.#isRenewing = false;
     this.#folded = folded;
+    this.#age.heard(folded.asOf);
     this.#isFollowing = true;
     this.#error = errors[0] ?? null;
     this.#publish();
@@ -201,19 +240,37 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
 
   #ended(error: TradingGraphError | null): void {
     const cause = error ?? this.#error;
-    this.#error = cause;
     this.#subscription = null;
+    const isUnknown = cause !== null && isUnknownDocument(cause) && this.#source.older != null;
+    if (isUnknown && this.#older === null) {
+      this.#older = this.#core.environment.after(OLDER_MS, () => this.#askNewest());
+      this.#openSubscription();
+      return;
+    }
+    if (isUnknown) this.#leaveOlder();
+    this.#error = cause;
     // A token is asked for anew once: the server ends an event stream in this way when its token expires.
     const mayRenew = error === null && !this.#isRenewing;
     this.#isRenewing = true;
-    this.#isOver = cause !== null && isFinal(cause, mayRenew);
+    this.#isOver = cause !== null && !isUnknown && isFinal(cause, mayRenew);
     if (this.#isOver) this.#settle();
     else this.#retryLater(cause?.retryAfter ?? null);
+  }
+
+  #leaveOlder(): void {
+    this.#older?.();
+    this.#older = null;
+  }
+
+  #askNewest(): void {
+    this.#older = null;
+    if (this.#subscription !== null) this.#openSubscription();
   }
 
   #retryLater(retryAfter: number | null): void {
     const { environment } = this.#core;
     this.#retry?.cancel();
+    this.#endConnecting();
     const delayMs = backoffMs(this.#failures, environment.random, retryAfter ?? 0);
     this.#failures += 1;
     const cancel = environment.after(delayMs, () => {
@@ -241,12 +298,15 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   #publish(): void {
     const folded = this.#folded;
     const { nothing, shown } = this.#source;
-    const status = this.#isFollowing && folded !== null ? folded.status : 'OFFLINE';
+    if (this.#isFollowing || this.#error !== null) this.#endConnecting();
+    const apart = this.#connecting === null || folded !== null ? 'OFFLINE' : 'CONNECTING';
+    const status = this.#isFollowing && folded !== null ? folded.status : apart;
     const values = folded === null ? (this.#restored ?? nothing) : shown(folded);
     // The parts are those of a state, which the compiler cannot see once they are spread.
     const state = { ...values, status, error: this.#error } as unknown as State;
-    const names = Object.keys(state) as (keyof State)[];
+    const names = (Object.keys(state) as (keyof State)[]).filter((name) => name !== 'asOf');
     if (names.every((name) => state[name] === this.#state[name])) return;
+    Object.defineProperty(state, 'asOf', { enumerable: true, get: () => this.#age.asOf });
     this.#state = state;
     this.#onChange();
   }

@@ -57,11 +57,15 @@ export interface LiveVariables {
 /** The part of a state that says whether it is up to date. */
 export interface LiveState {
   /**
-   * `LIVE`: it follows the gateway. `DELAYED`: the gateway does not answer the server, and nothing moves.
-   * `OFFLINE`: there is no line to the server, and all is as it was at `asOf`.
+   * `CONNECTING`: it is asked for, until the first list, a failure, or 5 s. `LIVE`: it follows the gateway. `DELAYED`: the
+   * gateway does not answer the server, and nothing moves. `OFFLINE`: there is no line to the server, and all is as it was
+   * at `asOf`.
    */
-  readonly status: 'LIVE' | 'DELAYED' | 'OFFLINE';
-  /** When the gateway last confirmed the positions, as the server says; null before the first list. */
+  readonly status: 'CONNECTING' | 'LIVE' | 'DELAYED' | 'OFFLINE';
+  /**
+   * When the gateway last confirmed it, as the server says; null before the first list. It moves without a word to the
+   * listeners. How long ago that was is told by `age()`.
+   */
   readonly asOf: Date | null;
   /** Why there is nothing, or why it does not go on; null while it does. */
   readonly error: TradingGraphError | null;
@@ -78,6 +82,8 @@ export interface LiveSum {
   /** The next `after`. */
   readonly cursor: string;
   readonly status: 'LIVE' | 'DELAYED';
+  /** When the list was last confirmed. */
+  readonly asOf: Date;
 }
 
 /** A subscription with cursors, and what its events amount to. */
@@ -88,6 +94,8 @@ export interface LiveSource<
   State extends LiveState,
 > {
   readonly operation: Operation<Data, LiveVariables>;
+  /** The same without what an older server does not know, where it has anything such. */
+  readonly older?: Operation<Data, LiveVariables> | undefined;
   /** The operation's own variables. */
   readonly variables?: Readonly<Record<string, unknown>>;
   eventOf(data: Data): Event;
@@ -98,5 +106,5 @@ export interface LiveSource<
   /** The state while nothing is known. */
   readonly nothing: State;
   /** The fields of the state that the events give. */
-  shown(sum: Sum): Omit<State, 'status' | 'error'>;
+  shown(sum: Sum): Omit<State, 'status' | 'asOf' | 'error'>;
 }

@@ -23,6 +23,6 @@ export function createPositions<Names extends LiveNames = LiveNames>(
   return createFollowed(core, {
     ...listSource<PositionChangesData, Position>(positionsDocument(fields), idOf),
     nothing: NO_POSITIONS,
-    shown: ({ rows, totals, asOf }) => ({ positions: rows, totals, asOf }),
+    shown: ({ rows, totals }) => ({ positions: rows, totals }),
   });
 }

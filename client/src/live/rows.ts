@@ -5,24 +5,44 @@ export type KeyOf<Row> = (row: Row) => string;
 
 export const idOf = ({ id }: { readonly id: string }): string => id;
 
-/** The list itself where nothing changes, null where a tick is of a row that it lacks. */
+/** Where the rows of a list are, by their keys. Lists of the same rows in the same order share one, so that a tick makes none. */
+const indexes = new WeakMap<object, ReadonlyMap<string, number>>();
+
+export function rowOf<Row>(list: readonly Row[], key: string, keyOf: KeyOf<Row>): Row | undefined {
+  return list[indexOf(list, keyOf).get(key) ?? -1];
+}
+
+/** The list itself where nothing changes, null where a tick is of a row that it lacks. Rows that say the same stay the same objects. */
 export function applyChanges<Row extends object>(
   list: readonly Row[],
   { upserted, ticks = [], closed }: ListChanges<Row>,
   keyOf: KeyOf<Row>,
 ): readonly Row[] | null {
   if (upserted.length + ticks.length + closed.length === 0) return list;
-  const rows = byKey(list, keyOf);
-  for (const key of closed) rows.delete(key);
-  for (const row of upserted) rows.set(keyOf(row), row);
+  const index = indexOf(list, keyOf);
+  if (closed.some((key) => index.has(key)) || !upserted.every((row) => index.has(keyOf(row)))) {
+    const rows = byKey(list, keyOf);
+    for (const key of closed) rows.delete(key);
+    for (const row of upserted) rows.set(keyOf(row), row);
+    const present = withKnownRows(list, [...rows.values()], keyOf);
+    return applyChanges(present, { upserted: [], ticks, closed: [] }, keyOf);
+  }
+  const changed = new Map<number, Row>();
+  const put = (at: number, row: Row) => {
+    if (changed.has(at) || !isSame(list[at] as Row, row)) changed.set(at, row);
+  };
+  for (const row of upserted) put(index.get(keyOf(row)) as number, row);
   for (const tick of ticks) {
     // A tick has the fields that its key is made of.
-    const key = keyOf(tick as Row);
-    const row = rows.get(key);
-    if (row === undefined) return null;
-    rows.set(key, { ...row, ...tick });
+    const at = index.get(keyOf(tick as Row));
+    if (at === undefined) return null;
+    put(at, { ...(changed.get(at) ?? (list[at] as Row)), ...tick });
   }
-  return [...rows.values()];
+  if (changed.size === 0) return list;
+  const rows = [...list];
+  for (const [at, row] of changed) rows[at] = row;
+  indexes.set(rows, index);
+  return rows;
 }
 
 /** Rows that say the same stay the same objects, and the list too, so that a view draws nothing anew after a snapshot. */
@@ -31,9 +51,8 @@ export function withKnownRows<Row extends object>(
   list: readonly Row[],
   keyOf: KeyOf<Row>,
 ): readonly Row[] {
-  const rows = byKey(known, keyOf);
   const present = [...byKey(list, keyOf)].map(([key, row]) => {
-    const before = rows.get(key);
+    const before = rowOf(known, key, keyOf);
     return before !== undefined && isSame(before, row) ? before : row;
   });
   const isUnchanged =
@@ -49,6 +68,13 @@ export function isSame<Fields extends object>(a: Fields, b: Fields): boolean {
 
 function isEqual(a: unknown, b: unknown): boolean {
   return a === b || (Object(a) === a && JSON.stringify(a) === JSON.stringify(b));
+}
+
+function indexOf<Row>(list: readonly Row[], keyOf: KeyOf<Row>): ReadonlyMap<string, number> {
+  const known = indexes.get(list);
+  const index = known ?? new Map(list.map((row, at) => [keyOf(row), at]));
+  if (!known) indexes.set(list, index);
+  return index;
 }
 
 function byKey<Row>(list: readonly Row[], keyOf: KeyOf<Row>): Map<string, Row> {

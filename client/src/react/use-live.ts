@@ -1,10 +1,12 @@
-import { useCallback, useSyncExternalStore } from 'react';
+import { useCallback, useRef, useSyncExternalStore } from 'react';
+import type { Position } from '../generated/rows.ts';
 import type { LiveAccount } from '../live/account.ts';
 import type { LiveNames } from '../live/chosen-fields.ts';
 import type { Followed, FollowOptions } from '../live/followed.ts';
 import type { ListFields, ListOptions } from '../live/list-operation.ts';
 import { type ListState, NO_ROWS, type OwnListOptions, type RowOf } from '../live/lists.ts';
 import type { Positions } from '../live/positions.ts';
+import { idOf, rowOf } from '../live/rows.ts';
 import {
   type AccountState,
   NO_ACCOUNT,
@@ -23,7 +25,18 @@ export function usePositions<Names extends LiveNames = LiveNames>(
   options: FollowOptions = {},
 ): PositionsState<Names> {
   const followed = featureOf(useProvided().client, 'positions');
-  return useFollowed(followed as Positions<Names>, NO_POSITIONS, options);
+  return useFollowed(followed as Positions<Names>, NO_POSITIONS, options, itself);
+}
+
+/** Follows one open position in the same way: the component renders when this one has changed. Undefined where it is not there, or not known yet. */
+export function usePosition<Names extends LiveNames = LiveNames>(
+  id: string,
+  options: FollowOptions = {},
+): Pick<Position, Names['position'] | 'id'> | undefined {
+  const followed = featureOf(useProvided().client, 'positions') as Positions<Names>;
+  return useFollowed(followed, NO_POSITIONS as PositionsState<Names>, options, ({ positions }) =>
+    rowOf(positions ?? [], id, idOf),
+  );
 }
 
 /** Follows the whole account in the same way: open positions, pending orders and the session's figures. */
@@ -31,13 +44,30 @@ export function useAccount<Names extends LiveNames = LiveNames>(
   options: FollowOptions = {},
 ): AccountState<Names> {
   const followed = featureOf(useProvided().client, 'account');
-  return useFollowed(followed as LiveAccount<Names>, NO_ACCOUNT, options);
+  return useFollowed(followed as LiveAccount<Names>, NO_ACCOUNT, options, itself);
+}
+
+/** The seconds since the gateway last confirmed what is followed; null before the first list. It renders each second, and follows nothing itself. */
+export function useAge(of: 'positions' | 'account' = 'positions'): number | null {
+  const followed: Pick<Positions, 'age'> = featureOf(useProvided().client, of);
+  const seconds = () => {
+    const ageMs = followed.age();
+    return ageMs === null ? null : Math.floor(ageMs / 1_000);
+  };
+  return useSyncExternalStore(eachSecond, seconds, () => null);
 }
 
 /** The options of `useLive`: those of the client's `live`, and at most one change in how long. */
 type Followable<Options> = Options & FollowOptions;
 
-/** Follows another live list in the same way, by the name of its field or by an operation, as the client's `live` does. */
+/**
+ * Follows another live list in the same way, by the name of its field or by an operation, as the client's `live` does. By a
+ * selector it follows the open positions, and renders when what it selects has changed.
+ */
+export function useLive<Selected>(
+  selector: (state: PositionsState) => Selected,
+  options?: FollowOptions,
+): Selected;
 export function useLive<Row extends object>(
   field: string,
   options: Followable<ListFields<Row> & ListOptions<Row>>,
@@ -47,22 +77,59 @@ export function useLive<Data>(
   options?: Followable<OwnListOptions<RowOf<Data>>>,
 ): ListState<RowOf<Data>>;
 export function useLive(
-  list: Operation<unknown, never>,
+  list: Operation<unknown, never> | ((state: PositionsState) => unknown),
   options: Followable<OwnListOptions<never>> = {},
-): ListState<never> {
-  const live = featureOf(useProvided().client, 'live');
-  return useFollowed(live(list, options), NO_ROWS, options);
+): unknown {
+  const { client } = useProvided();
+  // An operation is no function, so that a component has the same one of the two each time.
+  const [followed, nothing, select] = (
+    typeof list === 'function'
+      ? [featureOf(client, 'positions'), NO_POSITIONS, list]
+      : [featureOf(client, 'live')(list, options), NO_ROWS, itself]
+  ) as [Followed<unknown>, unknown, (state: unknown) => unknown];
+  return useFollowed(followed, nothing, options, select);
 }
 
 /** The `nothing` is what a server renders, which follows nothing, and what the page begins with. */
-function useFollowed<State>(
+function useFollowed<State, Selected>(
   followed: Followed<State>,
   nothing: State,
   { intervalMs }: FollowOptions,
-): State {
+  select: (state: State) => Selected,
+): Selected {
   const subscribe = useCallback(
     (onChange: () => void) => followed(onChange, intervalMs === undefined ? {} : { intervalMs }),
     [followed, intervalMs],
   );
-  return useSyncExternalStore(subscribe, followed.state, () => nothing);
+  const last = useRef<Selected | null>(null);
+  // A selector may make its object anew each time, which says the same.
+  const selected = (state: State): Selected => {
+    const present = select(state);
+    if (isAlike(last.current, present)) return last.current as Selected;
+    last.current = present;
+    return present;
+  };
+  return useSyncExternalStore(
+    subscribe,
+    () => selected(followed.state()),
+    () => selected(nothing),
+  );
+}
+
+function itself<T>(state: T): T {
+  return state;
+}
+
+function isAlike(a: unknown, b: unknown): boolean {
+  if (Object(a) !== a || Object(b) !== b) return a === b;
+  const [before, after] = [Object.entries(a as object), Object.entries(b as object)];
+  return (
+    before.length === after.length &&
+    after.every(([name, value], at) => before[at]?.[0] === name && before[at]?.[1] === value)
+  );
+}
+
+function eachSecond(onChange: () => void): () => void {
+  const timer = setInterval(onChange, 1_000);
+  return () => clearInterval(timer);
 }

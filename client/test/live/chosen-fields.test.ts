@@ -47,14 +47,16 @@ test('a server of trusted documents gives the chosen fields and the ids by the p
   await eventually(() => client.account.state().session !== null);
   await eventually(() => expect(client.positions.state().status).toBe('LIVE'));
   const { positions, orders, session } = client.account.state();
-  expect(Object.keys(positions[0] ?? {})).toEqual(['id', 'profit', 'symbol']);
-  expect(client.positions.state().positions[0]).toEqual(positions[0]);
+  expect(Object.keys(positions?.[0] ?? {})).toEqual(['id', 'profit', 'symbol']);
+  expect(client.positions.state().positions?.[0]).toEqual(positions?.[0]);
   expect(Object.keys(orders?.[0] ?? {})).toEqual(['id', 'side']);
   expect(session).toEqual({
     equity: expect.any(Number),
     access: { currencyDigits: expect.any(Number) },
   });
-  expectTypeOf(positions).toEqualTypeOf<readonly Pick<Position, 'id' | 'profit' | 'symbol'>[]>();
+  expectTypeOf(positions).toEqualTypeOf<
+    readonly Pick<Position, 'id' | 'profit' | 'symbol'>[] | null
+  >();
   expectTypeOf(orders).toEqualTypeOf<readonly Pick<PendingOrder, 'id' | 'side'>[] | null>();
   expectTypeOf(session).toEqualTypeOf<Pick<AccountFigures, 'access' | 'equity'> | null>();
   methods.length = 0;

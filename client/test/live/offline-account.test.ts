@@ -93,9 +93,9 @@ test('an app that starts offline shows the last state as stale until the line is
     error: null,
     isStale: true,
     session: { login: DEMO },
-    positions: positions.map(({ id, symbol }) => ({ id, symbol })),
+    positions: positions?.map(({ id, symbol }) => ({ id, symbol })),
     orders: orders?.map(({ id }) => ({ id })),
-    totals: { count: positions.length },
+    totals: { count: positions?.length },
     asOf: expect.any(Date),
     ordersAsOf: expect.any(Date),
   });

@@ -21,7 +21,7 @@ test('a server renders what is known before anything is opened, and opens nothin
     JSON.parse(text.replaceAll('&quot;', '"')),
   );
   expect(texts).toEqual([
-    { status: 'OFFLINE', rows: [], totals: null },
+    { status: 'CONNECTING', totals: null },
     { status: 'loading', code: null, size: 0, first: null },
     { status: 'ready', outcome: null },
   ]);

@@ -27,7 +27,12 @@ const HOME: TypedText<HomeData, Record<string, never>> = `
     positions { id symbol digits priceCurrent profit }
   }`;
 
-const STATUS = { LIVE: 'Live', DELAYED: 'Delayed', OFFLINE: 'No connection' };
+const STATUS = {
+  CONNECTING: 'Connecting',
+  LIVE: 'Live',
+  DELAYED: 'Delayed',
+  OFFLINE: 'No connection',
+};
 
 export function Home({ client }: { readonly client: TradingGraph }) {
   // One event in 5 s: on cellular each costs money, and the radio never rests.

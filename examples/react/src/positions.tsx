@@ -1,3 +1,4 @@
+import { memo } from 'react';
 import type { Position, PositionsState } from 'trading-graph-client';
 import { usePositions } from 'trading-graph-client/react';
 import { amount, price, signed, time, tone } from './format.ts';
@@ -17,8 +18,8 @@ export function Positions() {
         <Total name="Positions" value={totals === null ? '–' : String(totals.count)} />
       </dl>
       <ul className="rows">
-        {positions.map((position) => (
-          <Row key={position.id} {...position} />
+        {positions?.map((position) => (
+          <Row key={position.id} position={position} />
         ))}
       </ul>
       {totals?.count === 0 && (
@@ -29,17 +30,17 @@ export function Positions() {
   );
 }
 
-function Status({ status, asOf, error }: PositionsState) {
-  const isFirst = asOf === null && error === null;
+function Status({ status, asOf }: PositionsState) {
   const since = asOf === null ? '' : ` As of ${time(asOf)}.`;
   const text = {
+    CONNECTING: '',
     LIVE: 'Prices follow the market.',
     DELAYED: `The gateway does not answer.${since}`,
     OFFLINE: `No connection.${since}`,
   }[status];
   return (
-    <p className="status" role="status" data-status={isFirst ? 'FIRST' : status}>
-      <b>{isFirst ? 'CONNECTING' : status}</b> <span>{isFirst ? '' : text}</span>
+    <p className="status" role="status" data-status={status}>
+      <b>{status}</b> <span>{text}</span>
     </p>
   );
 }
@@ -53,7 +54,9 @@ function Total({ name, value, className }: { name: string; value: string; classN
   );
 }
 
-function Row({ symbol, name, side, units, digits, priceOpen, priceCurrent, profit }: Position) {
+/** A position that has not changed is the same object, so that an event renders the rows that it changes. */
+const Row = memo(({ position }: { readonly position: Position }) => {
+  const { symbol, name, side, units, digits, priceOpen, priceCurrent, profit } = position;
   return (
     <li>
       <span>
@@ -68,4 +71,4 @@ function Row({ symbol, name, side, units, digits, priceOpen, priceCurrent, profi
       <span className={`profit ${tone(profit)}`}>{signed(profit)}</span>
     </li>
   );
-}
+});

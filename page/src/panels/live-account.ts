@@ -80,7 +80,8 @@ export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
 });`,
   });
 
-  function draw({ positions, totals, session, asOf }: AccountState): void {
+  function draw({ positions: known, totals, session, asOf }: AccountState): void {
+    const positions = known ?? [];
     for (const position of positions) {
       if (!rows.has(position)) rows.set(position, rowOf(position));
     }

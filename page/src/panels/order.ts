@@ -68,7 +68,7 @@ export function startOrder(app: App, measured: Promise<unknown>): void {
 function lookAtNewPositions(app: App, box: OrderBox): void {
   let known: ReadonlySet<string> = new Set();
   app.client.account(({ positions }) => {
-    const ids = new Set(positions.map(({ id }) => id));
+    const ids = new Set(positions?.map(({ id }) => id));
     if ([...ids].some((id) => !known.has(id))) void box.look();
     known = ids;
   });

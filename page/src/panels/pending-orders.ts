@@ -19,7 +19,7 @@ export function startPendingOrders(app: App): void {
     if (orders === null && asOf !== null) return;
     const present = orders ?? [];
     const ids = new Set(present.map(({ id }) => id));
-    const open = new Set(positions.map(({ id }) => id));
+    const open = new Set(positions?.map(({ id }) => id));
     const reached = shown
       .filter(({ id }) => !ids.has(id) && open.has(id))
       .map(({ symbol }) => `${symbol}: the order has become a position.`);

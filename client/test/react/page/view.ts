@@ -49,7 +49,7 @@ export function app(client: Client, view: View): ReactElement {
 function PositionList(options: { intervalMs?: number }): ReactElement {
   const { status, positions, totals } = usePositions(options);
   shown.renders += 1;
-  const rows = positions.map(({ id, profit }) => ({ id, profit }));
+  const rows = positions?.map(({ id, profit }) => ({ id, profit }));
   return createElement(
     'output',
     { className: 'positions' },
@@ -65,7 +65,7 @@ function Account(): ReactElement {
     { className: 'account' },
     JSON.stringify({
       status,
-      positions: positions.length,
+      positions: positions?.length,
       orders: shownOrders,
       balance: session?.balance,
     }),

@@ -1,0 +1,41 @@
+import type { Core } from '../core.ts';
+
+/** How old a list is, by the server's clock and the uptime of this device, whatever its clock on the wall is set to. */
+export class Age {
+  readonly #core: Pick<Core, 'environment' | 'serverClock'>;
+  asOf: Date | null = null;
+  #heard: { readonly ageMs: number; readonly up: number; readonly wall: number } | null = null;
+
+  constructor(core: Pick<Core, 'environment' | 'serverClock'>) {
+    this.#core = core;
+  }
+
+  /** An event says when the list was last confirmed. */
+  heard(asOf: Date): void {
+    this.restored(asOf);
+    const { environment, serverClock } = this.#core;
+    const serverMs = serverClock.now() ?? asOf.getTime();
+    this.#heard = {
+      ageMs: Math.max(0, serverMs - asOf.getTime()),
+      up: environment.uptime(),
+      wall: environment.now(),
+    };
+  }
+
+  /** A former run has kept the list, or none is known. */
+  restored(asOf: Date | null): void {
+    this.asOf = asOf;
+    this.#heard = null;
+  }
+
+  /** Null while no list is known. Without a line the device may have slept, which its uptime does not tell: then it is at most so old. */
+  ms(isFollowing: boolean): number | null {
+    const { environment, serverClock } = this.#core;
+    const [up, wall] = [environment.uptime(), environment.now()];
+    if (this.#heard !== null) {
+      const { ageMs, ...then } = this.#heard;
+      return ageMs + Math.max(up - then.up, isFollowing ? 0 : wall - then.wall);
+    }
+    return this.asOf && Math.max(0, (serverClock.now() ?? wall) - this.asOf.getTime());
+  }
+}

@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import { fakeClient } from '../../src/testing.ts';
+
+const AAPL = { id: '1', symbol: 'AAPL', side: 'BUY', units: 2, priceOpen: 100, profit: 0 } as const;
+const INVALID = {
+  message: 'Cannot query field',
+  extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+};
+
+/** Follows positions of a market, and notes what the listener is told. */
+function followed({ lists = true } = {}) {
+  const fake = fakeClient(lists ? { positions: [AAPL] } : {});
+  const told: string[] = [];
+  const { state, age } = fake.client.positions;
+  const end = fake.client.positions(({ status }) => void told.push(status));
+  return { ...fake, told, state, age, end };
+}
+
+test('a list connects until it is there, and is unknown until then', async () => {
+  const { client, market, told, state } = followed();
+  expect(state()).toMatchObject({ status: 'CONNECTING', positions: null, asOf: null });
+  await market.pass(6);
+  expect([told, state().positions?.length]).toEqual([['CONNECTING', 'LIVE'], 1]);
+  await market.signIn('700002');
+  await client.tokenChanged();
+  await market.pass(0);
+  // The line of the former account ends first.
+  expect(told).toEqual(['CONNECTING', 'LIVE', 'OFFLINE', 'CONNECTING', 'LIVE']);
+  client.dispose();
+});
+
+test('a list that does not come within five seconds is offline, and one that cannot come is so at once', async () => {
+  const late = followed({ lists: false });
+  await late.market.pass(4);
+  expect(late.told).toEqual(['CONNECTING']);
+  await late.market.pass(1);
+  expect(late.told).toEqual(['CONNECTING', 'OFFLINE']);
+  late.client.dispose();
+  expect(late.market.network.pending).toBe(0);
+  const refused = followed({ lists: false });
+  await refused.market.pass(0);
+  refused.market.subscriptions[0]?.end([{ extensions: { code: 'FORBIDDEN' } }]);
+  await refused.market.pass(0);
+  expect(refused.state()).toMatchObject({ status: 'OFFLINE', positions: null });
+  refused.client.dispose();
+});
+
+test('its age follows neither this clock nor a heartbeat, of which no listener hears', async () => {
+  const { client, market, told, state, age, end } = followed();
+  expect(age()).toBeNull();
+  await market.pass(1);
+  const shown = state();
+  market.network.deviceAheadMs = 86_400_000;
+  await market.pass(2);
+  expect(age()).toBe(3_000);
+  await market.delay(false);
+  expect([age(), state(), told]).toEqual([0, shown, ['CONNECTING', 'LIVE']]);
+  expect(shown.asOf?.getTime()).toBe(market.network.serverMs);
+  await market.pass(4);
+  await market.cut();
+  expect([age(), state().status]).toEqual([4_000, 'OFFLINE']);
+  end();
+  client.dispose();
+});
+
+test.each(['positions', 'account', 'live'] as const)(
+  'where an older server knows no ticks, %s go on without them, and ask for them again in ten minutes',
+  async (name) => {
+    const { client, market } = fakeClient({ positions: [AAPL], session: { login: '1' } });
+    const { live } = client;
+    const options = { fields: ['profit'], ticks: ['profit'] } as const;
+    const list = name === 'live' ? live<typeof AAPL>('positionChanges', options) : client[name];
+    let isOlder = true;
+    const asked: boolean[] = [];
+    const { subscribed } = market;
+    market.subscribed = (subscription) => {
+      asked.push(subscription.query.includes('ticks'));
+      if (isOlder && asked.at(-1)) subscription.end([INVALID]);
+      else subscribed.call(market, subscription);
+    };
+    const told: string[] = [];
+    list(({ status }: { readonly status: string }) => void told.push(status));
+    await market.pass(599);
+    expect([asked, told]).toEqual([
+      [true, false],
+      ['CONNECTING', 'LIVE'],
+    ]);
+    await market.pass(1);
+    expect(asked).toEqual([true, false, true, false]);
+    await market.change({ id: '1', profit: 5 });
+    isOlder = false;
+    await market.pass(600);
+    expect([asked.length, asked.at(-1), told.includes('OFFLINE')]).toEqual([5, true, false]);
+    client.dispose();
+    expect(market.network.pending).toBe(0);
+  },
+);
+
+test('a server that refuses both forms is asked again until it is another one, by turns and not in a loop', async () => {
+  const { client, market, state } = followed();
+  let isRefusing = true;
+  const asked: boolean[] = [];
+  const { subscribed } = market;
+  market.subscribed = (subscription) => {
+    asked.push(subscription.query.includes('ticks'));
+    if (isRefusing) subscription.end([INVALID]);
+    else subscribed.call(market, subscription);
+  };
+  await market.pass(120);
+  expect(state()).toMatchObject({
+    status: 'OFFLINE',
+    error: { code: 'GRAPHQL_VALIDATION_FAILED' },
+  });
+  expect(asked.slice(0, 4)).toEqual([true, false, true, false]);
+  expect(asked.length).toBeLessThan(30);
+  isRefusing = false;
+  await market.pass(30);
+  expect([state().status, asked.at(-1)]).toEqual(['LIVE', true]);
+  client.dispose();
+});
+
+test('a tick makes no index of the rows anew, and leaves the others the same objects', async () => {
+  const count = async (size: number) => {
+    const rows = Array.from({ length: size }, (_, at) => ({
+      ...AAPL,
+      id: `${at}`,
+      symbol: `S${at}`,
+    }));
+    const { client, market } = fakeClient({ positions: rows });
+    client.positions(() => {});
+    await market.pass(1);
+    let ticks = 0;
+    const tick = async (profit: number) => {
+      ticks += 1;
+      const asOf = new Date(market.network.serverMs).toISOString();
+      const rows = { snapshot: false, upserted: [], closed: [], ticks: [{ id: '3', profit }] };
+      market.send({ cursor: `tick-${ticks}`, ...rows, status: 'LIVE', asOf });
+      await market.pass(0);
+    };
+    // The first change makes the index, which the others keep.
+    await tick(6);
+    const before = client.positions.state().positions ?? [];
+    let read = 0;
+    for (const row of before) {
+      const { id } = row;
+      const get = () => {
+        read += 1;
+        return id;
+      };
+      Object.defineProperty(row, 'id', { enumerable: true, get });
+    }
+    await tick(7);
+    const after = client.positions.state().positions ?? [];
+    expect(after.filter((row, at) => row !== before[at])).toMatchObject([{ id: '3', profit: 7 }]);
+    client.dispose();
+    return read;
+  };
+  const [few, many] = [await count(10), await count(2_000)];
+  expect(few).toBeGreaterThan(0);
+  expect(many).toBeLessThanOrEqual(3 * few);
+});
