@@ -27,7 +27,7 @@ async function signIn() {
 }
 
 client.account(({ status, asOf, positions, session }) => {
-  const profits = positions.map(({ symbol, profit }) => `${symbol} ${profit?.toFixed(2)}`);
+  const profits = (positions ?? []).map(({ symbol, profit }) => `${symbol} ${profit?.toFixed(2)}`);
   console.log(status, asOf?.toISOString() ?? '', session?.balance ?? '', profits.join(' '));
 });
 
