@@ -40,7 +40,7 @@ test('it waits for its server, writes a line for each change, goes on after a lo
   const ticker = start();
   const says = (text: RegExp) =>
     eventually(() => expect(ticker.out).toMatch(text), ticker.whileOpen);
-  await says(/^OFFLINE/);
+  await says(/^OFFLINE/m);
   await line.heal();
   await says(/^LIVE \S+Z \S+ .*AAPL -?\d/m);
   await line.refuse();
