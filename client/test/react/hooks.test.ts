@@ -36,7 +36,10 @@ describeWithChromium('in a browser', (executablePath) => {
       const first = await hooks.shows<List>('positions', isLive);
       const renders = await hooks.call('renders');
       app.facade.sandbox.tick();
-      await hooks.shows<List>('positions', ({ rows }) => rows?.[0]?.profit !== first.rows?.[0]?.profit);
+      await hooks.shows<List>(
+        'positions',
+        ({ rows }) => rows?.[0]?.profit !== first.rows?.[0]?.profit,
+      );
       // Strict mode renders each change twice; a snapshot that is made anew each time would render without end.
       expect((await hooks.call('renders')) - renders).toBeLessThanOrEqual(8);
       const texts = await hooks.page.locator('output.positions').allTextContents();

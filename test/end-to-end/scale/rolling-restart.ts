@@ -67,7 +67,9 @@ export async function rollingRestart(options: RollingOptions) {
   const lists = await listsOf(sandbox, tokens);
   const expected = new Map(emails.map((email, at) => [email, textOf(lists[at])]));
   const differing = () =>
-    crowd.viewers.filter(({ email, state }) => textOf(state?.positions ?? undefined) !== expected.get(email));
+    crowd.viewers.filter(
+      ({ email, state }) => textOf(state?.positions ?? undefined) !== expected.get(email),
+    );
   // The last change of the market reaches a list with the account's next poll.
   await eventually(() => differing().length === 0, { withinMs: 4 * pollMs }).catch(() => {});
   return {
