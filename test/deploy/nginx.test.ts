@@ -35,6 +35,18 @@ describeWithNginx('nginx as it is shipped', (path) => {
     // Replicas compare it with the Origin of a page, which has the port.
     const { host } = new URL(url);
     expect(await (await fetch(url)).text()).toBe(host);
+    // More than an address may begin without credentials.
+    const asked = Array.from({ length: 3_000 }, () => fetch(`${url}/graphql`));
+    const refused = (await Promise.all(asked)).filter((answer) => answer.status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]?.headers.get('retry-after')).toBe('1');
+    expect(await refused[0]?.json()).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMITED' } }],
+    });
+    const bystander = { headers: { authorization: 'Bearer any' } };
+    for (const answer of [fetch(`${url}/graphql`, bystander), fetch(`${url}/health/live`)]) {
+      expect((await answer).status).toBe(200);
+    }
     expect(sockets.filter(({ readyState }) => readyState === WebSocket.OPEN)).toHaveLength(SOCKETS);
   });
 });
