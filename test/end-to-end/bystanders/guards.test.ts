@@ -10,6 +10,7 @@ import { provedToken } from '../operations/accounts.ts';
 const GUILTY = '192.0.2.1';
 const ELSEWHERE = '198.51.100.1';
 const ASKED = 8;
+const MANY_FIELDS = `{ ${Array.from({ length: 30 }, (_, at) => `f${at}: __typename`).join(' ')} }`;
 const SESSION = '{ session { login } }';
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -78,6 +79,13 @@ const GUARDS: readonly Guard[] = [
     limit: 'documents',
     max: 100,
     attack: (app, at) => isRefused(app.query(`{ a${at}: __typename }`, { headers: from(GUILTY) })),
+    kept: OTHERS,
+  },
+  {
+    of: 'an address',
+    limit: 'fields',
+    max: 300,
+    attack: (app) => isRefused(app.query(MANY_FIELDS, { headers: from(GUILTY) })),
     kept: OTHERS,
   },
   {
