@@ -10,11 +10,12 @@ export function createEventPace(limiter: EngineLimiter, clock: Clock) {
   /** An event waits in the line of its token first: before that it takes nothing from the other tokens of its account. */
   async function wait(client: Client, fields: number, ending?: AbortSignal): Promise<number> {
     const sinceMs = clock.now();
+    const isLent = limiter.isLent('events', client);
     for (const [at, part] of client.parts.entries()) {
       const share: Client = { ...client, parts: [part] };
       const { isOver, waitMs } = limiter.take('events', share, 0);
       limiter.spend('events', share, fields);
-      if (isOver) await pause(clock, waitMs, ending);
+      if (isOver && !(isLent && at === 0)) await pause(clock, waitMs, ending);
       if (!ending?.aborted) continue;
       limiter.spend('events', { ...client, parts: client.parts.slice(0, at + 1) }, -fields);
       break;

@@ -80,6 +80,12 @@ export class Limiter<Name extends string> {
     return restOf(this.#spendOf(name, client, buckets, points, nowMs), needed - points);
   }
 
+  /** Whether the client's token has all of its account's share for now, and so waits for its own half no longer. */
+  isLent(name: Name, client: Client): boolean {
+    const nowMs = this.#clock.now();
+    return this.#isAlone(name, client, this.#bucketsOf(name, client, nowMs), nowMs);
+  }
+
   /** Takes what was used already, or is given back where it is below 0. */
   spend(name: Name, client: Client, points: number): Taken {
     const nowMs = this.#clock.now();
