@@ -1,3 +1,4 @@
+import type { Account } from '../account.ts';
 import { networksOf } from '../address-key.ts';
 
 // A revocation is seen only when a token is used: until then the token must not use up its account.
@@ -13,13 +14,13 @@ export interface Client {
   readonly kind: ClientKind;
   readonly key: string;
   /** The key of a proved account. */
-  readonly account?: string;
+  readonly account?: Account;
   /** All that it is charged to, the narrowest first, each with its share of a limit. */
   readonly parts: readonly { readonly key: string; readonly share: number }[];
 }
 
 /** A proved account, by one of its tokens. */
-export function accountClient(account: string, tokenHash: string): Client {
+export function accountClient(account: Account, tokenHash: string): Client {
   const key = `account ${account}`;
   const token = { key: `token ${tokenHash}`, share: TOKEN_SHARE };
   return { kind: 'account', key, account, parts: [token, { key, share: 1 }] };

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { createHeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
 import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
-import { tenantKey } from '../domain/auth/viewer.ts';
+import { toLogin } from '../domain/auth/claims.ts';
+import { accountOf } from '../domain/auth/viewer.ts';
 import { HELD } from '../store/order-records.ts';
 import {
   freeInRedis,
@@ -19,6 +19,7 @@ import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
 import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
+import { forwardedOf } from './tenant.ts';
 
 /** Reports whether orders are taken, and lets the operator say that the records are complete. */
 export const ordersCommand: Command = {
@@ -73,29 +74,31 @@ function readArgs(args: readonly string[]) {
   const read = readArguments({ args: [...args], options, allowPositionals: true });
   const { values, positionals } = read;
   const word = WORDS.find((each) => each === positionals[0]);
-  const [, login = ''] = positionals;
+  const [, operand = ''] = positionals;
+  const login = word === 'free' ? toLogin(operand) : null;
   const takesFile = word === 'copy' || word === 'move';
   const most = word === 'free' || takesFile ? 2 : 1;
   if (word === undefined) throw new UsageError(`Say one of ${WORDS.join(', ')}.`);
   if (positionals.length > most) throw new UsageError(`${positionals[most]} is one word too many.`);
-  if (word === 'free' && !/^\d{1,15}$/.test(login)) {
+  if (word === 'free' && login === null) {
     throw new UsageError('Say the trading login of the account.');
   }
-  if (takesFile && login === '') throw new UsageError(`Say where to ${word} the file.`);
-  return { word, login, file: values.file, headers: values.header ?? [] };
+  if (takesFile && operand === '') throw new UsageError(`Say where to ${word} the file.`);
+  return { word, operand, login, file: values.file, headers: values.header ?? [] };
 }
 
-async function act({ word, login, file, headers }: Asked, terminal: Terminal): Promise<number> {
+async function act(asked: Asked, terminal: Terminal): Promise<number> {
+  const { word, operand, login, file, headers } = asked;
   const { environment } = terminal;
   const config = readConfig(
     file === undefined ? environment : { ...environment, ORDER_STORE: file },
   );
-  const forwarding = createHeaderForwarding(config.gatewayForwardHeaders);
-  const account = tenantKey(login, forwarding.of(headersOf(headers, forwarding.names)));
+  const forwarded = forwardedOf(headers, config.gatewayForwardHeaders);
+  const account = login && accountOf(login, forwarded);
   if (config.redisUrl !== null && file === undefined) {
     const { redisUrl: url, redisPrefix: prefix, redisReplicas } = config;
     const redis = { url, prefix, redisReplicas, onWarn: terminal.err };
-    if (word === 'free') return reportFreed(await freeInRedis(redis, account), terminal);
+    if (account) return reportFreed(await freeInRedis(redis, account), terminal);
     if (word === 'copy' || word === 'move')
       throw new UsageError('Redis has its own copies: name a file by --file.');
     if (word === 'hold' || word === 'release') {
@@ -103,7 +106,12 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
       if (replicas === null) return reportSilence(terminal);
       return reportHold(word, replicas > 0 ? null : NO_REPLICA, terminal);
     }
-    return reportRedis(config, redis, terminal, word === 'status' ? null : word);
+    return reportRedis(
+      config,
+      redis,
+      terminal,
+      word === 'complete' || word === 'incomplete' ? word : null,
+    );
   }
   const path = config.orderStore;
   if (path === 'memory') {
@@ -116,12 +124,12 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
     return reportHold(word, config.redisUrl === null ? null : UNUSED, terminal);
   }
   if (word === 'copy') {
-    terminal.out(`${login}: ${copyOrderFile(path, login)} order records`);
+    terminal.out(`${operand}: ${copyOrderFile(path, operand)} order records`);
     return EXIT_OK;
   }
   if (word === 'move') {
-    const moved = moveOrderFile(path, login, { clock: machineClock, onWarn: terminal.err });
-    terminal.out(`${login}: ${moved} order records; restart the service with it as ORDER_STORE`);
+    const moved = moveOrderFile(path, operand, { clock: machineClock, onWarn: terminal.err });
+    terminal.out(`${operand}: ${moved} order records; restart the service with it as ORDER_STORE`);
     return EXIT_OK;
   }
   const max = config.orderRecordsMax;
@@ -137,7 +145,7 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
     }),
     (each) => each.close(),
   );
-  if (word === 'free') return reportFreed(database.free(account), terminal);
+  if (account) return reportFreed(database.free(account), terminal);
   if (word === 'complete') database.declareComplete();
   if (word === 'incomplete') database.declareIncomplete();
   const { held, degradedReason, gapReason, isHeld } = database.run([]);
@@ -146,20 +154,6 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   const state = config.redisUrl === null ? refusal : UNUSED;
   terminal.out(`${path}: ${held} order records; ${state}`);
   return EXIT_OK;
-}
-
-/** One that is no header of the accounts would name another account. */
-function headersOf(given: readonly string[], names: readonly string[]) {
-  const pairs = given.map((each) => {
-    const [name = '', value] = each.split(/=(.*)/s, 2);
-    if (value === undefined || !names.includes(name.toLowerCase())) {
-      throw new UsageError(
-        `--header ${each} is not name=value of GATEWAY_FORWARD_HEADERS (${names.join(', ')}).`,
-      );
-    }
-    return [name.toLowerCase(), value] as const;
-  });
-  return Object.fromEntries(pairs);
 }
 
 /** `unheard`: why no process hears of it, so that in an outage nobody takes orders for held. */

@@ -89,7 +89,7 @@ export function createDomain(parts: DomainParts) {
     clock,
     log,
     orderTimeoutMs: settings.orderTimeoutMs,
-    onAccountChanged: (login) => accounts.emit('changed', login),
+    onAccountChanged: (account) => accounts.emit('changed', account),
     gatewayAheadMs: () => clockSkew.aheadMs,
     gatewaySkewMs: () => clockSkew.earlyMs,
     onNumberTwice: () => metrics.numbersTwice.add(),

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Account } from '../../lib/account.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { ListChanges } from '../../lib/live/list-state.ts';
 import type { LiveOptions, TokenRules, WatchOptions } from '../../lib/live/live-options.ts';
@@ -120,7 +121,7 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
       return lists.follow({ key: as.proof.account, of: args, viewer: lasting(as.viewer) }, how);
     },
     /** Reads before the interval is over: a write of the account may have changed the list. */
-    refresh(account: string): void {
+    refresh(account: Account): void {
       if (isPublic) for (const list of lists.all) list.pollNow();
       else lists.get(account)?.pollNow();
     },

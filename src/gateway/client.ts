@@ -1,3 +1,4 @@
+import type { Login } from '../../lib/account.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { parseLongIntegers } from '../../lib/exact-json.ts';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
@@ -184,7 +185,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
     /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
     getSession(
       caller: Caller,
-      login: string,
+      login: Login,
       onOwned: (group: string | null) => void = () => {},
     ): Promise<SessionAnswer> {
       const operation = 'getSession';

@@ -1,3 +1,4 @@
+import type { Account } from '../../lib/account.ts';
 import type { Services } from './services.ts';
 
 /** Spread into a type or a field: what its lists have one entry for. */
@@ -19,7 +20,7 @@ export function sizeOf(name: string, known: (name: string) => number): number {
 /** The size of what is cached, of a proved account's alone: a cost's error would tell a forged token how much it has. */
 export function cachedSize(
   { catalogs, holdings }: Pick<Services, 'catalogs' | 'holdings'>,
-  account: string | undefined,
+  account: Account | undefined,
   name: string,
 ): number {
   if (name === perInstrument.listSize) return catalogs.heldSize;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Account } from '../../lib/account.ts';
 import { gapReason, KEY_AHEAD_MS, type KeyTime } from './order-gap.ts';
 
 /**
@@ -13,7 +14,7 @@ export interface OrderRecords {
   settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void>;
   /** Frees the key of this very reservation, unless a client may have received `unknown`. May be repeated. */
   release(reservation: Reservation): Promise<void>;
-  find(login: string, key: string): Promise<OrderRecord | null>;
+  find(account: Account, key: string): Promise<OrderRecord | null>;
   /**
    * In one step: an unused key is closed, so that it can never be reserved while the record lives; of a used one
    * the record is returned, pending or not.
@@ -42,7 +43,7 @@ export interface RecordBounds {
 }
 
 export interface ReserveRequest {
-  readonly login: string;
+  readonly account: Account;
   readonly key: string;
   /** The hash of the token that asks, which may have half of its account's share. */
   readonly tokenHash: string;
@@ -67,7 +68,7 @@ export type ReserveAnswer =
   | { readonly reserved: false; readonly record: OrderRecord };
 
 export interface VoidRequest {
-  readonly login: string;
+  readonly account: Account;
   readonly key: string;
   readonly tokenHash: string;
   readonly atMs: number;
@@ -161,9 +162,9 @@ export function toReservation({
 }
 
 /** The reservation of a closed key: no order has its input. */
-export function closedReservation({ login, key, atMs, tokenHash }: VoidRequest): Reservation {
+export function closedReservation({ account, key, atMs, tokenHash }: VoidRequest): Reservation {
   const id = newId(tokenHash, true);
-  return { login, key, id, inputDigest: CLOSED_CANONICAL, reservedAtMs: atMs, pendingMs: 0 };
+  return { account, key, id, inputDigest: CLOSED_CANONICAL, reservedAtMs: atMs, pendingMs: 0 };
 }
 
 /** No digest is empty, so a replica of an earlier version takes whatever comes with a closed key for another order. */
@@ -308,8 +309,8 @@ export class AccountRecordsFullError extends RecordsUnavailableError {
 }
 
 /** Account and key as one string; the account is encoded so that no two pairs give the same. */
-export function recordId(login: string, key: string): string {
-  return `${encodeURIComponent(login)}:${key}`;
+export function recordId(account: Account, key: string): string {
+  return `${encodeURIComponent(account)}:${key}`;
 }
 
 /** Whether it was the gateway that said no: an order that was never sent is of a kind of its own. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { createHeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const KEY = { LOG_ACCOUNT_KEY: 'the key of the hashes in the log' };
@@ -17,6 +18,13 @@ test.each([
     out: `${hashed(text)}\n`,
     err: '',
   });
+});
+
+test('a tenant has the hash that the log has of its headers', async () => {
+  const environment = { ...KEY, GATEWAY_FORWARD_HEADERS: 'x-tenant' };
+  const { digest = '' } = createHeaderForwarding(['x-tenant']).of({ 'x-tenant': 'acme' }) ?? {};
+  const { out } = await runCli(['hash', '--header', 'x-tenant=acme'], environment);
+  expect(out).toBe(`${hashed(digest)}\n`);
 });
 
 test.each([[[]], [['1', '2']], [['demo@example.com']], [['1'.repeat(16)]], [['10.0.0.0/8']]])(

@@ -10,12 +10,13 @@ import { findUnusable } from '../../src/app/resources.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { dispatch } from '../../src/cli/dispatch.ts';
 import { type Environment, readConfig } from '../../src/config.ts';
-import { tenantKey } from '../../src/domain/auth/viewer.ts';
+import { accountOf } from '../../src/domain/auth/viewer.ts';
 import type { OrderRecords } from '../../src/store/order-records.ts';
 import { openRedisOrderRecords } from '../../src/store/redis/order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite/order-records.ts';
 import { accepted, request, reserved } from '../store/order-records-contract.ts';
 import { voidRequest } from '../store/void-contract.ts';
+import { accountNamed, loginNamed } from '../support/accounts.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
@@ -114,7 +115,7 @@ test('an account is freed while the service runs, and its keys stay used up', as
   expect(stage.out.at(-1)).toContain('6 order records; orders are taken');
   await records.close();
   const restarted = await stage.open();
-  expect(await restarted.find('2', 'a')).toMatchObject({ outcome: accepted });
+  expect(await restarted.find(accountNamed('2'), 'a')).toMatchObject({ outcome: accepted });
   await restarted.close();
 });
 
@@ -175,7 +176,7 @@ test('a copy is made while the service runs, and none of a Redis', async () => {
 test('an account of a tenant is freed by the headers of its requests, and no other of that login', async () => {
   using stage = await rehearse({ GATEWAY_FORWARD_HEADERS: 'x-brand, x-tenant' });
   const forwarding = createHeaderForwarding(['x-brand', 'x-tenant']);
-  const account = tenantKey('2', forwarding.of({ 'x-tenant': 'a=b' }));
+  const account = accountOf(loginNamed('2'), forwarding.of({ 'x-tenant': 'a=b' }));
   const records = await stage.open();
   for (const each of [account, '2']) {
     await records.settle(await reserved(records, each, 'key'), accepted);
@@ -254,7 +255,7 @@ describeWithRedis('with Redis', (serverPath) => {
     expect(stage.out.at(-2)).toMatch(
       /2 order records, .*; the order records in Redis may be incomplete/,
     );
-    await expect(records.find('1', 'another')).rejects.toThrow('may be incomplete');
+    await expect(records.find(accountNamed('1'), 'another')).rejects.toThrow('may be incomplete');
     expect(await stage.run('complete')).toBe(0);
     expect(stage.out.at(-2)).toMatch(/orders are taken$/);
     await records.close();

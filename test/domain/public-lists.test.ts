@@ -4,6 +4,7 @@ import { accountClient, addressClient, type Client } from '../../lib/limits/clie
 import { createPollScheduler } from '../../lib/live/poll-scheduler.ts';
 import { PolledLists } from '../../lib/live/polled-lists.ts';
 import { PublicLists } from '../../src/domain/public-lists.ts';
+import { accountNamed } from '../support/accounts.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 const VIEWER = { tokenHash: '', expiresAtMs: null };
@@ -48,13 +49,13 @@ test('clients without a proved account leave room for the accounts', () => {
   }
   expect(shares.hasRoomFor(addressClient('192.0.2.99'))).toBe(false);
   for (const account of ['1', '2']) {
-    const client = accountClient(account, 'token');
+    const client = accountClient(accountNamed(account), 'token');
     for (let m = 0; m < 50; m += 1) {
       expect(shares.hasRoomFor(client)).toBe(true);
       open(`account ${account} ${m}`, client);
     }
   }
-  expect(shares.hasRoomFor(accountClient('3', 'token'))).toBe(false);
+  expect(shares.hasRoomFor(accountClient(accountNamed('3'), 'token'))).toBe(false);
 });
 
 test('a list counts for the client that opened it from before its first reading until it is gone', async () => {

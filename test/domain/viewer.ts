@@ -1,17 +1,24 @@
 import { toToken } from '../../lib/token.ts';
 import type { Viewer } from '../../src/domain/auth/viewer.ts';
+import { accountNamed, loginNamed } from '../support/accounts.ts';
 
-export type Details = Partial<Omit<Viewer, 'token' | 'tokenHash'>>;
+export type Details = Partial<Omit<Viewer, 'token' | 'tokenHash' | 'login' | 'account'>> & {
+  readonly login?: string;
+  readonly account?: string;
+};
 
 /** Whoever sends this token, which claims the account and the group of most tests. */
 export function viewerOf(text: string, details: Details = {}): Viewer {
   const token = toToken(text);
-  const login = details.login ?? '1001';
-  const identity = { token, tokenHash: token.hash, login, account: login };
-  return { ...identity, claimedGroup: 'standard', expiresAtMs: null, ...details };
+  const login = loginNamed(details.login ?? '1001');
+  const account = accountNamed(details.account ?? login);
+  const identity = { token, tokenHash: token.hash, login, account };
+  return { claimedGroup: 'standard', expiresAtMs: null, ...details, ...identity };
 }
 
 /** The same viewer, but for these details. */
 export function viewerBut(viewer: Viewer, details: Details): Viewer {
-  return { ...viewer, own: undefined, ...details };
+  const { login = viewer.login, account = viewer.account, ...rest } = details;
+  const identity = { login: loginNamed(login), account: accountNamed(account) };
+  return { ...viewer, own: undefined, ...rest, ...identity };
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { createPath } from '../../src/gateway/request-templates.ts';
+import { loginNamed } from '../support/accounts.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, marketOrder, openClient } from './open-client.ts';
 
@@ -61,7 +62,7 @@ test.each(UNSAFE)(
     const { client } = open;
     for (const [name, source, call] of [
       ['group', 'token', client.getAllTickers(anyCaller, value, null)],
-      ['login', 'token', client.getSession(anyCaller, value)],
+      ['login', 'token', client.getSession(anyCaller, loginNamed(value))],
       [
         'key',
         { argument: 'input.key' },

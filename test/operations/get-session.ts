@@ -1,11 +1,12 @@
 import { readingIn } from '../../src/gateway/wire/scalars.ts';
 import { toSession } from '../../src/gateway/wire/session.ts';
 import { sessionRow } from '../gateway/wire/rows.ts';
+import { loginNamed } from '../support/accounts.ts';
 import { READ, type ReadCase } from './operation-case.ts';
 
 export const getSession: ReadCase = {
   ...READ,
-  call: (client, caller) => client.getSession(caller, '700001'),
+  call: (client, caller) => client.getSession(caller, loginNamed('700001')),
   ask: (gateway, viewer) => gateway.getSession(viewer),
   field: 'session',
   document: '{ session(maxAge: 0) { login } }',

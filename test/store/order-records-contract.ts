@@ -7,6 +7,7 @@ import {
   RecordsFullError,
   type Reservation,
 } from '../../src/store/order-records.ts';
+import { accountNamed } from '../support/accounts.ts';
 
 export type OpenedRecords = OrderRecords & AsyncDisposable;
 
@@ -16,9 +17,9 @@ const unsent: RecordedOutcome = { kind: 'rejected', error: 'EXPIRED', message: '
 export const unknown: RecordedOutcome = { kind: 'unknown', sentAtMs: 5, message: null };
 
 /** Each by a token of its own where the test names none. */
-export function request(login: string, key: string, pendingMs = 60_000, token = key) {
+export function request(account: string, key: string, pendingMs = 60_000, token = key) {
   return {
-    login,
+    account: accountNamed(account),
     key,
     tokenHash: toToken(token).hash,
     inputDigest: `canonical of ${key}`,
@@ -29,12 +30,12 @@ export function request(login: string, key: string, pendingMs = 60_000, token = 
 
 export async function reserved(
   records: OrderRecords,
-  login: string,
+  account: string,
   key: string,
   pendingMs?: number,
 ): Promise<Reservation> {
-  const answer = await records.reserve(request(login, key, pendingMs));
-  if (!answer.reserved) throw new Error(`${login}/${key} is held already`);
+  const answer = await records.reserve(request(account, key, pendingMs));
+  if (!answer.reserved) throw new Error(`${account}/${key} is held already`);
   return answer.reservation;
 }
 
@@ -54,7 +55,7 @@ export function itKeepsOrderRecords(
 ): void {
   test('a key is reserved once, and a repeat is shown the pending record', async () => {
     await using records = await open(10);
-    expect(await records.find('1', 'k')).toBe(null);
+    expect(await records.find(accountNamed('1'), 'k')).toBe(null);
     const asked = request('1', 'k', 3_600_000);
     const { tokenHash: _, ...reservation } = asked;
     expect(await records.reserve(asked)).toMatchObject({ reserved: true, reservation });
@@ -84,7 +85,7 @@ export function itKeepsOrderRecords(
     for (const outcome of [accepted, rejected, unknown]) {
       const key = outcome.kind;
       await records.settle(await reserved(records, '1', key), outcome);
-      expect(await records.find('1', key)).toMatchObject({ outcome, pendingMs: 0 });
+      expect(await records.find(accountNamed('1'), key)).toMatchObject({ outcome, pendingMs: 0 });
       const repeat = await records.reserve(request('1', key));
       expect(repeat).toMatchObject({ reserved: false, record: { outcome } });
     }
@@ -92,27 +93,30 @@ export function itKeepsOrderRecords(
     const late = await reserved(records, '1', 'late');
     await records.settle(late, unknown);
     await records.release(late);
-    expect(await records.find('1', 'late')).toMatchObject({ outcome: unknown });
+    expect(await records.find(accountNamed('1'), 'late')).toMatchObject({ outcome: unknown });
     for (const outcome of [accepted, rejected, unknown]) await records.settle(late, outcome);
-    expect(await records.find('1', 'late')).toMatchObject({ outcome: accepted });
+    expect(await records.find(accountNamed('1'), 'late')).toMatchObject({ outcome: accepted });
   });
 
   test('a released key is free, and its old reservation cannot change the new one', async () => {
     await using records = await open(10);
     const old = await reserved(records, '1', 'k');
     await records.release(old);
-    expect(await records.find('1', 'k')).toBe(null);
+    expect(await records.find(accountNamed('1'), 'k')).toBe(null);
     const current = await reserved(records, '1', 'k');
     await records.release(old);
     await records.settle(old, accepted);
-    expect(await records.find('1', 'k')).toMatchObject({ id: current.id, outcome: null });
+    expect(await records.find(accountNamed('1'), 'k')).toMatchObject({
+      id: current.id,
+      outcome: null,
+    });
   });
 
   test('accounts and odd keys do not meet', async () => {
     await using records = await open(50);
     const keys = ['a', 'A', ' a', 'a:b', 'b', '..', 'a\nb', 'a\u0000b', '\u00fc', 'u\u0308', '{x}'];
-    for (const login of ['1', '11', '1:a']) {
-      for (const key of [...keys, '🔑'.repeat(255)]) await reserved(records, login, key);
+    for (const account of ['1', '11', '1:a']) {
+      for (const key of [...keys, '🔑'.repeat(255)]) await reserved(records, account, key);
     }
     expect(records.held()).toBe(3 * (keys.length + 1));
   });
@@ -120,7 +124,7 @@ export function itKeepsOrderRecords(
   test('the time a record may be pending runs out, and it stays', async () => {
     await using records = await open(10);
     await reserved(records, '1', 'k', 30);
-    await expect.poll(async () => (await records.find('1', 'k'))?.pendingMs).toBe(0);
+    await expect.poll(async () => (await records.find(accountNamed('1'), 'k'))?.pendingMs).toBe(0);
     expect(await records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
   });
 
@@ -134,9 +138,9 @@ export function itKeepsOrderRecords(
     await expect(records.reserve(request('3', 'new'))).rejects.toMatchObject({
       earlierUnknown: false,
     });
-    expect(await records.find('3', 'new')).toBe(null);
-    for (const { login, key, id } of kept) {
-      expect(await records.reserve(request(login, key))).toMatchObject({ record: { id } });
+    expect(await records.find(accountNamed('3'), 'new')).toBe(null);
+    for (const { account, key, id } of kept) {
+      expect(await records.reserve(request(account, key))).toMatchObject({ record: { id } });
     }
     await records.release(kept[0] as Reservation);
     await reserved(records, '3', 'new');
@@ -185,12 +189,12 @@ export function itKeepsOrderRecords(
     const pending = await reserved(records, '1', 'pending');
     const asked = records.reserve(request('1', 'new'));
     await expectFull(asked, 'all 3 order records of this account are in use');
-    expect(await records.find('1', 'new')).toBe(null);
+    expect(await records.find(accountNamed('1'), 'new')).toBe(null);
     expect(records.degradedReason()).toBe(null);
-    for (const login of ['11', '2', '1:']) await reserved(records, login, 'new');
+    for (const account of ['11', '2', '1:']) await reserved(records, account, 'new');
     // What the account has is answered, whatever became of it.
-    for (const { login, key, id } of [...kept, pending]) {
-      expect(await records.reserve(request(login, key))).toMatchObject({ record: { id } });
+    for (const { account, key, id } of [...kept, pending]) {
+      expect(await records.reserve(request(account, key))).toMatchObject({ record: { id } });
     }
     await records.release(pending);
     await reserved(records, '1', 'new');

@@ -7,6 +7,7 @@ import {
   RECORD_LIFE_MS,
   RecordsUnavailableError,
 } from '../../src/store/order-records.ts';
+import { accountNamed } from '../support/accounts.ts';
 import {
   accepted,
   expectFull,
@@ -17,8 +18,19 @@ import {
   unknown,
 } from './order-records-contract.ts';
 
-export function voidRequest(login: string, key: string, keyAgeMs: number | null = 0, token = key) {
-  return { login, key, tokenHash: toToken(token).hash, atMs: Date.now(), keyAgeMs };
+export function voidRequest(
+  account: string,
+  key: string,
+  keyAgeMs: number | null = 0,
+  token = key,
+) {
+  return {
+    account: accountNamed(account),
+    key,
+    tokenHash: toToken(token).hash,
+    atMs: Date.now(),
+    keyAgeMs,
+  };
 }
 
 const VOIDED = { kind: 'rejected', error: 'VOIDED', message: null, sent: false };
@@ -50,7 +62,7 @@ export function itVoidsKeys(
     });
     const { record } = first;
     expect(await records.reserve(request('1', 'k'))).toEqual({ reserved: false, record });
-    expect(await records.find('1', 'k')).toEqual(record);
+    expect(await records.find(accountNamed('1'), 'k')).toEqual(record);
     const again = await records.voidKey({ ...asked, keyAgeMs: null, atMs: 5 });
     expect(again).toEqual({ voided: false, record });
     await reserved(records, '2', 'k');
@@ -59,7 +71,7 @@ export function itVoidsKeys(
     const reservation = { ...request('1', 'k'), id: record.id };
     await records.release(reservation);
     await records.settle(reservation, accepted);
-    expect(await records.find('1', 'k')).toEqual(record);
+    expect(await records.find(accountNamed('1'), 'k')).toEqual(record);
     // A key of an unknown age counts as old as a record can be.
     const unaged = closingOf((await records.voidKey(voidRequest('1', 'unaged', null))).record);
     expect(unaged?.keyAgeMs).toBe(RECORD_LIFE_MS);
@@ -78,14 +90,14 @@ export function itVoidsKeys(
       expect(used).toMatchObject({ voided: false, record: { outcome } });
     }
     await records.settle(pending, accepted);
-    expect(await records.find('1', 'pending')).toMatchObject({ outcome: accepted });
+    expect(await records.find(accountNamed('1'), 'pending')).toMatchObject({ outcome: accepted });
     const former = await reserved(records, '1', 'k');
     await records.release(former);
     const { record } = await records.voidKey(voidRequest('1', 'k'));
     // The former reservation changes nothing.
     await records.release(former);
     await records.settle(former, accepted);
-    expect(await records.find('1', 'k')).toEqual(record);
+    expect(await records.find(accountNamed('1'), 'k')).toEqual(record);
   });
 
   test('of many concurrent orders and voids one gets the key, and all see which', async () => {
@@ -119,7 +131,7 @@ export function itVoidsKeys(
       const message = 'all 2 records of orders that were never sent of this account are in use';
       await expectFull(another, message);
     }
-    expect(await records.find('1', 'k3')).toBe(null);
+    expect(await records.find(accountNamed('1'), 'k3')).toBe(null);
     expect(await records.voidKey(voidRequest('1', 'k1'))).toMatchObject({ voided: false });
     expect(await records.voidKey(voidRequest('2', 'k3'))).toMatchObject({ voided: true });
     if (late.reserved) await records.release(late.reservation);
@@ -174,7 +186,7 @@ export function itVoidsKeys(
     const full = await records.voidKey(voidRequest('3', 'k')).catch((error: unknown) => error);
     expect(full).toBeInstanceOf(RecordsUnavailableError);
     expect(full).not.toBeInstanceOf(AccountRecordsFullError);
-    expect(await records.find('3', 'k')).toBe(null);
+    expect(await records.find(accountNamed('3'), 'k')).toBe(null);
     expect(await records.voidKey(voidRequest('1', 'k1'))).toMatchObject({ voided: false });
   });
 }

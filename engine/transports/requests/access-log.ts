@@ -46,7 +46,7 @@ export function createAccessLog(options: AccessLogOptions) {
   }
 
   /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
-  function membersOf(summary: RequestSummary, end: RequestEnd): string {
+  function membersOf(summary: RequestSummary, end: RequestEnd, caller: RequestCaller): string {
     const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
     const { status } = end;
     let members = origin(summary);
@@ -63,13 +63,16 @@ export function createAccessLog(options: AccessLogOptions) {
     if (partsMs.length > 0) members += `,"partsMs":[${partsMs.map(tenths).join(',')}]`;
     if (summary.hasStarted) members += `,"events":${summary.results}`;
     members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
-    return members + accountOf(summary, end.isAccepted);
+    return members + accountOf(summary, caller);
   }
 
   /** A token that was not accepted may name somebody else's account. */
-  function accountOf({ claimedAccount }: RequestSummary, isAccepted = false): string {
+  function accountOf({ claimedAccount }: RequestSummary, { standing, forwarded }: RequestCaller) {
     if (claimedAccount === null) return '';
-    return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${hashOf(claimedAccount)}"`;
+    const member = standing?.isAccepted === true ? 'account' : 'claimedAccount';
+    // The headers may be secrets, and are as easy to guess as a login.
+    const tenant = forwarded ? `,"tenant":"${hashOf(forwarded.digest)}"` : '';
+    return `,"${member}":"${hashOf(claimedAccount)}"${tenant}`;
   }
 
   /** Stands for a client's address in other lines as well. */
@@ -90,7 +93,7 @@ export function createAccessLog(options: AccessLogOptions) {
       summary.hasStarted = true;
       if (!isLogged || !isSampled(summary)) return;
       let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
-      members += accountOf(summary, caller.standing?.isAccepted) + client(summary);
+      members += accountOf(summary, caller) + client(summary);
       log.line(members, 'subscription started');
     },
     /** Counts once, however many signs of the end there are. */
@@ -112,7 +115,7 @@ export function createAccessLog(options: AccessLogOptions) {
         isBlamed && caller.client ? `,"address":"${addressHash(caller.client.address)}"` : '';
       if (outcome === 'refused' && !hasLine(`"codes":["${codes.join('","')}"]${address}`)) return;
       log.line(
-        membersOf(summary, end) + address + client(summary) + sampleMember,
+        membersOf(summary, end, caller) + address + client(summary) + sampleMember,
         summary.hasStarted ? 'subscription ended' : 'request',
       );
     },

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import type { Account } from '../../../lib/account.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Viewer } from '../auth/viewer.ts';
 
@@ -8,7 +9,7 @@ import type { Viewer } from '../auth/viewer.ts';
  */
 export type AccountEvents = EventEmitter<{
   /** An order has changed the account, or may have: what was asked for before is outdated. */
-  changed: [account: string];
+  changed: [account: Account];
   /** Op 12 has answered, a poll too. */
   positionsAnswered: [viewer: Viewer, answer: PositionsAnswer];
   /** Op 10 has answered. */

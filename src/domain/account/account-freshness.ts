@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import type { LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import { Watermarks } from '../../../lib/watermarks.ts';
@@ -25,7 +26,7 @@ export function createAccountFreshness(
     changedAt.set(account, { at: logicalClock.next() });
   });
 
-  async function isCaughtUp(shared: AccountVersions, account: string): Promise<boolean> {
+  async function isCaughtUp(shared: AccountVersions, account: Account): Promise<boolean> {
     const read = await shared.read(account).catch(() => null);
     if (read === null) return false;
     const { epoch, version } = read;
@@ -48,9 +49,9 @@ export function createAccountFreshness(
       return seen.calculatedSize + changedAt.byteSize;
     },
     /** The logical time of the account's last known change: what was asked for before is outdated. */
-    changedAt: (account: string): number => changedAt.at(account),
+    changedAt: (account: Account): number => changedAt.at(account),
     /** False where nobody can tell: then nothing in memory is certainly as new as the account's orders. */
-    catchUp: (account: string): true | Promise<boolean> =>
+    catchUp: (account: Account): true | Promise<boolean> =>
       versions === null ? true : isCaughtUp(versions, account),
   };
 }

@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import { steadyClock, systemClock } from '../../../lib/clock.ts';
 import { guestAtFault } from '../../../lib/guest-code.ts';
 import type { PollOutcome } from '../../../lib/live/live-options.ts';
@@ -143,13 +144,13 @@ export function createAccountServices(
     openPositions,
     settlePair,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */
-    async catchUp(account: string) {
+    async catchUp(account: Account) {
       if (!(await freshness.catchUp(account))) accounts.emit('changed', account);
     },
     /** How many an account has. Callers must have proof of the account. */
     holdings: {
-      positions: (account: string) => hub.sizeFor(account) ?? board.sizeFor(account),
-      orders: (account: string) => sessions.orderCount(account),
+      positions: (account: Account) => hub.sizeFor(account) ?? board.sizeFor(account),
+      orders: (account: Account) => sessions.orderCount(account),
     },
     caches: {
       session: () => sessions.byteSize,

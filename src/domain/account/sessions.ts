@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Account } from '../../../lib/account.ts';
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
@@ -145,7 +146,7 @@ export class Sessions {
   }
 
   /** The number of orders in an account's newest snapshot; 0 where none is known. */
-  orderCount(account: string): number {
+  orderCount(account: Account): number {
     return this.#orderCounts.get(account) ?? 0;
   }
 

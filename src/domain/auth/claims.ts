@@ -1,3 +1,4 @@
+import type { Login } from '../../../lib/account.ts';
 import { isObject } from '../../../lib/is-object.ts';
 import { UnauthenticatedError } from './errors.ts';
 
@@ -7,7 +8,7 @@ export interface ClaimNames {
 }
 
 export interface Claims {
-  readonly login: string;
+  readonly login: Login;
   readonly group: string | null;
   readonly expiresAtMs: number | null;
 }
@@ -68,10 +69,11 @@ function own(payload: Record<string, unknown>, name: string): unknown {
 }
 
 /** The login becomes a path segment and the key of an account, so it is digits or nothing. */
-export function toLogin(claim: unknown): string | null {
+export function toLogin(claim: unknown): Login | null {
   if (typeof claim !== 'string' && typeof claim !== 'number') return null;
   const digits = String(claim);
-  return /^[0-9]{1,15}$/.test(digits) ? digits : null;
+  // No other place makes one.
+  return /^[0-9]{1,15}$/.test(digits) ? (digits as Login) : null;
 }
 
 function toExpiry(claim: unknown): number | null {

@@ -1,3 +1,4 @@
+import type { Login } from '../../../lib/account.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import type { Token } from '../../../lib/token.ts';
@@ -6,7 +7,7 @@ import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './cl
 import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger, Standing } from './proof.ts';
 import type { Verify } from './verifier.ts';
-import { type OwnReads, tenantKey, type Viewer } from './viewer.ts';
+import { accountOf, type OwnReads, type Viewer } from './viewer.ts';
 
 export interface IdentityOptions {
   readonly clock: Clock;
@@ -49,7 +50,7 @@ export function createIdentity(options: IdentityOptions) {
   }
 
   /** It holds nothing of the request, which some of its viewers outlast. */
-  const provedLoginOf = (standing: Standing, login: string) => () =>
+  const provedLoginOf = (standing: Standing, login: Login) => () =>
     standing.isProved ? login : null;
 
   function viewerOf(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
@@ -63,7 +64,7 @@ export function createIdentity(options: IdentityOptions) {
       standing,
       tokenHash: token.hash,
       login,
-      account: tenantKey(login, forwarded),
+      account: accountOf(login, forwarded),
       claimedGroup,
       expiresAtMs,
       provedLogin: provedLoginOf(standing, login),

@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import type { RequestCaller, TokenStanding } from '../../../lib/caller.ts';
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
@@ -26,10 +27,10 @@ export class AccountProof {
   /** Keeps any other object of this shape from passing for one. */
   declare private readonly seal: typeof seal;
   /** The key of all that is shared within the account. */
-  readonly account: string;
+  readonly account: Account;
   readonly tokenHash: string;
 
-  constructor(_seal: typeof seal, account: string, tokenHash: string) {
+  constructor(_seal: typeof seal, account: Account, tokenHash: string) {
     this.account = account;
     this.tokenHash = tokenHash;
   }

@@ -1,3 +1,4 @@
+import type { Login } from '../../../lib/account.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { OperationName } from '../../gateway/operations.ts';
@@ -36,7 +37,7 @@ export function createTokenRefusals(
       return Object.keys(slots).length * SLOTS * Int32Array.BYTES_PER_ELEMENT;
     },
     /** Called with each acceptance, and so without any allocation. */
-    accepted(refuser: Refuser, login: string): void {
+    accepted(refuser: Refuser, login: Login): void {
       slotsOf(refuser)[slotOf(login)] = second() * 2;
     },
     /** `wasAccepted`: the gateway had accepted the token before the call. */
@@ -64,7 +65,7 @@ export function createTokenRefusals(
   };
 }
 
-function slotOf(login: string): number {
+function slotOf(login: Login): number {
   let hash = 0;
   for (let at = 0; at < login.length; at += 1) hash = Math.imul(hash, 31) + login.charCodeAt(at);
   return hash & (SLOTS - 1);

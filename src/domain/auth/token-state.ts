@@ -1,10 +1,11 @@
+import type { Account } from '../../../lib/account.ts';
 import type { Client } from '../../../lib/limits/client.ts';
 import type { Proves } from '../../gateway/operations.ts';
 import type { Viewer } from './viewer.ts';
 
 /** The evidence for a token: answers of the gateway, and its signature. */
 export interface Evidence {
-  readonly account: string;
+  readonly account: Account;
   readonly expiresAtMs: number | null;
   /** The client that limits are charged to while it is proved; a memo. */
   client: Client | null;

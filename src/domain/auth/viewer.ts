@@ -1,3 +1,4 @@
+import type { Account, Login } from '../../../lib/account.ts';
 import type { ForwardedHeaders } from '../../../lib/caller.ts';
 import type { Token } from '../../../lib/token.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
@@ -8,9 +9,9 @@ export interface Viewer extends Caller {
   readonly token: Token;
   /** Entries private to one token are stored under this, never under the token. */
   readonly tokenHash: string;
-  readonly login: string;
+  readonly login: Login;
   /** The key of all that is shared within the account. */
-  readonly account: string;
+  readonly account: Account;
   readonly claimedGroup: string | null;
   readonly expiresAtMs: number | null;
   /** Undefined for work that no document waits for. */
@@ -23,6 +24,11 @@ export interface OwnReads {
   plannedSession(): Promise<SessionAnswer> | null;
   /** The other reads whose 200 proves the token. */
   plannedProofs(): readonly Promise<unknown>[];
+}
+
+/** No other place makes one. */
+export function accountOf(login: Login, forwarded: ForwardedHeaders | undefined): Account {
+  return tenantKey(login, forwarded) as Account;
 }
 
 /** A request with other forwarded headers may mean another account, or another catalog, by the same name. */

@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import { LiveLists } from '../../../lib/live/live-lists.ts';
 import type { WatchOptions } from '../../../lib/live/live-options.ts';
 import { ChangesReader, createListReader, type LiveReader } from '../../../lib/live/readers.ts';
@@ -56,11 +57,11 @@ export function createPositionsHub(options: FeedOptions) {
       return state?.list ? state : null;
     },
     /** The number of positions in the account's live list; null where no feed has one. */
-    sizeFor: (account: string) => feeds.get(account)?.state.list?.positions.length ?? null,
+    sizeFor: (account: Account) => feeds.get(account)?.state.list?.positions.length ?? null,
     /** Called with each list that was served to the viewer, by another call than a poll. */
     served: (viewer: Viewer, list: PositionsAnswer) => feedOf(viewer)?.served(list),
     /** Reads before the interval is over, because the account has surely changed, as after an order. */
-    accountChanged: (account: string) => feeds.get(account)?.accountChanged(),
+    accountChanged: (account: Account) => feeds.get(account)?.accountChanged(),
     /** Called with each snapshot of the viewer's account. */
     snapshotAnswered: ({ account }: Viewer, answer: SessionAnswer) =>
       feeds.get(account)?.snapshotAnswered(answer),

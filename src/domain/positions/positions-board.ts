@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Account } from '../../../lib/account.ts';
 import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import { inSnapshot, sizeOf } from '../../gateway/wire/session.ts';
@@ -83,7 +84,7 @@ export class PositionsBoard {
   }
 
   /** The number of positions in an account's newest list; 0 where none is known. */
-  sizeFor(account: string): number {
+  sizeFor(account: Account): number {
     return this.#byAccount.peek(account)?.positions.length ?? 0;
   }
 

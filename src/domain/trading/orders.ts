@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import { pause, steadyClock } from '../../../lib/clock.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import { datesOf } from '../../store/order-gap.ts';
@@ -130,7 +131,7 @@ export class Orders {
       const keyAge = { atMs, keyAgeMs: ageMs(atMs) };
       const answer = waiting
         ? { voided: false, record: waiting }
-        : await records.voidKey({ login: account, key, tokenHash, ...keyAge });
+        : await records.voidKey({ account, key, tokenHash, ...keyAge });
       const { record } = answer;
       const closing = closingOf(record);
       if (closing) {
@@ -208,7 +209,7 @@ export class Orders {
     const problem = this.#momentProblem(ticket);
     if (problem === null) {
       return this.#submitter.reserve({
-        login: account,
+        account,
         key,
         tokenHash,
         inputDigest: digest,
@@ -236,7 +237,7 @@ export class Orders {
   }
 
   /** The outcome that waits to be written. A key that comes free is waited for, as long as an order may be pending. */
-  async #unwritten(account: string, key: string): Promise<OrderRecord | undefined> {
+  async #unwritten(account: Account, key: string): Promise<OrderRecord | undefined> {
     for (let waitedMs = 0; waitedMs < this.#pendingMs; waitedMs += FOLLOW_POLL_MS) {
       const waiting = this.#recorder.waiting(account, key);
       if (waiting !== null) return waiting;
@@ -248,7 +249,7 @@ export class Orders {
   }
 
   /** Another process may have sent it, and changed the account behind what this one has in memory. */
-  #replayed(account: string, idempotencyKey: string, record: OrderRecord): Placed {
+  #replayed(account: Account, idempotencyKey: string, record: OrderRecord): Placed {
     // The process of an order that is pending past its deadline is dead, and whether the gateway got the order is unknown.
     const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
     return { outcome: this.#submitter.report(account, outcome), idempotencyKey, replayed: true };
@@ -258,7 +259,7 @@ export class Orders {
    * Waits for a pending record of another process until it has an outcome, or its time is up. Null where
    * its key was released meanwhile. Timers measure the wait, so that clock corrections do not affect it.
    */
-  async #follow(account: string, key: string, first: OrderRecord): Promise<OrderRecord | null> {
+  async #follow(account: Account, key: string, first: OrderRecord): Promise<OrderRecord | null> {
     const { clock } = this.#options;
     let record = first;
     let isOver = false;

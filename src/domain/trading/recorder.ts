@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import { type Clock, pause, within } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import {
@@ -45,7 +46,7 @@ export function createRecorder({ records, clock, log }: RecorderOptions) {
     outcome: OrderRecord | null,
     attempt: () => Promise<void>,
   ): Promise<void> {
-    const id = recordId(reservation.login, reservation.key);
+    const id = recordId(reservation.account, reservation.key);
     const latest: Write = { reservation, outcome };
     // A late answer takes the place of an unknown that waits as well.
     waiting.set(id, latest);
@@ -88,8 +89,8 @@ export function createRecorder({ records, clock, log }: RecorderOptions) {
      * The outcome that waits to be written, and precedes the record that is still pending in the store; null where
      * its order was never sent and the key comes free.
      */
-    waiting: (account: string, key: string) => waiting.get(recordId(account, key))?.outcome,
-    async find(account: string, key: string): Promise<OrderRecord | null> {
+    waiting: (account: Account, key: string) => waiting.get(recordId(account, key))?.outcome,
+    async find(account: Account, key: string): Promise<OrderRecord | null> {
       const id = recordId(account, key);
       const outcome = waiting.get(id)?.outcome;
       if (outcome) return outcome;

@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import { within } from '../../../lib/clock.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
@@ -23,7 +24,7 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   readonly gateway: Pick<ViewerGateway, 'order'>;
   readonly orderTimeoutMs: number;
   /** Called when an order has changed its account, or may have, before any client is answered. */
-  readonly onAccountChanged: (account: string) => void;
+  readonly onAccountChanged: (account: Account) => void;
   /** How much later it is than by this machine's clock; below 0 where that is wrong. */
   readonly gatewayAheadMs: () => number;
   /** Called when the gateway has told an account's order number for a second key. */
@@ -119,7 +120,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
   }
 
   /** A client that is told that an order was or may have been carried out reads no older account afterwards. */
-  function report(account: string, submission: Submission): Submission {
+  function report(account: Account, submission: Submission): Submission {
     try {
       if (mayHaveChanged(submission)) options.onAccountChanged(account);
     } catch (error) {

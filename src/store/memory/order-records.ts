@@ -13,7 +13,7 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
   const table = createRecordTable(options);
   return {
     async reserve(request) {
-      const record = table.get(request.login, request.key);
+      const record = table.get(request.account, request.key);
       if (record) return { reserved: false, record };
       if (isForgotten(request.keyTime, table.rememberedMs)) throw new RecordsForgottenError();
       const reservation = toReservation(request);
@@ -26,13 +26,13 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
     async release(reservation) {
       table.release(reservation);
     },
-    find: async (login, key) => table.get(login, key),
+    find: async (account, key) => table.get(account, key),
     async voidKey(request) {
-      const { login, key, keyAgeMs } = request;
-      const record = table.get(login, key);
+      const { account, key, keyAgeMs } = request;
+      const record = table.get(account, key);
       if (record) return { voided: false, record };
       table.addClosed(closedReservation(request), keyAgeMs);
-      return { voided: true, record: table.get(login, key) as OrderRecord };
+      return { voided: true, record: table.get(account, key) as OrderRecord };
     },
     held: () => table.size(),
     degradedReason: () => (table.size() >= options.max ? 'all order records are in use' : null),

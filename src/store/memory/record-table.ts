@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import {
   AccountRecordsFullError,
   closedBy,
@@ -61,7 +62,7 @@ export function createRecordTable(options: RecordTableOptions) {
   let oldest: Entry | null = null;
   let youngest: Entry | null = null;
   /** The same records by account, in the order of reservation. */
-  const accounts = new Map<string, Set<Entry>>();
+  const accounts = new Map<Account, Set<Entry>>();
 
   /**
    * Counts the records that are over and not dropped yet, too. They never fill the table: where there is one, this
@@ -72,8 +73,8 @@ export function createRecordTable(options: RecordTableOptions) {
     return records.size;
   }
 
-  function checkRoom({ login, id }: Reservation): void {
-    const own = accounts.get(login) ?? new Set<Entry>();
+  function checkRoom({ account, id }: Reservation): void {
+    const own = accounts.get(account) ?? new Set<Entry>();
     // An account's own records that are over may be far from the oldest, and must not fill its share.
     dropOld(own);
     if (size() >= (own.size < FEW_RECORDS ? max : mostOfOthers(max))) {
@@ -100,8 +101,8 @@ export function createRecordTable(options: RecordTableOptions) {
     throw new AccountRecordsFullError(options, id, whose, RECORD_LIFE_MS - ageMs(first));
   }
 
-  function find(login: string, key: string): Entry | undefined {
-    const record = records.get(recordId(login, key));
+  function find(account: Account, key: string): Entry | undefined {
+    const record = records.get(recordId(account, key));
     return record && !isOver(record) ? record : undefined;
   }
 
@@ -114,8 +115,8 @@ export function createRecordTable(options: RecordTableOptions) {
   }
 
   function put(record: TableRecord): void {
-    const { login, key } = record.reservation;
-    const id = recordId(login, key);
+    const { account, key } = record.reservation;
+    const id = recordId(account, key);
     const former = records.get(id);
     if (former) drop(former);
     const entry: Entry = { ...record, older: youngest, younger: null };
@@ -123,8 +124,8 @@ export function createRecordTable(options: RecordTableOptions) {
     else oldest = entry;
     youngest = entry;
     records.set(id, entry);
-    const own = accounts.get(login) ?? new Set();
-    accounts.set(login, own.add(entry));
+    const own = accounts.get(account) ?? new Set();
+    accounts.set(account, own.add(entry));
   }
 
   function drop(record: Entry): void {
@@ -133,11 +134,11 @@ export function createRecordTable(options: RecordTableOptions) {
     else oldest = younger;
     if (younger) younger.older = older;
     else youngest = older;
-    const { login, key } = record.reservation;
-    const own = accounts.get(login);
+    const { account, key } = record.reservation;
+    const own = accounts.get(account);
     own?.delete(record);
-    if (own?.size === 0) accounts.delete(login);
-    records.delete(recordId(login, key));
+    if (own?.size === 0) accounts.delete(account);
+    records.delete(recordId(account, key));
   }
 
   function view({ reservation, outcome, pendingUntilMs }: TableRecord): OrderRecord {
@@ -162,9 +163,9 @@ export function createRecordTable(options: RecordTableOptions) {
   return {
     size,
     rememberedMs,
-    get(login: string, key: string): OrderRecord | null {
+    get(account: Account, key: string): OrderRecord | null {
       dropOld(oldestFirst());
-      const record = find(login, key);
+      const record = find(account, key);
       return record ? view(record) : null;
     },
     /** Throws where it is full, for all or for this account. The caller has checked that the key is free. */
@@ -187,15 +188,15 @@ export function createRecordTable(options: RecordTableOptions) {
       put({ reservation, bornAtMs: now - madeMsAgo, pendingUntilMs: now, outcome });
     },
     /** False where there is no such reservation any more. */
-    settle({ login, key, id }: Reservation, outcome: RecordedOutcome): boolean {
-      const record = find(login, key);
+    settle({ account, key, id }: Reservation, outcome: RecordedOutcome): boolean {
+      const record = find(account, key);
       if (record?.reservation.id !== id) return false;
       if (rank(outcome) > rank(record.outcome)) record.outcome = outcome;
       return true;
     },
     /** Only a pending record can be freed: an outcome uses its key up, and past its time clients were told `unknown`. */
-    release({ login, key, id }: Reservation): boolean {
-      const record = find(login, key);
+    release({ account, key, id }: Reservation): boolean {
+      const record = find(account, key);
       if (record?.reservation.id !== id || view(record).pendingMs === 0) return false;
       drop(record);
       return true;

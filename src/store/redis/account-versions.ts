@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import type { Account } from '../../../lib/account.ts';
 import { type Clock, within } from '../../../lib/clock.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
@@ -38,16 +39,16 @@ export function createRedisAccountVersions(
     connection += 1;
   });
 
-  async function ask(logins: readonly string[]): Promise<AccountVersion[]> {
+  async function ask(accounts: readonly Account[]): Promise<AccountVersion[]> {
     const asked = connection;
     // It keeps no answer: whoever asks from now on wants a newer one.
     loader.clearAll();
     try {
-      const keys = [scripts.marker, ...logins.map(scripts.versionOf)];
+      const keys = [scripts.marker, ...accounts.map(scripts.versionOf)];
       const answer = await within(clock, timeoutMs, redis.run(VERSIONS, keys, []));
       if (answer === null) throw new RecordsUnavailableError('Redis did not answer in time');
       const [epoch, ...versions] = answersIn(answer, keys.length).map(textIn);
-      return logins.map((_login, at) => ({
+      return accounts.map((_account, at) => ({
         epoch: `${asked} ${epoch}`,
         version: versions[at] || null,
       }));
@@ -64,9 +65,9 @@ export function createRedisAccountVersions(
 
   return {
     /** Rejects, and soon, where nobody can tell. */
-    async read(login: string): Promise<AccountVersion> {
+    async read(account: Account): Promise<AccountVersion> {
       if (clock.now() < pausedUntilMs) throw new RecordsUnavailableError('Redis did not answer');
-      return loader.load(login);
+      return loader.load(account);
     },
   };
 }

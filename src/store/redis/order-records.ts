@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import { type Clock, pause } from '../../../lib/clock.ts';
 import { reasonOf } from '../../../lib/reason-of.ts';
 import {
@@ -130,9 +131,9 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   });
 
   /** A Redis without room for writes still answers reads; one that lacks its replicas may be a primary no more. */
-  async function recordInstead({ login, key }: ReserveRequest, error: unknown) {
+  async function recordInstead({ account, key }: ReserveRequest, error: unknown) {
     if (!(error instanceof RedisSilentError) || !isUnwritable(error.cause)) throw error;
-    const record = await find(login, key);
+    const record = await find(account, key);
     // That it can be read says nothing about the next order.
     epochs.observe(reasonOf(error));
     if (record) return record;
@@ -140,13 +141,13 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   }
 
   async function release(reservation: Reservation): Promise<void> {
-    const { id, login, key } = reservation;
-    const own = ownTable.get(login, key);
+    const { id, account, key } = reservation;
+    const own = ownTable.get(account, key);
     // Replicas may have answered `unknown` past its time: the key must not come free after that.
     if (own?.pendingMs === 0) return;
     // First, or it could be written back to Redis behind the release.
     ownTable.release(reservation);
-    const record = recordId(login, key);
+    const record = recordId(account, key);
     const keys = scripts.keysOf(reservation);
     // Behind its reservation, over the same connection.
     const { answer } = await writes.run(RELEASE, [record, id, shareOf(id)], keys);
@@ -155,14 +156,14 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     ownTable.adopt(reservation, null, Math.max(0, ageMs));
   }
 
-  async function find(login: string, key: string): Promise<OrderRecord | null> {
-    const own = ownTable.get(login, key);
+  async function find(account: Account, key: string): Promise<OrderRecord | null> {
+    const own = ownTable.get(account, key);
     if (own) return own;
-    const keys = scripts.keysOf({ login, key });
+    const keys = scripts.keysOf({ account, key });
     const { answer } = await inOpenEpoch(async (epoch) => ({
-      answer: await scripts.run(FIND, [epoch, recordId(login, key)], keys),
+      answer: await scripts.run(FIND, [epoch, recordId(account, key)], keys),
     }));
-    return answer[0] === 'none' ? null : recordIn(answer, { login, key, id: '' });
+    return answer[0] === 'none' ? null : recordIn(answer, { account, key, id: '' });
   }
 
   async function reserveOnce(reservation: Reservation, epoch: string, asked: Asked) {
@@ -208,11 +209,11 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     epoch: string,
     { keyTime = UNKNOWN_TIME, askedMs = 0, outcome = '' }: Asked,
   ): Promise<Written> {
-    const { id, login, key, inputDigest, reservedAtMs, pendingMs } = reservation;
+    const { id, account, key, inputDigest, reservedAtMs, pendingMs } = reservation;
     const most = mostOf(bounds, id);
     const args = [
       epoch,
-      recordId(login, key),
+      recordId(account, key),
       epochs.member,
       id,
       inputDigest,
@@ -251,7 +252,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   /** Throws where the script answers with a refusal. */
   function recordIn(
     answer: readonly unknown[],
-    { login, key, id }: Pick<Reservation, 'login' | 'key' | 'id'>,
+    { account, key, id }: Pick<Reservation, 'account' | 'key' | 'id'>,
     keyTime?: KeyTime,
   ): OrderRecord {
     if (answer[0] !== 'held') throw refusalIn(answer, bounds, id, keyTime?.madeMs);
@@ -259,7 +260,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     if (closingOf(record)) {
       // An answer that a key is closed writes that back to a Redis which has lost it.
       const { outcome, ...reservation } = record;
-      ownTable.adopt({ ...reservation, login, key }, outcome, ageOf(answer));
+      ownTable.adopt({ ...reservation, account, key }, outcome, ageOf(answer));
     }
     return record;
   }
@@ -319,7 +320,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
 
   const records: OrderRecords = {
     async reserve(request) {
-      const own = ownTable.get(request.login, request.key);
+      const own = ownTable.get(request.account, request.key);
       if (own) return { reserved: false, record: own };
       const reservation = toReservation(request);
       const asked = { keyTime: request.keyTime, askedMs: uptimeMs() };
@@ -335,13 +336,13 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     },
     async settle(reservation, outcome) {
       ownTable.settle(reservation, outcome);
-      const record = ownTable.find(reservation.login, reservation.key);
+      const record = ownTable.find(reservation.account, reservation.key);
       if (record) await merge([record]);
     },
     release,
     find,
     async voidKey(request) {
-      const own = ownTable.get(request.login, request.key);
+      const own = ownTable.get(request.account, request.key);
       if (own) return { voided: false, record: own };
       const reservation = closedReservation(request);
       // The script knows how far Redis remembers.

@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import { isOfNeverSent, type Reservation, recordId } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
 import { answerIn } from './replies.ts';
@@ -21,11 +22,11 @@ export function orderScripts(
   // Sorted set: every record's id by the time it ends. Each account has two of its own, with the share before each id, and one
   // of its orders that the gateway has rejected.
   const index = `${prefix}:index`;
-  const versionOf = (login: string) => `${prefix}:version:${encodeURIComponent(login)}`;
-  const sharesOf = (login: string) => ({
-    orders: `${prefix}:account:${encodeURIComponent(login)}`,
-    neverSent: `${prefix}:voids:${encodeURIComponent(login)}`,
-    rejected: `${prefix}:rejected:${encodeURIComponent(login)}`,
+  const versionOf = (account: Account) => `${prefix}:version:${encodeURIComponent(account)}`;
+  const sharesOf = (account: Account) => ({
+    orders: `${prefix}:account:${encodeURIComponent(account)}`,
+    neverSent: `${prefix}:voids:${encodeURIComponent(account)}`,
+    rejected: `${prefix}:rejected:${encodeURIComponent(account)}`,
   });
   return {
     marker,
@@ -42,11 +43,11 @@ export function orderScripts(
     },
     sharesOf,
     /** The keys of the record, of its account's records of the same kind, of its account's version and its rejected orders. */
-    keysOf: ({ login, key, id = '' }: Pick<Reservation, 'login' | 'key'> & { id?: string }) => [
-      `${prefix}:record:${recordId(login, key)}`,
-      sharesOf(login)[isOfNeverSent(id) ? 'neverSent' : 'orders'],
-      versionOf(login),
-      sharesOf(login).rejected,
+    keysOf: ({ account, key, id = '' }: Pick<Reservation, 'account' | 'key'> & { id?: string }) => [
+      `${prefix}:record:${recordId(account, key)}`,
+      sharesOf(account)[isOfNeverSent(id) ? 'neverSent' : 'orders'],
+      versionOf(account),
+      sharesOf(account).rejected,
     ],
   };
 }

@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import { gapReason } from '../order-gap.ts';
 import { HELD, RecordsUnavailableError } from '../order-records.ts';
 import { StoreError } from '../store-error.ts';
@@ -70,9 +71,9 @@ export function readRedisOrderStatus({
 }
 
 /** How many records count for the account no more; null where Redis does not answer. */
-export function freeInRedis(redis: RedisStatusOptions, login: string): Promise<number | null> {
+export function freeInRedis(redis: RedisStatusOptions, account: Account): Promise<number | null> {
   return asked(redis, async (scripts) => {
-    const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(login)));
+    const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(account)));
     return figureIn(freed);
   });
 }

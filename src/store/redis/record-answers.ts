@@ -69,11 +69,11 @@ export function refusalIn(
 /** The arguments of one record for MERGE. */
 export function mergeArguments(record: TableRecord, own: RecordTable): (string | number)[] {
   const { reservation, outcome } = record;
-  const { id, login, key, inputDigest, reservedAtMs } = reservation;
-  const pendingMs = Math.ceil(own.get(login, key)?.pendingMs ?? 0);
+  const { id, account, key, inputDigest, reservedAtMs } = reservation;
+  const pendingMs = Math.ceil(own.get(account, key)?.pendingMs ?? 0);
   const restMs = Math.floor(RECORD_LIFE_MS - own.ageMs(record));
   return [
-    recordId(login, key),
+    recordId(account, key),
     id,
     inputDigest,
     reservedAtMs,

@@ -37,14 +37,14 @@ const FORGOTTEN_AT_ONCE = 10;
 
 /** Refuses a record for which its account or token has no room, or null. Rows are counted: a kept count could drift. */
 export function shareRefusal(
-  { login, reservation }: OrderContent,
+  { account, reservation }: OrderContent,
   { statements, bounds, clock, forget }: AccountShareOptions,
 ): TaskRefusal | null {
   const most = mostOf(bounds, reservation);
   // The index alone says of nearly every account that it has room.
-  if (Number(statements.account.get(login)?.held) < NEARLY * most.token) return null;
+  if (Number(statements.account.get(account)?.held) < NEARLY * most.token) return null;
   const asked = {
-    login,
+    account,
     share: shareOf(reservation),
     isNeverSent: Number(isOfNeverSent(reservation)),
   };

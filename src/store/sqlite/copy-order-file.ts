@@ -132,7 +132,7 @@ export class RowCopy {
     // A key that came free and was taken again since its row was copied has its newer row.
     const replaced = copy.prepare('DELETE FROM orders WHERE id = ? OR keyHash = ?');
     const insert =
-      copy.prepare(`INSERT INTO orders VALUES (:id, :login, :key, :keyHash, :reservation,
+      copy.prepare(`INSERT INTO orders VALUES (:id, :account, :key, :keyHash, :reservation,
       :input, :pendingMs, :outcome, :at, :boot, :uptimeMs, :digest)`);
     for (const row of portion) {
       const { isIndexed, ...columns } = row;

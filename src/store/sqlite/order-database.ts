@@ -1,4 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite';
+import type { Account } from '../../../lib/account.ts';
 import { CLOCKS_DIFFER_MS, gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../order-gap.ts';
 import {
   closedBy,
@@ -146,10 +147,10 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   }
 
   /** The operator's word that what an account has counts no more; its keys stay used up. What is pending goes on counting. */
-  function free(login: string): number {
+  function free(account: Account): number {
     let freed = 0;
     file.change(() => {
-      for (const { id } of statements.ofAccount.all(login)) {
+      for (const { id } of statements.ofAccount.all(account)) {
         const row = byId(id ?? null);
         if (!row?.isIndexed || !rows.isIntact(row) || row.outcome === null || row.pendingMs < 0)
           continue;
@@ -229,7 +230,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     const old = rowOf(content);
     if (old) drop(old.id);
     const { state } = file;
-    if (state.rows >= roomFor(content.login)) return { isFull: true, freeInMs: freeInMs() };
+    if (state.rows >= roomFor(content.account)) return { isFull: true, freeInMs: freeInMs() };
     const of = { statements, bounds: options, clock, forget: drop };
     const refusal = shareRefusal(content, of);
     if (refusal !== null) return refusal;
@@ -263,7 +264,10 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     return Math.max(0, likelyAgeMs(since, clock) - (gap() ? KEY_AHEAD_MS : 0));
   }
 
-  function recordOf(of: { login: string; key: string }, keyTime?: AskedTime): OrderRecord | null {
+  function recordOf(
+    of: { account: Account; key: string },
+    keyTime?: AskedTime,
+  ): OrderRecord | null {
     const row = rowOf(of);
     if (row && !rows.isOver(row, clock)) return rows.toRecord(row, clock);
     const found = row ? null : gap();
@@ -289,15 +293,15 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   }
 
   /** Both indexes must lead to one row that fits: an entry alone is left of a record that was damaged. */
-  function rowOf(of: { login: string; key: string }): rows.OrderRow | null {
-    const [login, key] = rows.wellFormed(of);
-    if (unindexedKeys.has(recordId(login, key))) throw new DamagedRecordError();
+  function rowOf(of: { account: Account; key: string }): rows.OrderRow | null {
+    const [account, key] = rows.wellFormed(of);
+    if (unindexedKeys.has(recordId(account, key))) throw new DamagedRecordError();
     const { byKey, byHash } = statements;
-    const found = byKey.get(login, key)?.id;
-    if (found !== byHash.get(rows.keyHash(login, key))?.id) throw new DamagedRecordError();
+    const found = byKey.get(account, key)?.id;
+    if (found !== byHash.get(rows.keyHash(account, key))?.id) throw new DamagedRecordError();
     if (found === undefined) return null;
     const row = byId(found);
-    if (row?.login !== login || row.key !== key || !rows.isIntact(row)) {
+    if (row?.account !== account || row.key !== key || !rows.isIntact(row)) {
       throw new DamagedRecordError();
     }
     return row;

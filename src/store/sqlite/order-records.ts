@@ -148,7 +148,7 @@ export async function openSqliteOrderRecords({
     release: async (reservation) => {
       await ask({ do: 'release', reservation });
     },
-    find: (login, key) => askInTime({ do: 'find', login, key }),
+    find: (account, key) => askInTime({ do: 'find', account, key }),
     async voidKey(request) {
       const reservation = closedReservation(request);
       const record = await askInTime({ do: 'void', reservation, request });

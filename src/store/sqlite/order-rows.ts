@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Account } from '../../../lib/account.ts';
 import {
   NEVER_SENT,
   type OrderRecord,
@@ -11,7 +12,7 @@ import {
 import { ageMs, type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 
 /**
- * A key stands in the table and, as itself and as a hash, in two indexes: whichever copy is damaged,
+ * The column `login` has the account. A key stands in the table and, as itself and as a hash, in two indexes: whichever copy is damaged,
  * another still leads to its row. Rows are numbered in the order of their reservation. Numbers are
  * REAL: a damaged integer may be more than JavaScript can read.
  */
@@ -24,7 +25,7 @@ CREATE TABLE orders (
 CREATE UNIQUE INDEX orders_key ON orders (login, key);
 CREATE UNIQUE INDEX orders_hash ON orders (keyHash)`;
 
-const SELECT = `SELECT CAST(id AS REAL) AS id, login, key, keyHash, reservation, input, pendingMs,
+const SELECT = `SELECT CAST(id AS REAL) AS id, login AS account, key, keyHash, reservation, input, pendingMs,
   outcome, at, boot, uptimeMs, digest,
   EXISTS (SELECT 1 FROM orders AS other INDEXED BY orders_key
     WHERE other.login = one.login AND other.key = one.key AND other.rowid = one.rowid)
@@ -46,12 +47,12 @@ export const SQL = {
     CAST(min(id) FILTER (WHERE isRejected) AS REAL) AS oldestOfRejected
     FROM (SELECT id, substr(reservation, 1, ${SHARE_CHARACTERS}) = :share AS isOwn,
       outcome LIKE '%"kind":"rejected"%' AND outcome NOT LIKE '%"sent":false%' AS isRejected
-      FROM orders INDEXED BY orders_key WHERE login = :login AND pendingMs >= 0
+      FROM orders INDEXED BY orders_key WHERE login = :account AND pendingMs >= 0
       AND (input = '' OR substr(reservation, ${SHARE_CHARACTERS}, 1) = '${NEVER_SENT}') = :isNeverSent)`,
   ofAccount: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ?',
   // Sorted by row id, since the `id` that is selected is computed, and sorting by it would read all rows for each order.
   after: `${SELECT} WHERE id > ? ORDER BY rowid LIMIT ?`,
-  insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
+  insert: `INSERT INTO orders VALUES (NULL, :account, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,
   update: `UPDATE orders SET outcome = :outcome, pendingMs = :pendingMs, boot = :boot, uptimeMs = :uptimeMs,
     digest = :digest WHERE id = :id`,
@@ -77,11 +78,11 @@ export interface OrderRow extends OrderContent {
 
 export function toContent(reservation: Reservation, clock: MachineClock) {
   const { id, inputDigest, pendingMs, reservedAtMs } = reservation;
-  const [login, key] = wellFormed(reservation);
+  const [account, key] = wellFormed(reservation);
   return {
-    login,
+    account,
     key,
-    keyHash: keyHash(login, key),
+    keyHash: keyHash(account, key),
     reservation: id,
     input: inputDigest,
     /** JSON; null while pending. */
@@ -107,14 +108,17 @@ export function isOver(moment: MachineMoment, clock: MachineClock): boolean {
   return ageMs(moment, clock) >= RECORD_LIFE_MS;
 }
 
-/** Both texts as SQLite gives them back, which digests are made of. */
-export function wellFormed({ login, key }: Pick<OrderContent, 'login' | 'key'>): [string, string] {
-  return [login.toWellFormed(), key.toWellFormed()];
+/** A key as SQLite gives it back, which digests are made of. An account has no character that it would change. */
+export function wellFormed({
+  account,
+  key,
+}: Pick<OrderContent, 'account' | 'key'>): [Account, string] {
+  return [account, key.toWellFormed()];
 }
 
-export function keyHash(login: string, key: string): number {
+export function keyHash(account: Account, key: string): number {
   // 52 bits, which a number holds exactly.
-  return Number.parseInt(digest([login, key]).slice(0, 13), 16);
+  return Number.parseInt(digest([account, key]).slice(0, 13), 16);
 }
 
 /** False where anything but this program has changed it. */
@@ -124,9 +128,9 @@ export function isIntact(row: OrderRow): boolean {
 
 /** Over account, key and content. */
 export function rowDigest(row: OrderContent): string {
-  const { login, key, reservation, input, pendingMs, outcome, at, boot, uptimeMs } = row;
+  const { account, key, reservation, input, pendingMs, outcome, at, boot, uptimeMs } = row;
   const content = [reservation, input, pendingMs, outcome, at, boot, uptimeMs];
-  return digest([login, key, row.keyHash, ...content]);
+  return digest([account, key, row.keyHash, ...content]);
 }
 
 function digest(values: readonly unknown[]): string {

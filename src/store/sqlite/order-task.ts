@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/account.ts';
 import type { KeyTime } from '../order-gap.ts';
 import type {
   OrderRecord,
@@ -20,7 +21,7 @@ export type Task =
     }
   | { readonly do: 'release'; readonly reservation: Reservation }
   | { readonly do: 'settle'; readonly reservation: Reservation; readonly outcome: RecordedOutcome }
-  | { readonly do: 'find'; readonly login: string; readonly key: string }
+  | { readonly do: 'find'; readonly account: Account; readonly key: string }
   /** The record of a key that is closed has this reservation. */
   | { readonly do: 'void'; readonly reservation: Reservation; readonly request: VoidRequest }
   | { readonly do: 'check' };

@@ -34,7 +34,7 @@ export function createRowScan({ after }: Statements, { path, clock, onWarn }: Or
         problems.push(`row ${row.id} does not match its digest`);
       } else if (isFarAhead(row, clock)) ahead.push(row.id);
       if (!row.isIndexed) {
-        unindexedKeys.add(recordId(row.login, row.key));
+        unindexedKeys.add(recordId(row.account, row.key));
         problems.push(`row ${row.id} is missing from an index`);
       }
     }

@@ -8,6 +8,7 @@ import { createAccountServices } from '../../../src/domain/account/account-servi
 import type { DomainParts } from '../../../src/domain/domain-parts.ts';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import type { AccountVersion } from '../../../src/store/redis/account-versions.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Follower } from '../positions/follower.ts';
 import { viewerOf } from '../viewer.ts';
@@ -50,7 +51,7 @@ async function open() {
     calls.at(-1)?.answer(body);
   };
   // Before the first answer of the store any account may have changed.
-  await services.catchUp('1001');
+  await services.catchUp(accountNamed('1001'));
   const proving = services.prover.account(demo);
   await answer(snapshot(1, ['a']), 1);
   const proof = await proving;
@@ -71,11 +72,11 @@ async function open() {
 test('all that remembers an account hears of its change, and its feed is polled; and of one that any may have', async () => {
   const one = await open();
   expect(one.known()).toEqual([true, true, 2]);
-  one.accounts.emit('changed', '1001');
+  one.accounts.emit('changed', accountNamed('1001'));
   await eventually(() => expect(one.known()).toEqual([false, false, 3]));
   const any = await open();
   any.state.stored = { epoch: 'b', version: null };
-  await any.services.catchUp('1001');
+  await any.services.catchUp(accountNamed('1001'));
   await turn();
   expect(any.known()).toEqual([false, false, 2]);
 });
@@ -104,10 +105,10 @@ test('while nobody can tell whether another replica has changed an account, it c
   const { accounts, state, services } = await open();
   const heard: string[] = [];
   accounts.on('changed', (account) => void heard.push(account));
-  await services.catchUp('1001');
+  await services.catchUp(accountNamed('1001'));
   expect(heard).toEqual([]);
   state.stored = null;
-  await services.catchUp('1001');
+  await services.catchUp(accountNamed('1001'));
   expect(heard).toEqual(['1001']);
 });
 
@@ -146,9 +147,9 @@ test('an order of another replica is told once, the end of its record too, and w
   for (const [at, [next, ...expected]] of steps.entries()) {
     stored = next;
     const askedAt = logicalClock.next();
-    const isCertain = await freshness.catchUp('1');
-    if (freshness.changedAt('other') > askedAt) told.unshift('any');
-    expect(freshness.changedAt('1') > askedAt).toBe(told.length > 0);
+    const isCertain = await freshness.catchUp(accountNamed('1'));
+    if (freshness.changedAt(accountNamed('other')) > askedAt) told.unshift('any');
+    expect(freshness.changedAt(accountNamed('1')) > askedAt).toBe(told.length > 0);
     expect([isCertain, ...told.splice(0)], `step ${at}`).toEqual(expected);
   }
   expect(freshness.byteSize).toBe(0);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { accountNamed } from '../../support/accounts.ts';
 import { viewerOf } from '../viewer.ts';
 import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
@@ -15,7 +16,7 @@ test('a read that began before the account changed answers its readers, and is n
   const reads: string[] = [];
   const world = openAccountWorld({ onRead: (source) => reads.push(source) });
   const asked = world.sessions.read(demo);
-  world.accounts.emit('changed', '1001');
+  world.accounts.emit('changed', accountNamed('1001'));
   const later = world.sessions.read(demo);
   void world.sessions.read(demo);
   expect(world.calls).toHaveLength(2);

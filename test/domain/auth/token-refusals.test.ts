@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTokenRefusals } from '../../../src/domain/auth/token-refusals.ts';
+import { loginNamed } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
@@ -11,7 +12,7 @@ function open() {
     refusals,
     refuse: (login: number, wasAccepted = true) =>
       refusals.refused('getSession', viewerOf('', { login: `${login}` }), wasAccepted),
-    accept: (login: number) => refusals.accepted('getSession', `${login}`),
+    accept: (login: number) => refusals.accepted('getSession', loginNamed(`${login}`)),
     counted: () => refusals.accounts('getSession'),
   };
 }

@@ -5,6 +5,7 @@ import { toToken } from '../../../lib/token.ts';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { createWriteLimits } from '../../../src/domain/auth/write-limits.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { proofOf } from '../trading/order-stage.ts';
@@ -159,7 +160,10 @@ test('orders have a limit of their own, of which one token has half while anothe
 
 test('each small write has a share of its own, of an account or else of an address', async () => {
   const { limits, refusedOf } = stage();
-  const [one, other] = [accountClient('1', 'x'), accountClient('1', 'y')];
+  const [one, other] = [
+    accountClient(accountNamed('1'), 'x'),
+    accountClient(accountNamed('1'), 'y'),
+  ];
   const write = (client: typeof one, operation: 'setValue' | 'registerDevice') => () =>
     limits.write(client, operation, async () => 'done');
   expect(await refusedOf(40, write(one, 'setValue'))).toBe(0);

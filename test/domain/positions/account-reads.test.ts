@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Position } from '../../../src/gateway/model.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { type AccountEvent, createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, inSnapshot, order, position } from './scripted-gateway.ts';
 
@@ -47,7 +48,7 @@ test('a read that waits for the ceiling of polls is not made when nobody follows
   followChanges(viewer('tablet'));
   await clock.advance(5_000);
   const before = gateway.sessions.length;
-  hub.accountChanged(LOGIN);
+  hub.accountChanged(accountNamed(LOGIN));
   await phone.leave();
   await clock.advance(5_000);
   expect(gateway.sessions.length).toBe(before);
@@ -83,7 +84,7 @@ describe('an order that is triggered', () => {
         positions: hasList ? inSnapshot([position('a'), position('o')]) : null,
       });
       gateway.setAccount(LOGIN, { orders: [], balance: 90 });
-      hub.accountChanged(LOGIN);
+      hub.accountChanged(accountNamed(LOGIN));
       await clock.advance(1_500);
       expect(phone.last?.orders?.closed).toEqual([]);
       gateway.set(LOGIN, [position('a'), position('o')]);
@@ -98,7 +99,7 @@ describe('an order that is triggered', () => {
     const { clock, gateway, phone, hub } = await followed();
     gateway.sessionLie = (session) => ({ ...session, positions: null });
     gateway.setAccount(LOGIN, { orders: [], balance: 90 });
-    hub.accountChanged(LOGIN);
+    hub.accountChanged(accountNamed(LOGIN));
     await clock.advance(900);
     expect(places(phone.events, 'o').at(-1)).toBe('order');
     const polls = gateway.polls.length;
@@ -144,7 +145,7 @@ test.each<Partial<Position>>([{ units: 0.5 }, { side: 'SELL' }])(
     gateway.latencyMs = 500;
     gateway.set(LOGIN, []);
     gateway.setAccount(LOGIN, { orders: [order('o')], balance: 80 });
-    hub.accountChanged(LOGIN);
+    hub.accountChanged(accountNamed(LOGIN));
     await clock.advance(5_000);
     const left = phone.events.findIndex(({ positions }) => positions.closed.includes('a'));
     const told = phone.events.findIndex(({ session }) => session?.session.balance === 80);
@@ -189,9 +190,9 @@ test('an order of one’s own behind which another follows is read once more whe
   const { clock, gateway, hub } = await followed();
   gateway.latencyMs = 50;
   gateway.sessionLatencyMs = 500;
-  hub.accountChanged(LOGIN);
+  hub.accountChanged(accountNamed(LOGIN));
   await clock.advance(100);
-  hub.accountChanged(LOGIN);
+  hub.accountChanged(accountNamed(LOGIN));
   await clock.advance(399);
   expect(gateway.sessions).toHaveLength(2);
   await clock.advance(1);
@@ -237,7 +238,7 @@ test('a client that resumes from before the last read has it read an interval la
   const { clock, gateway, hub, viewer, followAccount, phone } = bench;
   const after = phone.last?.cursor ?? '';
   trigger(bench);
-  hub.accountChanged(LOGIN);
+  hub.accountChanged(accountNamed(LOGIN));
   await clock.advance(1_000);
   expect(gateway.sessions.map(({ atMs }) => clock.now() - atMs)).toEqual([1_000, 1_000]);
   const late = ['b', 'c', 'd'].map((name) => followAccount(viewer(name), { after }));

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
@@ -58,7 +59,7 @@ test.each([
     await clock.advance(1_000);
     const before = gateway.polls.length;
     const failedAtMs = gateway.polls.at(-1)?.atMs ?? 0;
-    hub.accountChanged(LOGIN);
+    hub.accountChanged(accountNamed(LOGIN));
     await follower.leave();
     const newcomer = followChanges(viewer('tablet'));
     await clock.advance(failedAtMs + waitMs - 1 - clock.now());

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createOpenPositions } from '../../../src/domain/positions/open-positions.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { answerOf, inSnapshot, position } from './scripted-gateway.ts';
 
@@ -21,9 +22,9 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   expect(hub.feeds).toMatchObject({ polled: 0 });
   // The end of the linger alone: no poll is planned, which would slow the polls of others.
   expect(clock.pending).toBe(1);
-  expect(hub.sizeFor(LOGIN)).toBe(1);
+  expect(hub.sizeFor(accountNamed(LOGIN))).toBe(1);
   await clock.advance(10_000);
-  expect(hub.sizeFor(LOGIN)).toBeNull();
+  expect(hub.sizeFor(accountNamed(LOGIN))).toBeNull();
   expect(gateway.polls.length).toBe(polled);
   expect(hub.feeds).toMatchObject({ polled: 0 });
   expect(clock.pending).toBe(0);
@@ -101,19 +102,19 @@ test('an accepted order causes a poll immediately, also while one is in flight',
   const follower = followPositions(viewer('phone'));
   await clock.advance(100);
   gateway.set(LOGIN, [position('new')]);
-  hub.accountChanged(LOGIN);
+  hub.accountChanged(accountNamed(LOGIN));
   await clock.advance(0);
   expect(follower.last).toEqual([position('new')]);
   gateway.latencyMs = 200;
-  hub.accountChanged(LOGIN);
+  hub.accountChanged(accountNamed(LOGIN));
   await clock.advance(100);
   gateway.set(LOGIN, [position('newer')]);
-  hub.accountChanged(LOGIN);
-  hub.accountChanged(LOGIN);
+  hub.accountChanged(accountNamed(LOGIN));
+  hub.accountChanged(accountNamed(LOGIN));
   await clock.advance(300);
   expect(follower.last).toEqual([position('newer')]);
   expect(gateway.polls).toHaveLength(4);
-  hub.accountChanged('nobody');
+  hub.accountChanged(accountNamed('nobody'));
 });
 
 test('a snapshot makes a poll due where its positions differ from the list, in whatever order, and only there', async () => {
@@ -186,7 +187,7 @@ test('closing ends every subscription without an error and leaves no timer', asy
   // One whose feed lingers.
   await followChanges(viewer('gone', { login: '2002' })).leave();
   hub.feeds.close();
-  expect(hub.sizeFor(LOGIN)).toBeNull();
+  expect(hub.sizeFor(accountNamed(LOGIN))).toBeNull();
   expect(hub.shown(viewer('watch'))).toBeNull();
   expect(hub.feeds).toMatchObject({ polled: 0 });
   await clock.advance(1_000);

@@ -11,6 +11,7 @@ import {
   type OrderRecords,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import {
   acceptedAs,
@@ -266,7 +267,7 @@ export function beginRun(scenario: Scenario): Run {
       else if (answers.filter(isHeard).length < expected) await clock.advance(POLL_MS);
       else break;
     }
-    const final = await records.find(demo.login, KEY);
+    const final = await records.find(accountNamed(demo.login), KEY);
     assertRules(scenario, answers, calls, final, dead);
   }
 

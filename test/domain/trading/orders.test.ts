@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
-import { RecordsUnavailableError } from '../../../src/store/order-records.ts';
+import { RecordsUnavailableError, recordId } from '../../../src/store/order-records.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { viewerOf } from '../viewer.ts';
 import {
   acceptedAs,
@@ -17,6 +18,12 @@ import {
   ticketOf,
   unanswered,
 } from './order-stage.ts';
+
+test('a record is named by its account: a login, which two tenants may have, does not compile', () => {
+  expect(recordId(demo.account, 'k')).toBe('1001:k');
+  // @ts-expect-error: a login is no account.
+  recordId(demo.login, 'k');
+});
 
 describe('an order', () => {
   test('is sent once; its repeats get the first outcome', async () => {
@@ -179,10 +186,10 @@ describe('when the records', () => {
     const { placed } = await begin('k');
     await clock.advance(5_000);
     await expect(placed).rejects.toThrow(RecordsUnavailableError);
-    expect(await records.find('1001', 'k')).not.toBe(null);
+    expect(await records.find(accountNamed('1001'), 'k')).not.toBe(null);
     gate.resolve();
     await clock.advance(0);
-    expect(await records.find('1001', 'k')).toBe(null);
+    expect(await records.find(accountNamed('1001'), 'k')).toBe(null);
     expect(calls).toHaveLength(0);
     expect(orders.underWay).toBe(0);
   });
@@ -226,7 +233,7 @@ describe('when the records', () => {
       for (const call of calls) call.end(acceptedAs('o-1'));
       await orders.drain();
       if (sent === 0) await expect(placed).rejects.toThrow(RecordsUnavailableError);
-      expect((await records.find('1001', 'k')) === null).toBe(sent === 0);
+      expect((await records.find(accountNamed('1001'), 'k')) === null).toBe(sent === 0);
     },
   );
 
@@ -310,5 +317,7 @@ test('draining waits for every order in flight, and until each outcome is record
   away = false;
   await clock.advance(5_000);
   await drain;
-  expect(await records.find('1001', 'a')).toMatchObject({ outcome: { kind: 'accepted' } });
+  expect(await records.find(accountNamed('1001'), 'a')).toMatchObject({
+    outcome: { kind: 'accepted' },
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EXPIRED } from '../../../src/domain/trading/outcome.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { demo, demoProof, notSent, stage, ticketOf } from './order-stage.ts';
 
 const expired = { outcome: EXPIRED, idempotencyKey: 'k', replayed: false };
@@ -10,7 +11,7 @@ describe('an order that comes too late', () => {
     const { orders, calls, clock, begin, start, records } = stage();
     const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() - 1);
     expect(await placed).toEqual(expired);
-    expect(await records.find(demo.login, 'k')).toMatchObject({
+    expect(await records.find(accountNamed(demo.login), 'k')).toMatchObject({
       outcome: { kind: 'rejected', error: 'EXPIRED', message: null, sent: false },
     });
     for (const process of [orders, start()]) {

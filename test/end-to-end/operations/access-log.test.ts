@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { createHeaderForwarding } from '../../../engine/transports/requests/forwarded-headers.ts';
 import { startTestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -114,6 +115,16 @@ describe('each request has one line', () => {
     const claimed = await lineOf(app, 'request', 'forged');
     expect([claimed.claimedAccount, claimed.account]).toEqual([hashed(700001), undefined]);
   });
+});
+
+test('with forwarded headers a line names the tenant, as `trading-graph hash` does', async () => {
+  const setting = { LOG_ACCOUNT_KEY: ACCOUNT_KEY, GATEWAY_FORWARD_HEADERS: 'x-tenant' };
+  await using app = await startTestApp(setting);
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const headers = { 'x-request-id': 'tenant', 'x-tenant': 'acme' };
+  await app.query('{ session { balance } }', { token, headers });
+  const { digest = '' } = createHeaderForwarding(['x-tenant']).of(headers) ?? {};
+  expect((await lineOf(app, 'request', 'tenant')).tenant).toBe(hashed(digest));
 });
 
 test.each(TRANSPORTS)(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createEventPace } from '../../../engine/execution/event-pace.ts';
 import { accountClient, type Client, singleClient } from '../../../lib/limits/client.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -73,7 +74,10 @@ test('an event whose subscription ends waits no longer, those after it wait as i
 });
 
 describe('the tokens of an account', () => {
-  const [one, other] = [accountClient('1', 'x'), accountClient('1', 'y')];
+  const [one, other] = [
+    accountClient(accountNamed('1'), 'x'),
+    accountClient(accountNamed('1'), 'y'),
+  ];
 
   test('have half of its events each, and what waits in one’s line takes nothing from the other', async () => {
     const { clock, admitted, ask } = setUp();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
+import { loginNamed } from '../../support/accounts.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
@@ -210,7 +211,7 @@ describe('of the operations of one backend', () => {
           ),
         );
   const session = ({ client }: Open, index: number) =>
-    wordFor(client.getSession(caller(index), '1001'));
+    wordFor(client.getSession(caller(index), loginNamed('1001')));
   const catalog = ({ client }: Open, index: number) =>
     wordFor(client.getAllTickers(caller(index), 'g', null));
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { accountClient, addressClient, singleClient } from '../../../lib/limits/client.ts';
 import { Limiter, type Share } from '../../../lib/limits/limiter.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import {
   createTestLimiter,
   DEFAULT_LIMITS,
@@ -71,7 +72,8 @@ describe('a limit', () => {
 describe('of an account', () => {
   const taker = (name: 'requests' | 'subscriptions', max: number) => {
     const { clock, limiter } = stage(limited(name, max));
-    const passed = (hash: string) => !limiter.take(name, accountClient('1', hash)).isOver;
+    const passed = (hash: string) =>
+      !limiter.take(name, accountClient(accountNamed('1'), hash)).isOver;
     const times = (hash: string, of: number) =>
       Array(of).fill(hash).map(passed).filter(Boolean).length;
     return { clock, times };
@@ -131,7 +133,7 @@ test('a flood of clients costs no more memory, and is the first to be forgotten'
   expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
   expect(limiter.take('requests', singleClient('address', '0'))).toMatchObject({ isOver: false });
   // Another kind of client has a memory of its own.
-  limiter.take('requests', accountClient('1', 'h'));
+  limiter.take('requests', accountClient(accountNamed('1'), 'h'));
   expect(limiter.byteSize).toBeGreaterThan(full);
 });
 

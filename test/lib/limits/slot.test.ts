@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { accountClient, addressClient, type Client } from '../../../lib/limits/client.ts';
 import { takeSlot } from '../../../lib/limits/slot.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 
 const ADDRESS = addressClient('192.0.2.1');
-const ACCOUNT = accountClient('1', 'x');
+const ACCOUNT = accountClient(accountNamed('1'), 'x');
 
 /** Two of each address, four of an account, so two of each token. */
 function stage() {

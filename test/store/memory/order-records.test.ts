@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { itKeepsOrderRecords, reserved } from '../order-records-contract.ts';
 import { itVoidsKeys, rememberedMs, voidRequest } from '../void-contract.ts';
 
@@ -35,7 +36,7 @@ describe('order records in memory', () => {
     const refused = records.voidKey(voidRequest('1', 'new'));
     await expect(refused).rejects.toMatchObject({ retryAfterSeconds: 2 });
     uptimeMs = RECORD_LIFE_MS;
-    expect(await records.find('1', 'k0')).toBe(null);
+    expect(await records.find(accountNamed('1'), 'k0')).toBe(null);
     expect(await records.voidKey(voidRequest('1', 'k0'))).toMatchObject({ voided: true });
   });
 });

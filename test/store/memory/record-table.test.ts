@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createRecordTable } from '../../../src/store/memory/record-table.ts';
 import { RECORD_LIFE_MS, type Reservation } from '../../../src/store/order-records.ts';
 import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { request } from '../order-records-contract.ts';
 
@@ -16,7 +17,7 @@ test('after an idle weekend a call drops a bounded number of records, and none i
   await clock.advance(RECORD_LIFE_MS - 1);
   expect(table.size()).toBe(1_000);
   await clock.advance(1);
-  expect(table.get('1', '999')).toBe(null);
+  expect(table.get(accountNamed('1'), '999')).toBe(null);
   expect([...table.values()]).toEqual([]);
   expect([1, 2, 3, 4].map(() => table.size())).toEqual([600, 400, 200, 0]);
 });
@@ -28,10 +29,10 @@ test.each([1, 2])('however records come, go and expire, the others stay: seed %i
   for (let step = 0; step < 150; step += 1) {
     // Bursts, so that more is over at once than one call drops.
     for (let n = random.below(300); n >= 0; n -= 1) {
-      const [login, key] = [`${random.below(3)}`, `${random.below(500)}`];
-      const [id, of] = [`${login}/${key}`, { ...request(login, key), id: `${step}-${n}` }];
+      const [account, key] = [accountNamed(`${random.below(3)}`), `${random.below(500)}`] as const;
+      const [id, of] = [`${account}/${key}`, { ...request(account, key), id: `${step}-${n}` }];
       const known = expected.get(id);
-      expect(table.find(login, key)?.reservation).toEqual(known?.of);
+      expect(table.find(account, key)?.reservation).toEqual(known?.of);
       if (random.below(3) === 0) {
         const ageMs = random.below(2 * RECORD_LIFE_MS);
         table.adopt(of, null, ageMs);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
@@ -9,7 +10,7 @@ import { FAR_MS, openReplica } from './replica.ts';
 
 async function open({ url }: TestRedis, clock: Clock = systemClock) {
   const replica = await openReplica(url, { clock });
-  const versionOf = (login: string) => replica.records.versions.read(login);
+  const versionOf = (account: string) => replica.records.versions.read(accountNamed(account));
   return { ...replica, versionOf };
 }
 
@@ -41,10 +42,12 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     expect((await b.versionOf('2')).version).toBe(null);
     // So it does when others tell for the first time that nobody knows of an order.
     await reserved(a.records, '2', 'k', 30);
-    await eventually(async () => expect((await b.records.find('2', 'k'))?.pendingMs).toBe(0));
+    await eventually(async () =>
+      expect((await b.records.find(accountNamed('2'), 'k'))?.pendingMs).toBe(0),
+    );
     const { version } = await b.versionOf('2');
     expect(version).not.toBe(null);
-    await b.records.find('2', 'k');
+    await b.records.find(accountNamed('2'), 'k');
     await b.records.reserve(request('2', 'k'));
     expect((await b.versionOf('2')).version).toBe(version);
   });

@@ -5,6 +5,7 @@ import {
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
 import { LEAVE } from '../../../src/store/redis/scripts.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
@@ -85,7 +86,7 @@ describeWithRedis('a Redis remembers', (serverPath) => {
     await reserved(replica.records, '1', 'kept');
     await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
     await redis.command('FLUSHALL');
-    await eventually(() => replica.records.find('1', 'kept'));
+    await eventually(() => replica.records.find(accountNamed('1'), 'kept'));
     await expectRemembered(redis, redis.url, 0);
   });
 
@@ -95,7 +96,7 @@ describeWithRedis('a Redis remembers', (serverPath) => {
     await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
     await redis.command('ZADD', MEMBERS, Date.now(), 'dead');
     await redis.command('HSET', MARKER, 'run', 'another');
-    await eventually(() => replica.records.find('1', 'none').then(() => true));
+    await eventually(() => replica.records.find(accountNamed('1'), 'none').then(() => true));
     expect(await redis.command('ZSCORE', EXPECTED, 'dead')).toBe('1');
     await expectRemembered(redis, redis.url, 0);
     await setMemory(redis, HOUR_MS, 3 * HOUR_MS);
@@ -111,7 +112,7 @@ describeWithRedis('a Redis remembers', (serverPath) => {
     await expectRemembered(redis, redis.url, HOUR_MS);
     // So does the next epoch.
     await redis.command('HSET', MARKER, 'run', 'the next');
-    await eventually(() => replica.records.find('1', 'none').then(() => true));
+    await eventually(() => replica.records.find(accountNamed('1'), 'none').then(() => true));
     await expectRemembered(redis, redis.url, 0);
   });
 
@@ -155,7 +156,7 @@ describeWithRedis('a closed key', (serverPath) => {
     await using asked = await open(redis.url);
     const { record } = await a.records.voidKey(voidRequest('1', 'k'));
     await redis.command('ZADD', INDEX, Date.now() + HOUR_MS, '1:k');
-    expect(await asked.records.find('1', 'k')).toEqual(record);
+    expect(await asked.records.find(accountNamed('1'), 'k')).toEqual(record);
     await a.records.close();
     await redis.command('FLUSHALL');
     await using late = await open(redis.url);

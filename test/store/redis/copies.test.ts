@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { closingOf } from '../../../src/store/order-records.ts';
 import { holdInRedis } from '../../../src/store/redis/order-status.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
@@ -90,11 +91,13 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     });
     // Whoever is told of a closed key is told what lasts.
     asked.push(told(other.records.reserve(request('1', 'void'))));
-    expect(await other.records.find('1', 'early')).not.toBe(null);
+    expect(await other.records.find(accountNamed('1'), 'early')).not.toBe(null);
     const late = '0 of 1 replicas of Redis have it in time';
     expect(await Promise.all(asked)).toEqual(asked.map(() => late));
     expect(one.records.copiesReason()).toContain('fall behind');
-    await eventually(async () => expect(await other.records.find('1', 'k')).toBe(null));
+    await eventually(async () =>
+      expect(await other.records.find(accountNamed('1'), 'k')).toBe(null),
+    );
     copy?.redis.signal('SIGCONT');
     await eventually(() => reserved(other.records, '1', 'k'));
     const closed = await eventually(() => one.records.voidKey(voidRequest('1', 'void')));

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { OrderClient } from '../../end-to-end/orders/order-client.ts';
 import { buying } from '../../end-to-end/orders/order-request.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -37,8 +38,10 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     const kept = await reserved(stores.records, '1', 'kept');
     await stores.records.settle(kept, accepted);
     await stores.records.release(await reserved(stores.records, '1', 'released'));
-    expect(await stores.records.find('1', 'kept')).toMatchObject({ outcome: accepted });
-    expect(await stores.records.find('1', 'released')).toBe(null);
+    expect(await stores.records.find(accountNamed('1'), 'kept')).toMatchObject({
+      outcome: accepted,
+    });
+    expect(await stores.records.find(accountNamed('1'), 'released')).toBe(null);
     expect(await stores.records.voidKey(voidRequest('1', 'closed'))).toMatchObject({
       voided: true,
     });

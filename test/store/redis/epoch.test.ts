@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
 import { MERGE, RESTORED } from '../../../src/store/redis/scripts.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
@@ -72,7 +73,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     );
     await redis.command('DEL', MEMBERS);
     await using mended = await open(redis.url);
-    expect(await mended.records.find('1', 'k')).toMatchObject({ outcome: accepted });
+    expect(await mended.records.find(accountNamed('1'), 'k')).toMatchObject({ outcome: accepted });
     await reserved(mended.records, '1', 'new');
     await expect(slip.records.reserve(request('other 1', 'k'))).rejects.toThrow(
       'names the accounts',
@@ -126,7 +127,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await reserved(a.records, '1', 'last');
     line.delayMs = 200;
     await redis.command('FLUSHALL');
-    const noticed = a.records.find('1', 'none');
+    const noticed = a.records.find(accountNamed('1'), 'none');
     await eventually(async () => expect(await redis.command('EXISTS', MARKER)).toBe(1));
     expect(await membersOf(redis)).toHaveLength(1);
     await using b = await openWith(redis.url, 50);
@@ -176,7 +177,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     const { id, inputDigest, reservedAtMs } = reservation;
     const late = ['1:k', id, inputDigest, reservedAtMs, 0, 60_000, 1, JSON.stringify(unknown)];
     await runScript(redis, MERGE, ['none', 0, 'a', ...late], [`${PREFIX}:record:1:k`]);
-    expect(await b.records.find('1', 'k')).toMatchObject({ outcome: accepted });
+    expect(await b.records.find(accountNamed('1'), 'k')).toMatchObject({ outcome: accepted });
   });
 
   test('keeps an outcome whose replica is gone, and what an earlier version wrote, whatever another one writes back', async () => {
@@ -201,12 +202,12 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await eventually(() => expect(a.records.degradedReason()).toBe(null));
     // It is ready without waiting for its first heartbeat.
     await using c = await open(redis.url, { beatMs: 60_000 });
-    expect(await c.records.find('1', 'k')).toMatchObject({ id, outcome: accepted });
-    expect(await c.records.find('1', 'earlier')).toMatchObject({ id: earlier.id });
+    expect(await c.records.find(accountNamed('1'), 'k')).toMatchObject({ id, outcome: accepted });
+    expect(await c.records.find(accountNamed('1'), 'earlier')).toMatchObject({ id: earlier.id });
     // Nor is it taken for given back, though its replica lives and has not written it back.
     const [replica = ''] = await membersOf(redis);
     await redis.command('HSET', keys[0] ?? '', 'epoch', 'earlier', 'member', replica);
-    expect(await c.records.find('1', 'k')).toMatchObject({ id, outcome: accepted });
+    expect(await c.records.find(accountNamed('1'), 'k')).toMatchObject({ id, outcome: accepted });
   });
 
   test('that is not open refuses to look up a key, rather than to report it free', async () => {
@@ -214,7 +215,7 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await using a = await open(redis.url, { patienceMs: 100 });
     const now = Date.now();
     await redis.command('HSET', MARKER, 'opensAt', now + 60_000, 'latestAt', now + 60_000);
-    await expect(a.records.find('1', 'k')).rejects.toThrow('being written back');
+    await expect(a.records.find(accountNamed('1'), 'k')).rejects.toThrow('being written back');
     await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow('being written back');
     expect(a.records.degradedReason()).toContain('recovering');
     // Or the first that finds it open would take the others for dead.

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import type { Durability } from '../../../src/store/redis/durability.ts';
 import { DECLARE } from '../../../src/store/redis/order-status.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
@@ -109,7 +110,7 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
       await using late = await open(redis.url, 'required');
       for (const { records } of [next, late]) {
         await expect(records.reserve(request('1', 'unknown'))).rejects.toThrow(INCOMPLETE);
-        await expect(records.find('1', 'unknown')).rejects.toThrow(INCOMPLETE);
+        await expect(records.find(accountNamed('1'), 'unknown')).rejects.toThrow(INCOMPLETE);
         expect(await records.reserve(request('1', 'kept'))).toMatchObject({ reserved: false });
       }
       // It is closed, and nobody says that nothing was sent.
@@ -154,7 +155,7 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
       await using slip = await openReplica(redis.url, { accounts: 'otherwise' });
       await eventually(() => slip.records.gapReason()?.includes(INCOMPLETE) === true);
       await setBack(redis, async () => {
-        const order = { ...made('lost', -120_000), login: 'other 1' };
+        const order = { ...made('lost', -120_000), account: accountNamed('other 1') };
         expect(await slip.records.reserve(order)).toMatchObject({ reserved: true });
       });
       await eventually(() => expect(slip.warnings.join()).toContain('written back'));
@@ -235,7 +236,7 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
     await eventually(async () => expect(await redis.command('ZSCORE', INDEX, '1:k')).toBe(null));
     expect(await redis.command('EXISTS', `${PREFIX}:record:1:k`)).toBe(0);
     // Nor is an older key taken that they may have forgotten.
-    const old = { ...made('k', 24 * HOUR_MS), login: '1' };
+    const old = { ...made('k', 24 * HOUR_MS), account: accountNamed('1') };
     const forgotten = { ...old, keyTime: { ...old.keyTime, ageMs: 24 * HOUR_MS } };
     await expect(right.records.reserve(forgotten)).rejects.toThrow('do not reach back');
     expect(await right.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });

@@ -4,6 +4,7 @@ import {
   RecordsUnavailableError,
   shareOf,
 } from '../../../src/store/order-records.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
@@ -103,7 +104,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await redis.command('DEL', key);
     expect(await a.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
     await expect(b.records.reserve(request('1', 'k'))).rejects.toThrow('dropped');
-    await expect(b.records.find('1', 'k')).rejects.toThrow('dropped');
+    await expect(b.records.find(accountNamed('1'), 'k')).rejects.toThrow('dropped');
   });
 
   test('an emptied Redis gets back what the living replicas made, before it takes a reservation', async () => {
@@ -118,7 +119,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
       const [one, two, three] = await Promise.all([
         b.records.reserve(request('1', 'settled')),
         b.records.reserve(request('1', 'pending')),
-        b.records.find('1', 'settled'),
+        b.records.find(accountNamed('1'), 'settled'),
       ]);
       expect(one).toMatchObject({ reserved: false, record: { outcome: accepted } });
       const { id, reservedAtMs } = pending;
@@ -127,7 +128,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
       expect(three).toMatchObject({ outcome: accepted });
     }
     await a.records.settle(pending, accepted);
-    expect(await b.records.find('1', 'pending')).toMatchObject({ outcome: accepted });
+    expect(await b.records.find(accountNamed('1'), 'pending')).toMatchObject({ outcome: accepted });
     // All three shared one attempt to write back.
     expect(b.warnings.filter((line) => line.includes('written back'))).toHaveLength(3);
     expect(b.records.degradedReason()).toBe(null);
@@ -195,7 +196,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await redis.kill();
     await redis.start();
     const found = (records: typeof a.records, key: string) =>
-      eventually(() => records.find('1', key).then((record) => ({ record })));
+      eventually(() => records.find(accountNamed('1'), key).then((record) => ({ record })));
     expect(await found(b.records, 'pending')).toMatchObject({ record: { id: pending?.id } });
     expect(await found(a.records, 'used again')).toMatchObject({ record: { id: usedAgain.id } });
     expect(await found(a.records, 'settled again')).toMatchObject({
@@ -203,8 +204,8 @@ describeWithRedis('order records in Redis', (serverPath) => {
     });
     // Its answer may have been lost as well.
     if (used) await a.records.release(used);
-    expect(await b.records.find('1', 'free')).toBe(null);
-    expect(await b.records.find('1', 'free as well')).toBe(null);
+    expect(await b.records.find(accountNamed('1'), 'free')).toBe(null);
+    expect(await b.records.find(accountNamed('1'), 'free as well')).toBe(null);
     for (const { records } of [a, b]) {
       for (const key of ['pending', 'used again', 'settled again']) {
         expect(await records.reserve(request('1', key))).toMatchObject({ reserved: false });
@@ -226,7 +227,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     redis.signal('SIGSTOP');
     await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow('did not answer');
     // This replica knows its own records without Redis.
-    expect(await a.records.find('1', 'earlier')).toMatchObject({ outcome: null });
+    expect(await a.records.find(accountNamed('1'), 'earlier')).toMatchObject({ outcome: null });
     redis.signal('SIGCONT');
     // Redis may carry the reservation out only now, before or after it is asked by the other replica.
     await expect
@@ -287,7 +288,9 @@ describeWithRedis('order records in Redis', (serverPath) => {
     const [slow, other] = [one.records, another.records];
     const answer = await slow.reserve({ ...request('1', 'k'), pendingMs: 200 });
     if (!answer.reserved) throw new Error('the key is free');
-    await eventually(async () => expect((await other.find('1', 'k'))?.pendingMs).toBe(0));
+    await eventually(async () =>
+      expect((await other.find(accountNamed('1'), 'k'))?.pendingMs).toBe(0),
+    );
     await slow.release(answer.reservation);
     const unknown = { reserved: false, record: { outcome: null, pendingMs: 0 } };
     expect(await other.reserve(request('1', 'k'))).toMatchObject(unknown);
@@ -295,11 +298,13 @@ describeWithRedis('order records in Redis', (serverPath) => {
     expect(await other.reserve(request('1', 'k'))).toMatchObject(unknown);
     // The gateway's answer may still come.
     await slow.settle(answer.reservation, accepted);
-    expect(await other.find('1', 'k')).toMatchObject({ outcome: accepted });
+    expect(await other.find(accountNamed('1'), 'k')).toMatchObject({ outcome: accepted });
     // Redis need not be asked, which may have lost it.
     const second = await slow.reserve({ ...request('1', 'second'), pendingMs: 200 });
     if (!second.reserved) throw new Error('the key is free');
-    await eventually(async () => expect((await slow.find('1', 'second'))?.pendingMs).toBe(0));
+    await eventually(async () =>
+      expect((await slow.find(accountNamed('1'), 'second'))?.pendingMs).toBe(0),
+    );
     await redis.kill();
     await slow.release(second.reservation);
   });

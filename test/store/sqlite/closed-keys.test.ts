@@ -5,6 +5,7 @@ import { toToken } from '../../../lib/token.ts';
 import { closedReservation, closingOf, RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import type { OrderDatabase } from '../../../src/store/sqlite/order-database.ts';
 import type { TaskAnswer } from '../../../src/store/sqlite/order-task.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import {
   acceptedAs,
   createFolder,
@@ -19,7 +20,13 @@ const HOUR_MS = 3_600_000;
 
 function close(database: OrderDatabase, key: string, keyAgeMs: number | null = 0): TaskAnswer {
   const atMs = Date.parse('2026-11-20T12:00:00Z');
-  const request = { login: '1001', key, tokenHash: toToken(key).hash, atMs, keyAgeMs };
+  const request = {
+    account: accountNamed('1001'),
+    key,
+    tokenHash: toToken(key).hash,
+    atMs,
+    keyAgeMs,
+  };
   const reservation = closedReservation(request);
   return database.run([{ do: 'void', reservation, request }]).answers[0] ?? null;
 }
@@ -97,7 +104,7 @@ test('an account closes another key when a closed one expires, however many othe
   const clock = createMachineClock();
   using database = openDatabase(folder.path, { clock, maxPerAccount: 20 });
   for (let n = 0; n < 40; n += 1) {
-    const reservation = { ...reservationOf(`other ${n}`), login: `${n}` };
+    const reservation = { ...reservationOf(`other ${n}`), account: accountNamed(`${n}`) };
     database.run([{ do: 'reserve', reservation }]);
   }
   close(database, 'k1');

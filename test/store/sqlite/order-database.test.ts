@@ -19,6 +19,7 @@ import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { checkFilePath } from '../../../src/store/sqlite/check-file-path.ts';
 import { openOrderFile } from '../../../src/store/sqlite/order-file.ts';
 import { rowDigest, SQL, toContent } from '../../../src/store/sqlite/order-rows.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { mayMount, mountSmallDisk } from '../../support/night/small-disk.ts';
 import {
   acceptedAs,
@@ -34,7 +35,7 @@ const INCOMPLETE = { gapUntilMs: null };
 const GAP = expect.stringContaining('may be incomplete');
 
 function find(database: ReturnType<typeof openDatabase>, key: string) {
-  return database.run([{ do: 'find', login: '1001', key }]).answers[0];
+  return database.run([{ do: 'find', account: accountNamed('1001'), key }]).answers[0];
 }
 
 test('accounts named as before have their former gap, and another one where an earlier version recorded an order by other names', () => {
@@ -113,8 +114,11 @@ describe('a record', () => {
   test('that has expired makes room for its account, however many others expired before it', () => {
     using folder = createFolder();
     const clock = createMachineClock();
-    const of = (login: string, key: string) =>
-      ({ do: 'reserve', reservation: { ...reservationOf(key), login } }) as const;
+    const of = (account: string, key: string) =>
+      ({
+        do: 'reserve',
+        reservation: { ...reservationOf(key), account: accountNamed(account) },
+      }) as const;
     using database = openDatabase(folder.path, { clock, maxPerAccount: 3 });
     database.run(Array.from({ length: 200 }, (_, n) => of(`other ${n}`, 'key')));
     clock.pass(1_000);

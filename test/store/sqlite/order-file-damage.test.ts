@@ -12,6 +12,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test, vi } from 'vitest';
 import { closingOf, RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import type { OrderDatabase } from '../../../src/store/sqlite/order-database.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { inFull } from '../../support/in-full.ts';
 import {
   acceptedAs,
@@ -276,7 +277,7 @@ describe('a hot rollback journal', AMPLE, () => {
     fill(folder.path, KEYS);
     using other = openDatabase(folder.path);
     killWithin(folder.path);
-    other.run([{ do: 'find', login: '1001', key: 'none' }]);
+    other.run([{ do: 'find', account: accountNamed('1001'), key: 'none' }]);
     expect(statSync(`${folder.path}-journal`).size).toBe(0);
     using restarted = openDatabase(folder.path);
     expect(restarted.run([]).degradedReason).toBe(null);

@@ -9,6 +9,7 @@ import {
   openOrderDatabase,
 } from '../../../src/store/sqlite/order-database.ts';
 import type { TaskAnswer } from '../../../src/store/sqlite/order-task.ts';
+import { accountNamed } from '../../support/accounts.ts';
 
 export interface TestClock extends MachineClock {
   boot: string;
@@ -61,7 +62,7 @@ export function openDatabase(path: string, change: Partial<OrderDatabaseOptions>
 
 export function reservationOf(key: string, id = `reservation of ${key}`) {
   return {
-    login: '1001',
+    account: accountNamed('1001'),
     key,
     id,
     inputDigest: `input of ${key}`,

@@ -11,6 +11,7 @@ import {
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { accountNamed } from '../../support/accounts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
@@ -81,13 +82,13 @@ describe('order records in SQLite', () => {
     await using opened = await openRecords();
     const { records } = opened;
     const reservation = await reserved(records, '1', 'k');
-    const asked = [records.find('1', 'other'), records.settle(reservation, accepted)];
+    const asked = [records.find(accountNamed('1'), 'other'), records.settle(reservation, accepted)];
     await records.close();
     expect(records.degradedReason()).toContain('has ended');
     await Promise.all(asked);
-    await expect(records.find('1', 'k')).rejects.toThrow('are closed');
+    await expect(records.find(accountNamed('1'), 'k')).rejects.toThrow('are closed');
     const next = await opened.open();
-    expect(await next.find('1', 'k')).toMatchObject({ outcome: accepted });
+    expect(await next.find(accountNamed('1'), 'k')).toMatchObject({ outcome: accepted });
     await next.close();
   });
 
@@ -97,7 +98,7 @@ describe('order records in SQLite', () => {
     const { records } = opened;
     const other = new DatabaseSync(opened.path);
     other.exec('BEGIN EXCLUSIVE');
-    const found = records.find('1', 'k').catch(String);
+    const found = records.find(accountNamed('1'), 'k').catch(String);
     await clock.advance(6_000);
     expect(await found).toContain('take too long to answer');
     expect(records.degradedReason()).toContain('take too long to answer');
@@ -107,7 +108,7 @@ describe('order records in SQLite', () => {
       await clock.advance(1_000);
       return records.degradedReason() === null;
     });
-    expect(await records.find('1', 'k')).toBe(null);
+    expect(await records.find(accountNamed('1'), 'k')).toBe(null);
   });
 
   test.each([
@@ -128,7 +129,9 @@ describe('order records in SQLite', () => {
       message: expect.stringContaining('was removed or replaced'),
       earlierUnknown: true,
     });
-    await expect(records.find('1', 'earlier')).rejects.toThrow(RecordsUnavailableError);
+    await expect(records.find(accountNamed('1'), 'earlier')).rejects.toThrow(
+      RecordsUnavailableError,
+    );
     await expect(records.settle(earlier, accepted)).rejects.toThrow(RecordsUnavailableError);
     expect(records.degradedReason()).toContain('was removed or replaced: put it back, or restart');
     expect(opened.warnings).toHaveLength(1);
@@ -143,7 +146,7 @@ describe('order records in SQLite', () => {
     renameSync(`${opened.path}.old`, opened.path);
     await eventually(() => expect(records.degradedReason()).toBe(null));
     await records.settle(earlier, accepted);
-    expect(await records.find('1', 'earlier')).toMatchObject({ outcome: accepted });
+    expect(await records.find(accountNamed('1'), 'earlier')).toMatchObject({ outcome: accepted });
     expect(opened.warnings).toEqual([
       expect.stringContaining('was removed or replaced'),
       expect.stringContaining('can be used again'),
@@ -180,8 +183,8 @@ describe('order records in SQLite', () => {
     }
     expect(refused).toMatch(isFull);
     const last = `k${asked - 1}`;
-    expect(await full.records.find('1', last)).toBe(null);
-    expect(await full.records.find('1', 'earlier')).not.toBe(null);
+    expect(await full.records.find(accountNamed('1'), last)).toBe(null);
+    expect(await full.records.find(accountNamed('1'), 'earlier')).not.toBe(null);
     // That it can be read says nothing about the next order.
     expect(await full.records.degradedReason()).toMatch(isFull);
     expect(full.warnings).toHaveLength(1);

@@ -1,0 +1,23 @@
+import { createHeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
+import type { ForwardedHeaders } from '../../lib/caller.ts';
+import { UsageError } from './arguments.ts';
+
+/**
+ * The forwarded headers of an account's requests, from options `--header name=value`. One that is no header of the
+ * accounts would name another account, so it is refused.
+ */
+export function forwardedOf(
+  given: readonly string[],
+  names: readonly string[],
+): ForwardedHeaders | undefined {
+  const pairs = given.map((each) => {
+    const [name = '', value] = each.split(/=(.*)/s, 2);
+    if (value === undefined || !names.includes(name.toLowerCase())) {
+      throw new UsageError(
+        `--header ${each} is not name=value of GATEWAY_FORWARD_HEADERS (${names.join(', ')}).`,
+      );
+    }
+    return [name.toLowerCase(), value] as const;
+  });
+  return createHeaderForwarding(names).of(Object.fromEntries(pairs));
+}
