@@ -218,6 +218,15 @@ describe('among those who wait for a turn', () => {
     expect(clock.pending).toBe(0);
   });
 
+  test('one that needs no turn any more goes at once', async () => {
+    const { turns, trial } = turnsFor();
+    let isFree = false;
+    const waiting = turns.wait('x', { ...trial(), isFree: () => isFree });
+    isFree = true;
+    turns.wake('x');
+    expect(await waiting).toBe(true);
+  });
+
   test('a line holds a thousand, of which the oldest goes, and all together ten thousand, beside the first of an address', async () => {
     const { clock, turns, trial } = turnsFor();
     const ended: string[] = [];
