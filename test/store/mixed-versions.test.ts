@@ -31,10 +31,11 @@ async function storesOf(folder: string): Promise<Stores> {
   return { ...sqlite, ...redis };
 }
 
-/** A reservation that both versions read: the last one calls the digest of the input by another name. */
+/** A reservation that both versions read: the last one calls the account and the digest of the input by other names. */
 function asked(key: string) {
   const reservation = request('1', key);
-  return { ...reservation, canonical: reservation.inputDigest };
+  const { account: login, inputDigest: canonical } = reservation;
+  return { ...reservation, login, canonical };
 }
 
 /** A key that was made so long ago, as a replica of this version asks; another one does not know it. */

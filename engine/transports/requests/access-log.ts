@@ -70,7 +70,7 @@ export function createAccessLog(options: AccessLogOptions) {
   function accountOf({ claimedAccount }: RequestSummary, { standing, forwarded }: RequestCaller) {
     if (claimedAccount === null) return '';
     const member = standing?.isAccepted === true ? 'account' : 'claimedAccount';
-    // The headers may be secrets, and are as easy to guess as a login.
+    // The headers may be secrets, and are as easy to guess as an account.
     const tenant = forwarded ? `,"tenant":"${hashOf(forwarded.digest)}"` : '';
     return `,"${member}":"${hashOf(claimedAccount)}"${tenant}`;
   }
