@@ -111,6 +111,11 @@ export const SETTINGS = {
         '`data/orders.db`; with the sandbox gateway `.sandbox/orders.db`, in production `memory`',
     },
   ),
+  GATEWAY_ORDER_NUMBERS: setting(
+    oneOf('order', 'position'),
+    'order',
+    'what the number in an order’s answer names; `position` where the gateway nets, so that one which comes twice is no doubt about the second order',
+  ),
   ORDER_KIND: setting(
     oneOf('inferred', 'required'),
     'inferred',

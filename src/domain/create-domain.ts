@@ -89,6 +89,7 @@ export function createDomain(parts: DomainParts) {
     clock,
     log,
     orderTimeoutMs: settings.orderTimeoutMs,
+    orderNumbers: settings.gatewayOrderNumbers,
     onAccountChanged: (account) => accounts.emit('changed', account),
     gatewayAheadMs: () => clockSkew.aheadMs,
     gatewaySkewMs: () => clockSkew.earlyMs,

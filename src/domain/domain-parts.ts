@@ -24,6 +24,7 @@ export interface DomainSettings {
   readonly extensionTimeoutMs: number;
   readonly orderTimeoutMs: number;
   readonly orderKind: 'inferred' | 'required';
+  readonly gatewayOrderNumbers: 'order' | 'position';
 }
 
 export interface DomainParts {

@@ -9,6 +9,7 @@ import {
   KeyForgottenError,
   KeyNotVoidedError,
   UnprovedOrderError,
+  wasNotSent,
 } from '../domain/trading/order-errors.ts';
 import {
   GatewayError,
@@ -164,7 +165,10 @@ export function describe(error: unknown): Described {
   if (!(error instanceof Error)) return INTERNAL;
   for (let is = Object.getPrototypeOf(error); is !== null; is = Object.getPrototypeOf(is)) {
     const description = DESCRIPTIONS.get(is.constructor);
-    if (description) return description(error as never);
+    if (description === undefined) continue;
+    const described = description(error as never);
+    if (!wasNotSent(error)) return described;
+    return { ...described, more: { ...described.more, sent: false } };
   }
   return INTERNAL;
 }

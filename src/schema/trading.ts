@@ -1,8 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { traits } from '../../engine/operation/field-traits.ts';
 import { idempotencyKey } from '../domain/trading/input-rules.ts';
+import { notSent } from '../domain/trading/order-errors.ts';
 import type { Placed } from '../domain/trading/orders.ts';
-import type { Submission } from '../domain/trading/outcome.ts';
+import { type Submission, unsentReason } from '../domain/trading/outcome.ts';
 import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket.ts';
 import { reads } from './account-read.ts';
 import { needed, RefusalRef } from './acknowledge.ts';
@@ -51,6 +52,16 @@ const OrderAcceptedRef = builder.objectRef<PlacedAs<'accepted'>>('OrderAccepted'
     }),
 });
 
+const UnsentReason = builder.enumType('UnsentReason', {
+  description:
+    'Why this server refused an order before the gateway heard of it. There may be more of them one day: one that is not known here, told to a repeat of an order in doubt, leaves it in doubt.',
+  values: {
+    EXPIRED: { description: 'It came later than its `sendBefore`.' },
+    VOIDED: { description: 'Its key was closed before any order had it.' },
+    SETTLED: { description: 'The broker’s back office has found that it was never carried out.' },
+  },
+});
+
 const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected').implement({
   description:
     'The order was refused, by the gateway, or by this server before it was sent: this request traded nothing.',
@@ -78,6 +89,15 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
       },
     ),
 });
+
+builder.objectField(OrderRejectedRef, 'reason', (t) =>
+  t.field({
+    type: UnsentReason,
+    nullable: true,
+    description: 'Why it was not sent; null where the gateway refused it.',
+    resolve: ({ outcome }) => unsentReason(outcome),
+  }),
+);
 
 const OrderOutcomeUnknownRef = builder
   .objectRef<PlacedAs<'unknown'>>('OrderOutcomeUnknown')
@@ -135,13 +155,13 @@ builder.mutationFields((t) => ({
     description:
       'Opens a position at the market, or where `price` is given places a pending order.',
     args: { input: t.arg(needed(PlaceOrderInput, 'The order.')) },
-    resolve: (_root, { input }, context, info) => place(context, marketTicket(input), info),
+    resolve: (_root, { input }, context, info) => place(context, () => marketTicket(input), info),
   }),
   placeLimitOrder: t.field({
     ...nullable(ofOrder, 'Places an order that waits until the market reaches its price.'),
     type: PlaceOrderResult,
     args: { input: t.arg(needed(PlaceLimitOrderInput, 'The order.')) },
-    resolve: (_root, { input }, context, info) => place(context, limitTicket(input), info),
+    resolve: (_root, { input }, context, info) => place(context, () => limitTicket(input), info),
   }),
   voidOrder: t.field({
     ...ofOrder,
@@ -186,10 +206,19 @@ builder.queryField('placedOrder', (t) =>
   }),
 );
 
-function place(context: Context, ticket: Ticket, { path }: GraphQLResolveInfo): Promise<Result> {
-  const send = async (scope: Scope) =>
-    toResult(await context.services.orderDesk.place(await scope.viewer(), ticket));
-  return context.write(send, String(path.key));
+async function place(
+  context: Context,
+  toTicket: () => Ticket,
+  { path }: GraphQLResolveInfo,
+): Promise<Result> {
+  try {
+    const ticket = toTicket();
+    const send = async (scope: Scope) =>
+      toResult(await context.services.orderDesk.place(await scope.viewer(), ticket));
+    return await context.write(send, String(path.key));
+  } catch (error) {
+    throw notSent(error);
+  }
 }
 
 /** Returns the same object: its outcome determines the variant, which the type alone cannot express. */

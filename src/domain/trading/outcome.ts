@@ -27,6 +27,14 @@ export function isUnsent(submission: Submission): submission is RecordedRejectio
   return submission.kind === 'rejected' && submission.sent === false;
 }
 
+const UNSENT_REASONS = ['EXPIRED', 'VOIDED', 'SETTLED'] as const;
+
+/** Why it was refused here; null where the gateway refused it, or for a reason of another version of this program. */
+export function unsentReason(submission: Submission): (typeof UNSENT_REASONS)[number] | null {
+  if (!isUnsent(submission)) return null;
+  return UNSENT_REASONS.find((reason) => reason === submission.error) ?? null;
+}
+
 type OrderOperation = 'openPosition' | 'placeLimitOrder';
 
 // The text is kept for a day in each order's record, so a whole page is cut.

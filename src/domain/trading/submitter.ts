@@ -23,6 +23,8 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   /** A call of it ends by its own deadline and never rejects. */
   readonly gateway: Pick<ViewerGateway, 'order'>;
   readonly orderTimeoutMs: number;
+  /** `position`: the gateway nets, and orders that change one position are told its number. */
+  readonly orderNumbers?: 'order' | 'position';
   /** Called when an order has changed its account, or may have, before any client is answered. */
   readonly onAccountChanged: (account: Account) => void;
   /** How much later it is than by this machine's clock; below 0 where that is wrong. */
@@ -42,6 +44,7 @@ const OVERDUE_MS = 1_000;
 /** The steps of one order: reserve its key, send it, judge the exchange, record the outcome. */
 export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
   const { records, clock, log, gateway, orderTimeoutMs, gatewayAheadMs } = options;
+  const { orderNumbers = 'order' } = options;
   /**
    * The order numbers that the gateway has named to this process lately. A number that comes twice for an account is that of the
    * first order: something between has repeated an answer, which says nothing of the second order.
@@ -94,7 +97,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     if (submission.kind !== 'accepted') return submission;
     const { orderId } = submission;
     // An empty one, or zero, names no order.
-    if (orderId === null || Number(orderId) === 0) return submission;
+    if (orderId === null || Number(orderId) === 0 || orderNumbers === 'position') return submission;
     const id = recordId(account, orderId);
     const isNew = !seenOrderNumbers.has(id);
     seenOrderNumbers.set(id, true);

@@ -173,6 +173,15 @@ test('an order number that an account is told twice says nothing of the second o
   expect(counted).toEqual(['number twice']);
 });
 
+test('where the gateway nets, a position’s number that is told twice is no doubt', async () => {
+  const { calls, begin } = stage(undefined, { orderNumbers: 'position' });
+  for (const key of ['first', 'second']) {
+    const { placed } = await begin(key, demo);
+    last(calls).end(answered(200, { success: true, orderId: 'p-1' }));
+    expect((await placed).outcome).toMatchObject({ kind: 'accepted', orderId: 'p-1' });
+  }
+});
+
 describe('when the records', () => {
   test('answer a reservation too late, it is released unsent', async () => {
     const gate = Promise.withResolvers<void>();

@@ -9,7 +9,16 @@ import { readMetrics } from '../../support/leaks.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { justNow } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
-import { asking, buying, placing, TOO_LATE_MS, voiding, waiting, within } from './order-request.ts';
+import {
+  asking,
+  buying,
+  type GraphQLBody,
+  placing,
+  TOO_LATE_MS,
+  voiding,
+  waiting,
+  within,
+} from './order-request.ts';
 
 const VOIDED = { type: 'OrderRejected', error: 'VOIDED', sent: false };
 const EXPIRED = { type: 'OrderRejected', error: 'EXPIRED', sent: false };
@@ -251,4 +260,39 @@ test('orders that an operator holds back are not sent, keep their keys and say s
     expect(await client.place(order)).toMatchObject({ type: 'OrderAccepted', replayed: false });
   }
   expect(sandbox.orders()).toHaveLength(3);
+});
+
+test('a request that was not sent says so, of itself alone, and an unsent order has its reason', async () => {
+  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '40' });
+  const { sandbox } = facade;
+  const client = facade.client();
+  const extensionsOf = async (order: ReturnType<typeof buying>, by = client) => {
+    const body = (await by.send(placing(order))) as GraphQLBody;
+    return body.errors?.[0]?.extensions;
+  };
+  const reasonOf = (order: ReturnType<typeof buying>) =>
+    client.send(placing(order, '{ ... on OrderRejected { reason sent } }'));
+  // The first proves the token.
+  expect(await extensionsOf(buying('k1'))).toBeUndefined();
+  const { mutation, input } = buying('k2');
+  const wrong = { mutation, input: { ...input, size: { units: 0 } } };
+  expect(await extensionsOf(wrong)).toMatchObject({ code: 'BAD_USER_INPUT', sent: false });
+  const unproved = facade.client({ email: 'user-2@example.com' });
+  sandbox.fail({ operation: 'getSession', kind: 'status', status: 429, times: 9 });
+  expect(await extensionsOf(buying('k2'), unproved)).toMatchObject({
+    code: 'RATE_LIMITED',
+    sent: false,
+  });
+  // It was sent, and the gateway has refused it.
+  sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, times: 1 });
+  const refused = await extensionsOf(buying('k2'));
+  expect(refused).toMatchObject({ code: 'RATE_LIMITED' });
+  expect(refused).not.toHaveProperty('sent');
+  const answer = { reason: 'EXPIRED', sent: false };
+  expect(await reasonOf(within(buying('k3'), TOO_LATE_MS))).toEqual({ data: { answer } });
+  await client.void('k4');
+  expect(await reasonOf(buying('k4'))).toMatchObject({ data: { answer: { reason: 'VOIDED' } } });
+  expect(await reasonOf(buying('k5', 'TEST.REJECT'))).toMatchObject({
+    data: { answer: { reason: null, sent: true } },
+  });
 });
