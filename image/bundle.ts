@@ -23,7 +23,7 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
       // The image has no tests of extensions.
       ...(holdsGraphQL
         ? { graphql: 'graphql' }
-        : { testing: join(project, 'src', 'testing', 'start-graph.ts') }),
+        : { testing: join(project, 'src', 'testing', 'testing.ts') }),
     },
     platform: 'node',
     external: [...external],

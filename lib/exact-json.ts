@@ -32,12 +32,13 @@ export class LongInteger {
   }
 }
 
-/** Like JSON.parse, with a LongInteger in place of each whole number that is written with 16 or more digits. */
-export function parseLongIntegers(text: string): unknown {
+/** Like JSON.parse, with a LongInteger, or what `keep` makes of it, for each whole number of 16 or more digits. */
+export function parseLongIntegers(
+  text: string,
+  keep: (digits: string) => unknown = (digits) => new LongInteger(digits),
+): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
-  return parseMarked(text, (source) =>
-    /^-?\d+$/.test(source) ? new LongInteger(source) : undefined,
-  );
+  return parseMarked(text, (source) => (/^-?\d+$/.test(source) ? keep(source) : undefined));
 }
 
 /** Strings, and numbers that may be inexact, in a text that is JSON. */

@@ -15,6 +15,7 @@ import type { LogOutput } from '../../lib/log-output.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { TradingLimitName } from '../domain/auth/limits.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
+import type { LoadedAdapter } from '../gateway/adapter.ts';
 import { federated } from '../schema/federation.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 import { maxConnections } from './max-connections.ts';
@@ -35,6 +36,8 @@ export interface AppOptions {
   readonly heartbeatMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
   readonly plugins?: readonly OtherPlugin[];
+  /** A file that reads a gateway of another shape. */
+  readonly adapter?: LoadedAdapter | null;
   /** Addresses in place of those that extensions give their backends, by the backends' names. */
   readonly backendUrls?: Readonly<Record<string, string>>;
 }

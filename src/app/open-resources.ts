@@ -32,7 +32,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes, heartbeatMs, extensions, plugins } = options;
+  const { log, schema, cacheBytes, heartbeatMs, extensions, plugins, adapter = null } = options;
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
@@ -57,7 +57,7 @@ export async function openResources(
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
   const wire = { logicalClock, metrics: metrics.gateway, log, tracing };
   const turns = new FairScheduler();
-  const gateway = createGateway({ ...config, ...wire, turns, url: gatewayUrl });
+  const gateway = createGateway({ ...config, ...wire, turns, url: gatewayUrl, adapter });
   started.defer(() => gateway.close());
   const backends = new Map(
     extensions.backends.map((each) => [each.name, createBackendClient(each, wire)]),

@@ -18,6 +18,7 @@ import type { SettingName } from '../config/settings.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from '../extensions/es-modules.ts';
 import { ExtensionError, type Extensions, loadExtensions } from '../extensions/load-extensions.ts';
+import type { LoadedAdapter } from '../gateway/adapter.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
 import { StoreError } from '../store/store-error.ts';
 
@@ -36,6 +37,7 @@ const USABLE = {
   JWT_JWKS_URL: 'the address of a key set',
   ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
+  GATEWAY_ADAPTER: 'a file whose default export has `request`, `answer` or both',
   PLUGINS: 'a file whose default export is a list of plugins',
   EXTENSIONS: 'files whose default exports are functions of the kit',
 } as const satisfies Partial<Record<SettingName, string>>;
@@ -97,14 +99,15 @@ function manifestProblems(path: string) {
   );
 }
 
-/** The plugins and extensions that the configuration names; throws a ConfigError of all problems where one cannot be used. */
+/** The plugins, extensions and adapter that the configuration names; throws a ConfigError of all problems where one cannot be used. */
 export async function loadModules(
   config: Config,
-): Promise<readonly [readonly OtherPlugin[], Extensions]> {
+): Promise<readonly [readonly OtherPlugin[], Extensions, LoadedAdapter | null]> {
   const plugins = readPlugins(config);
   // While plugins are loaded, what they import is looked at.
   const extensions = behind(plugins, () => readExtensions(config));
-  return openAll([plugins, extensions]);
+  const adapter = behind(extensions, () => readAdapter(config));
+  return openAll([plugins, extensions, adapter]);
 }
 
 /** The graph with the extensions that the configuration names. */
@@ -127,17 +130,8 @@ export async function readPlugins(
   loadMs = LOAD_MS,
 ): Promise<readonly OtherPlugin[]> {
   if (path === null) return [];
-  const file = resolve(path);
-  const problem = (reason: string) => new ConfigError([settingProblem('PLUGINS', path, reason)]);
-  if (!existsSync(file)) throw problem('missing');
-  const name = guestName(file);
-  registerGuest(name, file);
-  takeModulesAnywhere();
-  const load = () => asGuest(name, () => import(pathToFileURL(file).href));
-  const loading = importWithOwnGraphQL(() => loadedWithin(loadMs, load()));
-  const { module, foreign } = await loading.catch((error: unknown) => {
-    throw problem(`throwing: ${reasonOf(error)}`);
-  });
+  const { loading, problem } = loadGuest('PLUGINS', path, importWithOwnGraphQL, loadMs);
+  const { module, foreign } = await loading;
   const plugins = defaultOf(module);
   if (foreign !== null) throw problem(`another copy of graphql, which ${foreign} imports`);
   if (!Array.isArray(plugins)) throw problem('exporting no list');
@@ -147,6 +141,44 @@ export async function readPlugins(
     throw error instanceof PluginError ? problem(error.message) : error;
   }
   return plugins;
+}
+
+/** The file that reads a gateway of another shape; null where none is named. */
+export async function readAdapter(
+  { gatewayAdapter: path }: Pick<Config, 'gatewayAdapter'>,
+  loadMs = LOAD_MS,
+): Promise<LoadedAdapter | null> {
+  if (path === null) return null;
+  const { name, loading, problem } = loadGuest('GATEWAY_ADAPTER', path, (run) => run(), loadMs);
+  const adapter = defaultOf(await loading);
+  const { request, answer } = Object(adapter);
+  const isFit = [request, answer].every((each) => ['function', 'undefined'].includes(typeof each));
+  if (!isFit || (request ?? answer) === undefined) throw problem('exporting neither');
+  return { name, adapter };
+}
+
+/** Loads a file of others; throws the problem of its setting where that fails. */
+function loadGuest<Loaded>(
+  setting: 'PLUGINS' | 'GATEWAY_ADAPTER',
+  path: string,
+  load: (run: () => Promise<never>) => Promise<Loaded>,
+  loadMs: number,
+) {
+  const file = resolve(path);
+  const problem = (reason: string) => new ConfigError([settingProblem(setting, path, reason)]);
+  if (!existsSync(file)) throw problem('missing');
+  const name = guestName(file);
+  registerGuest(name, file);
+  takeModulesAnywhere();
+  const run = () =>
+    loadedWithin(
+      loadMs,
+      asGuest(name, () => import(pathToFileURL(file).href)),
+    );
+  const loading = load(run as () => Promise<never>).catch((error: unknown) => {
+    throw problem(`throwing: ${reasonOf(error)}`);
+  });
+  return { name, loading, problem };
 }
 
 /** Like Promise.all, but waits for all: one ConfigError lists their problems, unless any fails otherwise, by a bug. */
@@ -205,6 +237,7 @@ export async function findUnusable(
   const plugins = isMeant('PLUGINS') ? readPlugins(config) : Promise.resolve();
   attempts.push(plugins);
   if (isMeant('EXTENSIONS')) attempts.push(behind(plugins, () => readExtensions(config)));
+  if (isMeant('GATEWAY_ADAPTER')) attempts.push(readAdapter(config));
   if (path !== null && isMeant('PERSISTED_DOCUMENTS')) {
     attempts.push(readManifests(path).catch(manifestProblems(path)));
   }

@@ -18,12 +18,13 @@ export const devCommand: Command = {
   ].join('\n'),
   async run(args, terminal) {
     readArguments({ args: [...args] });
-    const { extensions } = readConfig(terminal.environment);
+    const { extensions, gatewayAdapter } = readConfig(terminal.environment);
+    const files = gatewayAdapter === null ? extensions : [...extensions, gatewayAdapter];
     const stopped = terminal.stopped();
     let isBroken = false;
     // A failed load may lack a file that is not followed yet: then each file counts.
     using changes = new Changes(() => isBroken || !isRunning(service));
-    for (const file of extensions) changes.follow(resolve(file));
+    for (const file of files) changes.follow(resolve(file));
     let service = start(changes, terminal);
     let isStopping = false;
     const ended = stopped.then(() => {

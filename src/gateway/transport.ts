@@ -3,6 +3,7 @@ import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../../lib/byte-collector.ts';
 import { type LogicalClock, systemClock } from '../../lib/clock.ts';
 import { OversizeError, unpack } from '../../lib/unpack.ts';
+import type { CallAdapter } from './adapter.ts';
 import { isLongToParse } from './answer-body.ts';
 import { callOutcome } from './classify.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
@@ -14,20 +15,22 @@ export function createTransport(
   pools: Pools,
   observe: ObserveCall,
   logicalClock: LogicalClock,
+  adapter: CallAdapter | null = null,
 ): Send {
-  const shared = { logicalClock, observe };
+  const shared = { logicalClock, observe, adapter };
   return (call, end) => {
     const { verb, area } = call.row;
     const dispatch = new Dispatch(call, shared, end);
     if (dispatch.isOver) return;
     try {
+      const { path, headers, body } = adapter === null ? call : adapter.request(call);
       pools.of(area).dispatch(
         {
-          path: pools.prefix + call.path,
+          path: pools.prefix + path,
           method: verb,
           // undici only reads them, whatever its types say.
-          headers: call.headers as string[],
-          body: call.body,
+          headers: headers as string[],
+          body,
         },
         dispatch,
       );
@@ -41,6 +44,7 @@ export function createTransport(
 interface Shared {
   readonly logicalClock: LogicalClock;
   readonly observe: ObserveCall;
+  readonly adapter: CallAdapter | null;
 }
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -244,16 +248,17 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   #arrived(whole: Exchange): void {
-    const exchange = this.#isTooLong(whole)
-      ? this.#noAnswer('oversize', new OversizeError('too much to parse'))
-      : unmarked(whole);
+    const { adapter } = this.#shared;
+    const plain = this.#bounded(unmarked(whole));
+    const exchange = adapter === null ? plain : this.#bounded(adapter.answer(this.#call, plain));
     if (this.#isLate) this.#call.onLate?.(exchange);
     else this.#settle(exchange);
   }
 
-  #isTooLong(exchange: Exchange): boolean {
-    if (!exchange.sent || !exchange.answered) return false;
-    return !this.#call.row.isReadInPieces && isLongToParse(exchange.bytes);
+  #bounded(exchange: Exchange): Exchange {
+    if (!exchange.sent || !exchange.answered || this.#call.row.isReadInPieces) return exchange;
+    if (!isLongToParse(exchange.bytes)) return exchange;
+    return this.#noAnswer('oversize', new OversizeError('too much to parse'));
   }
 
   #settle(exchange: Exchange): void {

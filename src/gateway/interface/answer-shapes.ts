@@ -1,5 +1,5 @@
 import type { ViewerRead } from '../answers.ts';
-import type { ReadName } from '../operations.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../operations.ts';
 import { READS } from '../wire/reads.ts';
 import { readingIn } from '../wire/scalars.ts';
 import { shapeOf } from './described-shape.ts';
@@ -84,6 +84,26 @@ const SESSION = object({
   orders: wholeOrNone(wholeList(ORDER)),
 });
 
+/** Nothing in the answer to an order is guaranteed; without `success` its outcome is unknown. */
+const SUBMITTED = object({
+  success: vital(boolean),
+  // Numbers are read as well.
+  orderId: { shape: string, missing: 'value', wrong: 'nothing' },
+  ...each({ shape: string, missing: 'nothing', wrong: 'value' }, 'err', 'message'),
+});
+
+const ACKNOWLEDGED = object({ success: vital(boolean) });
+
+const WRITTEN = Object.fromEntries(
+  OPERATION_NAMES.filter((name) => OPERATIONS[name].effect !== 'read').map((name) => [
+    name,
+    OPERATIONS[name].effect === 'order' ? SUBMITTED : ACKNOWLEDGED,
+  ]),
+) as Record<
+  Exclude<OperationName, 'getAllTickers' | 'getSession' | 'getOpenPositions' | ViewerRead>,
+  Shape
+>;
+
 const READ_BY_DESCRIPTION = Object.fromEntries(
   Object.values(READS).map(({ operation, description, map }) => {
     const isRead = (body: unknown) => map(body, readingIn('auto')) !== null;
@@ -96,7 +116,8 @@ const READ_BY_DESCRIPTION = Object.fromEntries(
  * readers in `gateway/wire/` drop or null such fields silently; this says what the interface describes. What is read by a
  * description is compared with the same one.
  */
-export const ANSWER_SHAPES: Readonly<Record<ReadName | 'login', Shape>> = {
+export const ANSWER_SHAPES: Readonly<Record<OperationName, Shape>> = {
+  ...WRITTEN,
   getAllTickers: { kind: 'list', of: INSTRUMENT, wrong: 'row' },
   getSession: SESSION,
   ...READ_BY_DESCRIPTION,
