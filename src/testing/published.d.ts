@@ -1,0 +1,5 @@
+import type { OpenAdapter, StartGraph } from './test-graph.ts';
+
+/** What `trading-graph/testing` is for its users: their compilers need not understand the service. */
+export declare const startGraph: StartGraph;
+export declare const openAdapter: OpenAdapter;
