@@ -14,14 +14,15 @@ const SNIPPET = 'haproxy.org/backend-config-snippet';
 const { metadata, spec, ...rest } = parse(readDeployed('kubernetes', 'ingress.yaml'));
 const annotations: Readonly<Record<string, string>> = metadata.annotations;
 const snippet = annotations[SNIPPET] ?? '';
-// Its exporter is no part of the way of a request.
+// Its exporter is no part of the way of a request, and limits of an address are the controller's own annotations.
 const [defaults = '', way = ''] = readDeployed('haproxy', 'haproxy.cfg').split('frontend graph\n');
-const haproxy = `${defaults.replaceAll(/^(?:frontend stats|backend sources)\n(?: .*\n)*/gm, '')}${way}`;
+const haproxy = `${defaults.replaceAll(/^(?:frontend stats|backend (?:sources|requests|anonymous))\n(?: .*\n)*/gm, '')}${way}`;
 const rulesOf = (text: string) =>
   text
     .split('\n')
     .map((line) => line.trim().replaceAll(/\((replicas)\)/g, ''))
-    .filter((line) => /^(http-request|stick-table|acl|balance|hash-type|retry-on)\b/.test(line));
+    .filter((line) => /^(http-request|stick-table|acl|balance|hash-type|retry-on)\b/.test(line))
+    .filter((line) => !/\b(sc2|probe|named)\b|track-sc2|sc2_/.test(line));
 
 test('the ingress names the service by its port, and its own host in the certificate', () => {
   const [{ host }] = spec.rules;

@@ -25,7 +25,7 @@ export function Digits() {
 }
 export const tree = createElement(TradingGraphProvider, { client }, createElement(Digits));
 const few = createClientWith({ url: 'https://example.com/graphql', token: () => 't' }, live({ positionFields: ['symbol'] }), catalog(['digits']));
-few.positions(({ positions }) => console.log(positions[0]?.symbol, few.catalog.get('AAPL')?.digits));
+few.positions(({ positions }) => console.log(positions?.[0]?.symbol, few.catalog.get('AAPL')?.digits));
 // @ts-expect-error It has no orders.
 few.orders;
 export const fewTree = createElement(TradingGraphProvider, { client: few });
