@@ -123,12 +123,16 @@ export class OrderKey {
    * not the order can be sent yet.
    */
   use(former?: SignIn | null): void {
-    const { core } = this.#context;
     this.#use = {};
-    this.signIn ??= former ?? core.signIn;
-    this.owner = this.signIn;
+    this.noteOwner(former);
+    this.signIn = this.owner;
+    if (this.#stamp === UNUSED) this.#stamp = stampNow(this.#context.core);
+  }
+
+  noteOwner(former?: SignIn | null): void {
+    const { core } = this.#context;
+    this.owner = this.signIn ?? former ?? core.signIn;
     this.#knownLogin = core.login;
-    if (this.#stamp === UNUSED) this.#stamp = stampNow(core);
   }
 
   /** Forgets the use of the key: nothing was sent, so the form may be corrected, or be sent by another user. */

@@ -140,6 +140,10 @@ export class OrderTicket implements Ticket {
     }
     if (refusal !== null) {
       const outcome: OrderOutcome = { status: 'unsent', idempotencyKey: key.key, error: refusal };
+      if (this.#placed === null && this.#lastKey === null) {
+        key.noteOwner();
+        this.#lastKey = key;
+      }
       // Input that is refused beside an order that was sent says nothing about that order.
       if (this.#running === null && !this.#isFinal) this.#tell(outcome);
       return outcome;
@@ -232,6 +236,7 @@ export class OrderTicket implements Ticket {
   #begin(): void {
     if (this.#running === null && !this.#key?.isInDoubt) this.#key?.forget().catch(() => {});
     this.#key = null;
+    this.#lastKey = null;
     this.#placed = null;
     this.#running = null;
     this.#tell(null);

@@ -167,12 +167,14 @@ test('an order of the account whose login is not known yet stays on its screen',
 });
 
 test('a retry sends what was placed, whatever becomes of the app’s object', async () => {
-  const { ticket, market, placeUnsent } = await shownForm();
+  const { ticket, form, market, placeUnsent } = await shownForm();
   const input = { ...ORDER, size: { units: 1 }, stopLoss: { price: 5 } };
   const wrong = { ...ORDER, size: [1] } as unknown as OrderInput;
   expect(await ticket.place(wrong)).toMatchObject({
     error: { code: 'BAD_USER_INPUT', extensions: { argument: 'input.size' } },
   });
+  await ticket.place({ ...ORDER, kind: undefined } as unknown as OrderInput);
+  expect(form().outcome).toMatchObject({ error: { extensions: { argument: 'input.kind' } } });
   await placeUnsent(input);
   input.size.units = 1_000;
   input.stopLoss.price = 1;
