@@ -13,6 +13,7 @@ import { createWriteLimits } from './auth/write-limits.ts';
 import { createCatalogs } from './catalog/catalogs.ts';
 import type { DomainParts } from './domain-parts.ts';
 import { createOrderDesk } from './trading/order-desk.ts';
+import { orderLines } from './trading/order-line.ts';
 import { Orders } from './trading/orders.ts';
 
 /** Creates the process-wide domain services and connects them to each other. */
@@ -98,7 +99,15 @@ export function createDomain(parts: DomainParts) {
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const needsKind = settings.orderKind === 'required';
-  const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, needsKind);
+  const orderDesk = createOrderDesk(
+    orders,
+    prover,
+    writeLimits,
+    metrics,
+    log,
+    orderLines(settings.logAccountKey),
+    needsKind,
+  );
   metrics.watch({ catalogs, feeds, orders, lists, tokenRefusals });
   return {
     ...reads,

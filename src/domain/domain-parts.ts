@@ -25,6 +25,7 @@ export interface DomainSettings {
   readonly orderTimeoutMs: number;
   readonly orderKind: 'inferred' | 'required';
   readonly gatewayOrderNumbers: 'order' | 'position';
+  readonly logAccountKey: string | null;
 }
 
 export interface DomainParts {

@@ -9,6 +9,7 @@ import type { DomainMetrics } from '../domain-metrics.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 import { KeyForgottenError, KeyNotVoidedError, UnprovedOrderError } from './order-errors.ts';
+import type { OrderLine } from './order-line.ts';
 import type { Orders, Placed } from './orders.ts';
 import { isUnsent } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
@@ -19,7 +20,8 @@ export function createOrderDesk(
   prover: Pick<Prover, 'account'>,
   limits: Pick<WriteLimits, 'order'>,
   metrics: Pick<DomainMetrics, 'orders' | 'ordersOfNoKind' | 'replays' | 'voids'>,
-  log: Pick<Log, 'warn'>,
+  log: Pick<Log, 'info' | 'warn'>,
+  lineOf: OrderLine,
   needsKind: boolean,
 ) {
   /** The error always says that this request did nothing, whatever the reason for the missing proof. */
@@ -54,8 +56,10 @@ export function createOrderDesk(
           // The request's own line may be written already: its client may have left.
           log.warn({ requestId: viewer.requestId, sentAt }, 'an order ended unknown');
         }
+        log.info(lineOf(viewer, ticket, placed), 'order');
         return placed;
       } catch (error) {
+        if (error instanceof Error) log.info(lineOf(viewer, ticket, error), 'order');
         // This request was not sent.
         if (!isCallersOwn(error)) metrics.orders.add('unsent');
         throw error;

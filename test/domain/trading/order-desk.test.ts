@@ -8,6 +8,7 @@ import {
   KeyNotVoidedError,
   UnprovedOrderError,
 } from '../../../src/domain/trading/order-errors.ts';
+import { orderLines } from '../../../src/domain/trading/order-line.ts';
 import { marketTicket } from '../../../src/domain/trading/ticket.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import {
@@ -50,7 +51,8 @@ function open(
       voids: { add: () => void counted.push('void') },
       ordersOfNoKind: { add: () => void counted.push('of no kind') },
     },
-    log,
+    { ...log, info() {} },
+    orderLines(null),
     needsKind,
   );
   return { desk, calls, clock, counted, lines: log.lines };

@@ -259,3 +259,34 @@ test('what a client calls itself, its request and its operation is bounded and r
   expect(first?.client).toBe('[…]');
   expect(second?.client).toBeUndefined();
 });
+
+test('each order has a line with what was asked and what became of it, which its key finds', async () => {
+  await using app = await startTestApp({ LOG_ACCOUNT_KEY: ACCOUNT_KEY });
+  const token = await app.signIn();
+  const line = async (document: string, requestId: string) => {
+    await app.query(document, { token, headers: { 'x-request-id': requestId } });
+    return lineOf(app, 'order', requestId);
+  };
+  const accepted = await line(buying('6f1c', '__typename'), 'first');
+  expect(accepted).toMatchObject({
+    key: hashed('6f1c'),
+    kind: 'MARKET',
+    symbol: 'AAPL',
+    side: 'BUY',
+    size: { by: 'units', value: 1 },
+    price: null,
+    outcome: 'accepted',
+    orderId: expect.stringMatching(/^\d+$/),
+    replayed: false,
+  });
+  const repeated = await line(buying('6f1c', '__typename'), 'second');
+  expect(repeated).toMatchObject({ orderId: accepted.orderId, replayed: true });
+  const pending = `mutation { placeLimitOrder(input: { symbol: "AAPL", side: SELL, amount: 100, price: 9999, idempotencyKey: "p" }) { __typename } }`;
+  expect(await line(pending, 'third')).toMatchObject({ kind: 'PENDING', price: 9999 });
+  app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, times: 1 });
+  expect(await line(buying('held', '__typename'), 'fourth')).toMatchObject({
+    outcome: 'unsent',
+    error: 'GatewayError',
+  });
+  expect(app.logged.join()).not.toContain('6f1c');
+});
