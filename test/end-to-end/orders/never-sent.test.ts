@@ -50,11 +50,14 @@ test.each(['http', 'socket'] as const)(
     const theirs = facade.client({ email: 'user-2@example.com' });
     expect(await theirs.place(buying('k'), { transport })).toMatchObject({ replayed: false });
     for (const symbol of ['AAPL', 'TEST.REJECT', 'TEST.UNKNOWN']) {
-      const placed = await phone.place(buying(symbol, symbol), { transport });
+      const placed = await phone.place(buying(`of ${symbol}`, symbol), { transport });
       expect(placed).toMatchObject({ replayed: false });
-      expect(await phone.void(symbol, { transport })).toEqual({ ...placed, replayed: true });
+      expect(await phone.void(`of ${symbol}`, { transport })).toEqual({
+        ...placed,
+        replayed: true,
+      });
     }
-    const query = `mutation { voidOrder(idempotencyKey: "AAPL") { ... on OrderAccepted { positions { id } } } }`;
+    const query = `mutation { voidOrder(idempotencyKey: "of AAPL") { ... on OrderAccepted { positions { id } } } }`;
     const id = sandbox.orders()[1]?.orderId;
     expect(await phone.send({ query, variables: {} }, { transport })).toMatchObject({
       data: { voidOrder: { positions: expect.arrayContaining([{ id }]) } },
