@@ -38,6 +38,18 @@ export function createOrderDesk(
     }
   }
 
+  function note(viewer: Viewer, ticket: Ticket, placed: Placed): void {
+    const { outcome, replayed } = placed;
+    if (replayed) metrics.replays.add();
+    else metrics.orders.add(isUnsent(outcome) ? 'expired' : outcome.kind);
+    if (!replayed && outcome.kind === 'unknown') {
+      const sentAt = new Date(outcome.sentAtMs).toISOString();
+      // The request's own line may be written already: its client may have left.
+      log.warn({ requestId: viewer.requestId, sentAt }, 'an order ended unknown');
+    }
+    log.info(lineOf(viewer, ticket, placed), 'order');
+  }
+
   return {
     async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
       if (!ticket.saysKind) {
@@ -45,25 +57,18 @@ export function createOrderDesk(
         if (needsKind)
           throw broken('input.kind', 'must be given: MARKET, or PENDING with its price');
       }
+      let placed: Placed;
       try {
         const proof = await proofBefore(viewer, ticket.operation);
-        const placed = await limits.order(proof, () => orders.place(viewer, proof, ticket));
-        const { outcome } = placed;
-        if (placed.replayed) metrics.replays.add();
-        else metrics.orders.add(isUnsent(outcome) ? 'expired' : outcome.kind);
-        if (!placed.replayed && outcome.kind === 'unknown') {
-          const sentAt = new Date(outcome.sentAtMs).toISOString();
-          // The request's own line may be written already: its client may have left.
-          log.warn({ requestId: viewer.requestId, sentAt }, 'an order ended unknown');
-        }
-        log.info(lineOf(viewer, ticket, placed), 'order');
-        return placed;
+        placed = await limits.order(proof, () => orders.place(viewer, proof, ticket));
       } catch (error) {
         if (error instanceof Error) log.info(lineOf(viewer, ticket, error), 'order');
-        // This request was not sent.
+        // It was not sent, or the gateway refused its sender.
         if (!isCallersOwn(error)) metrics.orders.add('unsent');
         throw error;
       }
+      note(viewer, ticket, placed);
+      return placed;
     },
     async placed(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {
       return orders.placed(await proofBefore(viewer), idempotencyKey);

@@ -35,8 +35,8 @@ export function wasNotSent(error: Error): boolean {
   return NOT_SENT in error;
 }
 
-/** A refusal by the gateway itself, or a fault of ours, leaves it open. */
-function isBeforeSending(error: unknown): error is Error {
+/** Whether it surely sent nothing. A refusal by the gateway itself, or a fault of ours, leaves it open. */
+export function isBeforeSending(error: unknown): error is Error {
   if (error instanceof UnprovedOrderError) return true;
   if (error instanceof GatewayError) {
     const { operation, status } = error;

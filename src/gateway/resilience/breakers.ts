@@ -47,8 +47,8 @@ export type BackendBreakers = ReturnType<typeof createBackendBreakers>;
 /**
  * The breakers of one backend. What an operation answers counts for that operation, since anybody may be able to make a single
  * one fail; the shared breaker counts failures to connect, and opens where two operations have. That of orders opens also where
- * nothing is answered, to them or to the reads of the same gateway: each order that is sent then ends unknown. No breaker of
- * orders opens while any of them is answered.
+ * nothing is answered, to them or to the reads of the same gateway: each order that is sent then ends unknown. Orders that end
+ * without an answer open no breaker while others are answered.
  */
 export function createBackendBreakers(
   backend: Backend,

@@ -37,8 +37,9 @@ export function createBulkhead(clock: Clock, width: number, shares?: Shares) {
 
   function fits(caller: string): boolean {
     if (taken >= width) return false;
+    if (shares === undefined) return true;
     const own = held.get(caller) ?? 0;
-    if (shares === undefined || own === 0) return true;
+    if (own === 0) return true;
     const other = latest.caller === caller ? former : latest;
     const isBeside = clock.now() - other.atMs < BESIDE_MS;
     return taken < width - shares.reserve && own < (isBeside ? shares.beside : shares.alone);
@@ -55,8 +56,10 @@ export function createBulkhead(clock: Clock, width: number, shares?: Shares) {
     },
     /** Notes that the caller asks for a place. True where it has room at once. */
     ask(caller: string): boolean {
-      if (latest.caller !== caller) former = latest;
-      latest = { caller, atMs: clock.now() };
+      if (shares !== undefined) {
+        if (latest.caller !== caller) former = latest;
+        latest = { caller, atMs: clock.now() };
+      }
       return fits(caller);
     },
     take,
@@ -90,9 +93,11 @@ export function createBulkhead(clock: Clock, width: number, shares?: Shares) {
     },
     leave(caller: string): void {
       taken -= 1;
-      const rest = (held.get(caller) ?? 0) - 1;
-      if (rest > 0) held.set(caller, rest);
-      else held.delete(caller);
+      if (shares !== undefined) {
+        const rest = (held.get(caller) ?? 0) - 1;
+        if (rest > 0) held.set(caller, rest);
+        else held.delete(caller);
+      }
       for (const [next, line] of lines) {
         if (!fits(next)) continue;
         const [call] = line;

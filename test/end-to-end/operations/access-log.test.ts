@@ -284,9 +284,21 @@ test('each order has a line with what was asked and what became of it, which its
   const pending = `mutation { placeLimitOrder(input: { symbol: "AAPL", side: SELL, amount: 100, price: 9999, idempotencyKey: "p" }) { __typename } }`;
   expect(await line(pending, 'third')).toMatchObject({ kind: 'PENDING', price: 9999 });
   app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, times: 1 });
-  expect(await line(buying('held', '__typename'), 'fourth')).toMatchObject({
-    outcome: 'unsent',
+  expect(await line(buying('refused', '__typename'), 'fourth')).toMatchObject({
+    outcome: 'failed',
     error: 'GatewayError',
+    reason: 'rate-limited',
+    status: 429,
   });
+  const other = buying('6f1c', '__typename').replace('units: 1', 'units: 2');
+  expect(await line(other, 'fifth')).toMatchObject({ outcome: 'unsent', error: 'InputError' });
+  const body = { success: false, error: 'closed', message: 'Call trader@example.com.' };
+  app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 400, body, times: 1 });
+  const rejected = await line(
+    buying('rejected', '__typename').replace('AAPL', 'A'.repeat(100)),
+    'sixth',
+  );
+  expect(rejected).toMatchObject({ outcome: 'rejected', error: 'closed', message: 'Call […].' });
+  expect(rejected.symbol).toBe('A'.repeat(64));
   expect(app.logged.join()).not.toContain('6f1c');
 });
