@@ -132,6 +132,8 @@ export function createPollScheduler(
         soon(): void {
           if (!urgent.has(poll)) plan(clock.now(), urgent);
         },
+        /** The rate of steady polls that `soon` plans, for which all intervals stretch as well. */
+        demand: demandOf,
         leave(): void {
           demandOf(0);
           unplan();

@@ -12,6 +12,7 @@ import type { DomainMetrics } from './domain-metrics.ts';
 export interface DomainSettings {
   readonly authProofSeconds: number;
   readonly sessionMaxAgeSeconds: number;
+  readonly sessionPollMs: number;
   readonly gatewayLoginClaim: string;
   readonly gatewayGroupClaim: string;
   readonly gatewayForwardHeaders: readonly string[];

@@ -20,8 +20,9 @@ import { nonNull, perAccount } from './sharing.ts';
 type Changes = AccountChanges | PositionChanges;
 type Stream = PullStream<AccountChanges> | PullStream<PositionChanges>;
 
-/** Marks the fields for which op 10 has to be read as well. */
+/** Marks the fields for which op 10 has to be read as well, and those that have it read more often. */
 const ofSnapshots = traits({ ...perAccount.extensions, ...reads('snapshots').extensions });
+const ofFigures = traits({ ...perAccount.extensions, ...reads('figures').extensions });
 
 const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions').implement({
   description: 'What turns the list of positions that the client holds into the present one.',
@@ -80,11 +81,11 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
       resolve: (changes) => ('orders' in changes ? changes.orders : null),
     }),
     session: t.field({
-      ...ofSnapshots,
+      ...ofFigures,
       type: SessionRef,
       nullable: true,
       description:
-        'The gateway’s figures as of `fetchedAt`: read when the members of the list change, after an order of one’s own, and once a minute. Null while the gateway has not said any.',
+        'The gateway’s figures as of `fetchedAt`: read every five seconds, when the members of the list change, and after an order of one’s own. Null while the gateway has not said any.',
       resolve: (changes) => ('session' in changes ? changes.session : null),
     }),
     totals: t.expose('totals', {
@@ -111,9 +112,10 @@ builder.subscriptionField('accountChanges', (t) =>
         const { hub, catchUp } = context.services;
         const plan = context.planOf();
         const how = { ...args, ticks: plan.has('ticks') };
-        if (!plan.has('snapshots')) return hub.watchChanges(proof, viewer, how);
+        const figures = plan.has('figures');
+        if (!figures && !plan.has('snapshots')) return hub.watchChanges(proof, viewer, how);
         await catchUp(proof.account);
-        return hub.watchAccount(proof, viewer, how);
+        return hub.watchAccount(proof, viewer, { ...how, figures });
       }),
     resolve: (changes: Changes) => changes,
   }),

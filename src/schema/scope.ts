@@ -30,7 +30,7 @@ export interface ReadRecord {
 
 /**
  * A read of the account that a field needs: a list, the snapshot, the `rows` of the snapshot's positions, which are not cached with
- * it, or for a feed its `snapshots` and `ticks`. A read that needs nothing but its viewer is called by its operation.
+ * it, or for a feed its `snapshots`, `figures` and `ticks`. A read that needs nothing but its viewer is called by its operation.
  */
 export type AccountRead =
   | 'positions'
@@ -38,6 +38,7 @@ export type AccountRead =
   | 'session'
   | 'rows'
   | 'snapshots'
+  | 'figures'
   | 'ticks'
   | ReadName;
 

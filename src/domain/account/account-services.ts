@@ -109,6 +109,7 @@ export function createAccountServices(
     ledger,
     pollMs: settings.positionsPollMs,
     sessionMaxAgeMs: settings.sessionMaxAgeSeconds * 1000,
+    sessionPollMs: settings.sessionPollMs,
     firstListMs: settings.gatewayTimeoutMs,
   });
   const live = new Map<string, LiveRows>();

@@ -16,11 +16,15 @@ export type AccountReads = ReturnType<typeof createAccountReads>;
  */
 export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, State>) {
   const { sessions, clock, logicalClock, pollMs, firstListMs, sessionMaxAgeMs } = options;
+  // A poll may come a little early, and the lists' polls set the pace.
+  const figuresMs = Math.max(options.sessionPollMs, pollMs) - pollMs / 10;
   const { state, tokens } = feed;
   const turn = options.scheduler.join(start);
   const retry = new RetryPause(options);
   const hold = createEventHold(options, state, wake);
   let followers = 0;
+  /** The followers of the session's figures, for whom it is read more often. */
+  let figureFollowers = 0;
   let isReading = false;
   /** Set while a read is wanted: the snapshot must have been requested after this logical time. */
   let wantedAfter: number | null = null;
@@ -38,7 +42,8 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
     if (candidate !== null) judge(candidate);
     const isUnsettled = isSessionOutdated();
     if (isUnsettled && retry.isOver && !state.isWithheld) hold.withholdMembers();
-    const isDue = isUnsettled || !isYoung() || clock.now() >= dispute.retryAtMs;
+    const isOld = figureFollowers > 0 && !isYoung(figuresMs * options.scheduler.stretch());
+    const isDue = isUnsettled || isOld || !isYoung() || clock.now() >= dispute.retryAtMs;
     if (isDue && !isReading && candidate === null) want();
     if (wantedAfter !== null && !isReading && retry.isOver) turn.soon();
   }
@@ -128,15 +133,27 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
     return session !== null && relationOf(session, NO_AWAITED_ORDERS) === 'snapshot-outdated';
   }
 
-  function isYoung(): boolean {
+  function isYoung(ageMs = sessionMaxAgeMs): boolean {
     const { session } = state;
-    return session !== null && clock.now() - session.receivedAtMs < sessionMaxAgeMs;
+    return session !== null && clock.now() - session.receivedAtMs < ageMs;
+  }
+
+  function leave(figures: boolean): void {
+    followers -= 1;
+    if (figures) figureFollowers -= 1;
+    if (figureFollowers === 0) turn.demand(0);
+    if (followers > 0) return;
+    turn.leave();
+    candidate = null;
+    hold.release();
   }
 
   return {
-    /** `isLate` where a client resumes from before the snapshot that is shown. */
-    join(viewer: Viewer, isLate: boolean): void {
+    /** `isLate` where a client resumes from before the snapshot that is shown. Returns what its end calls. */
+    join(viewer: Viewer, isLate: boolean, figures: boolean): () => void {
       followers += 1;
+      if (figures) figureFollowers += 1;
+      if (figures) turn.demand(1000 / figuresMs);
       const isFirst = followers === 1;
       const cached = isFirst && !isYoung() ? sessions.cached(viewer) : null;
       if (cached !== null) received(cached);
@@ -148,13 +165,7 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
       // Many clients that reconnect together share one read.
       if (isLate && clock.now() - startedAtMs >= pollMs) want();
       changed();
-    },
-    leave(): void {
-      followers -= 1;
-      if (followers > 0) return;
-      turn.leave();
-      candidate = null;
-      hold.release();
+      return () => leave(figures);
     },
     /** The account has surely changed, as after an order: a snapshot requested before does not show it. */
     accountChanged(): void {

@@ -14,4 +14,6 @@ export interface FeedOptions extends LiveOptions<Viewer> {
   readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
   readonly ledger: Pick<ProofLedger, 'account'>;
   readonly sessionMaxAgeMs: number;
+  /** How often op 10 is read while somebody follows the session. */
+  readonly sessionPollMs: number;
 }

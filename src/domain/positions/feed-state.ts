@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../lib/clock.ts';
 import { EventView } from '../../../lib/live/event-view.ts';
 import { type ListChanges, ListState, type LiveEvent } from '../../../lib/live/list-state.ts';
+import type { WatchOptions } from '../../../lib/live/live-options.ts';
 import { ChangesReader } from '../../../lib/live/readers.ts';
 import { type Delta, isEmpty, Timeline } from '../../../lib/live/timeline.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
@@ -94,8 +95,20 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
   }
 }
 
+export interface AccountOptions extends WatchOptions {
+  /** Whether the session is followed, and not the orders alone. */
+  readonly figures?: boolean;
+}
+
 /** Emits the changes of the whole account: its feed reads the snapshot for it. */
 export class AccountReader extends ChangesReader<FeedState, AccountChanges> {
+  readonly figures: boolean;
+
+  constructor(how: AccountOptions) {
+    super(({ accountChanges }) => accountChanges, how);
+    this.figures = how.figures ?? false;
+  }
+
   isWithheld({ isWithheld }: FeedState): boolean {
     return isWithheld;
   }

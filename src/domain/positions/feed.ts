@@ -27,8 +27,8 @@ export class Feed extends LiveList<Viewer, State> {
     const { viewer, reader } = subscription.watching;
     if (!(reader instanceof AccountReader)) return;
     const version = this.state.accountChanges.versionOf(reader.after) ?? Number.POSITIVE_INFINITY;
-    this.#reads.join(viewer, version < this.state.readVersion);
-    subscription.events.ending.addEventListener('abort', this.#reads.leave);
+    const leave = this.#reads.join(viewer, version < this.state.readVersion, reader.figures);
+    subscription.events.ending.addEventListener('abort', leave);
   }
 
   /** The live list, where it is as new as a poll would be. */

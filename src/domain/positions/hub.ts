@@ -9,7 +9,7 @@ import { lasting, type Viewer } from '../auth/viewer.ts';
 import { checkTimes } from '../live-arguments.ts';
 import { Feed } from './feed.ts';
 import type { FeedOptions } from './feed-options.ts';
-import { AccountReader, type FeedState } from './feed-state.ts';
+import { type AccountOptions, AccountReader, type FeedState } from './feed-state.ts';
 
 export type PositionsHub = ReturnType<typeof createPositionsHub>;
 
@@ -47,8 +47,8 @@ export function createPositionsHub(options: FeedOptions) {
     watchChanges: (proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) =>
       watch(proof, viewer, how, new ChangesReader(({ changes }: FeedState) => changes, how)),
     /** The same with the orders and the figures of the account, for which op 10 is read now and then. */
-    watchAccount: (proof: AccountProof, viewer: Viewer, how: WatchOptions = {}) =>
-      watch(proof, viewer, how, new AccountReader(({ accountChanges }) => accountChanges, how)),
+    watchAccount: (proof: AccountProof, viewer: Viewer, how: AccountOptions = {}) =>
+      watch(proof, viewer, how, new AccountReader(how)),
     /** The live list, where a feed runs and a query need not read it. */
     current: (viewer: Viewer) => feedOf(viewer)?.current(viewer) ?? null,
     /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */

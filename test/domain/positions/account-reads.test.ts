@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { FeedOptions } from '../../../src/domain/positions/feed-options.ts';
 import type { Position } from '../../../src/gateway/model.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { type AccountEvent, createLiveBench, LOGIN } from './live-bench.ts';
@@ -279,16 +280,45 @@ test('tokens without proof get nothing new of the account', async () => {
   }
 });
 
-test('calls of op 10 are at most one a SESSION_MAX_AGE_SECONDS and account while members stay, and one for a change', async () => {
-  const { clock, gateway, viewer, followAccount } = await followed();
-  followAccount(viewer('tablet'));
-  const MINUTES = 4;
-  for (let second = 0; second < MINUTES * 60; second += 1) {
-    gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
-    await clock.advance(1_000);
-  }
-  expect(gateway.sessions).toHaveLength(MINUTES);
-  gateway.set(LOGIN, [position('a'), position('b')]);
-  await clock.advance(5_000);
-  expect(gateway.sessions).toHaveLength(MINUTES + 1);
+test.each<[string, Partial<FeedOptions>, number]>([
+  ['a SESSION_POLL_MS while somebody follows the session', {}, 24],
+  ['a POSITIONS_POLL_MS', { sessionPollMs: 100 }, 120],
+  ['a SESSION_MAX_AGE_SECONDS that is shorter', { sessionMaxAgeMs: 3_000 }, 40],
+])(
+  'calls of op 10 are one %s, and else one a SESSION_MAX_AGE_SECONDS',
+  async (_what, how, figures) => {
+    const { clock, gateway, viewer, followAccount } = await followed(how);
+    const phones = ['tablet', 'watch'].map((name) =>
+      followAccount(viewer(name), { figures: true }),
+    );
+    await clock.advance(10_000);
+    const readsOf = async (ms: number) => {
+      const before = gateway.sessions.length;
+      for (let second = 0; second < ms / 1_000; second += 1) {
+        gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
+        await clock.advance(1_000);
+      }
+      return gateway.sessions.length - before;
+    };
+    expect(await readsOf(120_000)).toBe(figures);
+    await Promise.all(phones.map((phone) => phone.leave()));
+    const { sessionMaxAgeMs = MAX_AGE_MS } = how;
+    expect(await readsOf(4 * MAX_AGE_MS)).toBe((4 * MAX_AGE_MS) / sessionMaxAgeMs);
+    const before = gateway.sessions.length;
+    gateway.set(LOGIN, [position('a'), position('b')]);
+    await clock.advance(2_000);
+    expect(gateway.sessions.length).toBe(before + 1);
+  },
+);
+
+test('reads of the session count for the ceiling of polls, by which they and the polls come evenly less often', async () => {
+  const { clock, gateway, viewer, followAccount } = await followed({ pollsPerSecond: 0.6 / 0.95 });
+  followAccount(viewer('tablet'), { figures: true });
+  await clock.advance(10_000);
+  const before = [gateway.polls.length, gateway.sessions.length] as const;
+  await clock.advance(600_000);
+  expect(gateway.polls.length - before[0]).toBeGreaterThan(260);
+  expect(gateway.polls.length - before[0]).toBeLessThanOrEqual(300);
+  expect(gateway.sessions.length - before[1]).toBeGreaterThan(45);
+  expect(gateway.sessions.length - before[1]).toBeLessThanOrEqual(60);
 });

@@ -5,6 +5,7 @@ import { liveTokens, retryAfterSeconds } from '../../../src/domain/account/live-
 import { type AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedOptions } from '../../../src/domain/positions/feed-options.ts';
+import type { AccountOptions } from '../../../src/domain/positions/feed-state.ts';
 import { createPositionsHub, type PositionsHub } from '../../../src/domain/positions/hub.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
@@ -51,6 +52,7 @@ export function createLiveBench({
     scheduler: createPollScheduler(clock, pollsPerSecond, random),
     logicalClock,
     sessionMaxAgeMs: 60_000,
+    sessionPollMs: 5_000,
     pollMs: 1_000,
     pollMaxMs: 30_000,
     firstListMs: 5_000,
@@ -76,7 +78,7 @@ export function createLiveBench({
     prove,
     followChanges: (viewer: Viewer, options?: WatchOptions) =>
       new Follower(hub.watchChanges(prove(viewer), viewer, options)),
-    followAccount: (viewer: Viewer, options?: WatchOptions) =>
+    followAccount: (viewer: Viewer, options?: AccountOptions) =>
       new Follower(hub.watchAccount(prove(viewer), viewer, options)),
     followPositions: (viewer: Viewer, options?: WatchOptions) =>
       new Follower(hub.watchPositions(prove(viewer), viewer, options)),

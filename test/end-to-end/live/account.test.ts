@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { ownApp } from '../../support/shared-app.ts';
@@ -7,7 +8,7 @@ import { ACCOUNT, type Watcher, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 
-const app = ownApp({ POSITIONS_POLL_MS: '1000' });
+const app = ownApp({ POSITIONS_POLL_MS: '1000', SESSION_POLL_MS: '600000' });
 const opened = closedClients();
 const watch = (document = ACCOUNT, email = DEMO.email, token = app.sandbox.token({ email })) =>
   opened(webSocketClient(app, token)).watch({}, document);
@@ -102,6 +103,18 @@ test.each([
     await eventually(() => expect(reads()).toBe(before + times));
   },
 );
+
+test('the figures of an account that stays as it is are read every SESSION_POLL_MS where they are selected, not for its orders', async () => {
+  await using own = await startTestApp({ POSITIONS_POLL_MS: '100', SESSION_POLL_MS: '100' });
+  const client = opened(webSocketClient(own, own.sandbox.token(DEMO)));
+  const orders = client.watch({}, `subscription { ${POSITIONS} orders { closed } } }`);
+  const { calls } = own.sandbox;
+  await eventually(() => calls('getOpenPositions') > 5, orders.whileOpen);
+  const before = calls('getSession');
+  expect(before).toBeLessThanOrEqual(2);
+  const watcher = client.watch({}, ACCOUNT);
+  await eventually(() => calls('getSession') > before + 2, watcher.whileOpen);
+});
 
 test('what an event reads of the account comes from the feed, or is refused: it never costs a call', async () => {
   const held = 'instrument { positions { id } orders { id } }';
