@@ -16,7 +16,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/deploy/{alerts,night,one-machine,restarts}.test.ts',
   'test/domain/trading/interleavings.test.ts',
   'test/end-to-end/chaos/{fuzz,soak,sockets,strangers}.test.ts',
-  'test/end-to-end/extensions/{mutants,starts}.test.ts',
+  'test/end-to-end/extensions/starts.test.ts',
   'test/end-to-end/limits/{attacks,memory,rate,send-buffers,senders}.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
   'test/end-to-end/orders/{ledger,shutdown,spoilt-redis}.test.ts',

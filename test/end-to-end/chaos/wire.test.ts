@@ -5,7 +5,6 @@ import { eventually } from '../../support/eventually.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
-import { unsignedToken } from '../../support/tokens.ts';
 import { UPGRADE } from '../../support/websocket-frames.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 import { openRaw, statusesOf } from './raw-connection.ts';
@@ -269,26 +268,3 @@ test('idempotency keys are equal only where their code points are', async () => 
     expect(await place(key)).toBe('BAD_USER_INPUT');
   }
 });
-
-// What else a path segment may be made of is in test/gateway/path.test.ts.
-test.each([
-  'a/../../b',
-  'a\r\nx: y',
-  '%2e%2e%2f',
-  '?x=1',
-  '{"group":"standard-usd"}',
-  'standard-usd ',
-])(
-  'a group that a token claims is one path segment, and opens no other group’s catalog: %j',
-  async (group) => {
-    await app.query('{ catalog { size } }', { token });
-    app.sandbox.clearCalls();
-    const forged = unsignedToken({ login: 700_001, group, exp: 4_000_000_000 });
-    const { data, errors } = await app.query('{ catalog { size } }', { token: forged });
-    expect(data).toEqual({ catalog: null });
-    expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
-    for (const { path } of app.sandbox.requests()) {
-      expect(path).toMatch(/^\/trading\/(tickers|session)\/[^/?#]+$/);
-    }
-  },
-);

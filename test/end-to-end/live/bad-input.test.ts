@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { initializedSocket } from './raw-socket.ts';
 import { ACCOUNT, CHANGES, LIST, sseClient, webSocketClient } from './watcher.ts';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100' });
@@ -56,20 +55,4 @@ test('a cursor of another account, of the future, or of nothing at all is answer
   const resumed = client.watch({ after: own.last?.cursor ?? null });
   await eventually(() => resumed.last !== undefined, resumed.whileOpen);
   expect(resumed.events[0]).toMatchObject({ snapshot: false, upserted: [] });
-});
-
-test('a thousand subscriptions on one socket: those above the cap are refused, the others go on', async () => {
-  using raw = await initializedSocket(app, demoToken());
-  for (let at = 0; at < 1_000; at += 1) raw.subscribe(`s${at}`, CHANGES);
-  const count = (type: string) => raw.messages.filter((message) => message.type === type).length;
-  await eventually(() => expect(count('next') + count('error')).toBe(1_000));
-  expect(count('next')).toBe(100);
-  const refusal = raw.messages.find(({ type }) => type === 'error');
-  expect(refusal?.payload).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX' } }]);
-  app.sandbox.tick();
-  await eventually(() => expect(count('next')).toBe(200));
-  // A completed operation makes room for another.
-  raw.say({ id: 's0', type: 'complete' });
-  await raw.watch('later');
-  expect(raw.closed).toBeNull();
 });

@@ -56,23 +56,6 @@ describe('the newest list of positions', () => {
 });
 
 describe('the session', () => {
-  test('that names a group which no path can hold is blamed for it, not the token', async () => {
-    const body = { login: 700001, group: 'a/../b', positions: [], orders: [] };
-    await using own = await startTestApp();
-    own.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body });
-    const token = own.sandbox.token({ email: 'demo@example.com' });
-    await own.query('{ session { group } }', { token });
-    const { data, errors } = await own.query('{ catalog { size } session { group } }', { token });
-    expect(data).toEqual({ catalog: null, session: { group: 'a/../b' } });
-    expect(errors).toMatchObject([
-      {
-        message: 'The session names a group that cannot be one segment of a path.',
-        extensions: { code: 'GATEWAY_CONTRACT', retryable: false, operation: 'getSession' },
-      },
-    ]);
-    expect(own.sandbox.calls('getAllTickers')).toBe(0);
-  });
-
   test('is no other token’s, though both are one account’s, and not cached at all with a TTL of 0', async () => {
     await screen.read('{ session { login } }');
     await screen.read('{ session { login } }', screen.otherToken());

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
 import { loginNamed } from '../../support/accounts.ts';
-import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { limitOrder, marketOrder, wordFor } from '../open-client.ts';
@@ -424,36 +423,6 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     expect(gateway.requests).toHaveLength(4);
   });
 
-  test.each([
-    ['one account', () => 0],
-    ['two accounts', (index: number) => index % 2],
-  ])('are not held back for %s, whose own they may be', async (_, of) => {
-    await using gateway = await startScriptedGateway(reset);
-    await using open = openResilient(gateway.url);
-    for (let index = 0; index < 12; index += 1) {
-      const placed = await open.client.openPosition(caller(of(index)), marketOrder);
-      expect(placed).toMatchObject({ sent: true, answered: false });
-      await open.clock.advance(1_000);
-    }
-    expect(open.circuits).toEqual([]);
-  });
-
-  test('are not held back for three accounts, while another one is answered', async () => {
-    await using gateway = await startScriptedGateway((socket, request) =>
-      request.headers.authorization === 'Bearer token 9'
-        ? socket.write(accepted)
-        : reset(socket, request),
-    );
-    await using open = openResilient(gateway.url);
-    for (let index = 0; index < 30; index += 1) {
-      await open.client.openPosition(caller(index % 3), marketOrder);
-      await open.clock.advance(1_000);
-      const placed = await open.client.openPosition(caller(9), marketOrder);
-      expect(placed).toMatchObject({ status: 200 });
-    }
-    expect(open.circuits).toEqual([]);
-  });
-
   test('leave the next probe to an account that has not failed, and to one that has where nobody else asks', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
@@ -504,20 +473,4 @@ test('a burst of polls leaves half of the reads’ connections to waiting reques
     hanging.shift()?.();
   }
   expect(await Promise.all(polls)).toHaveLength(20);
-});
-
-test('an account’s failures, on however many tokens, leave the others’ reads alone', async () => {
-  await using app = await startTestApp();
-  const codesOf = async (email: string, expiresInSeconds = 3_600) => {
-    const token = app.sandbox.token({ email, expiresInSeconds });
-    const { errors } = await app.query('{ positions { id } }', { token });
-    return errors.map(({ extensions }) => extensions.code);
-  };
-  const fault = { operation: 'getOpenPositions', kind: 'status', status: 503 } as const;
-  app.sandbox.fail({ ...fault, times: 200 });
-  for (let index = 0; index < 30; index += 1) {
-    expect(await codesOf('demo@example.com', 100 + index)).toEqual(['GATEWAY_UNAVAILABLE']);
-  }
-  app.sandbox.clearFaults();
-  expect(await codesOf('pro@example.com')).toEqual([]);
 });
