@@ -118,18 +118,3 @@ test.each(['Bearer %', 'bearer %', '%\n'])('a token is taken as %j has it', asyn
   await eventually(() => client.positions.state().status === 'LIVE');
   client.dispose();
 });
-
-test('an app that gives the class of a platform without WebSockets follows by event streams', async () => {
-  token = app.sandbox.token({ email: 'demo@example.com' });
-  const { client } = start({ environment: { WebSocket: undefined as never } });
-  client.positions(() => {});
-  await eventually(() => client.positions.state().status === 'LIVE');
-  client.dispose();
-});
-
-test('a token that is no text ends the sign-in with an error that says so', async () => {
-  const { client } = start({ token: (() => ({ accessToken: 'a' })) as never });
-  const { errors } = await client.query('{ session { id } }');
-  expect(errors).toMatchObject([{ code: 'SIGNED_OUT', message: expect.stringMatching('token') }]);
-  client.dispose();
-});

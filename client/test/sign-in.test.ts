@@ -159,26 +159,6 @@ test('a question for the token that a failed one has overtaken is asked again', 
   expect((await query).data).toEqual({ session: { login: 'b' } });
 });
 
-test('a mutation whose renewal brings another account’s token is not sent with it, a query is', async () => {
-  const known = async (renewed: string) => {
-    let held = 'a2';
-    const opened = open(({ force }) => (force ? renewed : held));
-    await opened.client.query(WHO, undefined, { account: 'a' });
-    // The same user's, so that nothing is another one's.
-    await opened.client.tokenChanged();
-    await opened.client.query(WHO, undefined, { account: 'a' });
-    held = 'a1';
-    return opened;
-  };
-  const own = await known('a3');
-  expect((await own.client.mutate(BUY)).errors).toEqual([]);
-  const { client, sent } = await known('b1');
-  expect((await client.mutate(BUY)).errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
-  expect(sent.filter((each) => each.endsWith(BUY))).toEqual([`a1: ${BUY}`]);
-  const other = await known('b1');
-  expect((await other.client.query(WHO)).data).toEqual({ session: { login: 'b' } });
-});
-
 test('a mutation that waits for its token, or is repeated, is not sent for the account that signs in meanwhile', async () => {
   const slow = Promise.withResolvers<void>();
   let user: User = 'a';
@@ -215,20 +195,6 @@ test('an order that was tapped before its account was named is placed, where the
   expect((await outcome).status).toBe('accepted');
 });
 
-test('a sign-out ends what its account has begun, and the next one’s first order is placed', async () => {
-  const { client, market } = fakeClient();
-  await client.query('{ news }', undefined, { account: 'nobody' });
-  await market.signIn(null);
-  expect((await client.query('{ news }')).errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
-  await market.signIn('700002');
-  const placing = client.orders
-    .ticket()
-    .place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
-  await market.pass(0);
-  if (market.order !== null) await market.accept();
-  expect((await placing).status).toBe('accepted');
-});
-
 test('a query that is not repeated is answered for the present account', async () => {
   const slow = Promise.withResolvers<void>();
   let user: User = 'a';
@@ -253,47 +219,6 @@ test('what does no harm twice is not repeated for another account', async () => 
   market.waiting[0]?.lose();
   await market.pass(60);
   expect(await marking).toMatchObject({ code: 'SIGNED_OUT' });
-});
-
-test.each([
-  ['700001', { status: 'accepted' }],
-  ['700002', { status: 'unsent', error: { code: 'SIGNED_OUT' } }],
-])('an order that waits for its token when %s signs in is %o', async (login, outcome) => {
-  const slow = Promise.withResolvers<void>();
-  let isSlow = false;
-  const { client, market } = fakeClient({
-    client: {
-      token: async (options) => {
-        if (isSlow) await slow.promise;
-        return market.token(options);
-      },
-    },
-  });
-  await client.query('{ news }', undefined, { account: 'nobody' });
-  isSlow = true;
-  const ticket = client.orders.ticket();
-  const placing = ticket.place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
-  expect(ticket.account).toBe('700001');
-  await market.signIn(login);
-  const changed = client.tokenChanged();
-  slow.resolve();
-  await changed;
-  await market.pass(0);
-  if (market.order !== null) await market.accept();
-  expect(await placing).toMatchObject(outcome);
-  expect(ticket.account).toBe(outcome.status === 'accepted' ? login : null);
-});
-
-test('an order of the account whose token the app gives without a word is placed for it', async () => {
-  const { client, market } = fakeClient();
-  await client.query('{ news }', undefined, { account: 'nobody' });
-  await market.signIn('700002');
-  await client.query('{ news }', undefined, { account: 'nobody' });
-  const placing = client.orders
-    .ticket()
-    .place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
-  await market.accept();
-  expect((await placing).status).toBe('accepted');
 });
 
 /** A market whose service answers the question for the account, answers it with an error, or never. */

@@ -68,20 +68,6 @@ describe('syncing', () => {
     await catalog.sync();
     expect(seen).toHaveLength(3);
   });
-
-  test('an answer with an error in it is not taken for the whole', async () => {
-    using phone = openPhone(app, {
-      network: async ({ name }, send) => {
-        const response = await send();
-        if (name !== CATALOG) return response;
-        const body = (await response.json()) as { data: object };
-        const errors = [{ message: 'half of it', extensions: { code: 'INTERNAL' } }];
-        return Response.json({ ...body, errors });
-      },
-    });
-    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'INTERNAL' });
-    expect(phone.catalog.size).toBe(0);
-  });
 });
 
 test('a catalog with more fields than an answer may have is fetched in pages of one version', async () => {

@@ -73,16 +73,6 @@ test('a tab that resumes while another one places does not disturb it', async ()
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
-test('nothing is sent where the user changes while the key is being stored', async () => {
-  phone.storage.after = (step) => {
-    if (step === 'set') phone.signIn('pro@example.com');
-  };
-  const { orders, sent } = phone.open();
-  expect(await orders.ticket().place(buying('whose'))).toMatchObject(unsent('SIGNED_OUT'));
-  expect(sent).toEqual([]);
-  await phone.forgotten();
-});
-
 test('an account whose login begins with another login has keys of its own', async () => {
   phone.storage.entries.set('orders/7000011/key', JSON.stringify({ digest: 'd', at: Date.now() }));
   phone.storage.entries.set('orders/70000/key', JSON.stringify({ digest: 'd', at: Date.now() }));
