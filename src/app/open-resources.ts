@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Documents } from '../../engine/documents/documents.ts';
 import { createExecutors } from '../../engine/execution/compiling-executor.ts';
 import { ENGINE_LIMITS } from '../../engine/operation/limits.ts';
@@ -81,7 +82,13 @@ export async function openResources(
   const verify = await createVerifier({ ...config, log });
   // A signature tells a forged token apart without the gateway.
   if (verify === null && sandbox === null) log.info({}, WITHOUT_KEYS);
+  const { gatewayHeaders, gatewayForwardHeaders } = config;
+  const reading = [gatewayUrl, gatewayHeaders, gatewayForwardHeaders, adapter?.digest];
+  const scope = hash('sha256', JSON.stringify(reading));
+  const { copies } = stores.catalogs;
   const domain = createDomain({
+    // A sandbox within has another address, and often another market, in each of its lives.
+    catalogCopies: sandbox === null && copies ? { store: copies, scope } : null,
     client: gateway.client,
     logicalClock,
     clockSkew: gateway.clockSkew,

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ManifestError, readManifests } from '../../engine/documents/manifest.ts';
@@ -154,7 +156,7 @@ export async function readAdapter(
   const { request, answer } = Object(adapter);
   const isFit = [request, answer].every((each) => ['function', 'undefined'].includes(typeof each));
   if (!isFit || (request ?? answer) === undefined) throw problem('exporting neither');
-  return { name, adapter };
+  return { name, adapter, digest: hash('sha256', await readFile(path), 'base64url') };
 }
 
 /** Loads a file of others; throws the problem of its setting where that fails. */

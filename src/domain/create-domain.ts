@@ -19,7 +19,7 @@ import { Orders } from './trading/orders.ts';
 /** Creates the process-wide domain services and connects them to each other. */
 export function createDomain(parts: DomainParts) {
   const { client, logicalClock, limiter, metrics, clockSkew, log, settings } = parts;
-  const { records, versions, keys } = parts.stores;
+  const { records, keys } = parts.stores;
   const clock = systemClock;
   /** Whether a token that is so far past its time, or below 0 before it, is in time by the gateway's clock. */
   const isOfSkew = (offByMs: number) => {
@@ -79,7 +79,9 @@ export function createDomain(parts: DomainParts) {
     log,
     maxAgeMs: settings.catalogMaxAgeSeconds * 1000,
     staleMs: settings.catalogStaleSeconds * 1000,
-    versions,
+    versions: parts.stores.catalogs.versions,
+    copies: parts.catalogCopies,
+    maxUnpackedBytes: settings.catalogMaxBytes,
     maxBytes: parts.cacheBytes.catalogs,
     onRead: (source) => metrics.catalogReads.add(source),
     onFetched: (outcome) => metrics.catalogFetches.add(outcome),

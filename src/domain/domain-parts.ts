@@ -6,6 +6,7 @@ import type { ClockSkew } from '../gateway/clock-skew.ts';
 import type { Stores } from '../store/open-stores.ts';
 import type { TradingLimiter } from './auth/limits.ts';
 import type { Verify } from './auth/verifier.ts';
+import type { CatalogsOptions } from './catalog/catalogs-options.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 
 /** The configuration's values that the domain layer depends on. */
@@ -18,6 +19,7 @@ export interface DomainSettings {
   readonly gatewayForwardHeaders: readonly string[];
   readonly catalogMaxAgeSeconds: number;
   readonly catalogStaleSeconds: number;
+  readonly catalogMaxBytes: number;
   readonly positionsPollMs: number;
   readonly positionsPollMaxMs: number;
   readonly gatewayPollsPerSecond: number;
@@ -38,6 +40,7 @@ export interface DomainParts {
   /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
   readonly clockSkew: Pick<ClockSkew, 'ms' | 'earlyMs' | 'aheadMs'>;
   readonly log: Log;
+  readonly catalogCopies: CatalogsOptions['copies'];
   /** Null where no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;

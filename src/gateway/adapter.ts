@@ -12,6 +12,8 @@ export interface LoadedAdapter {
   /** Its file, without folders and ending. */
   readonly name: string;
   readonly adapter: GatewayAdapter;
+  /** Of the file's bytes. */
+  readonly digest: string;
 }
 
 type Part = 'request' | 'answer';
@@ -28,7 +30,7 @@ export type CallAdapter = ReturnType<typeof createCallAdapter>;
  * or an answer that is none, which proves nothing and leaves an order unknown.
  */
 export function createCallAdapter(
-  { name, adapter }: LoadedAdapter,
+  { name, adapter }: Omit<LoadedAdapter, 'digest'>,
   onFault: OnAdapterFault = () => {},
 ) {
   function contained<T>(part: Part, operation: string, work: () => T): T {

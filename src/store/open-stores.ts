@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../../lib/reason-of.ts';
+import { createCatalogFiles } from './catalog-files.ts';
 import { openKnownFile } from './known-file.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import { IS_NEW } from './order-records.ts';
@@ -45,16 +46,22 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
         isFile && !isInspection ? await openKnownFile({ ...options, path: `${path}.known` }) : null;
       const none = {
         limits: null,
-        versions: null,
         accountVersions: null,
         redisIsUp: null,
         redisReason: () => null,
       };
+      const copies = known && createCatalogFiles(`${path}.catalogs`, options.clock);
       const close = async () => {
         await known?.close();
         await records.close();
       };
-      return { records, ...none, keys: known?.keys ?? null, close };
+      return {
+        records,
+        ...none,
+        catalogs: { versions: null, copies },
+        keys: known?.keys ?? null,
+        close,
+      };
     }
     // Loaded only where there is a Redis, with all that it needs.
     const { openRedisStores } = await import('./redis/open-stores.ts');

@@ -5,6 +5,18 @@ import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { VersionStore } from './sync/version-archive.ts';
 
+/** Keeps bytes beyond this process. Keys are letters, digits, `-` and `_`. */
+export interface CopyStore {
+  /** The largest that it takes. */
+  readonly maxBytes: number;
+  has(key: string): Promise<boolean>;
+  /** `leftMs`: how much longer they are kept. */
+  get(key: string): Promise<{ readonly bytes: Buffer; readonly leftMs: number } | null>;
+  /** False where another writes this very content, or did a moment ago. */
+  mayPut(key: string, content: string): Promise<boolean>;
+  put(key: string, bytes: Buffer, leftMs: number): Promise<void>;
+}
+
 /** The services and settings that the catalogs, and their parts, are made with. */
 export interface CatalogsOptions {
   readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
@@ -21,6 +33,9 @@ export interface CatalogsOptions {
   readonly maxBytes: number;
   /** The store that replicas share; null where there is only one. */
   readonly versions: VersionStore | null;
+  /** Where copies outlive the process, and what tells their gateway apart; null where they do not. */
+  readonly copies: { readonly store: CopyStore; readonly scope: string } | null;
+  readonly maxUnpackedBytes: number;
   readonly onRead?: (source: 'memory' | 'wait') => void;
   readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
 }

@@ -51,7 +51,12 @@ export function createCatalogs(options: CatalogsOptions) {
       const catalog = await cache.fetch(viewer, group, 'read');
       const copy = catalog.served() ?? catalog.copy;
       const present = ledger.group(viewer) ?? (isKept ? ledger.keptGroup(viewer) : null);
-      return copy && present?.group === group ? viewOf(catalog, copy, clock, present.isKept) : null;
+      if (!copy || present?.group !== group) return null;
+      if (copy.isRestored) {
+        comesFrom('cache');
+        cache.refresh(viewer, catalog);
+      }
+      return viewOf(catalog, copy, clock, present.isKept);
     } catch (error) {
       const isOfAnother = leader !== undefined && leader !== viewer.tokenHash && isPersonal(error);
       if (isOfAnother) return null;

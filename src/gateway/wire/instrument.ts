@@ -69,6 +69,12 @@ export function toInstrument(given: unknown, reading: Reading = readingIn('auto'
   };
 }
 
+/** The row that is read as this instrument. */
+export function toWire({ id, symbol, name, description, shariaStatus, ...same }: Instrument) {
+  const words = { friendlyName: name, desc: description, shariaStatus: shariaStatus ?? '' };
+  return { _id: id, ...words, ...same };
+}
+
 /** The interface's one table that says which fields are required. */
 function isWireInstrument(row: Row): row is Row & WireInstrument {
   return (

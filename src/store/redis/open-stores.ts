@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { OrderRecords } from '../order-records.ts';
-import { createRedisCatalogVersions } from './catalog-versions.ts';
-import { connectRedis } from './connection.ts';
+import { createRedisCatalogs } from './catalogs.ts';
+import { connectRedis, REDIS_TIMEOUT_MS } from './connection.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { createRedisHealth } from './redis-health.ts';
 import { createSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
@@ -18,10 +18,15 @@ export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLi
     return store;
   };
   // In parallel: a Redis that hangs costs the start one time-out, not one for each connection.
-  const opening = [kept(openRedisOrderRecords(options)), kept(connectRedis(options))] as const;
+  const { redisTimeoutMs = 2 * REDIS_TIMEOUT_MS } = given;
+  const opening = [
+    kept(openRedisOrderRecords(options)),
+    kept(connectRedis(options)),
+    kept(connectRedis({ ...options, redisTimeoutMs })),
+  ] as const;
   // Where one fails the other is closed as well, once it is open.
   await Promise.allSettled(opening);
-  const [records, redis] = await Promise.all(opening);
+  const [records, redis, bulk] = await Promise.all(opening);
   const resources = opened.move();
   const limits = createSharedLimits(redis, health, given);
   return {
@@ -30,8 +35,7 @@ export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLi
     limits,
     /** The known keys of one kind. */
     keys: limits.keys,
-    /** Versions from other replicas' catalogs. */
-    versions: createRedisCatalogVersions(redis, prefix),
+    catalogs: createRedisCatalogs(bulk, prefix),
     /** The versions of accounts, which the orders of all replicas advance. */
     accountVersions: records.versions,
     /** Whether Redis takes commands. */

@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { fireAndForget } from '../../../../lib/fire-and-forget.ts';
+import type { MaybePromise } from '../../../../lib/maybe-promise.ts';
 import { isGatewayError, UnsafePathError } from '../../../gateway/errors.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../../auth/errors.ts';
 import { detached, groupKey, inBackground, type Viewer } from '../../auth/viewer.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
 import { createGroupCatalog, type GroupCatalog } from './group-catalog.ts';
+import { createStoredCopies } from './stored-copies.ts';
 
 /** Whose call of op 1 it is, and what for: no reader waits for a `refresh`, and a `proof` has to be a 200, which a 304 is not. */
 interface CatalogFetch {
@@ -25,6 +27,7 @@ export function createCatalogCache(options: CatalogsOptions) {
   const { gateway, maxBytes, onFetched, clock } = options;
   /** The hashes of the tokens that calls in flight are made with, by their groups' keys. */
   const leaders = new Map<string, string>();
+  const copies = options.copies && createStoredCopies(options.copies, options);
   const catalogs = new LRUCache<string, GroupCatalog, CatalogFetch>({
     max: MAX_GROUPS,
     maxSize: maxBytes,
@@ -40,6 +43,11 @@ export function createCatalogCache(options: CatalogsOptions) {
     async fetchMethod(key, held, { options: entry, context: { viewer, group, purpose } }) {
       const catalog = held ?? createGroupCatalog(group, key, options);
       const isRefresh = purpose === 'refresh';
+      const stored = copies && purpose === 'read' && !catalog.copy ? await copies.get(key) : null;
+      if (stored !== null) {
+        entry.ttl = catalog.restore(stored);
+        return catalog;
+      }
       leaders.set(key, viewer.tokenHash);
       try {
         const caller = isRefresh ? inBackground(viewer) : detached(viewer);
@@ -47,6 +55,7 @@ export function createCatalogCache(options: CatalogsOptions) {
         const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
         entry.ttl = await catalog.receive(answer, confirmed, isRefresh);
         onFetched?.(answer.modified ? 'modified' : 'unmodified');
+        if (catalog.copy) fireAndForget('catalog archive', copies?.put(key, catalog.copy));
       } catch (error) {
         const isOfToken = isPersonal(error);
         onFetched?.(isOfToken ? 'personal' : 'failed');
@@ -73,6 +82,8 @@ export function createCatalogCache(options: CatalogsOptions) {
     all,
     held: (key: string) => catalogs.get(key),
     leader: (key: string) => leaders.get(key),
+    /** Whether a copy is stored that a read with proof would find. */
+    isStored: (key: string): MaybePromise<boolean> => copies?.has(key) ?? false,
     get byteSize(): number {
       return catalogs.calculatedSize;
     },

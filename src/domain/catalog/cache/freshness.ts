@@ -56,6 +56,40 @@ export function timesOf(
     expiresMs,
     /** While the gateway fails, the copy is served until this time (stale-if-error). */
     servesUntilMs: isProvisional ? expiresMs : expiresMs + staleMs,
+    isProvisional,
+    /** Whether it was stored, and the gateway has said nothing of it since. */
+    isRestored: false as boolean,
+  };
+}
+
+/** What is known of a copy that was stored so long ago. The times that follow count from then. */
+interface StoredTimes extends Pick<CopyTimes, 'initialAgeMs' | 'staleFromMs'> {
+  readonly storedForMs: number;
+  readonly sentMs: number;
+}
+
+/** The times of a copy that was stored: it is refreshed by its first reader. Null where it is too old to be served. */
+export function restoredTimes(
+  { storedForMs, sentMs, initialAgeMs, staleFromMs }: StoredTimes,
+  { maxAgeMs, staleMs, clock }: Pick<CatalogsOptions, 'maxAgeMs' | 'staleMs' | 'clock'>,
+): CopyTimes | null {
+  const nowMs = clock.now();
+  const storedAtMs = nowMs - storedForMs;
+  const sentAtMs = storedAtMs + sentMs;
+  const freshUntilMs = Math.min(storedAtMs + staleFromMs, sentAtMs - initialAgeMs + maxAgeMs);
+  const servesUntilMs = sentAtMs - initialAgeMs + maxAgeMs + staleMs;
+  // One of the future was stored before the date was set back: nobody knows its age.
+  if (storedForMs < 0 || servesUntilMs <= nowMs) return null;
+  return {
+    sentAtMs,
+    initialAgeMs,
+    staleFromMs: freshUntilMs,
+    refreshFromMs: nowMs,
+    // Its readers need not wait for the refresh that the first of them begins.
+    expiresMs: Math.min(servesUntilMs, Math.max(freshUntilMs, nowMs + ASK_AGAIN_MS)),
+    servesUntilMs,
+    isProvisional: false,
+    isRestored: true,
   };
 }
 

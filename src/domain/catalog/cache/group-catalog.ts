@@ -95,6 +95,8 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
     },
     /** The copy that is served without waiting. */
     served,
+    /** Holds a copy that was stored, and returns the TTL until its refresh. */
+    restore: hold,
     /**
      * Stores op 1's answer, or throws where it must not replace the present copy, and returns the TTL until its refresh.
      * `revalidated`: the one a 304 confirms.

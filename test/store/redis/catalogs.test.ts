@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRedisCatalogVersions } from '../../../src/store/redis/catalog-versions.ts';
+import { createRedisCatalogs } from '../../../src/store/redis/catalogs.ts';
 import { connectRedis } from '../../../src/store/redis/connection.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { startTestRedis } from '../../support/redis.ts';
@@ -10,7 +10,7 @@ describeWithRedis('former versions of catalogs in Redis', (serverPath) => {
     const prefix = 'trading-graph:';
     const options = { url: redis.url, prefix, onWarn() {}, redisTimeoutMs: 30_000 };
     const connection = await connectRedis(options);
-    const { put, get } = createRedisCatalogVersions(connection, prefix);
+    const { put, get } = createRedisCatalogs(connection, prefix).versions;
     try {
       await put('first', 'text');
       // As of a second ago, by which it is the oldest.
@@ -19,7 +19,7 @@ describeWithRedis('former versions of catalogs in Redis', (serverPath) => {
       expect(await get('first')).toBe('text');
       await put('last', 'text');
       expect([await get('first'), await get('last')]).toEqual([null, 'text']);
-      expect(await redis.command('DBSIZE')).toBe(1_001);
+      expect(await redis.command('DBSIZE')).toBe(1_002);
       // As where the clock was set back by an hour: what is put now is the latest all the same.
       for (let tenant = 1; tenant < 1_000; tenant += 1) {
         await redis.command(
