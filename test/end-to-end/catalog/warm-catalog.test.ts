@@ -133,6 +133,8 @@ describe('a stored catalog', () => {
     const environment = { ...plain, ...(await adapterOf('a', '')) };
     const first = await startTestApp({ ...inFile(), ...environment }, { gateway: sandbox });
     await first.query(CATALOG, { token: sandbox.token(DEMO), headers });
+    // Where nothing is stored, the fetch is the proof as well.
+    expect(sandbox.calls('getSession')).toBe(0);
     await eventually(world.isStored);
     await first.close();
     const same = await served(sandbox, environment, headers);
