@@ -3,7 +3,6 @@ import { steadyClock, systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import type { Log } from '../lib/log.ts';
 import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
-import type { Tracing } from '../lib/tracing/tracing.ts';
 import type { AdmissionParts } from './admission/admission.ts';
 import { createClientLimits } from './admission/client-limits.ts';
 import { plainContext } from './admission/plain-context.ts';
@@ -60,91 +59,75 @@ export const CONNECTIONS = {
 
 export type ConnectionBounds = Partial<typeof CONNECTIONS>;
 
-/** The bounds of one operation, and of a client's operations in a minute. */
-interface LimitOptions extends Pick<AdmissionParts, 'maxCost'> {
+/** What the owner of a schema has to say. */
+interface NeededOptions extends Pick<AdmissionParts, 'documents' | 'maxCost'> {
+  readonly schema: GraphQLSchema;
+  readonly log: Log;
   readonly limiter: EngineLimiter;
   readonly maxBodyBytes: number;
 }
 
-type DocumentOptions = Pick<AdmissionParts, 'documents'> &
-  Partial<Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>>;
-
-/** How operations are executed, and what of their answers is kept. */
-interface ExecutionOptions
-  extends Pick<GraphParts, 'createContext' | 'plugins'>,
+/** The rest, of which each has a default. */
+interface MoreOptions
+  extends Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
+    Pick<ErrorCodesOptions, 'traits' | 'describe'>,
+    Pick<GraphParts, 'createContext' | 'plugins'>,
     Pick<AdmissionParts, 'sizeOf' | 'isMemoryShort'>,
-    Pick<ServerSettings, 'longestHeartbeatMs' | 'tokenEndOf'> {
+    Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness'>,
+    Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,
+    Pick<
+      ServerSettings,
+      'longestHeartbeatMs' | 'tokenEndOf' | 'standingOf' | 'origins' | 'tracing'
+    > {
   readonly cachedResponsesBytes: number;
   /** Has the long work of all clients go by turns. */
   readonly scheduler: FairScheduler;
   /** True when results report what they cost. */
   readonly receipts: boolean;
-}
-
-/** Tells whose a request is. */
-interface CallerOptions extends Pick<ServerSettings, 'standingOf'> {
   readonly trustedProxies: readonly string[];
   readonly clientNames: readonly string[];
   /** Null where tokens come in headers alone. */
   readonly authCookie: AuthCookieOptions | null;
   /** Names in lower case; what is served of one set of their values is shared with nobody of another. */
   readonly forwardHeaders: readonly string[];
-}
-
-type HttpOptions = Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders'> &
-  Pick<ServerSettings, 'origins'>;
-
-interface ObservationOptions
-  extends Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'> {
   readonly metrics: {
     readonly server: ServerMetrics;
     readonly graph: ErrorCodesOptions['metrics'] & {
       readonly cacheReads?: { readonly response: CacheReads };
     };
   };
-  readonly tracing: Tracing | null;
-  readonly readiness: Readiness;
 }
 
-/** The first four have no default. */
-export interface EngineOptions {
-  readonly schema: GraphQLSchema;
-  readonly documents: DocumentOptions;
-  readonly limits: LimitOptions;
-  readonly log: Log;
-  readonly errors?: Partial<Pick<ErrorCodesOptions, 'traits' | 'describe'>>;
-  readonly execution?: Partial<ExecutionOptions>;
-  readonly callers?: Partial<CallerOptions>;
-  readonly http?: Partial<HttpOptions>;
-  readonly connections?: ConnectionBounds;
-  readonly observation?: Partial<ObservationOptions>;
-}
+export type EngineOptions = NeededOptions &
+  Partial<MoreOptions> & { readonly connections?: ConnectionBounds };
 
 /** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
 export function createEngine(given: EngineOptions) {
   const options = withDefaults(given);
-  const { execution, http, observation, connections } = options;
-  const { metrics, readiness } = observation;
-  const { cachedResponsesBytes, isMemoryShort } = execution;
+  const { metrics, readiness, cachedResponsesBytes, connections } = options;
   const caches = {
     responses: createResponseCache(cachedResponsesBytes, metrics.graph.cacheReads?.response),
-    persisted: createPersistedDocuments({ ...options.documents, log: options.log }),
+    persisted: createPersistedDocuments(options),
   };
-  const graph = graphOf(options, caches);
-  const settings = settingsOf(options, graph);
-  const webSockets = createWebSocketEndpoint(settings, isMemoryShort);
+  const settings = settingsOf(options, graphOf(options, caches));
+  const webSockets = createWebSocketEndpoint(settings, options.isMemoryShort);
   const { most: maxConnections, lingerMs } = connections;
   const ofServer = { readiness, webSockets, lingerMs, maxConnections };
-  const server = createHttpServer({ ...http, ...settings, ...ofServer });
+  const server = createHttpServer({ ...options, ...settings, ...ofServer });
   return { ...settings, ...caches, readiness, webSockets, server };
 }
 
 type Options = ReturnType<typeof withDefaults>;
 
-function withDefaults({ schema, log, limits, ...given }: EngineOptions) {
-  const execution: ExecutionOptions = {
+function withDefaults(given: EngineOptions) {
+  const { schema, log, plugins = openPlugins(schema, [], log) } = given;
+  const defaults: MoreOptions = {
+    plugins,
+    trusted: null,
+    trustedOnly: 'off',
+    traits: REQUEST_CODES,
+    describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
     createContext: (_caller, operation) => plainContext(operation),
-    plugins: given.execution?.plugins ?? openPlugins(schema, [], log),
     sizeOf: () => 100,
     isMemoryShort: () => false,
     longestHeartbeatMs: 60_000,
@@ -152,69 +135,42 @@ function withDefaults({ schema, log, limits, ...given }: EngineOptions) {
     cachedResponsesBytes: MAX_BYTES / 4,
     scheduler: new FairScheduler(),
     receipts: false,
-    ...given.execution,
-  };
-  const observation: ObservationOptions = {
+    standingOf: () => undefined,
+    trustedProxies: [],
+    clientNames: [],
+    authCookie: null,
+    forwardHeaders: [],
+    origins: { origins: [], anyLocalhost: false },
+    sites: [],
+    sdl: null,
+    corsHeaders: [],
     // Metrics that nobody reads.
-    metrics: given.observation?.metrics ?? {
+    metrics: given.metrics ?? {
       server: createServerMetrics(new Registry()),
       graph: { error() {}, refusal() {} },
     },
-    readiness: given.observation?.readiness ?? new Readiness({}),
-    ...OBSERVATION,
-    ...given.observation,
+    readiness: new Readiness({}),
+    tracing: null,
+    sample: 1,
+    accountKey: null,
+    callsMember: 'callsMs',
   };
-  return {
-    schema,
-    log,
-    limits,
-    execution,
-    observation,
-    documents: { ...DOCUMENTS, ...given.documents },
-    errors: { ...ERRORS, ...given.errors },
-    callers: { ...CALLERS, ...given.callers },
-    http: { ...HTTP, ...given.http },
-    connections: { ...CONNECTIONS, ...given.connections },
-  };
+  return { ...defaults, ...given, connections: { ...CONNECTIONS, ...given.connections } };
 }
 
-const DOCUMENTS = { trusted: null, trustedOnly: 'off' } as const;
-const OBSERVATION = { tracing: null, sample: 1, accountKey: null, callsMember: 'callsMs' };
-const ERRORS: Pick<ErrorCodesOptions, 'traits' | 'describe'> = {
-  traits: REQUEST_CODES,
-  describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
-};
-const CALLERS: CallerOptions = {
-  standingOf: () => undefined,
-  trustedProxies: [],
-  clientNames: [],
-  authCookie: null,
-  forwardHeaders: [],
-};
-const HTTP: HttpOptions = {
-  origins: { origins: [], anyLocalhost: false },
-  sites: [],
-  sdl: null,
-  corsHeaders: [],
-};
-
 function graphOf(
-  { schema, log, limits: { limiter, maxCost }, execution, ...options }: Options,
+  options: Options,
   { responses, persisted }: { responses: ResponseCache; persisted: PersistedDocuments },
 ): Graph {
-  const { documents } = options.documents;
-  const { plugins, receipts, scheduler } = execution;
+  const { schema, plugins, limiter, metrics } = options;
   const limits = createClientLimits({ limiter, schema });
-  const metrics = options.observation.metrics.graph;
-  const codes = new ErrorCodes({ ...options.errors, log, metrics });
+  const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
   const pace = createEventPace(limiter, systemClock);
   const seesResults = plugins.hooks.length > 0;
-  const shared = { limits, scheduler, maxCost, codes, receipts };
+  const shared = { ...options, limits, codes };
   return createGraph({
-    ...execution,
-    schema,
-    codes,
-    admission: { ...execution, ...shared, documents, persisted, keepsTree: seesResults },
+    ...shared,
+    admission: { ...shared, persisted, keepsTree: seesResults },
     execution: createExecution({
       ...shared,
       responses,
@@ -224,25 +180,18 @@ function graphOf(
   });
 }
 
-function settingsOf(
-  { log, limits, execution, callers, http, observation, connections }: Options,
-  graph: Graph,
-): ServerSettings {
-  const { server: metrics, graph: counts } = observation.metrics;
+function settingsOf(options: Options, graph: Graph): ServerSettings {
+  const { log, connections, limiter, authCookie } = options;
+  const { server: metrics, graph: counts } = options.metrics;
   const { clock, unreadBytes, unfinishedBytes } = connections;
   return {
-    ...limits,
-    ...execution,
-    ...callers,
-    ...http,
-    ...observation,
+    ...options,
     ...connections,
     graph,
-    log,
     metrics,
     lasting: new LastingConnections(),
     refused: (limit) => counts.refusal(limit),
-    addresses: createClientAddresses(callers.trustedProxies, log),
+    addresses: createClientAddresses(options.trustedProxies, log),
     buffers: createSendBuffers({
       ...connections,
       maxBytes: unreadBytes,
@@ -253,10 +202,10 @@ function settingsOf(
       maxBytes: unfinishedBytes,
       onCut: (reason) => metrics.sendersCut.add(reason),
     }),
-    countMessage: messageBudget(limits.limiter),
-    tokens: new BearerTokens(callers.authCookie && createAuthCookie(callers.authCookie)),
-    forwarding: createHeaderForwarding(callers.forwardHeaders),
-    clientNames: createClientNames(callers.clientNames),
-    accessLog: createAccessLog({ ...observation, log, clock, metrics }),
+    countMessage: messageBudget(limiter),
+    tokens: new BearerTokens(authCookie && createAuthCookie(authCookie)),
+    forwarding: createHeaderForwarding(options.forwardHeaders),
+    clientNames: createClientNames(options.clientNames),
+    accessLog: createAccessLog({ ...options, clock, metrics }),
   };
 }

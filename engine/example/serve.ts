@@ -75,6 +75,5 @@ export function serveExample(log: Log) {
   const limiter = new Limiter(limitsOf(ENGINE_LIMITS, { ...perMinute, maxCost }), steadyClock);
   const executors = createExecutors(schema);
   const documents = new Documents({ schema, limits, introspection: true, executors });
-  const bounds = { limiter, maxCost, maxBodyBytes: 65_536 };
-  return createEngine({ schema, log, documents: { documents }, limits: bounds });
+  return createEngine({ schema, log, documents, limiter, maxCost, maxBodyBytes: 65_536 });
 }

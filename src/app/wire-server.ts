@@ -25,70 +25,53 @@ export type WiredServer = ReturnType<typeof wireServer>;
 
 /** Hands the schema, and what the engine has to know of its domain, to the engine. */
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {
-  const { documents, domain, gateway, limiter, memory, metrics, stores } = resources;
-  const { services, tracing, trusted, turns } = resources;
-  const { schema, plugins, log, connections, cacheBytes } = options;
-  const { maxCost, maxBodyBytes, clientNames, trustedProxies } = config;
-  const { authCookie, gatewayForwardHeaders: forwardHeaders } = config;
+  const { domain, gateway, memory, metrics, services, stores, trusted, turns } = resources;
+  const { schema, cacheBytes } = options;
+  const { authCookie: name, gatewayForwardHeaders: forwardHeaders } = config;
   return createEngine({
-    schema,
-    log,
-    connections,
-    documents: { documents, trusted, trustedOnly: config.persistedDocumentsOnly },
-    limits: { limiter, maxCost, maxBodyBytes },
-    errors: {
-      traits: { ...ERROR_CODES, ...options.extensions.codes },
-      describe: (cause) =>
-        cause instanceof DeclaredError || cause instanceof JudgeError
-          ? cause.described
-          : publicCause(cause),
-    },
-    execution: {
-      plugins,
-      scheduler: turns,
-      createContext: (caller, operation) => new GraphContext(services, caller, operation),
-      sizeOf: (name, { account }) => sizeOf(name, (one) => cachedSize(domain, account, one)),
-      isMemoryShort: () => memory.isShort,
-      longestHeartbeatMs: MAX_HEARTBEAT_SECONDS * 1_000,
-      tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
-      cachedResponsesBytes: cacheBytes.answers,
-      receipts: config.sandbox,
-    },
-    callers: {
-      standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
-      clientNames,
-      trustedProxies,
-      forwardHeaders,
-      authCookie:
-        authCookie === null ? null : { name: authCookie, refusedBy: 'UNAUTHENTICATED', expiryOf },
-    },
-    http: {
-      origins: config.corsOrigins,
-      // A page sends them on like any other client.
-      corsHeaders: [...config.corsHeaders, ...forwardHeaders],
-      sites: sitesOf(config, resources, () =>
-        config.introspection
-          ? new Map([['docs/schema.md', schemaPage(schema, { hasService: true })]])
-          : new Map(),
-      ),
-      sdl: config.introspection ? printedSchema(schema) : null,
-    },
-    observation: {
-      metrics,
-      tracing,
-      sample: config.logSample,
-      accountKey: config.logAccountKey,
-      callsMember: 'gatewayMs',
-      readiness: new Readiness({
-        gateway: () => gateway.degradedReason(),
-        'order-store': () => stores.records.degradedReason(),
-        'order-gap': () => stores.records.gapReason(),
-        'orders-held': () => stores.records.holdReason(),
-        clock: () => gateway.clockSkew.degradedReason(),
-        redis: () => stores.redisReason(),
-        memory: () => memory.degradedReason(),
-      }),
-    },
+    ...config,
+    ...resources,
+    ...options,
+    trusted,
+    trustedOnly: config.persistedDocumentsOnly,
+    traits: { ...ERROR_CODES, ...options.extensions.codes },
+    describe: (cause) =>
+      cause instanceof DeclaredError || cause instanceof JudgeError
+        ? cause.described
+        : publicCause(cause),
+    scheduler: turns,
+    createContext: (caller, operation) => new GraphContext(services, caller, operation),
+    sizeOf: (list, { account }) => sizeOf(list, (one) => cachedSize(domain, account, one)),
+    isMemoryShort: () => memory.isShort,
+    longestHeartbeatMs: MAX_HEARTBEAT_SECONDS * 1_000,
+    tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
+    cachedResponsesBytes: cacheBytes.answers,
+    receipts: config.sandbox,
+    standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
+    forwardHeaders,
+    authCookie: name === null ? null : { name, refusedBy: 'UNAUTHENTICATED', expiryOf },
+    origins: config.corsOrigins,
+    // A page sends them on like any other client.
+    corsHeaders: [...config.corsHeaders, ...forwardHeaders],
+    sites: sitesOf(config, resources, () =>
+      config.introspection
+        ? new Map([['docs/schema.md', schemaPage(schema, { hasService: true })]])
+        : new Map(),
+    ),
+    sdl: config.introspection ? printedSchema(schema) : null,
+    metrics,
+    sample: config.logSample,
+    accountKey: config.logAccountKey,
+    callsMember: 'gatewayMs',
+    readiness: new Readiness({
+      gateway: () => gateway.degradedReason(),
+      'order-store': () => stores.records.degradedReason(),
+      'order-gap': () => stores.records.gapReason(),
+      'orders-held': () => stores.records.holdReason(),
+      clock: () => gateway.clockSkew.degradedReason(),
+      redis: () => stores.redisReason(),
+      memory: () => memory.degradedReason(),
+    }),
   });
 }
 
