@@ -11,6 +11,7 @@ export interface Call {
   readonly operation: OperationName;
   /** The decoded values of the path's `{parameters}`. */
   readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
   /** Undefined without a body, or where it is no JSON. */
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;

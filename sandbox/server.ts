@@ -70,7 +70,8 @@ async function serve(
 
   const { operation, params } = route;
   const body = bytes.length === 0 ? undefined : parseJson(bytes);
-  const call: Call = { operation, params, body, headers: request.headers, claims };
+  const query = new URLSearchParams(request.url?.split('?')[1]);
+  const call: Call = { operation, params, query, body, headers: request.headers, claims };
   const fault = faults.take(operation, claims?.login ?? null);
   response.once('close', () => {
     const status = response.writableFinished ? response.statusCode : null;

@@ -8,7 +8,7 @@ import { memo } from '../../lib/memo.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { failure } from '../gateway/judge.ts';
-import { WrittenJson } from '../gateway/request-templates.ts';
+import { SerializedJson } from '../gateway/request-templates.ts';
 import { createJudgement } from './backend-judgement.ts';
 import { checkRequest } from './backend-request.ts';
 import { fault, shown } from './faults.ts';
@@ -187,8 +187,8 @@ function readRequest(given: WriteRequest = {}): Promise<WriteRequest> {
   return observed(promised(read));
 }
 
-function writtenBody(body: unknown): WrittenJson {
+function writtenBody(body: unknown): SerializedJson {
   const text: unknown = JSON.stringify(body);
   if (typeof text !== 'string') throw fault(`a body is nothing in JSON (it is ${shown(body)})`);
-  return new WrittenJson(text);
+  return new SerializedJson(text);
 }

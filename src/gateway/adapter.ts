@@ -225,8 +225,11 @@ function pathWith(template: string, path: string, wanted: unknown): string {
     throw new TypeError(`the path has to name ${names.join(' and ') || 'no parameter'} once`);
   }
   if (WITHIN_TEXT.test(text)) throw new TypeError('a parameter of the path has to stand alone');
-  const [, ...values] = new RegExp(`^${template.replace(PARAMETER, '([^/]+)')}$`).exec(path) ?? [];
-  const whole = text.replace(PARAMETER, (name) => values[names.indexOf(name)] ?? '');
+  const [own = '', query] = path.split('?');
+  const [, ...values] = new RegExp(`^${template.replace(PARAMETER, '([^/]+)')}$`).exec(own) ?? [];
+  const filled = text.replace(PARAMETER, (name) => values[names.indexOf(name)] ?? '');
+  const whole =
+    query === undefined ? filled : `${filled}${filled.includes('?') ? '&' : '?'}${query}`;
   const { pathname, search } = new URL(whole, 'http://gateway');
   if (pathname + search !== whole)
     throw new TypeError('the path is none that can be sent as it is');

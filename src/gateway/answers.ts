@@ -1,8 +1,6 @@
 import type { Position, Session } from './model.ts';
-import type { ReadName } from './operations.ts';
 import type { GatewayRefusal } from './wire/bodies.ts';
 import type { toInstruments } from './wire/instrument.ts';
-import type { Reading } from './wire/scalars.ts';
 
 /** When a read was sent: of two answers the one of the later logical time is newer. */
 export interface ReadTimes {
@@ -44,15 +42,3 @@ export interface PositionsAnswer extends ReadTimes {
 export type Acknowledgement =
   | { readonly outcome: 'acknowledged' }
   | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
-
-/** A read that needs nothing but its viewer: `ViewerGateway.read` calls it, and `Scope.read` memoizes it. */
-export interface Read<T> {
-  readonly operation: ViewerRead;
-  /** Checks the JSON of an answer and maps it; null where it breaks the interface. */
-  readonly map: (body: unknown, reading: Reading) => T | null;
-  /** Names the shape of a valid answer, for the log. */
-  readonly expected: string;
-}
-
-/** The other reads' answers name a login or a group, which they prove, or are polled: they have methods of their own. */
-export type ViewerRead = Exclude<ReadName, 'getAllTickers' | 'getSession' | 'getOpenPositions'>;

@@ -32,10 +32,6 @@ export interface BackendWrite {
   readonly refreshes: readonly string[];
 }
 
-interface BackendCall extends RequestDetails {
-  readonly query?: Readonly<Record<string, string>>;
-}
-
 export type BackendClient = ReturnType<typeof createBackendClient>;
 
 /** Calls one backend over connections, breakers, retries and spans of its own. Its answers prove nothing of any token. */
@@ -57,14 +53,10 @@ export function createBackendClient(settings: BackendSettings, parts: WireParts)
   const wire = createWire({ ...parts, ...requests, url, operations, widths, retries });
   return {
     /** `name` is an operation of its own; a path value that could leave its segment is refused by an UnsafePathError. */
-    call(name: string, caller: Caller, { query = {}, ...details }: BackendCall): Promise<Exchange> {
+    call(name: string, caller: Caller, details: RequestDetails): Promise<Exchange> {
       const call = templates[name]?.(caller, details);
       if (call === undefined) throw new Error(`no operation ${name}`);
-      const search = new URLSearchParams(query).toString();
-      return exchanged(
-        wire.send,
-        search === '' ? call : { ...call, path: `${call.path}?${search}` },
-      );
+      return exchanged(wire.send, call);
     },
     close: wire.close,
   };

@@ -8,7 +8,6 @@ import type {
   Acknowledgement,
   CatalogAnswer,
   PositionsAnswer,
-  Read,
   ReadTimes,
   SessionAnswer,
 } from './answers.ts';
@@ -21,7 +20,6 @@ import type { LimitOrder, MarketOrder } from './model.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
 import {
-  type PathValues,
   type RequestDetails,
   type RequestSettings,
   requestTemplates,
@@ -29,8 +27,10 @@ import {
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { positionsReader, toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
+import type { Read, ReadRequest } from './wire/reads.ts';
 import { isRow, type Reading, readingIn, type TimeUnit, text } from './wire/scalars.ts';
 import { isSnapshotOf, toSession } from './wire/session.ts';
+import { WRITES, type WriteInput, type WriteName } from './wire/writes.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
   readonly send: Send;
@@ -44,29 +44,6 @@ export interface GatewayClientOptions extends RequestSettings {
   /** Called with how an answer was read. */
   readonly onRead?: (operation: OperationName, reading: Reading) => void;
 }
-
-/** The inputs of the writes that are neither orders nor a login; most are the body as they are. */
-export interface Writes {
-  readonly forgotPassword: { readonly email: string };
-  readonly resetTradingAccountPassword: { readonly accountExternalId: string };
-  readonly addCryptoWallet: { readonly address: string };
-  readonly addMobileWallet: { readonly phone: string };
-  readonly setValue: { readonly key: string; readonly value: unknown };
-  readonly markNotificationsRead: { readonly ids: readonly number[] };
-  readonly registerDevice: {
-    readonly deviceId: string;
-    readonly token?: string;
-    readonly platform?: string;
-    readonly enabled?: boolean;
-  };
-}
-
-const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => RequestDetails } = {
-  resetTradingAccountPassword: (input) => ({
-    body: { account_external_id: input.accountExternalId },
-  }),
-  setValue: ({ key, value }) => ({ path: { key }, body: { value } }),
-};
 
 type Sending = Pick<RequestDetails, 'sendBeforeMs' | 'onLate'>;
 
@@ -107,7 +84,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
     return answer;
   }
 
-  /** Returns a value of an answer; one that breaks the interface is an error, and figures that no double carries are counted. */
+  /** A value of an answer; one that breaks the interface is an error, and figures that no double carries are counted. */
   function whole<T>(
     operation: OperationName,
     expected: string,
@@ -120,13 +97,17 @@ export function createGatewayClient(options: GatewayClientOptions) {
   }
 
   return {
-    read<T>(caller: Caller, { operation, map, expected }: Read<T>, path: PathValues): Promise<T> {
+    read<T>(
+      caller: Caller,
+      { operation, map, expected }: Read<T>,
+      request?: ReadRequest,
+    ): Promise<T> {
       const read = (exchange: Exchange) => {
         const body = jsonOf(bodyOf(operation, exchange), parseLongIntegers);
         const reading = readingIn(options.gatewayTimeUnit);
         return whole(operation, expected, map(body, reading), reading);
       };
-      return call(operation, caller, read, { path });
+      return call(operation, caller, read, request);
     },
     async getAllTickers(
       caller: Caller,
@@ -163,14 +144,15 @@ export function createGatewayClient(options: GatewayClientOptions) {
       };
       return call(operation, caller, judge, { body: { email, password } });
     },
-    write<Name extends keyof Writes>(
+    write<Name extends WriteName>(
       caller: Caller,
       operation: Name,
-      input: Writes[Name],
+      input: WriteInput<Name>,
     ): Promise<Acknowledgement> {
-      const path = { provider: options.gatewayMobileWallet };
-      const details = WRITTEN[operation]?.(input) ?? { path, body: input };
-      return call(operation, caller, (exchange) => judgeWrite(operation, exchange), details);
+      const details: RequestDetails = WRITES[operation](input as never);
+      const path = { provider: options.gatewayMobileWallet, ...details.path };
+      const judge = (exchange: Exchange) => judgeWrite(operation, exchange);
+      return call(operation, caller, judge, { ...details, path });
     },
     openPosition: (caller: Caller, order: MarketOrder, details: Sending = {}) =>
       call('openPosition', caller, unjudged, {

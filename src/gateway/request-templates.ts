@@ -3,8 +3,8 @@ import { type PathValueSource, UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';
 import { type GatewayOperation, isOperation } from './operations.ts';
 
-/** A body that whoever sends it has written. */
-export class WrittenJson {
+/** A body that its sender has serialized. */
+export class SerializedJson {
   readonly text: string;
 
   constructor(text: string) {
@@ -28,6 +28,7 @@ export interface RequestSettings {
 /** The parts in which two requests of one operation and caller differ. */
 export interface RequestDetails extends Pick<WireCall, 'onLate'> {
   readonly path?: PathValues;
+  readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** Names and values alternate. */
   readonly headers?: readonly string[];
@@ -55,20 +56,25 @@ function templateOf(operation: string, row: GatewayOperation, settings: RequestS
   }[row.bounds];
   return (
     caller: Caller,
-    { path = {}, body, headers = [], sendBeforeMs, onLate }: RequestDetails = {},
+    { path = {}, query, body, headers = [], sendBeforeMs, onLate }: RequestDetails = {},
   ): WireCall => ({
     operation,
     row,
     caller,
     onLate,
-    path: pathOf(path),
+    path: query === undefined ? pathOf(path) : withQuery(pathOf(path), query),
     headers: headersOf(caller, headers),
     body:
-      body === undefined ? null : body instanceof WrittenJson ? body.text : JSON.stringify(body),
+      body === undefined ? null : body instanceof SerializedJson ? body.text : JSON.stringify(body),
     ...bounds,
     sendBeforeMs: sendBeforeMs ?? undefined,
     signal: row.effect === 'read' ? caller.signal : undefined,
   });
+}
+
+function withQuery(path: string, query: Readonly<Record<string, string>>): string {
+  const search = new URLSearchParams(query).toString();
+  return search === '' ? path : `${path}?${search}`;
 }
 
 function createHeaders(

@@ -1,6 +1,6 @@
 import { traits } from '../../engine/operation/field-traits.ts';
 import { InputError } from '../domain/input-error.ts';
-import type { Read } from '../gateway/answers.ts';
+import type { Read } from '../gateway/wire/reads.ts';
 import type { Context } from './context.ts';
 import type { AccountRead, Scope } from './scope.ts';
 

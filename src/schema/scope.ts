@@ -9,11 +9,11 @@ import { type InstrumentConnection, pageOf } from '../domain/catalog/paging/page
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
 import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
-import type { PositionsAnswer, Read, SessionAnswer } from '../gateway/answers.ts';
+import type { PositionsAnswer, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
-import { OPERATIONS, type Proves, type ReadName } from '../gateway/operations.ts';
-import { READS } from '../gateway/wire/reads.ts';
+import type { ReadName } from '../gateway/operations.ts';
+import { PROVING_READS, type Read, type ReadRequest } from '../gateway/wire/reads.ts';
 import type { Services } from './services.ts';
 
 const MAX_IDS = 500;
@@ -57,10 +57,6 @@ export const NO_PLAN: Plan = {
   isDeferred: () => false,
 };
 
-const PROVING_READS: readonly Read<unknown>[] = Object.values(READS).filter(
-  ({ operation }) => (OPERATIONS[operation].proves as Proves) !== 'nothing',
-);
-
 /**
  * The memoized reads of one viewer between two writes: each gateway operation is called at most
  * once, however often a document selects it. After a write a new scope begins, whose reads are sent
@@ -81,7 +77,7 @@ export class Scope implements OwnReads {
   #pair: Promise<ListPair | SnapshotAlone> | undefined;
   #snapshotAhead: Promise<SessionAnswer> | undefined;
   #catalog: MaybePromise<CatalogView> | undefined;
-  #reads: Map<Read<unknown>, Promise<unknown>> | undefined;
+  #reads: Map<string, Promise<unknown>> | undefined;
   #instruments: DataLoader<string, Instrument | null> | undefined;
   #positionsById: DataLoader<string, Position | null> | undefined;
   #ordersById: DataLoader<string, Order | null> | undefined;
@@ -308,11 +304,13 @@ export class Scope implements OwnReads {
     return chain(this.catalog(), ({ version }) => pageOf(version, request));
   }
 
-  /** A read that needs nothing but its viewer. */
-  read<T>(read: Read<T>): Promise<T> {
+  /** A read that needs nothing but its viewer and what it is asked with. */
+  read<T>(read: Read<T>, request?: ReadRequest): Promise<T> {
     this.#reads ??= new Map();
-    const ask = () => this.#asViewer((viewer) => this.#services.gateway.read(viewer, read));
-    return memo(this.#reads, read, ask) as Promise<T>;
+    const key = read.operation + (request === undefined ? '' : JSON.stringify(request));
+    const { gateway } = this.#services;
+    const ask = () => this.#asViewer((viewer) => gateway.read(viewer, read, request));
+    return memo(this.#reads, key, ask) as Promise<T>;
   }
 
   #asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {

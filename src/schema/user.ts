@@ -2,7 +2,7 @@ import { clientOf } from '../../lib/caller.ts';
 import { isExactNumber } from '../../lib/exact-json.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Acknowledgement } from '../gateway/answers.ts';
-import type { Writes } from '../gateway/client.ts';
+import type { WriteInput, WriteName } from '../gateway/wire/writes.ts';
 import { acknowledged, needed } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -116,12 +116,12 @@ builder.mutationFields((t) => ({
 }));
 
 /** The interface does not say whether ops 14 and 15 need a token, so one that is present is sent. */
-const AS_ANYONE: ReadonlySet<keyof Writes> = new Set(['markNotificationsRead', 'registerDevice']);
+const AS_ANYONE: ReadonlySet<WriteName> = new Set(['markNotificationsRead', 'registerDevice']);
 
-function write<Name extends keyof Writes>(
+function write<Name extends WriteName>(
   context: Context,
   operation: Name,
-  input: Writes[Name],
+  input: WriteInput<Name>,
 ): Promise<Acknowledgement> {
   const { client, gateway, writeLimits } = context.services;
   // The scope of the write itself, since the previous one may read with the token of a new login.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { GatewayAdapter } from '../../src/gateway/gateway-adapter.ts';
 import { READS } from '../../src/gateway/wire/reads.ts';
 import { digits, figure, instant, isRow, type Reading } from '../../src/gateway/wire/scalars.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
@@ -42,6 +43,23 @@ describe('the catalog', () => {
       message: expect.stringContaining('no list of instruments'),
     });
   });
+});
+
+test('a read is sent with what it is asked with, an adapter in between or not', async () => {
+  await using gateway = await startScriptedGateway((socket) =>
+    socket.write(answer(200, { customerId: 'c' })),
+  );
+  const adapter: GatewayAdapter = { request: ({ path }) => ({ path: `/v2${path}?lang=en` }) };
+  for (const options of [{}, { adapter }]) {
+    await using open = openClient(gateway.url, options);
+    const query = { first: '2', after: 'a&b' };
+    expect(await open.client.read(anyCaller, READS.getCustomerId, { query })).toBe('c');
+  }
+  const path = '/payments/client/customer-id';
+  expect(gateway.requests.map(({ path: sent }) => sent)).toEqual([
+    `${path}?first=2&after=a%26b`,
+    `/v2${path}?lang=en&first=2&after=a%26b`,
+  ]);
 });
 
 describe('the open positions', () => {
@@ -90,7 +108,7 @@ test.each([
     const map = (row: unknown, reading: Reading) =>
       isRow(row) ? [digits(row.id), figure(row.profit, reading), instant(row.at, reading)] : null;
     const read = { operation: 'getCustomerId', map, expected: 'figures' } as const;
-    const found = await open.client.read(anyCaller, read, {});
+    const found = await open.client.read(anyCaller, read);
     expect(found).toEqual(['9007199254740993', null, expect.any(Number)]);
     expect(counted).toEqual([['getCustomerId', 1, 0]]);
     const listed = await open.client.getOpenPositions(anyCaller, null);
@@ -116,7 +134,7 @@ describe('the content type', () => {
       socket.write(type === null ? bare : whole);
     });
     await using open = openClient(gateway.url);
-    const id = open.client.read(anyCaller, READS.getCustomerId, {}).catch((error) => error.kind);
+    const id = open.client.read(anyCaller, READS.getCustomerId).catch((error) => error.kind);
     expect(await id).toBe(expected);
   });
 });

@@ -125,11 +125,7 @@ describe('the AbortSignal of a client', () => {
     await using gateway = await startScriptedGateway(silence);
     await using open = openClient(gateway.url, NARROW);
     const controller = new AbortController();
-    const read = open.client.read(
-      { ...anyCaller, signal: controller.signal },
-      READS.getCustomerId,
-      {},
-    );
+    const read = open.client.read({ ...anyCaller, signal: controller.signal }, READS.getCustomerId);
     await eventually(() => expect(gateway.requests).toHaveLength(1));
     controller.abort();
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
@@ -177,7 +173,7 @@ test('no order goes out on a connection that another call was sent on', async ()
   for (let order = 0; order < 3; order += 1) {
     await open.client.openPosition(anyCaller, marketOrder);
     await open.client.placeLimitOrder(anyCaller, limitOrder);
-    await open.client.read(anyCaller, READS.getCustomerId, {});
+    await open.client.read(anyCaller, READS.getCustomerId);
   }
   const used = (verb: string) =>
     gateway.requests.filter(({ method }) => method === verb).map(({ connection }) => connection);
@@ -208,8 +204,8 @@ test('a request that undici would resend after a lost connection is not resent',
   const pools: Pools = { ...none, of: () => pool, close };
   await using open = openClient(gateway.url, { pools });
   const reads = [
-    open.client.read(anyCaller, READS.getCustomerId, {}),
-    open.client.read(anyCaller, READS.getWithdrawalMethods, {}),
+    open.client.read(anyCaller, READS.getCustomerId),
+    open.client.read(anyCaller, READS.getWithdrawalMethods),
   ];
   const settled = Promise.allSettled(reads);
   await eventually(() => expect(gateway.requests).toHaveLength(2));

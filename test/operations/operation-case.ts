@@ -1,10 +1,11 @@
 import type { Viewer } from '../../src/domain/auth/viewer.ts';
 import type { ViewerGateway } from '../../src/domain/auth/viewer-gateway.ts';
-import type { Read } from '../../src/gateway/answers.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
-import type { GatewayClient, Writes } from '../../src/gateway/client.ts';
+import type { GatewayClient } from '../../src/gateway/client.ts';
 import type { OPERATIONS, OperationName, Proves } from '../../src/gateway/operations.ts';
+import type { Read } from '../../src/gateway/wire/reads.ts';
 import { readingIn, type TimeUnit } from '../../src/gateway/wire/scalars.ts';
+import type { WriteInput, WriteName } from '../../src/gateway/wire/writes.ts';
 
 /** What the suites know of an operation: each repeats what the interface says, so that a wrong row of the table fails. */
 export interface OperationCase {
@@ -74,7 +75,7 @@ export function plainRead<T>(
 ): ReadCase {
   return {
     ...READ,
-    call: (client, caller) => client.read(caller, read, { login: '700001' }),
+    call: (client, caller) => client.read(caller, read),
     ask: (gateway, viewer) => gateway.read(viewer, read),
     read: (body, unit) => read.map(body, readingIn(unit)),
     ...given,
@@ -82,9 +83,9 @@ export function plainRead<T>(
 }
 
 /** A write with a token: `input` is the gateway's, `fields` the GraphQL input. */
-export function write<Name extends keyof Writes>(
+export function write<Name extends WriteName>(
   operation: Name,
-  input: Writes[Name],
+  input: WriteInput<Name>,
   {
     fields,
     ...given

@@ -2,14 +2,15 @@ import type {
   Acknowledgement,
   CatalogAnswer,
   PositionsAnswer,
-  Read,
   SessionAnswer,
 } from '../../gateway/answers.ts';
-import type { GatewayClient, Writes } from '../../gateway/client.ts';
+import type { GatewayClient } from '../../gateway/client.ts';
 import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { OrderCall } from '../../gateway/model.ts';
 import type { OperationName } from '../../gateway/operations.ts';
+import type { Read, ReadRequest } from '../../gateway/wire/reads.ts';
+import type { WriteInput, WriteName } from '../../gateway/wire/writes.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofTrials } from './proof-trials.ts';
 import type { TokenRefusals } from './token-refusals.ts';
@@ -81,8 +82,8 @@ export function createViewerGateway({
 
   return {
     /** A read that needs nothing but its viewer; what its 200 proves is in its row. */
-    read<T>(viewer: Viewer, read: Read<T>): Promise<T> {
-      const send = () => client.read(viewer, read, { login: viewer.login });
+    read<T>(viewer: Viewer, read: Read<T>, request?: ReadRequest): Promise<T> {
+      const send = () => client.read(viewer, read, request);
       return call(viewer, read.operation, send, (_answer, prove) => prove(null));
     },
     async getAllTickers(
@@ -141,10 +142,10 @@ export function createViewerGateway({
       return exchange;
     },
     /** A small write: its success proves nothing, its 401 ends proof like any other. */
-    write<Name extends keyof Writes>(
+    write<Name extends WriteName>(
       viewer: Viewer,
       operation: Name,
-      input: Writes[Name],
+      input: WriteInput<Name>,
     ): Promise<Acknowledgement> {
       return call(viewer, operation, () => client.write(viewer, operation, input));
     },

@@ -1,5 +1,4 @@
-import type { ViewerRead } from '../answers.ts';
-import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../operations.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName, type ReadName } from '../operations.ts';
 import { READS } from '../wire/reads.ts';
 import { readingIn } from '../wire/scalars.ts';
 import { shapeOf } from './described-shape.ts';
@@ -99,17 +98,14 @@ const WRITTEN = Object.fromEntries(
     name,
     OPERATIONS[name].effect === 'order' ? SUBMITTED : ACKNOWLEDGED,
   ]),
-) as Record<
-  Exclude<OperationName, 'getAllTickers' | 'getSession' | 'getOpenPositions' | ViewerRead>,
-  Shape
->;
+) as Record<Exclude<OperationName, ReadName>, Shape>;
 
 const READ_BY_DESCRIPTION = Object.fromEntries(
   Object.values(READS).map(({ operation, description, map }) => {
     const isRead = (body: unknown) => map(body, readingIn('auto')) !== null;
     return [operation, shapeOf(description, isRead)];
   }),
-) as Record<ViewerRead, Shape>;
+) as Record<keyof typeof READS, Shape>;
 
 /**
  * The answers with status 200, field by field, each with what the service loses where the field differs. The

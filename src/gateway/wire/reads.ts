@@ -1,6 +1,21 @@
-import type { Read, ViewerRead } from '../answers.ts';
+import { OPERATIONS, type Proves, type ReadName } from '../operations.ts';
+import type { RequestDetails } from '../request-templates.ts';
 import { type Description, described } from './described.ts';
-import { digits, text } from './scalars.ts';
+import { digits, type Reading, text } from './scalars.ts';
+
+/** A read that needs nothing but its viewer and what it is asked with: `ViewerGateway.read` calls it, `Scope.read` memoizes it. */
+export interface Read<T> {
+  readonly operation: ReadName;
+  /** It means nothing without what it is asked with, so that it is never made ahead of its field. */
+  readonly isAsked?: true;
+  /** Names the shape of a valid answer, for the log. */
+  readonly expected: string;
+  /** Checks the JSON of an answer and maps it; null where it breaks the interface. */
+  readonly map: (body: unknown, reading: Reading) => T | null;
+}
+
+/** What a read is asked with, such as the page of a list. */
+export type ReadRequest = Pick<RequestDetails, 'path' | 'query'>;
 
 const METHOD = {
   id: digits,
@@ -12,7 +27,7 @@ const METHOD = {
   subtitle: text,
 };
 
-/** The reads that need nothing but their viewer; `trading-graph check` goes by their descriptions. */
+/** The other reads' answers name a login or a group, which they prove, or are polled. `trading-graph check` goes by the descriptions. */
 export const READS = {
   getWithdrawalMethods: {
     operation: 'getWithdrawalMethods',
@@ -27,10 +42,13 @@ export const READS = {
     expected: 'customer id',
     ...described({ customerId: text }, ({ customerId }) => customerId),
   },
-} satisfies {
-  [Name in ViewerRead]: Read<unknown> & { operation: Name; description: Description };
-};
+} satisfies { readonly [Name in ReadName]?: Read<unknown> & { description: Description } };
 
-export type AnswerOf<Name extends ViewerRead> = NonNullable<
+/** Those that a request may make ahead, for what their 200 proves. */
+export const PROVING_READS = Object.values<Read<unknown>>(READS).filter(
+  ({ operation, isAsked }) => !isAsked && (OPERATIONS[operation].proves as Proves) !== 'nothing',
+);
+
+export type AnswerOf<Name extends keyof typeof READS> = NonNullable<
   ReturnType<(typeof READS)[Name]['map']>
 >;
