@@ -37,8 +37,9 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
   /** False until the first answer: the interval has no phase yet. */
   #hasPhase = false;
   #lastFailure: Error | null = null;
-  /** How long a poll's answer has the process work, as of late. */
+  /** How long a poll's answer has the process work, as of late, and what was read beside the polls since the last one. */
   #workMs = 0;
+  #besideMs = 0;
   #cancelLinger = () => {};
 
   /** `read` makes one call with the viewer's token. It returns null where that has brought nothing that may be shown. */
@@ -86,6 +87,11 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
   /** Shows a list that another call than a poll has brought. */
   served(list: AnswerOf<State>): void {
     this.#publish(this.state.status, list);
+  }
+
+  /** Takes what was read beside the polls, for so long, into account for the next interval. */
+  worked(ms: number): void {
+    this.#besideMs += ms;
   }
 
   close(): void {
@@ -148,7 +154,8 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     const beganAtMs = performance.now();
     // A call sent later may have been answered sooner: then its list is shown.
     this.#publish('LIVE', answer);
-    const workMs = (answer?.workMs ?? 0) + performance.now() - beganAtMs;
+    const workMs = (answer?.workMs ?? 0) + performance.now() - beganAtMs + this.#besideMs;
+    this.#besideMs = 0;
     // One that was interrupted counts for little, and a list that has grown soon.
     this.#workMs = (this.#workMs + workMs) / 2;
     this.tokens.accepted(token);

@@ -28,6 +28,8 @@ interface UnmodifiedCatalog extends ReadTimes {
 
 export interface SessionAnswer extends ReadTimes {
   readonly session: Session;
+  /** How long the process has read it, where that is long. */
+  readonly workMs?: number;
 }
 
 export interface PositionsAnswer extends ReadTimes {

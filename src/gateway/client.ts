@@ -2,7 +2,7 @@ import type { Login } from '../../lib/account.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { parseLongIntegers } from '../../lib/exact-json.ts';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { isJsonContent, isLongToParse, jsonOf } from './answer-body.ts';
 import type {
   Acknowledgement,
@@ -14,7 +14,7 @@ import type {
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
 import type { Answer, Exchange, Send } from './exchange.ts';
-import { jsonItems, listIn } from './json-items.ts';
+import { jsonItems, jsonObject } from './json-items.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
@@ -25,7 +25,7 @@ import {
   requestTemplates,
 } from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
-import { positionsReader, toPositions } from './wire/holding.ts';
+import { ordersReader, positionsReader, toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
 import type { Read, ReadRequest } from './wire/reads.ts';
 import { isRow, type Reading, readingIn, type TimeUnit, text } from './wire/scalars.ts';
@@ -94,6 +94,14 @@ export function createGatewayClient(options: GatewayClientOptions) {
     if (value === null) throw broken(operation, `no ${expected}`);
     onRead(operation, reading);
     return value;
+  }
+
+  /** The lists of an account; those of a short answer are in its body. */
+  function readLists(answer: Answer, { token }: Caller): MaybePromise<ReadLists> {
+    const unit = options.gatewayTimeUnit;
+    if (answer.bytes.length > LONG_BYTES)
+      return listsInTurns(answer, unit, turns, `lists ${token?.hash}`);
+    return { body: jsonOf(answer), reading: readingIn(unit), workMs: 0 };
   }
 
   return {
@@ -173,13 +181,14 @@ export function createGatewayClient(options: GatewayClientOptions) {
       const operation = 'getSession';
       const read = (exchange: Exchange) => {
         const answer = bodyOf(operation, exchange);
-        const body = jsonOf(answer);
-        // An empty group is none, as in a token.
-        if (isSnapshotOf(login, body)) onOwned(text(body.group) || null);
-        const reading = readingIn(options.gatewayTimeUnit);
-        const snapshot = toSession(body, login, reading);
-        const session = whole(operation, 'snapshot of this login', snapshot, reading);
-        return { session, ...readTimesOf(answer) };
+        const ended = ({ body, reading, positions, orders, workMs }: ReadLists) => {
+          // An empty group is none, as in a token.
+          if (isSnapshotOf(login, body)) onOwned(text(body.group) || null);
+          const snapshot = toSession(body, login, reading, { positions, orders });
+          const session = whole(operation, 'snapshot of this login', snapshot, reading);
+          return { session, workMs, ...readTimesOf(answer) };
+        };
+        return chain(readLists(answer, caller), ended);
       };
       return call(operation, caller, read, { path: { login } });
     },
@@ -191,15 +200,14 @@ export function createGatewayClient(options: GatewayClientOptions) {
         const { bytes } = answer;
         const times = readTimesOf(answer);
         if (previous?.bytes.equals(bytes)) return { ...previous, ...times, workMs: 0 };
-        const reading = readingIn(options.gatewayTimeUnit);
-        const ended = (list: ReturnType<typeof toPositions>, workMs: number) => {
-          const positions = whole(operation, 'whole list of positions', list, reading);
-          return { positions, bytes, ...times, workMs };
-        };
-        if (bytes.length <= LONG_BYTES) return ended(positionsOf(answer, reading), 0);
-        return positionsInTurns(answer, reading, turns, `positions ${caller.token?.hash}`).then(
-          ({ list, workMs }) => ended(list, workMs),
-        );
+        return chain(readLists(answer, caller), ({ body, reading, positions, workMs }) => {
+          const list =
+            positions === undefined && isRow(body)
+              ? toPositions(body.positions, reading)
+              : positions;
+          const rows = whole(operation, 'whole list of positions', list ?? null, reading);
+          return { positions: rows, bytes, ...times, workMs };
+        });
       };
       return call(operation, caller, read);
     },
@@ -212,42 +220,51 @@ const unjudged = (exchange: Exchange) => exchange;
 /** Read in about a millisecond. */
 const LONG_BYTES = 64 * 1024;
 
-function positionsOf(answer: Answer, reading: Reading) {
-  const body = jsonOf(answer);
-  return isRow(body) ? toPositions(body.positions, reading) : null;
+/** What is read of an answer with lists of an account. */
+interface ReadLists {
+  /** Undefined where the answer is none. */
+  readonly body: unknown;
+  readonly reading: Reading;
+  /** Those lists that were read apart, of which the body has no row; null where one breaks the interface. */
+  readonly positions?: ReturnType<typeof positionsReader>['list'];
+  readonly orders?: ReturnType<typeof ordersReader>['list'];
+  readonly workMs: number;
 }
 
-/** The positions of a long answer, a slice of them in each turn of the client's, and how long that took. */
-async function positionsInTurns(
+/** Reads the lists of a long answer row by row, a slice of them in each turn of the client's, and tells how long that took. */
+async function listsInTurns(
   answer: Answer,
-  reading: Reading,
+  unit: TimeUnit,
   turns: FairScheduler,
   client: string,
-) {
+): Promise<ReadLists> {
   const { headers, bytes } = answer;
-  await turns.turn(client);
-  let beganAtMs = performance.now();
+  const reading = readingIn(unit);
+  const positions = positionsReader(reading);
+  const orders = ordersReader(reading);
   let workMs = 0;
-  const end = (list: ReturnType<typeof toPositions>) => {
-    return { list, workMs: workMs + performance.now() - beganAtMs };
+  let beganAtMs = 0;
+  const nextTurn = async () => {
+    if (beganAtMs > 0) workMs += performance.now() - beganAtMs;
+    await turns.turn(client);
+    beganAtMs = performance.now();
   };
-  const items = isJsonContent(headers['content-type']) ? listIn(bytes, 'positions') : null;
-  const { rows, add } = positionsReader(reading);
+  await nextTurn();
+  let read: Omit<ReadLists, 'workMs'>;
   try {
-    if (items === null) throw new SyntaxError('no list');
-    for (const row of jsonItems(items)) {
-      if (!add(row)) return end(null);
-      if (!turns.isSliceOver()) continue;
-      workMs += performance.now() - beganAtMs;
-      await turns.turn(client);
-      beganAtMs = performance.now();
-    }
+    if (!isJsonContent(headers['content-type'])) throw new SyntaxError('no JSON');
+    const rows = jsonObject(bytes, { positions: positions.add, orders: orders.add });
+    let row = rows.next();
+    for (; !row.done; row = rows.next()) if (turns.isSliceOver()) await nextTurn();
+    read = { body: row.value, reading, positions: positions.list, orders: orders.list };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     // One of another shape is parsed as a whole, unless that takes a second.
-    return end(isLongToParse(bytes) ? null : positionsOf(answer, reading));
+    read = { body: isLongToParse(bytes) ? undefined : jsonOf(answer), reading: readingIn(unit) };
   }
-  return end(rows);
+  // What is made of the lists has a turn of its own.
+  await nextTurn();
+  return { ...read, workMs };
 }
 
 /** Null where the body is no list. */

@@ -134,6 +134,7 @@ export const OPERATIONS = {
     ...READ,
     ...SCREEN,
     number: 10,
+    isReadInPieces: true,
     path: '/trading/session/{login}',
     proves: 'login',
     errors: 'message',

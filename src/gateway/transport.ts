@@ -5,7 +5,7 @@ import { type LogicalClock, systemClock } from '../../lib/clock.ts';
 import { OversizeError, unpack } from '../../lib/unpack.ts';
 import type { CallAdapter } from './adapter.ts';
 import { isLongToParse } from './answer-body.ts';
-import { callOutcome } from './classify.ts';
+import { callOutcome, isSuccess } from './classify.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
 import type { Pools } from './pools.ts';
@@ -256,8 +256,9 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   #bounded(exchange: Exchange): Exchange {
-    if (!exchange.sent || !exchange.answered || this.#call.row.isReadInPieces) return exchange;
-    if (!isLongToParse(exchange.bytes)) return exchange;
+    if (!exchange.sent || !exchange.answered) return exchange;
+    const isReadInPieces = this.#call.row.isReadInPieces && isSuccess(exchange.status);
+    if (isReadInPieces || !isLongToParse(exchange.bytes)) return exchange;
     return this.#noAnswer('oversize', new OversizeError('too much to parse'));
   }
 

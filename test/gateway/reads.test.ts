@@ -2,8 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { GatewayAdapter } from '../../src/gateway/gateway-adapter.ts';
 import { READS } from '../../src/gateway/wire/reads.ts';
-import { digits, figure, instant, isRow, type Reading } from '../../src/gateway/wire/scalars.ts';
+import {
+  digits,
+  figure,
+  instant,
+  isRow,
+  type Reading,
+  readingIn,
+} from '../../src/gateway/wire/scalars.ts';
+import { toSession } from '../../src/gateway/wire/session.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
+import { loginNamed } from '../support/accounts.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
 import { instrumentRow, positionRow } from './wire/rows.ts';
@@ -151,27 +160,57 @@ describe('a long list of positions', () => {
     return await open.client.getOpenPositions(anyCaller, null);
   }
 
-  test('is read in slices, of which each has a turn, and is told how long that took', async () => {
+  /** Counts the turns of a scheduler with slices of a millisecond. */
+  function countedTurns() {
     const scheduler = new FairScheduler(1);
     const turn = scheduler.turn.bind(scheduler);
-    let turns = 0;
+    const counted = { scheduler, turns: 0 };
     scheduler.turn = (client) => {
-      turns += 1;
+      counted.turns += 1;
       return turn(client);
     };
+    return counted;
+  }
+
+  test('is read in slices, of which each has a turn, and is told how long that took', async () => {
+    const counted = countedTurns();
     await using gateway = await startScriptedGateway((socket) =>
       socket.write(answer(200, Buffer.from(text))),
     );
-    await using open = openClient(gateway.url, { turns: scheduler });
+    await using open = openClient(gateway.url, { turns: counted.scheduler });
     const first = await open.client.getOpenPositions(anyCaller, null);
-    expect(turns).toBeGreaterThan(5);
+    expect(counted.turns).toBeGreaterThan(5);
     expect(first.positions).toHaveLength(5_000);
     expect(first.positions[4_999]?.id).toBe('p4999');
     expect(first.workMs).toBeGreaterThan(0);
-    const before = turns;
+    const before = counted.turns;
     const again = await open.client.getOpenPositions(anyCaller, first);
     expect(again.positions).toBe(first.positions);
-    expect([again.workMs, turns]).toEqual([0, before]);
+    expect([again.workMs, counted.turns]).toEqual([0, before]);
+  });
+
+  test.each([
+    ['and one of orders', rows, rows, null],
+    ['and no order', rows, [], null],
+    ['with a row that is none', [...rows, {}], [], 'contract'],
+    ['beside an order that is none', rows, [...rows, null], 'contract'],
+  ])('of a snapshot %s is read so too', async (_, positions, orders, kind) => {
+    const counted = countedTurns();
+    const login = loginNamed('700001');
+    const snapshot = { login: 700001, group: 'g', positions, balance: 5, orders };
+    await using gateway = await startScriptedGateway((socket) =>
+      socket.write(answer(200, snapshot)),
+    );
+    await using open = openClient(gateway.url, { turns: counted.scheduler });
+    const owned: unknown[] = [];
+    const reading = open.client.getSession(anyCaller, login, (group) => owned.push(group));
+    const read = await reading.catch((error) => error);
+    expect(counted.turns).toBeGreaterThan(5);
+    // Whose it is does not depend on its lists.
+    expect(owned).toEqual(['g']);
+    if (kind !== null) return expect(read).toMatchObject({ kind });
+    expect(read.session).toEqual(toSession(snapshot, login, readingIn('auto')));
+    expect(read.workMs).toBeGreaterThan(0);
   });
 
   test.each([

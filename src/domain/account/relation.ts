@@ -32,12 +32,14 @@ export const NO_AWAITED_ORDERS: AwaitedOrders = new Map();
 /**
  * The one rule by which an order that is triggered between two calls is always in one of the two lists that are shown. The
  * gateway may be behind in either, so an order that is in neither may be a position that the list does not have yet.
+ * `awaitsPositions`: whether the positions of the snapshot are awaited in the list as well.
  */
 export function relate(
   list: KnownList,
-  { session: { positions, orders }, logicalTime }: SessionAnswer,
-  awaited: AwaitedOrders,
+  { session: { positions, orders }, logicalTime, receivedAtMs }: SessionAnswer,
+  left: AwaitedOrders,
   nowMs: number,
+  awaitsPositions = false,
 ): Relation {
   const isSame = sameMembers(positions, list.positions);
   const listTime = list.membersTime ?? list.logicalTime;
@@ -46,6 +48,10 @@ export function relate(
   if (!isSame && canTell && logicalTime < listTime) return 'snapshot-outdated';
   // A list that differs has to be asked for late enough, since an earlier one may be behind for however long it stands.
   const provenAtMs = isSame ? nowMs : list.sentAtMs;
+  // Those that are the same are all there.
+  const ids = awaitsPositions && !isSame ? (positions?.ids ?? []) : [];
+  const awaited =
+    ids.length === 0 ? left : new Map([...ids.map((id) => [id, receivedAtMs] as const), ...left]);
   const missing = missingIn(list.positions, orders, awaited, provenAtMs - BELIEVED_AFTER_MS);
   if (missing.length === 0) return isSame ? 'agree' : 'differ';
   // A snapshot that has the position already is the newer one, whenever it was asked for.
@@ -90,9 +96,14 @@ export function sameMembers(
 ): boolean {
   if (snapshot === null || snapshot.ids.length !== list.length) return false;
   const { ids, sizes } = snapshot;
-  const byId = new Map(list.map((position) => [position.id, position]));
+  // Nearly always both are in the same order, and thousands of them are compared with each answer.
+  let byId: Map<string, Position> | undefined;
+  const found = (id: string) => {
+    byId ??= new Map(list.map((position) => [position.id, position]));
+    return byId.get(id);
+  };
   return ids.every((id, at) => {
-    const position = byId.get(id);
+    const position = list[at]?.id === id ? list[at] : found(id);
     if (position === undefined) return false;
     const [told, listed] = [sizes[at] ?? null, sizeOf(position)];
     // A size that either of them lacks says nothing.

@@ -65,7 +65,9 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
         (answer) => {
           isReading = false;
           retry.succeeded();
+          const beganAtMs = performance.now();
           received(answer);
+          feed.worked((answer.workMs ?? 0) + performance.now() - beganAtMs);
           tokens.accepted(token);
         },
         (error: unknown) => {
@@ -91,7 +93,7 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
   /** Shows a snapshot unless a list still to come decides on it, and drops one that a change has made outdated. */
   function judge(answer: SessionAnswer): void {
     const { list, session } = state;
-    const relation = relationOf(answer, awaitedOf(answer, left));
+    const relation = relationOf(answer, left, true);
     const isListOlder = list === null || list.logicalTime < answer.logicalTime;
     const isAwaited = relation === 'list-behind' || relation === 'snapshot-behind';
     candidate = null;
@@ -122,9 +124,9 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
   }
 
   /** Null before the first list. */
-  function relationOf(answer: SessionAnswer, awaited: AwaitedOrders) {
+  function relationOf(answer: SessionAnswer, awaited: AwaitedOrders, awaitsPositions = false) {
     const { list, membersTime } = state;
-    return list && relate({ ...list, membersTime }, answer, awaited, clock.now());
+    return list && relate({ ...list, membersTime }, answer, awaited, clock.now(), awaitsPositions);
   }
 
   /** Whether the list has had other members since the snapshot that is shown. */
@@ -177,9 +179,3 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
 }
 
 const UNDISPUTED = { times: 0, retryAtMs: Number.POSITIVE_INFINITY };
-
-/** The positions of a snapshot may not be in the list yet, as orders that have left it may not. */
-function awaitedOf({ session, receivedAtMs }: SessionAnswer, left: AwaitedOrders): AwaitedOrders {
-  const ids = session.positions?.ids ?? [];
-  return new Map([...ids.map((id) => [id, receivedAtMs] as const), ...left]);
-}

@@ -60,13 +60,11 @@ export class Feed extends LiveList<Viewer, State> {
   }
 
   async #read(viewer: Viewer): Promise<PositionsAnswer | null> {
-    const { gateway, board, freshness, turns } = this.#options;
+    const { gateway, board, freshness } = this.#options;
     // Not awaited: where another replica's order has changed the account, it is polled once more.
     fireAndForget('other replicas', freshness.catchUp(viewer.account));
     // An answer with the bytes of the list that is shown need not be parsed.
     const answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
-    // The last slice of a long answer is over: what follows has a turn of its own.
-    if (answer.workMs > 0) await turns?.turn(viewer.account);
     return board.offer(viewer, answer, this.#proof);
   }
 

@@ -6,32 +6,34 @@ type Order = Readonly<ReturnType<typeof toOrder>>;
 
 /** Null where a row has no `id` or `symbol`: a list of an account's money is whole or it is not an answer. */
 export function toPositions(list: unknown, reading: Reading): readonly Position[] | null {
-  return wholeList(list, (row, id, symbol) => toPosition(row, id, symbol, reading));
+  return wholeList(list, positionsReader(reading));
 }
 
-/** The same list row by row. `add` returns false where the answer is none. */
+/** The same lists row by row. */
 export function positionsReader(reading: Reading) {
   return listReader((row, id, symbol) => toPosition(row, id, symbol, reading));
 }
 
-export function toOrders(list: unknown, reading: Reading): readonly Order[] | null {
-  return wholeList(list, (row, id, symbol) => toOrder(row, id, symbol, reading));
+export function ordersReader(reading: Reading) {
+  return listReader((row, id, symbol) => toOrder(row, id, symbol, reading));
 }
 
-function wholeList<T>(
-  list: unknown,
-  map: (row: Row, id: string, symbol: string) => T,
-): readonly T[] | null {
-  if (!Array.isArray(list)) return null;
-  const { rows, add } = listReader(map);
-  return list.every(add) ? rows : null;
+export function toOrders(list: unknown, reading: Reading): readonly Order[] | null {
+  return wholeList(list, ordersReader(reading));
 }
+
+function wholeList<T>(list: unknown, reader: ListReader<T>): readonly T[] | null {
+  if (!Array.isArray(list)) return null;
+  return list.every(reader.add) ? reader.rows : null;
+}
+
+type ListReader<T> = ReturnType<typeof listReader<T>>;
 
 function listReader<T>(map: (row: Row, id: string, symbol: string) => T) {
   const rows: T[] = [];
   const ids = new Set<string>();
-  function add(row: unknown): boolean {
-    if (!isRow(row)) return false;
+  let isWhole = true;
+  function push(row: Row): boolean {
     const id = read.text(row.id);
     const symbol = read.text(row.symbol);
     // A client that follows the list cannot distinguish two rows under one id.
@@ -40,7 +42,20 @@ function listReader<T>(map: (row: Row, id: string, symbol: string) => T) {
     rows.push(map(row, id, symbol));
     return true;
   }
-  return { rows: rows as readonly T[], add };
+  /** Returns false where the answer is none, from then on. */
+  function add(row: unknown): boolean {
+    isWhole &&= isRow(row) && push(row);
+    return isWhole;
+  }
+  return {
+    add,
+    rows: rows as readonly T[],
+    /** Null where a row is missing; undefined where no row came. */
+    get list(): readonly T[] | null | undefined {
+      if (!isWhole) return null;
+      return rows.length > 0 ? rows : undefined;
+    },
+  };
 }
 
 /** One literal and nothing copied: this is the hot path, where a moving market has each row read every second. */

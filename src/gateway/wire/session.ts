@@ -13,11 +13,19 @@ export function isSnapshotOf(login: string, body: unknown): body is Row {
   return (read.text(named) ?? read.digits(named)) === login;
 }
 
+/** The lists of a snapshot that are read already, of which its body has no row; null where one breaks the interface. */
+interface ReadLists {
+  readonly positions?: ReturnType<typeof toPositions> | undefined;
+  readonly orders?: ReturnType<typeof toOrders> | undefined;
+}
+
 /** Null where it is no snapshot of this login, or a list breaks the interface, which requires no field: a missing one is null. */
-export function toSession(body: unknown, login: string, reading: Reading) {
+export function toSession(body: unknown, login: string, reading: Reading, lists: ReadLists = {}) {
   if (!isSnapshotOf(login, body)) return null;
-  const positions = body.positions == null ? null : toPositions(body.positions, reading);
-  const orders = body.orders == null ? null : toOrders(body.orders, reading);
+  const {
+    positions = body.positions == null ? null : toPositions(body.positions, reading),
+    orders = body.orders == null ? null : toOrders(body.orders, reading),
+  } = lists;
   if (positions === null && body.positions != null) return null;
   if (orders === null && body.orders != null) return null;
   return {

@@ -48,23 +48,30 @@ test('accounts share no lists, a proof of one opens no feed of another, and a sl
   expect(quick.events).toEqual([[position('two')], [position('three')]]);
 });
 
-test('an account whose list takes long to read is polled as much less often, and others as often as before', async () => {
-  const { clock, gateway, viewer, followPositions } = createLiveBench();
-  gateway.workMs.set('1', 100);
-  const large = followPositions(viewer('a', { login: '1' }));
-  const small = followPositions(viewer('b', { login: '2' }));
-  const pollsOf = (login: string) => gateway.polls.filter((poll) => poll.login === login).length;
-  await clock.advance(60_000);
-  expect(pollsOf('2')).toBeGreaterThan(55);
-  // A thirtieth of the time.
-  expect(pollsOf('1')).toBeGreaterThanOrEqual(19);
-  expect(pollsOf('1')).toBeLessThan(25);
-  gateway.workMs.clear();
-  const before = pollsOf('1');
-  await clock.advance(60_000);
-  expect(pollsOf('1') - before).toBeGreaterThan(45);
-  await Promise.all([large.leave(), small.leave()]);
-});
+test.each(['list', 'snapshot'])(
+  'an account whose %s takes long to read is polled as much less often, and others as often as before',
+  async (what) => {
+    const { clock, gateway, viewer, followAccount, followPositions } = createLiveBench({
+      sessionPollMs: 1_000,
+    });
+    if (what === 'list') gateway.workMs.set('1', 100);
+    else gateway.sessionWorkMs = 100;
+    const large = followAccount(viewer('a', { login: '1' }), { figures: true });
+    const small = followPositions(viewer('b', { login: '2' }));
+    const pollsOf = (login: string) => gateway.polls.filter((poll) => poll.login === login).length;
+    await clock.advance(60_000);
+    expect(pollsOf('2')).toBeGreaterThan(55);
+    // A thirtieth of the time.
+    expect(pollsOf('1')).toBeGreaterThanOrEqual(19);
+    expect(pollsOf('1')).toBeLessThan(25);
+    gateway.workMs.clear();
+    gateway.sessionWorkMs = 0;
+    const before = pollsOf('1');
+    await clock.advance(60_000);
+    expect(pollsOf('1') - before).toBeGreaterThan(45);
+    await Promise.all([large.leave(), small.leave()]);
+  },
+);
 
 test.each([
   [999, 1],

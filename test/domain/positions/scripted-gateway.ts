@@ -33,6 +33,8 @@ export class ScriptedGateway {
   fault: Fault = () => null;
   sessionFault: Fault = () => null;
   sessionLatencyMs = 0;
+  /** How long each snapshot takes to read. */
+  sessionWorkMs = 0;
   /** Changes what a snapshot says. */
   sessionLie: (session: Session) => Session = (session) => session;
   readonly #lists = new Map<string, readonly Position[]>();
@@ -111,7 +113,8 @@ export class ScriptedGateway {
     if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
     if (error) throw error;
     this.#ledger.answered(viewer, 'getSession', logicalTime);
-    return { ...sent, receivedAtMs: this.#clock.now(), session: this.sessionLie(truth) };
+    const session = this.sessionLie(truth);
+    return { ...sent, receivedAtMs: this.#clock.now(), session, workMs: this.sessionWorkMs };
   }
 
   #session(login: string): Session {
