@@ -23,7 +23,6 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     replicas: [['scripts/soak-replicas.ts']],
     rolling: [['scripts/soak-rolling.ts']],
     ledger: [['scripts/ledger.ts']],
-    'event-replay': [['scripts/event-replay.ts']],
     fuzz: [['scripts/fuzz.ts']],
     'fault-scenarios': [['scripts/fault-scenarios.ts']],
     vectors: [['scripts/vectors.ts']],

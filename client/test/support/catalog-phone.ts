@@ -87,11 +87,6 @@ export function openPhone(
       expect(catalog.all).toEqual(instruments);
       expect(catalog.version).toBe(version);
     },
-    /** Somebody else signs in, which the client learns with its next request only. */
-    signInSilently(user: string) {
-      token = tokenOf(user);
-      present = user;
-    },
     async signIn(user: string | null) {
       token = tokenOf(user);
       present = user;

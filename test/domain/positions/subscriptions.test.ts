@@ -4,36 +4,6 @@ import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
-test('a snapshot is emitted first, then deltas', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  gateway.set(LOGIN, [position('a', { profit: 2, invested: 5 }), position('b')]);
-  const [follower, other] = ['phone', 'tablet'].map((name) => followChanges(viewer(name)));
-  await clock.advance(0);
-  expect(other?.events[0]).toBe(follower?.events[0]);
-  expect(follower?.events).toEqual([
-    {
-      cursor: expect.any(String),
-      snapshot: true,
-      upserted: [position('a', { profit: 2, invested: 5 }), position('b')],
-      ticks: [],
-      opened: [],
-      closed: [],
-      totals: { count: 2, invested: 15, profit: 2 },
-      status: 'LIVE',
-      asOf: new Date(clock.now()),
-    },
-  ]);
-  gateway.set(LOGIN, [position('c'), position('b', { profit: 1 })]);
-  await clock.advance(1_500);
-  expect(follower?.last).toMatchObject({
-    snapshot: false,
-    upserted: [position('c'), position('b', { profit: 1 })],
-    opened: ['c'],
-    closed: ['a'],
-    totals: { count: 2, invested: 20, profit: 1 },
-  });
-});
-
 test('the list is emitted again when its order alone changes; the changes are not', async () => {
   const polls: string[] = [];
   const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench({
@@ -84,40 +54,6 @@ test.each([undefined, 15_000])(
     });
   },
 );
-
-test('a reader that stops reading for a minute gets one merged update', async () => {
-  const { clock, gateway, viewer, hub, prove } = createLiveBench();
-  const phone = viewer('phone');
-  gateway.set(LOGIN, [position('a'), position('b')]);
-  const stream = hub.watchChanges(prove(phone), phone);
-  const changes = iterated(stream);
-  const lists = iterated(hub.watchPositions(prove(phone), phone));
-  const first = [changes.next(), lists.next()];
-  await clock.advance(100);
-  await Promise.all(first);
-  const steps = [
-    [position('a'), position('b'), position('brief')],
-    [position('a')],
-    [position('a', { profit: 1 })],
-    [position('b', { profit: 7 })],
-    [position('b', { profit: 8 }), position('new')],
-  ];
-  for (const step of steps) {
-    gateway.set(LOGIN, step);
-    await clock.advance(12_000);
-  }
-  expect((await changes.next()).value).toMatchObject({
-    snapshot: false,
-    upserted: [position('b', { profit: 8 }), position('new')],
-    opened: ['new'],
-    closed: ['a'],
-  });
-  expect((await lists.next()).value).toEqual(steps.at(-1));
-  const waiting = changes.next();
-  await clock.advance(2_000);
-  stream.leave();
-  expect((await waiting).done).toBe(true);
-});
 
 test('a cursor resumes without a gap after a pause shorter than the linger, but for more closings than are kept', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench();

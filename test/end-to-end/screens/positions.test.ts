@@ -41,18 +41,6 @@ describe('the newest list of positions', () => {
       expect.objectContaining({ operation: 'getOpenPositions', source: 'call' }),
     );
   });
-
-  test('is shared by the account’s tokens once they are proved', async () => {
-    await screen.read('{ session { login } }');
-    const other = screen.otherToken();
-    await screen.read('{ session { login } }', other);
-    positionsAre('old', { delayMs: 400, times: 1 });
-    const slow = screen.read('{ positions { id } }');
-    await eventually(() => expect(screen.calls('getOpenPositions')).toBe(1));
-    positionsAre('new');
-    await screen.read('{ positions { id } }', other);
-    expect(await slow).toEqual({ positions: [{ id: 'new' }] });
-  });
 });
 
 describe('the session', () => {
@@ -64,15 +52,6 @@ describe('the session', () => {
     const token = own.sandbox.token(DEMO);
     for (let time = 0; time < 2; time += 1) await own.query('{ session { login } }', { token });
     expect(own.sandbox.calls('getSession')).toBe(2);
-  });
-
-  test('of age 0 is not joined to a call that began before', async () => {
-    screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
-    const before = screen.read('{ session { login } }');
-    await eventually(() => expect(screen.calls('getSession')).toBe(1));
-    await screen.read('{ session(maxAge: 0) { login } }');
-    await before;
-    expect(screen.calls('getSession')).toBe(2);
   });
 
   test('of a negative age is BAD_USER_INPUT, and what stands beside it is not', async () => {
@@ -89,18 +68,6 @@ describe('the session', () => {
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage', times: 1 });
     expect((await screen.ask('{ session { login } }')).data).toEqual({ session: null });
     expect(await screen.read('{ session { login } }')).toEqual({ session: { login: '700001' } });
-  });
-
-  test('is stale once the account’s positions are seen to differ', async () => {
-    await screen.read('{ session { login } }');
-    await screen.read('{ positions { id } }');
-    await screen.read('{ session { login } }');
-    expect(screen.calls('getSession')).toBe(1);
-    positionsAre('1');
-    await screen.read('{ positions { id } }');
-    screen.app.sandbox.clearFaults();
-    await screen.read('{ session { login } }');
-    expect(screen.calls('getSession')).toBe(2);
   });
 });
 
