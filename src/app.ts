@@ -1,6 +1,7 @@
 import { createAdminServer } from '../engine/transports/admin/admin-server.ts';
 import { listen } from '../engine/transports/http/listen.ts';
 import { type AppOptions, withDefaults } from './app/app-options.ts';
+import { changedDoor } from './app/changed-door.ts';
 import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
 import { programBuild } from './app/program-version.ts';
@@ -44,7 +45,9 @@ async function compose(config: Config, given: AppOptions) {
   opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);
 
   // Both ports listen: clients come last.
-  const admin = createAdminServer(opened.metrics.registry, wired.readiness, build);
+  const admin = createAdminServer(opened.metrics.registry, wired.readiness, build, {
+    '/changed': changedDoor(config, opened.domain.tell),
+  });
   const adminPort = await atAddress(config, 'admin', (port, host) => listen(admin, port, host));
   started.defer(() => {
     admin.close();

@@ -84,6 +84,11 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     else this.#turn.soon();
   }
 
+  /** Whose list it is has surely changed, as after an order. */
+  accountChanged(): void {
+    this.pollNow();
+  }
+
   /** Shows a list that another call than a poll has brought. */
   served(list: AnswerOf<State>): void {
     this.#publish(this.state.status, list);

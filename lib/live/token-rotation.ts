@@ -40,6 +40,12 @@ export class TokenRotation<Viewer extends LiveViewer> {
     return this.#members.size === 0;
   }
 
+  /** One of those who follow the list. */
+  get viewer(): Viewer | null {
+    const [member] = this.#members.values();
+    return member?.viewer ?? null;
+  }
+
   get subscriptionCount(): number {
     return [...this.#members.values()].reduce(
       (sum, { subscriptions }) => sum + subscriptions.size,

@@ -3,6 +3,7 @@ import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { createKnownKeys } from '../../lib/limits/known-keys.ts';
 import type { AccountEvents } from './account/account-events.ts';
 import { createAccountServices } from './account/account-services.ts';
+import { createToldChanges, type Told } from './account/told-changes.ts';
 import { createIdentity } from './auth/identity.ts';
 import { KNOWN_MS } from './auth/limits.ts';
 import { createProofLedger } from './auth/proof.ts';
@@ -99,6 +100,18 @@ export function createDomain(parts: DomainParts) {
     onNumberTwice: () => metrics.numbersTwice.add(),
     onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
   });
+  const tell = createToldChanges({
+    accounts,
+    sessions: reads.sessions,
+    ledger,
+    lists: () => [
+      ['positions', reads.hub.feeds, false],
+      ...[...reads.live].map(([name, { lists, isPublic }]) => [name, lists, isPublic] as const),
+    ],
+    clock,
+    pollsPerSecond: settings.gatewayPollsPerSecond,
+  });
+  parts.stores.notices?.follow((told) => tell(told as Told));
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const needsKind = settings.orderKind === 'required';
   const orderDesk = createOrderDesk(
@@ -133,6 +146,12 @@ export function createDomain(parts: DomainParts) {
         tokenRefusals.byteSize +
         identity.byteSize,
       catalog: () => catalogs.byteSize,
+    },
+    /** False where other replicas may not know of it; told again, it does no harm. */
+    async tell(told: Told): Promise<boolean> {
+      tell(told);
+      const { notices } = parts.stores;
+      return notices === null || notices.tell(told);
     },
     /** Called with the end of each field `login`. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>

@@ -106,6 +106,7 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
 
   return {
     lists,
+    isPublic,
     /** Emits a snapshot, or resumes at `after`, then deltas. */
     watch(
       as: AccountFollower | PublicFollower,

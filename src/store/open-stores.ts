@@ -47,6 +47,7 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
       const none = {
         limits: null,
         accountVersions: null,
+        notices: null,
         redisIsUp: null,
         redisReason: () => null,
       };

@@ -150,6 +150,14 @@ export class Sessions {
     return this.#orderCounts.get(account) ?? 0;
   }
 
+  /** No snapshot of the group that was asked for until now is served any more. */
+  forgetGroup(group: string): void {
+    for (const [key, { answer }] of [...this.#cache]) {
+      if (answer.session.group === group) this.#cache.delete(key);
+    }
+    this.#forgottenTime = this.#options.logicalClock.next();
+  }
+
   #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
     return Math.max(after, this.#options.freshness.changedAt(viewer.account));
   }

@@ -41,9 +41,8 @@ export class Feed extends LiveList<Viewer, State> {
     return this.#account;
   }
 
-  /** The account has surely changed, as after an order. */
-  accountChanged(): void {
-    this.pollNow();
+  override accountChanged(): void {
+    super.accountChanged();
     this.#reads.accountChanged();
   }
 

@@ -2,6 +2,7 @@ import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { OrderRecords } from '../order-records.ts';
 import { createRedisCatalogs } from './catalogs.ts';
 import { connectRedis, REDIS_TIMEOUT_MS } from './connection.ts';
+import { createRedisNotices } from './notices.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { createRedisHealth } from './redis-health.ts';
 import { createSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
@@ -27,6 +28,8 @@ export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLi
   // Where one fails the other is closed as well, once it is open.
   await Promise.allSettled(opening);
   const [records, redis, bulk] = await Promise.all(opening);
+  const notices = createRedisNotices(redis, prefix, given.clock);
+  opened.defer(() => notices.close());
   const resources = opened.move();
   const limits = createSharedLimits(redis, health, given);
   return {
@@ -38,6 +41,7 @@ export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLi
     catalogs: createRedisCatalogs(bulk, prefix),
     /** The versions of accounts, which the orders of all replicas advance. */
     accountVersions: records.versions,
+    notices,
     /** Whether Redis takes commands. */
     redisIsUp: records.redisIsUp,
     /** Why Redis counts no limits, or lacks the replicas without which no order is sent; null while neither is so. */

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../../lib/clock.ts';
+import type { RedisConnection } from './connection.ts';
+
+// A replica that was away for longer reads everything anew.
+const KEPT_MS = 30_000;
+const MAX_KEPT = 200;
+const LOOK_MS = 500;
+
+/** The score is a time that grows with each notice, though the clock was set back. */
+const TELL = `
+local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] or 0
+local clock = redis.call('TIME')
+local now = math.max(clock[1] * 1000 + math.floor(clock[2] / 1000), last + 1)
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+for _, old in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[3])) do
+  redis.call('ZREM', KEYS[1], old)
+end
+redis.call('EXPIRE', KEYS[1], math.ceil(ARGV[2] / 500))
+`;
+const LOOK = `
+local notices = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[1], '+inf')
+table.insert(notices, 1, redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] or '0')
+return notices
+`;
+
+/** What one replica was told, for the others: looked for twice a second, so that a connection that breaks loses nothing of it. */
+export function createRedisNotices(redis: RedisConnection, prefix: string, clock: Clock) {
+  const key = `${prefix}notices`;
+  const own = randomUUID();
+  let seen = '+inf';
+  let isOver = false;
+
+  async function look(hear: (notice: unknown) => void): Promise<void> {
+    const [latest, ...notices] = (await redis.run(LOOK, [key], [seen])) as string[];
+    seen = String(latest);
+    for (const text of notices) {
+      const { from, notice } = JSON.parse(text);
+      if (from !== own) hear(notice);
+    }
+  }
+
+  return {
+    /** False where Redis may not have taken it. */
+    tell(notice: object): Promise<boolean> {
+      const text = JSON.stringify({ from: own, id: randomUUID(), notice });
+      const told = redis.run(TELL, [key], [text, KEPT_MS, MAX_KEPT]);
+      return told.then(
+        () => true,
+        () => false,
+      );
+    },
+    /** Calls it with each notice of another replica from now on. */
+    follow(hear: (notice: unknown) => void): void {
+      const next = () => {
+        if (isOver) return;
+        // Redis' own trouble is told where it is met.
+        look(hear)
+          .catch(() => {})
+          .finally(() => clock.after(LOOK_MS, next));
+      };
+      next();
+    },
+    close(): void {
+      isOver = true;
+    },
+  };
+}
