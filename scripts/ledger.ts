@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import {
   rehearseWithFailingRedis,
   rehearseWithForgetfulRedis,
+  rehearseWithPromotions,
   rehearseWithRedis,
   rehearseWithSqlite,
 } from '../test/end-to-end/orders/ledger-world.ts';
@@ -19,11 +20,17 @@ await runSeeds(values, async (seed) => {
   const reports = { sqlite: await rehearseWithSqlite(rehearsal) };
   if (redisServerPath) {
     const redis = await rehearseWithRedis(redisServerPath, rehearsal);
+    const promoted = await rehearseWithPromotions(redisServerPath, rehearsal);
     const forgetful = await rehearseWithForgetfulRedis(redisServerPath, rehearsal);
     // An account's session grows with its orders, and the rehearsal's facades take answers of 100 kB.
     const shorter = { ...rehearsal, steps: 3_800 };
     const failing = await rehearseWithFailingRedis(redisServerPath, shorter);
-    Object.assign(reports, { redis, 'forgetful redis': forgetful, 'failing redis': failing });
+    Object.assign(reports, {
+      redis,
+      'redis with promotions': promoted,
+      'forgetful redis': forgetful,
+      'failing redis': failing,
+    });
   }
   return Object.entries(reports).flatMap(([store, { contradictions, stories, replies }]) => {
     const counts = [...replies].map(([name, count]) => `${name} ${count}`).join(', ');

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
+import { atBoard, startCopy } from '../../store/redis/failovers.ts';
+import { DURABLE } from '../../store/redis/replica.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { readinessOf } from '../../support/readiness.ts';
@@ -23,6 +25,8 @@ export interface Rehearsal extends Pick<LedgerRunOptions, 'seed' | 'steps' | 'is
 }
 
 const FREEZE_MS = 4_000;
+/** How late a replica of Redis is. */
+const LAG_MS = 200;
 
 /** Two facades that share a file of order records, killed and restarted in turn. */
 export async function rehearseWithSqlite(rehearsal: Rehearsal): Promise<LedgerReport> {
@@ -108,6 +112,34 @@ export async function rehearseWithFailingRedis(redisServerPath: string, rehearsa
     },
   ];
   return await rehearse(rehearsal, store, disruptions, { mayForget: true, replicas: 3 });
+}
+
+/** Two replicas, and a Redis whose primary dies together with one of them; its own replica, which lags, is promoted. */
+export async function rehearseWithPromotions(redisServerPath: string, rehearsal: Rehearsal) {
+  await using started = new AsyncDisposableStack();
+  const follow = async (primary: TestRedis) => {
+    const copy = started.use(await startCopy(redisServerPath, primary));
+    copy.line.delayMs = LAG_MS / 2;
+    return copy;
+  };
+  let primary = started.use(await startTestRedis(redisServerPath, DURABLE));
+  let copy = await follow(primary);
+  const address = started.use(await startSwitchboard(primary.url));
+  const store = { REDIS_URL: atBoard(address) };
+  return await rehearse(rehearsal, store, (facades) =>
+    facades.map((dying) => async (bring) => {
+      copy.line.cut();
+      address.cut();
+      const died = bring(dying, 'SIGKILL');
+      await primary.kill();
+      primary = copy.redis;
+      await primary.command('REPLICAOF', 'NO', 'ONE');
+      copy = await follow(primary);
+      address.to(primary.url);
+      await died;
+      await allTakeOrders(facades);
+    }),
+  );
 }
 
 type Disruptions = (

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
+import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request } from '../order-records-contract.ts';
 import { DURABLE, openReadyReplica } from './replica.ts';
@@ -8,26 +9,29 @@ import { DURABLE, openReadyReplica } from './replica.ts';
 export const atBoard = ({ address }: { readonly address: string }) =>
   `redis://:${REDIS_PASSWORD}@${address}`;
 
+const PRIMARY = [...DURABLE.args, '--repl-diskless-sync-delay', '0'];
+
+/** A replica of Redis, and the line to its primary, which can be cut and made slow. */
+export async function startCopy(serverPath: string, primary: TestRedis) {
+  await using started = new AsyncDisposableStack();
+  const line = started.use(await startSwitchboard(primary.url));
+  const args = [...PRIMARY, '--replicaof', line.address.replace(':', ' ')];
+  const redis = started.use(await startTestRedis(serverPath, { args }));
+  await eventually(async () =>
+    expect(await redis.command('INFO', 'replication')).toContain('master_link_status:up'),
+  );
+  const owned = started.move();
+  return { redis, line, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
 /** A primary with replicas of its own, each of which gets what is written so much later. */
 export async function startCopiedRedis(serverPath: string, lagsMs: readonly number[]) {
   await using started = new AsyncDisposableStack();
-  const args = [...DURABLE.args, '--repl-diskless-sync-delay', '0'];
-  const primary = started.use(await startTestRedis(serverPath, { args }));
+  const primary = started.use(await startTestRedis(serverPath, { args: PRIMARY }));
   const copies = await Promise.all(
-    lagsMs.map(async (lagMs) => {
-      const line = started.use(await startSwitchboard(primary.url));
-      const replicaof = ['--replicaof', line.address.replace(':', ' ')];
-      const redis = started.use(
-        await startTestRedis(serverPath, { args: [...args, ...replicaof] }),
-      );
-      return { redis, line, lagMs };
-    }),
+    lagsMs.map(async () => started.use(await startCopy(serverPath, primary))),
   );
-  const isOnline = async () =>
-    String(await primary.command('INFO', 'replication')).match(/state=online/g)?.length ===
-    lagsMs.length;
-  if (lagsMs.length > 0) await eventually(isOnline);
-  for (const { line, lagMs } of copies) line.delayMs = lagMs / 2;
+  for (const [at, { line }] of copies.entries()) line.delayMs = (lagsMs[at] ?? 0) / 2;
   const owned = started.move();
   return { primary, copies, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
