@@ -336,10 +336,13 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     file.state.writes += 1;
   }
 
-  /** Null where no record may be missing. */
+  /** Null where no record may be missing. Across a reboot it ends by the date that an order gave it: it may have been found by a wrong one. */
   function gap(): GapMoment | null {
     const found = momentOf(file.state.incompleteFrom);
-    return found !== null && !rows.isOver(found, clock) ? found : null;
+    if (found === null) return null;
+    const isDated = found.boot === clock.boot || found.untilMs !== undefined;
+    const at = found.untilMs === undefined ? found.at : new Date(found.untilMs).toISOString();
+    return isDated && rows.isOver({ ...found, at }, clock) ? null : found;
   }
 
   return {
