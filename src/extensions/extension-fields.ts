@@ -175,6 +175,9 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
           },
           shape,
         );
+      // It may read what moves, and would stay as it was where a client selects ticks.
+      const tick = typeName === 'Position' && schema.getType('PositionTick');
+      if (tick && isObjectType(tick)) tick.getFields()[field.name] = field;
     } else if (property !== null) {
       const ofRow = (value: unknown) => {
         try {

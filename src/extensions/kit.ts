@@ -37,7 +37,7 @@ export interface Kit {
   deadline(options: { readonly ms: number }): FieldOptions;
   /**
    * Options of a field that reads nothing but its object and arguments: it is computed at once, and a subscription may select
-   * it. A field that exposes a property of a type of your own needs them not.
+   * it; one of `refs.Position` is a field of its ticks too. A field that exposes a property of a type of your own needs them not.
    */
   computed(): FieldOptions;
   /** Adds `Query.<name>` and `Subscription.<name>Changes` of a list that is polled once however many follow it. */
@@ -70,7 +70,7 @@ type Ref<Source> = ObjectRef<AllTypes, Source>;
 
 export interface Refs {
   readonly Instrument: Ref<InstrumentSource>;
-  readonly Position: Ref<HoldingSource>;
+  readonly Position: Ref<PositionSource>;
   readonly Order: Ref<HoldingSource>;
   readonly Session: Ref<SessionSource>;
 }
@@ -88,6 +88,14 @@ export interface HoldingSource {
   readonly symbol: string;
   readonly side: 'BUY' | 'SELL' | null;
   readonly units: number | null;
+}
+
+/** The properties of a position that a resolver of its fields is given; the figures that move are in `ticks` as well. */
+export interface PositionSource extends HoldingSource {
+  readonly invested: number | null;
+  readonly priceOpen: number | null;
+  readonly priceCurrent: number | null;
+  readonly profit: number | null;
 }
 
 /** The properties of a session that a resolver of its fields is given. */
@@ -114,7 +122,7 @@ export interface ExtensionContext {
   /** Null where the viewer's catalog has none of that id. */
   instrument(id: string): Promise<InstrumentSource | null>;
   /** The viewer's open positions, read once for the request. */
-  positions(): Promise<readonly HoldingSource[]>;
+  positions(): Promise<readonly PositionSource[]>;
 }
 
 export type FieldOptions = Readonly<Record<never, never>>;

@@ -9,7 +9,7 @@ import { ERROR_CODES } from '../schema/error-codes.ts';
 import { describe } from '../schema/public-error.ts';
 import type { Scope } from '../schema/scope.ts';
 import { AuthorError, fault } from './faults.ts';
-import type { ExtensionContext, HoldingSource, InstrumentSource } from './kit.ts';
+import type { ExtensionContext, InstrumentSource, PositionSource } from './kit.ts';
 import { readOnly } from './read-only.ts';
 
 /** Headers that name the viewer: `proved` and `forwardToken` are the ways to them. */
@@ -137,7 +137,7 @@ export class ResolverContext implements ExtensionContext {
     return handedOut(async () => readOnly(await this.#ownScope().instrument(id)));
   }
 
-  positions(): Promise<readonly HoldingSource[]> {
+  positions(): Promise<readonly PositionSource[]> {
     return handedOut(async () => readOnly(await this.#ownScope().positions()));
   }
 

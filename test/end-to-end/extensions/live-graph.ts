@@ -67,6 +67,9 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
   builder.objectField(refs.Position, 'size', (t) =>
     t.string({ ...text, ...computed(), resolve: ({ units, symbol }) => `${units} of ${symbol}` }),
   );
+  builder.objectField(refs.Position, 'doubled', (t) =>
+    t.float({ ...text, ...computed(), resolve: ({ profit }) => 2 * (profit ?? 0) }),
+  );
   builder.objectField(refs.Position, 'alerts', (t) =>
     t.field({
       ...text,

@@ -298,6 +298,13 @@ test('fields that read nothing are in events, on types of the extension and of t
   const { upserted } = payload.data.positionChanges;
   expect(upserted.length).toBeGreaterThan(0);
   for (const { symbol, units, size } of upserted) expect(size).toBe(`${units} of ${symbol}`);
+  socket.subscribe('moving', 'subscription { positionChanges { ticks { profit doubled } } }');
+  await eventually(() => {
+    sandbox.tick();
+    const moved = socket.of('moving').flatMap((event) => event.payload.data.positionChanges.ticks);
+    expect(moved.length).toBeGreaterThan(0);
+    for (const { profit, doubled } of moved) expect(doubled).toBe(2 * profit);
+  });
   for (const [name, document] of [
     ['instrument', 'subscription { alertsChanges { upserted { instrument { id } } } }'],
     ['alerts', 'subscription { positionChanges { upserted { alerts { id } } } }'],
