@@ -7,18 +7,13 @@ export type EventPace = ReturnType<typeof createEventPace>;
 
 /** Limits the fields of a client's events in a minute: beyond that an event waits, and later ones merge behind it. */
 export function createEventPace(limiter: EngineLimiter, clock: Clock) {
-  /** An event waits in the line of its token first: before that it takes nothing from the other tokens of its account. */
+  /** Nothing is taken for an event that waits, so that one whose subscription ends gives nothing back. */
   async function wait(client: Client, fields: number, ending?: AbortSignal): Promise<number> {
     const sinceMs = clock.now();
-    const isLent = limiter.isLent('events', client);
-    for (const [at, part] of client.parts.entries()) {
-      const share: Client = { ...client, parts: [part] };
-      const { isOver, waitMs } = limiter.take('events', share, 0);
-      limiter.spend('events', share, fields);
-      if (isOver && !(isLent && at === 0)) await pause(clock, waitMs, ending);
-      if (!ending?.aborted) continue;
-      limiter.spend('events', { ...client, parts: client.parts.slice(0, at + 1) }, -fields);
-      break;
+    let { isOver, waitMs } = limiter.take('events', client, 0);
+    while (isOver && !ending?.aborted) {
+      await pause(clock, waitMs, ending);
+      if (!ending?.aborted) ({ isOver, waitMs } = limiter.take('events', client, fields, 0));
     }
     return clock.now() - sinceMs;
   }

@@ -1,7 +1,7 @@
 import type { Account } from '../account.ts';
 import { networksOf } from '../address-key.ts';
 
-// A revocation is seen only when a token is used: until then the token must not use up its account.
+// A revocation is seen only when a token is used: until then as much as this is kept for the account's other tokens.
 const TOKEN_SHARE = 1 / 2;
 /** The shares of the /64, /56 and /48 of an IPv6 address: providers give customers, or many of them, the larger ones. */
 const NETWORK_SHARES = [1, 4, 16];
@@ -15,15 +15,24 @@ export interface Client {
   readonly key: string;
   /** The key of a proved account. */
   readonly account?: Account;
-  /** All that it is charged to, the narrowest first, each with its share of a limit. */
-  readonly parts: readonly { readonly key: string; readonly share: number }[];
+  /** All that it is charged to, the narrowest first. */
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly key: string;
+  /** Its share of a limit. */
+  readonly share: number;
+  /** Beside that, what it keeps for each narrower part that has not used up its own: beyond that it lends what it has. */
+  readonly keeps?: number;
 }
 
 /** A proved account, by one of its tokens. */
 export function accountClient(account: Account, tokenHash: string): Client {
   const key = `account ${account}`;
   const token = { key: `token ${tokenHash}`, share: TOKEN_SHARE };
-  return { kind: 'account', key, account, parts: [token, { key, share: 1 }] };
+  const whole = { key, share: 1, keeps: TOKEN_SHARE };
+  return { kind: 'account', key, account, parts: [token, whole] };
 }
 
 const MAX_KNOWN = 4_096;
@@ -50,6 +59,6 @@ export function singleClient(kind: ClientKind, name: string): Client {
 
 /** The same client with regard to one thing, of which it has a limit of its own. */
 export function regarding(client: Client, thing: string, kind = client.kind): Client {
-  const parts = client.parts.map(({ key, share }) => ({ key: `${key} ${thing}`, share }));
+  const parts = client.parts.map((part) => ({ ...part, key: `${part.key} ${thing}` }));
   return { ...client, kind, parts };
 }

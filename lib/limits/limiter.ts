@@ -25,18 +25,17 @@ export type Share = (keys: string[], figures: number[]) => Promise<readonly numb
 interface Bucket {
   readonly key: string;
   readonly tokens: TokenBucket;
+  /** What it keeps for others than a client that has used up its own share before. */
+  readonly kept: number;
   /** Taken here, and not known to the other replicas. */
   unshared: number;
-  /** Of an account: the token that wanted some last, the one that owes others their half, and when each of them last wanted some. */
-  user?: Bucket;
-  debtor?: Bucket;
-  usedAtMs?: number;
-  othersUsedAtMs?: number;
 }
 
+/** What is left in a bucket, as one that takes from it sees it. */
 interface Rest {
-  readonly bucket: Bucket;
   readonly left: number;
+  readonly max: number;
+  readonly perMs: number;
 }
 
 /** The least recently used of one kind is forgotten beyond so many, so that a flood costs no memory. */
@@ -74,73 +73,29 @@ export class Limiter<Name extends string> {
   take(name: Name, client: Client, points = 1, needed = points): Taken {
     const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
-    const before = this.#scarcest(name, client, buckets, nowMs);
-    const isOver = isBelow(before.left, needed);
-    if (isOver || points === 0) return restOf(before, needed);
-    return restOf(this.#spendOf(name, client, buckets, points, nowMs), needed - points);
-  }
-
-  /** Whether the client's token has all of its account's share for now, and so waits for its own half no longer. */
-  isLent(name: Name, client: Client): boolean {
-    const nowMs = this.#clock.now();
-    return this.#isAlone(name, client, this.#bucketsOf(name, client, nowMs), nowMs);
+    const before = scarcest(buckets, nowMs);
+    if (points === 0 || isBelow(before.left, needed)) return takenOf(before, needed);
+    return takenOf(this.#spendFrom(name, buckets, points, nowMs), needed - points);
   }
 
   /** Takes what was used already, or is given back where it is below 0. */
   spend(name: Name, client: Client, points: number): Taken {
     const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
-    return restOf(this.#spendOf(name, client, buckets, points, nowMs), 0);
+    return takenOf(this.#spendFrom(name, buckets, points, nowMs), 0);
   }
 
-  /** Returns the scarcest bucket. */
-  #spendOf(
-    name: Name,
-    client: Client,
-    buckets: readonly Bucket[],
-    points: number,
-    nowMs: number,
-  ): Rest {
+  /** Returns what is left in the scarcest bucket. */
+  #spendFrom(name: Name, buckets: readonly Bucket[], points: number, nowMs: number): Rest {
     const isShared = this.#share !== undefined && this.table[name].isShared;
-    for (const bucket of buckets) {
+    for (const bucket of isLent(buckets, points, nowMs) ? buckets.slice(1) : buckets) {
       const wasEmpty = bucket.tokens.left(nowMs) < 0;
       bucket.tokens.take(points, nowMs);
       if (isShared) this.#shareSoon(bucket, points);
-      // A token that is not alone or a network that exceeds its share takes nothing from the whole.
-      if (wasEmpty && points > 0 && !this.#isAlone(name, client, buckets, nowMs)) break;
+      // A token or a network that exceeds its share takes nothing from the whole.
+      if (wasEmpty && points > 0) break;
     }
-    return this.#scarcest(name, client, buckets, nowMs);
-  }
-
-  /** Whether no other token of the account has wanted any within a minute. What is held at a time is never lent. */
-  #isAlone(
-    name: Name,
-    { account }: Client,
-    [part, whole]: readonly Bucket[],
-    nowMs: number,
-  ): boolean {
-    if (!account || !part || !whole || this.table[name].refills === 0) return false;
-    if (whole.user !== part) {
-      if (whole.user && whole.user.tokens.left(nowMs) < 0) whole.debtor = whole.user;
-      if (whole.usedAtMs !== undefined) whole.othersUsedAtMs = whole.usedAtMs;
-      whole.user = part;
-    }
-    whole.usedAtMs = nowMs;
-    return nowMs - (whole.othersUsedAtMs ?? -Infinity) >= MINUTE_MS;
-  }
-
-  /** What there is least of. A token that had all of the account's owes the others what it took beyond its half. */
-  #scarcest(name: Name, client: Client, buckets: readonly Bucket[], nowMs: number): Rest {
-    const isAlone = this.#isAlone(name, client, buckets, nowMs);
-    let least: Rest | undefined;
-    for (const [at, bucket] of buckets.entries()) {
-      if (isAlone && at === 0) continue;
-      const { debtor } = bucket;
-      const owed = debtor === undefined || debtor === buckets[0] ? 0 : debtor.tokens.left(nowMs);
-      const left = bucket.tokens.left(nowMs) - Math.min(0, owed);
-      if (least === undefined || left < least.left) least = { bucket, left };
-    }
-    return least as Rest;
+    return scarcest(buckets, nowMs);
   }
 
   giveBack(name: Name, client: Client): void {
@@ -157,15 +112,18 @@ export class Limiter<Name extends string> {
     // It has its size from the start: one that grows has room for seventeen.
     const buckets = Array<Bucket>(parts.length);
     let at = 0;
-    for (const { key, share } of parts) {
+    for (const { key, share, keeps = 0 } of parts) {
       let bucket = known.get(key);
       if (bucket === undefined) {
         const { max: whole, refills, maxDebt } = this.table[name];
         if (whole[kind] === undefined)
           throw new TypeError(`The limit ${name} has no number for ${kind}.`);
         const max = Math.max(1, Math.floor(whole[kind] * share));
-        const rule = { max, perMs: (max * refills) / MINUTE_MS, maxDebt: max * maxDebt };
-        bucket = { key: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
+        // What is held at a time nobody could be given back, so none of it is lent.
+        const kept = refills > 0 ? Math.floor(max * keeps) : 0;
+        const perMs = (max * refills) / MINUTE_MS;
+        const tokens = new TokenBucket({ max: max + kept, perMs, maxDebt: max * maxDebt }, nowMs);
+        bucket = { key: `${name} ${key}`, tokens, kept, unshared: 0 };
         known.set(key, bucket);
       }
       buckets[at] = bucket;
@@ -207,8 +165,39 @@ export class Limiter<Name extends string> {
   }
 }
 
-function restOf({ bucket, left }: Rest, points: number): Taken {
-  const { max, perMs } = bucket.tokens.rule;
+/** What there is least of. A token has its own share of an account's, or as much more as the account can lend it. */
+function scarcest(buckets: readonly Bucket[], nowMs: number): Rest {
+  let least: Rest | undefined;
+  for (const [at, bucket] of buckets.entries()) {
+    const own = restIn(bucket, nowMs);
+    const lent = at === 0 ? lentBy(buckets[1], nowMs) : null;
+    const rest = lent !== null && lent.left > own.left ? lent : own;
+    if (least === undefined || rest.left < least.left) least = rest;
+  }
+  return least as Rest;
+}
+
+/** Whether a token takes from its account alone, because that lends it more than it has itself, or gives back there. */
+function isLent([own, whole]: readonly Bucket[], points: number, nowMs: number): boolean {
+  const lent = lentBy(whole, nowMs);
+  if (own === undefined || lent === null || lent.left <= 0) return false;
+  const left = own.tokens.left(nowMs);
+  return points < 0 || (isBelow(left, points) && lent.left > left);
+}
+
+/** Null where it lends nothing. */
+function lentBy(whole: Bucket | undefined, nowMs: number): Rest | null {
+  if (whole === undefined || whole.kept === 0) return null;
+  const rest = restIn(whole, nowMs);
+  return { ...rest, left: rest.left - whole.kept };
+}
+
+function restIn({ tokens, kept }: Bucket, nowMs: number): Rest {
+  const { max, perMs } = tokens.rule;
+  return { left: tokens.left(nowMs), max: max - kept, perMs };
+}
+
+function takenOf({ left, max, perMs }: Rest, points: number): Taken {
   const isOver = isBelow(left, points);
   return { isOver, left, max, waitMs: ((isOver ? points : max) - left) / perMs };
 }

@@ -83,7 +83,7 @@ test('limits are charged to the account while the token is proved and live, and 
     account: '1001',
     parts: [
       { key: `token ${demo.tokenHash}`, share: 0.5 },
-      { key: 'account 1001', share: 1 },
+      { key: 'account 1001', share: 1, keeps: 0.5 },
     ],
   });
   ledger.refused(demo);

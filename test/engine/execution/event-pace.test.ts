@@ -79,17 +79,19 @@ describe('the tokens of an account', () => {
     accountClient(accountNamed('1'), 'y'),
   ];
 
-  test('have half of its events each, and what waits in one’s line takes nothing from the other', async () => {
+  test('have all of its events beside what is kept for the others, from whom those that wait take nothing', async () => {
     const { clock, admitted, ask } = setUp();
-    ask(other, 'other', 1);
-    for (let at = 0; at < 10; at += 1) ask(one, `one ${at}`, FIELDS);
-    expect(admitted.map(([name]) => name)).toEqual(['other', 'one 0']);
-    // 3,000 that it owes, at half of 6,000 a minute.
-    await clock.advance(61 * SECOND);
-    expect(admitted.map(([name]) => name)).toEqual(['other', 'one 0', 'one 1']);
+    const namesOf = (from: number) => new Set(admitted.slice(from).map(([name]) => name));
+    for (let at = 0; at < 20; at += 1) ask(one, 'one', FIELDS / 10);
+    // The last of them begins with nothing left.
+    expect(admitted).toHaveLength(11);
+    for (let at = 0; at < 5; at += 1) ask(other, 'other', FIELDS / 10);
+    expect([admitted.length, namesOf(11)]).toEqual([16, new Set(['other'])]);
+    await clock.advance(300 * SECOND);
+    expect([admitted.length, namesOf(16)]).toEqual([25, new Set(['one'])]);
   });
 
-  test('get back from both lines what an event that ends had reserved', async () => {
+  test('get back what an event had reserved and did not have, and nothing for one that ends before', async () => {
     const { pace } = setUp();
     for (const each of [other, one]) expect(pace.admit(each, FIELDS + 100)).toBeNull();
     const ending = new AbortController();

@@ -79,23 +79,32 @@ describe('of an account', () => {
     return { clock, times };
   };
 
-  test('a token has half while another wants some, and all tokens together have no more than the account', () => {
-    const { times } = taker('requests', 6);
-    expect(['x', 'y', 'z'].map((hash) => times(hash, 1))).toEqual([1, 1, 1]);
-    expect([times('x', 4), times('y', 4), times('z', 4)]).toEqual([2, 1, 0]);
-  });
-
-  test('a token alone has all of a minute, and owes another its half once that wants it', async () => {
+  test('a token has all of a minute, beside which half as much is kept for all others; of what refills each has half', async () => {
     const { clock, times } = taker('requests', 60);
     expect(times('x', 70)).toBe(60);
     expect([times('y', 40), times('x', 1), times('z', 1)]).toEqual([30, 0, 0]);
-    // The half of each refills; what is owed is paid first.
     await clock.advance(30_000);
-    expect([times('y', 40), times('x', 40)]).toEqual([15, 0]);
+    expect([times('y', 40), times('x', 40)]).toEqual([15, 15]);
     await clock.advance(120_000);
-    expect([times('y', 10), times('x', 40), times('y', 40)]).toEqual([10, 30, 20]);
-    await clock.advance(120_000);
+    expect([times('x', 70), times('y', 70), times('z', 70)]).toEqual([60, 30, 0]);
+    // Alone again it has all that refills.
+    await clock.advance(60_000);
+    expect(times('x', 70)).toBe(30);
+    await clock.advance(60_000);
     expect(times('x', 70)).toBe(60);
+  });
+
+  test('a token that is lent some owes nothing of it, and gives it back to its account', () => {
+    const { limiter } = stage(limited('requests', 4));
+    const [x, y] = ['x', 'y'].map((hash) => accountClient(accountNamed('1'), hash));
+    if (!x || !y) throw new Error('two tokens');
+    expect(limiter.take('requests', x, 3)).toMatchObject({ isOver: false, left: 2, max: 2 });
+    limiter.giveBack('requests', x);
+    expect(limiter.take('requests', x, 2)).toMatchObject({ isOver: false, left: 0 });
+    expect(limiter.spend('requests', x, 1)).toMatchObject({ isOver: true });
+    // From then on it takes nothing of what is kept for the others.
+    limiter.spend('requests', x, 3);
+    expect(limiter.take('requests', y, 1)).toMatchObject({ isOver: false });
   });
 
   test('a token alone has half of what is held at a time, which nobody could be given back', () => {
