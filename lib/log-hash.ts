@@ -1,8 +1,14 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 
 const LENGTH = 16;
 
+/** Without a key of its own the process hashes alike in all lines, and unlike any other. */
+const OF_PROCESS = randomBytes(32);
+
 /** Stands in the log for an account's login or a client's address: the same for the same, and of use to nobody without the key. */
-export function logHash(key: string | Buffer, text: string): string {
-  return createHmac('sha256', key).update(text).digest('hex').slice(0, LENGTH);
+export function logHash(key: string | null, text: string): string {
+  return createHmac('sha256', key ?? OF_PROCESS)
+    .update(text)
+    .digest('hex')
+    .slice(0, LENGTH);
 }

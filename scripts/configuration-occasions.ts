@@ -31,6 +31,7 @@ export const OCCASIONS: Readonly<Partial<Record<keyof typeof SETTINGS, string>>>
   ORDER_STORE: 'the file belongs on another volume',
   ORDER_RECORDS_MAX: 'FillsUp fires',
   ORDER_RECORDS_PER_ACCOUNT: 'an account places thousands of orders a day',
+  ORDER_TRAIL_DAYS: 'orders are disputed later, or may not be told for so long',
   INTROSPECTION: 'tools read the schema in production',
   GRAPHIQL: 'people try queries in production',
   PERSISTED_DOCUMENTS_ONLY: 'no others may be sent; `log` first',

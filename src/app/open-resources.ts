@@ -102,6 +102,7 @@ export async function openResources(
     turns,
     heartbeatMs,
   });
+  started.defer(domain.watchCutOffs());
   gateway.onReadsRecovered(domain.resumePolls);
   const services = { ...domain, backends };
   for (const each of extensions.lists) {
@@ -151,6 +152,7 @@ async function openState(
     onNearlyFull: () => metrics.store.nearlyFull.add(),
     onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
     onFailed: (kind) => metrics.store.redisErrors.add(kind),
+    onTrailLost: (entries) => metrics.store.trailLost.add(entries),
     gatewaySkewMs,
   });
   started.defer(() => stores.close());

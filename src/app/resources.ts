@@ -59,7 +59,13 @@ export function openConfiguredStores(
   config: Config,
   observer: Pick<
     StoreOptions,
-    'onWarn' | 'onNearlyFull' | 'onCounted' | 'onFailed' | 'isInspection' | 'gatewaySkewMs'
+    | 'onWarn'
+    | 'onNearlyFull'
+    | 'onCounted'
+    | 'onFailed'
+    | 'onTrailLost'
+    | 'isInspection'
+    | 'gatewaySkewMs'
   >,
 ): Promise<Stores> {
   const { redisUrl, orderStore } = config;
@@ -75,6 +81,7 @@ export function openConfiguredStores(
     redisReplicas: config.redisReplicas,
     max: config.orderRecordsMax,
     maxPerAccount: config.orderRecordsPerAccount,
+    trailDays: config.orderTrailDays,
   }).catch(
     asProblems(StoreError, ({ message }) => [
       redisUrl === null

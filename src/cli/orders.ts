@@ -3,7 +3,7 @@ import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { accountOf } from '../domain/auth/viewer.ts';
-import { HELD } from '../store/order-records.ts';
+import { HELD, RecordsUnavailableError } from '../store/order-records.ts';
 import {
   freeInRedis,
   holdInRedis,
@@ -19,12 +19,16 @@ import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
 import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
+import { CASES, runCase } from './order-cases.ts';
 import { forwardedOf } from './tenant.ts';
 
 /** Reports whether orders are taken, and lets the operator say that the records are complete. */
 export const ordersCommand: Command = {
   usage: [
     'Usage: trading-graph orders <status | hold | release | copy <to> | move <to> | complete | incomplete | free <login>> [--file <path>]',
+    '       trading-graph orders list [<login>] [--unknown] [--json]',
+    '       trading-graph orders show <login> <key | --number gateway-number> [--json]',
+    '       trading-graph orders settle <login> <key> <accepted --number gateway-number | not-sent> --by name --why text',
     '',
     '  status      says how many order records there are, and what is wrong with them',
     '  hold        sends no order until release, on all replicas within two seconds: each is refused as surely not sent,',
@@ -37,6 +41,10 @@ export const ordersCommand: Command = {
     '              while no replica lived, which nothing else shows',
     '  free        gives an account, by its trading login, its whole share of records again; no key can be sent',
     '              a second time by that, and no restart is needed',
+    '  list        says which orders are on record, of the last 24 hours; --unknown: those of which nobody knows what became',
+    '  show        says what was asked, when it was sent, and what was answered by which replica (ORDER_TRAIL_DAYS)',
+    '  settle      tells every client from now on what the back office has found of an unknown order, a minute after its',
+    '              deadline at the earliest; nothing takes it back, and its key stays used up',
     '',
     '  --file    the file; when left out ORDER_STORE, or Redis where REDIS_URL is set',
     '  --header  name=value of a header of GATEWAY_FORWARD_HEADERS, as the requests of the account have it; one for each',
@@ -47,6 +55,8 @@ export const ordersCommand: Command = {
       return await act(asked, terminal);
     } catch (problem) {
       if (problem instanceof StoreError) terminal.err(`REDIS_URL: ${problem.message}.`);
+      else if (problem instanceof RecordsUnavailableError)
+        terminal.err(`${problem.message}: it may not be done, repeat it.`);
       else if (problem instanceof SqliteFileError) {
         const path = asked.file ?? readConfig(terminal.environment).orderStore;
         terminal.err(`The file ${path} ${problem.message}.`);
@@ -65,26 +75,45 @@ const WORDS = [
   'complete',
   'incomplete',
   'free',
+  ...CASES,
 ] as const;
 
 type Asked = ReturnType<typeof readArgs>;
 
+/** How many words follow; those of no other command may be left out. */
+const OPERANDS: Readonly<Record<string, number>> = {
+  ...{ copy: 1, move: 1, free: 1 },
+  ...{ list: 1, show: 2, settle: 3 },
+};
+const OPTIONS = { file: { type: 'string' }, header: { type: 'string', multiple: true } } as const;
+const CASE_OPTIONS = {
+  ...OPTIONS,
+  number: { type: 'string' },
+  by: { type: 'string' },
+  why: { type: 'string' },
+  json: { type: 'boolean' },
+  unknown: { type: 'boolean' },
+} as const;
+
 function readArgs(args: readonly string[]) {
-  const options = { file: { type: 'string' }, header: { type: 'string', multiple: true } } as const;
+  // An option that the command does not have is an error: it may be meant for another.
+  const isCase = CASES.some((each) => args.includes(each));
+  const options = (isCase ? CASE_OPTIONS : OPTIONS) as typeof CASE_OPTIONS;
   const read = readArguments({ args: [...args], options, allowPositionals: true });
-  const { values, positionals } = read;
-  const word = WORDS.find((each) => each === positionals[0]);
-  const [, operand = ''] = positionals;
-  const login = word === 'free' ? toLogin(operand) : null;
-  const takesFile = word === 'copy' || word === 'move';
-  const most = word === 'free' || takesFile ? 2 : 1;
+  const { file, header: headers = [], ...more } = read.values;
+  const [first, operand = '', key, verdict] = read.positionals;
+  const word = WORDS.find((each) => each === first);
   if (word === undefined) throw new UsageError(`Say one of ${WORDS.join(', ')}.`);
-  if (positionals.length > most) throw new UsageError(`${positionals[most]} is one word too many.`);
-  if (word === 'free' && login === null) {
-    throw new UsageError('Say the trading login of the account.');
-  }
+  const extra = read.positionals[1 + (OPERANDS[word] ?? 0)];
+  if (extra !== undefined) throw new UsageError(`${extra} is one word too many.`);
+  const takesFile = word === 'copy' || word === 'move';
   if (takesFile && operand === '') throw new UsageError(`Say where to ${word} the file.`);
-  return { word, operand, login, file: values.file, headers: values.header ?? [] };
+  const needsLogin = OPERANDS[word] !== undefined && !takesFile && (word !== 'list' || operand);
+  const login = needsLogin ? toLogin(operand) : null;
+  if (needsLogin && login === null) throw new UsageError('Say the trading login of the account.');
+  const isNamed = word === 'show' ? (key ?? more.number) : word !== 'settle' || key;
+  if (!isNamed) throw new UsageError('Say the key of the order.');
+  return { ...more, word, operand, login, file, headers, key, verdict };
 }
 
 async function act(asked: Asked, terminal: Terminal): Promise<number> {
@@ -95,7 +124,21 @@ async function act(asked: Asked, terminal: Terminal): Promise<number> {
   );
   const forwarded = forwardedOf(headers, config.gatewayForwardHeaders);
   const account = login && accountOf(login, forwarded);
-  if (config.redisUrl !== null && file === undefined) {
+  const isInRedis = config.redisUrl !== null && file === undefined;
+  if (!isInRedis && config.orderStore === 'memory') {
+    terminal.err('The order records are in memory: name a file by --file or ORDER_STORE.');
+    return EXIT_FAILED;
+  }
+  const ofCase = CASES.find((each) => each === word);
+  if (ofCase) {
+    return runCase(
+      ofCase,
+      { ...asked, account },
+      isInRedis ? config : { ...config, redisUrl: null },
+      terminal,
+    );
+  }
+  if (isInRedis && config.redisUrl !== null) {
     const { redisUrl: url, redisPrefix: prefix, redisReplicas } = config;
     const redis = { url, prefix, redisReplicas, onWarn: terminal.err };
     if (account) return reportFreed(await freeInRedis(redis, account), terminal);
@@ -114,10 +157,6 @@ async function act(asked: Asked, terminal: Terminal): Promise<number> {
     );
   }
   const path = config.orderStore;
-  if (path === 'memory') {
-    terminal.err('The order records are in memory: name a file by --file or ORDER_STORE.');
-    return EXIT_FAILED;
-  }
   if (word === 'hold' || word === 'release') {
     // Nothing is verified: an operator in an outage has no half minute.
     setHold(path, word === 'hold');

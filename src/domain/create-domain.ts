@@ -13,14 +13,15 @@ import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { createWriteLimits } from './auth/write-limits.ts';
 import { createCatalogs } from './catalog/catalogs.ts';
 import type { DomainParts } from './domain-parts.ts';
+import { watchCutOffs } from './trading/cut-off.ts';
 import { createOrderDesk } from './trading/order-desk.ts';
-import { orderLines } from './trading/order-line.ts';
+import { orderLines, outcomeOf } from './trading/order-line.ts';
 import { Orders } from './trading/orders.ts';
 
 /** Creates the process-wide domain services and connects them to each other. */
 export function createDomain(parts: DomainParts) {
   const { client, logicalClock, limiter, metrics, clockSkew, log, settings } = parts;
-  const { records, keys } = parts.stores;
+  const { records, trail, keys } = parts.stores;
   const clock = systemClock;
   /** Whether a token that is so far past its time, or below 0 before it, is in time by the gateway's clock. */
   const isOfSkew = (offByMs: number) => {
@@ -87,9 +88,11 @@ export function createDomain(parts: DomainParts) {
     onRead: (source) => metrics.catalogReads.add(source),
     onFetched: (outcome) => metrics.catalogFetches.add(outcome),
   });
+  const lines = orderLines(settings.logAccountKey);
   const orders = new Orders({
     gateway,
     records,
+    trail,
     clock,
     log,
     orderTimeoutMs: settings.orderTimeoutMs,
@@ -99,6 +102,12 @@ export function createDomain(parts: DomainParts) {
     gatewaySkewMs: () => clockSkew.earlyMs,
     onNumberTwice: () => metrics.numbersTwice.add(),
     onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
+    onContradicted(of, answer) {
+      metrics.contradictions.add();
+      const told = outcomeOf(answer);
+      log.error({ ...lines.ofKey(of), ...told }, 'the gateway contradicts a settled order');
+      trail.add(of, 'contradicted', told);
+    },
   });
   const tell = createToldChanges({
     accounts,
@@ -114,15 +123,7 @@ export function createDomain(parts: DomainParts) {
   parts.stores.notices?.follow((told) => tell(told as Told));
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const needsKind = settings.orderKind === 'required';
-  const orderDesk = createOrderDesk(
-    orders,
-    prover,
-    writeLimits,
-    metrics,
-    log,
-    orderLines(settings.logAccountKey),
-    needsKind,
-  );
+  const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines, needsKind);
   metrics.watch({ catalogs, feeds, orders, lists, tokenRefusals });
   return {
     ...reads,
@@ -136,6 +137,8 @@ export function createDomain(parts: DomainParts) {
     catalogs,
     orders,
     orderDesk,
+    /** Ends by what it returns. */
+    watchCutOffs: () => watchCutOffs({ records, trail, clock, log, lines, metrics }),
     writeLimits,
     caches: {
       ...reads.caches,

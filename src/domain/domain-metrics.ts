@@ -125,6 +125,15 @@ export function createDomainMetrics(registry: Registry) {
       'order_numbers_told_twice_total',
       'Orders that are unknown because the gateway had told their number for another key of the account.',
     ),
+    doubts: registry.counter(
+      'orders_doubted_total',
+      'Answers, to repeats and questions too, that leave an order in doubt; unknown: it may have been carried out; earlier: an earlier request with its key may have been sent.',
+      { told: ['unknown', 'earlier'] },
+    ),
+    contradictions: count(
+      'orders_contradicted_total',
+      'Answers of the gateway that contradict what an operator had settled before.',
+    ),
     voids: count('order_keys_voided_total', 'Keys that were closed before an order had them.'),
     replays: count('order_replays_total', 'Orders answered by the outcome of an earlier request.'),
     catalogFetches: registry.counter(

@@ -4,14 +4,17 @@ import { createCatalogFiles } from './catalog-files.ts';
 import { openKnownFile } from './known-file.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import { IS_NEW } from './order-records.ts';
+import { openOrderTrail, type TrailSettings } from './order-trail.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
 import type { SharedLimitsOptions } from './redis/shared-limits.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
 import { StoreError } from './store-error.ts';
+import { trailFiles } from './trail-file.ts';
 
 export interface StoreOptions
-  extends Omit<RedisOrderRecordsOptions & SharedLimitsOptions, 'url' | 'uptimeMs'> {
+  extends Omit<RedisOrderRecordsOptions & SharedLimitsOptions, 'url' | 'uptimeMs'>,
+    TrailSettings {
   readonly redisUrl: string | null;
   /** A file, or the word `memory`, where there is no Redis. */
   readonly orderStore: string;
@@ -29,7 +32,7 @@ export type Stores = Awaited<ReturnType<typeof openStores>>;
  * Throws a StoreError where a named store cannot be used.
  */
 export async function openStores({ redisUrl: url, orderStore: path, ...given }: StoreOptions) {
-  const { isInspection = false, makesFolder = false, onWarn } = given;
+  const { isInspection = false, makesFolder = false, trailDays = 0, onWarn } = given;
   const options = { ...given, uptimeMs: () => performance.now() };
   try {
     if (url === null) {
@@ -52,12 +55,17 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
         redisReason: () => null,
       };
       const copies = known && createCatalogFiles(`${path}.catalogs`, options.clock);
+      const isKept = isFile && !isInspection && trailDays > 0;
+      const files = isKept ? trailFiles(path, trailDays, given.gatewaySkewMs) : null;
+      const trail = openOrderTrail(files, given);
       const close = async () => {
+        await trail.close();
         await known?.close();
         await records.close();
       };
       return {
         records,
+        trail,
         ...none,
         catalogs: { versions: null, copies },
         keys: known?.keys ?? null,

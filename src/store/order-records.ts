@@ -10,8 +10,11 @@ import { gapReason, KEY_AHEAD_MS, type KeyTime } from './order-gap.ts';
 export interface OrderRecords {
   /** Once this answers `reserved: true` the record survives whatever the store promises to survive. */
   reserve(request: ReserveRequest): Promise<ReserveAnswer>;
-  /** Replaces pending or unknown, never accepted or rejected. May be repeated until it succeeds. */
-  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void>;
+  /**
+   * Replaces pending or unknown, never accepted or rejected. May be repeated until it succeeds. Resolves with the outcome that
+   * an operator has settled the order by, which stays in its place; else with null.
+   */
+  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<RecordedOutcome | null>;
   /** Frees the key of this very reservation, unless a client may have received `unknown`. May be repeated. */
   release(reservation: Reservation): Promise<void>;
   find(account: Account, key: string): Promise<OrderRecord | null>;
@@ -20,6 +23,8 @@ export interface OrderRecords {
    * the record is returned, pending or not.
    */
   voidKey(request: VoidRequest): Promise<VoidAnswer>;
+  /** Marks orders as unknown whose process is gone, and returns them: each once, whichever process asks. */
+  cutOff(): Promise<readonly CutOffOrder[]>;
   /** The number of records, as far as this process knows. */
   held(): number;
   /** The degraded reason for which all new orders are refused; null while they are taken. */
@@ -95,6 +100,11 @@ export interface OrderRecord {
   readonly pendingMs: number;
 }
 
+/** Past its deadline an order is left to its process for so long. */
+export const CUT_OFF_GRACE_MS = 10_000;
+
+export type CutOffOrder = Pick<Reservation, 'account' | 'key' | 'reservedAtMs'>;
+
 /** An outcome ends the time for which a record may be pending. */
 export function toOrderRecord(
   { id, inputDigest, reservedAtMs }: Omit<OrderRecord, 'outcome' | 'pendingMs'>,
@@ -107,7 +117,12 @@ export function toOrderRecord(
 
 /** Plain JSON, so that it reads the same from a file, from Redis and from memory. */
 export type RecordedOutcome =
-  | { readonly kind: 'accepted'; readonly orderId: string | null; readonly message: string | null }
+  | {
+      readonly kind: 'accepted';
+      readonly orderId: string | null;
+      readonly message: string | null;
+      readonly settled?: Settled;
+    }
   | RecordedRejection
   | { readonly kind: 'unknown'; readonly sentAtMs: number; readonly message: string | null };
 
@@ -120,6 +135,14 @@ export interface RecordedRejection {
   readonly sent?: false;
   /** Present where the key was closed before any order had it. */
   readonly closing?: KeyClosing;
+  readonly settled?: Settled;
+}
+
+/** Present where an operator has said what became of an order that was unknown; for other operators, never for clients. */
+export interface Settled {
+  readonly by: string;
+  readonly why: string;
+  readonly atMs: number;
 }
 
 export interface KeyClosing {
@@ -321,6 +344,11 @@ export function isGatewayRejection(outcome: RecordedOutcome | null): boolean {
 /** Whether the account may not be as it was before the order. */
 export function mayHaveChanged(outcome: RecordedOutcome | null): boolean {
   return outcome !== null && outcome.kind !== 'rejected';
+}
+
+/** Whether clients are told that nobody knows: also where its process is gone. */
+export function isUnknown({ outcome, pendingMs }: OrderRecord): boolean {
+  return outcome === null ? pendingMs === 0 : outcome.kind === 'unknown';
 }
 
 /** Nothing replaces an outcome from the gateway, and nothing makes a known outcome pending again. */

@@ -35,6 +35,9 @@ export function createStoreMetrics(registry: Registry) {
       'Orders and voids, refused ones too, of accounts that have 80 % of their share of order records, or of tokens that have 80 % of their half.',
     )
     .register();
+  const trailLost = registry
+    .counter('order_trail_lost_total', 'Entries of the trail of orders that could not be written.')
+    .register();
   const redisUp = registry.gauge(
     'redis_up',
     '1 while Redis takes commands; without REDIS_URL there is no such series.',
@@ -51,5 +54,14 @@ export function createStoreMetrics(registry: Registry) {
       SECONDS,
     )
     .register();
-  return { seconds, failures, records, nearlyFull, redisUp, redisErrors, counterSeconds };
+  return {
+    seconds,
+    failures,
+    records,
+    nearlyFull,
+    trailLost,
+    redisUp,
+    redisErrors,
+    counterSeconds,
+  };
 }

@@ -19,7 +19,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/extensions/starts.test.ts',
   'test/end-to-end/limits/{attacks,memory,rate,send-buffers,senders}.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
-  'test/end-to-end/orders/{ledger,shutdown,spoilt-redis}.test.ts',
+  'test/end-to-end/orders/{disputed,ledger,shutdown,spoilt-redis}.test.ts',
   'test/end-to-end/sandbox/{demo-hero,demo-lanes,demo-panels,demo-taps,firefox,graphiql-code,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/{cursors,routing}.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { addressKey } from '../../../lib/address-key.ts';
 import type { RequestCaller } from '../../../lib/caller.ts';
 import type { Clock } from '../../../lib/clock.ts';
@@ -31,8 +30,7 @@ export type AccessLog = ReturnType<typeof createAccessLog>;
 
 /** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
 export function createAccessLog(options: AccessLogOptions) {
-  const { log, clock, sample, callsMember, metrics } = options;
-  const key = options.accountKey ?? randomBytes(32);
+  const { log, clock, sample, callsMember, metrics, accountKey: key } = options;
   // LOG_LEVEL does not change while the process runs.
   const isLogged = log.isLevelEnabled('info');
   const hashes = growingLru<string, string>({ maxEntries: HASHES, entryBytes: 150 });

@@ -31,6 +31,12 @@ export function accountOf(login: Login, forwarded: ForwardedHeaders | undefined)
   return tenantKey(login, forwarded) as Account;
 }
 
+/** The login of an account, and the digest of its tenant's headers. */
+export function partsOf(account: Account): [login: string, tenant: string | null] {
+  const [login = '', tenant = null] = account.split('~');
+  return [login, tenant];
+}
+
 /** A request with other forwarded headers may mean another account, or another catalog, by the same name. */
 export function tenantKey(name: string, forwarded: ForwardedHeaders | undefined): string {
   return forwarded === undefined ? name : `${name}~${forwarded.digest}`;

@@ -8,10 +8,15 @@ import type { WriteLimits } from '../auth/write-limits.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
-import { KeyForgottenError, KeyNotVoidedError, UnprovedOrderError } from './order-errors.ts';
-import type { OrderLine } from './order-line.ts';
-import type { Orders, Placed } from './orders.ts';
-import { isUnsent } from './outcome.ts';
+import {
+  KeyForgottenError,
+  KeyNotVoidedError,
+  leavesDoubt,
+  UnprovedOrderError,
+} from './order-errors.ts';
+import type { OrderLines } from './order-line.ts';
+import type { Orders } from './orders.ts';
+import { isUnsent, type Placed } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
@@ -19,9 +24,9 @@ export function createOrderDesk(
   orders: Orders,
   prover: Pick<Prover, 'account'>,
   limits: Pick<WriteLimits, 'order'>,
-  metrics: Pick<DomainMetrics, 'orders' | 'ordersOfNoKind' | 'replays' | 'voids'>,
+  metrics: Pick<DomainMetrics, 'orders' | 'ordersOfNoKind' | 'replays' | 'voids' | 'doubts'>,
   log: Pick<Log, 'info' | 'warn'>,
-  lineOf: OrderLine,
+  lines: OrderLines,
   needsKind: boolean,
 ) {
   /** The error always says that this request did nothing, whatever the reason for the missing proof. */
@@ -38,6 +43,19 @@ export function createOrderDesk(
     }
   }
 
+  /** Counts what leaves its client in doubt about an order. */
+  async function counted<T extends Placed | null>(asked: Promise<T>): Promise<T> {
+    try {
+      const placed = await asked;
+      if (placed?.outcome.kind === 'unknown') metrics.doubts.add('unknown');
+      else if (placed?.earlierUnknown) metrics.doubts.add('earlier');
+      return placed;
+    } catch (error) {
+      if (leavesDoubt(error)) metrics.doubts.add('earlier');
+      throw error;
+    }
+  }
+
   function note(viewer: Viewer, ticket: Ticket, placed: Placed): void {
     const { outcome, replayed } = placed;
     if (replayed) metrics.replays.add();
@@ -45,46 +63,59 @@ export function createOrderDesk(
     if (!replayed && outcome.kind === 'unknown') {
       const sentAt = new Date(outcome.sentAtMs).toISOString();
       // The request's own line may be written already: its client may have left.
-      log.warn({ requestId: viewer.requestId, sentAt }, 'an order ended unknown');
+      const { account, requestId } = viewer;
+      const of = lines.ofKey({ account, key: placed.idempotencyKey });
+      log.warn({ requestId, ...of, sentAt }, 'an order ended unknown');
     }
-    log.info(lineOf(viewer, ticket, placed), 'order');
+    log.info(lines.ofOrder(viewer, ticket, placed), 'order');
+  }
+
+  async function place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
+    if (!ticket.saysKind) {
+      metrics.ordersOfNoKind.add();
+      if (needsKind) throw broken('input.kind', 'must be given: MARKET, or PENDING with its price');
+    }
+    let placed: Placed;
+    try {
+      const proof = await proofBefore(viewer, ticket.operation);
+      placed = await limits.order(proof, () => orders.place(viewer, proof, ticket));
+    } catch (error) {
+      if (error instanceof Error) log.info(lines.ofOrder(viewer, ticket, error), 'order');
+      // It was not sent, or the gateway refused its sender.
+      if (!isCallersOwn(error)) metrics.orders.add('unsent');
+      throw error;
+    }
+    note(viewer, ticket, placed);
+    return placed;
+  }
+
+  async function placedBefore(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {
+    return orders.placed(await proofBefore(viewer), idempotencyKey);
+  }
+
+  async function close(
+    viewer: Viewer,
+    idempotencyKey: string,
+    sinceMs: number | null,
+  ): Promise<Placed> {
+    const proof = await proofBefore(viewer);
+    try {
+      const placed = await orders.void(proof, idempotencyKey, sinceMs);
+      if (!placed.replayed) metrics.voids.add();
+      return placed;
+    } catch (error) {
+      if (error instanceof KeyForgottenError) throw error;
+      throw error instanceof RecordsUnavailableError ? new KeyNotVoidedError(error) : error;
+    }
   }
 
   return {
-    async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
-      if (!ticket.saysKind) {
-        metrics.ordersOfNoKind.add();
-        if (needsKind)
-          throw broken('input.kind', 'must be given: MARKET, or PENDING with its price');
-      }
-      let placed: Placed;
-      try {
-        const proof = await proofBefore(viewer, ticket.operation);
-        placed = await limits.order(proof, () => orders.place(viewer, proof, ticket));
-      } catch (error) {
-        if (error instanceof Error) log.info(lineOf(viewer, ticket, error), 'order');
-        // It was not sent, or the gateway refused its sender.
-        if (!isCallersOwn(error)) metrics.orders.add('unsent');
-        throw error;
-      }
-      note(viewer, ticket, placed);
-      return placed;
-    },
-    async placed(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {
-      return orders.placed(await proofBefore(viewer), idempotencyKey);
-    },
+    place: (viewer: Viewer, ticket: Ticket) => counted(place(viewer, ticket)),
+    placed: (viewer: Viewer, idempotencyKey: string) =>
+      counted(placedBefore(viewer, idempotencyKey)),
     /** `sinceMs`: when the key was made, by the date of this server; null where its client does not say. */
-    async void(viewer: Viewer, idempotencyKey: string, sinceMs: number | null): Promise<Placed> {
-      const proof = await proofBefore(viewer);
-      try {
-        const placed = await orders.void(proof, idempotencyKey, sinceMs);
-        if (!placed.replayed) metrics.voids.add();
-        return placed;
-      } catch (error) {
-        if (error instanceof KeyForgottenError) throw error;
-        throw error instanceof RecordsUnavailableError ? new KeyNotVoidedError(error) : error;
-      }
-    },
+    void: (viewer: Viewer, idempotencyKey: string, sinceMs: number | null) =>
+      counted(close(viewer, idempotencyKey, sinceMs)),
   };
 }
 

@@ -35,6 +35,12 @@ export function wasNotSent(error: Error): boolean {
   return NOT_SENT in error;
 }
 
+/** Whether its client is told that an earlier request with the key may have been sent. */
+export function leavesDoubt(error: unknown): boolean {
+  if (error instanceof RecordsUnavailableError) return error.earlierUnknown;
+  return error instanceof UnprovedOrderError || error instanceof KeyNotVoidedError;
+}
+
 /** Whether it surely sent nothing. A refusal by the gateway itself, or a fault of ours, leaves it open. */
 export function isBeforeSending(error: unknown): error is Error {
   if (error instanceof UnprovedOrderError) return true;

@@ -1,63 +1,86 @@
-import { randomBytes } from 'node:crypto';
+import type { Account } from '../../../lib/account.ts';
 import { logHash } from '../../../lib/log-hash.ts';
 import { redact } from '../../../lib/redact.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { Viewer } from '../auth/viewer.ts';
-import { isBeforeSending } from './order-errors.ts';
-import type { Placed } from './orders.ts';
+import { partsOf, type Viewer } from '../auth/viewer.ts';
+import { isBeforeSending, leavesDoubt } from './order-errors.ts';
+import type { Placed, Submission } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
 // A client sends whatever text it likes.
 const MAX_SYMBOL_LENGTH = 64;
 
-export type OrderLine = ReturnType<typeof orderLines>;
+export type OrderLines = ReturnType<typeof orderLines>;
 
 /**
- * Makes an order's line of the log: what was asked, and what became of it, so that a disputed order is found by its key, its
- * number or its request. The key stands in it as a hash, by LOG_ACCOUNT_KEY, since whoever has it could close it.
+ * Makes an order's line of the log: what was asked, and what became of it, so that a disputed order is found by its account, its key,
+ * its number or its request. The key stands in it as a hash, by LOG_ACCOUNT_KEY, since whoever has it could close it.
  */
-export function orderLines(accountKey: string | null) {
-  const hashKey = accountKey ?? randomBytes(32);
-  return (
-    { requestId }: Viewer,
-    { operation, order, idempotencyKey }: Ticket,
-    end: Placed | Error,
-  ) => {
-    const isLimit = operation === 'placeLimitOrder';
-    const size = isLimit ? { by: 'amount', value: order.amount } : order.size;
-    const { side, price, stopLoss, takeProfit } = order;
-    const symbol = order.symbol.slice(0, MAX_SYMBOL_LENGTH);
+export function orderLines(hashKey: string | null) {
+  const ofKey = ({ account, key }: { readonly account: Account; readonly key: string }) => {
+    const [login, tenant] = partsOf(account);
     return {
-      requestId,
-      key: logHash(hashKey, idempotencyKey),
-      kind: isLimit || price !== null ? 'PENDING' : 'MARKET',
-      symbol,
-      side,
-      size,
-      price,
-      stopLoss,
-      takeProfit,
-      ...(end instanceof Error ? failureOf(end) : outcomeOf(end)),
+      account: logHash(hashKey, login),
+      ...(tenant !== null && { tenant: logHash(hashKey, tenant) }),
+      key: logHash(hashKey, key),
     };
+  };
+  return {
+    /** The members that name an order, in every line that is about one. */
+    ofKey,
+    ofOrder({ requestId, account }: Viewer, ticket: Ticket, end: Placed | Error) {
+      const { account: claimed, ...of } = ofKey({ account, key: ticket.idempotencyKey });
+      if (end instanceof Error) return { requestId, ...of, ...askedOf(ticket), ...failureOf(end) };
+      const { outcome, replayed, earlierUnknown } = end;
+      return {
+        requestId,
+        account: claimed,
+        ...of,
+        ...askedOf(ticket),
+        ...outcomeOf(outcome),
+        replayed,
+        earlierUnknown,
+      };
+    },
+  };
+}
+
+/** What was asked of the gateway. */
+export function askedOf({ operation, order }: Ticket) {
+  const isLimit = operation === 'placeLimitOrder';
+  const { side, price, stopLoss, takeProfit } = order;
+  return {
+    kind: isLimit || price !== null ? 'PENDING' : 'MARKET',
+    symbol: order.symbol.slice(0, MAX_SYMBOL_LENGTH),
+    side,
+    size: isLimit ? { by: 'amount', value: order.amount } : order.size,
+    price,
+    stopLoss,
+    takeProfit,
   };
 }
 
 /** The gateway's own refusal, of a token or a flood, came after it was sent. */
-function failureOf(error: Error) {
+export function failureOf(error: Error) {
   const outcome = isBeforeSending(error) ? 'unsent' : 'failed';
   const why = error instanceof GatewayError ? { reason: error.kind, status: error.status } : {};
-  return { outcome, error: error.name, ...why };
+  return {
+    outcome,
+    error: error.name,
+    ...why,
+    ...(leavesDoubt(error) && { earlierUnknown: true }),
+  };
 }
 
-function outcomeOf({ outcome, replayed }: Placed) {
+export function outcomeOf(outcome: Submission) {
   const { kind } = outcome;
   const message = outcome.message && redact(outcome.message);
-  if (kind === 'accepted') return { outcome: kind, orderId: outcome.orderId, replayed };
+  if (kind === 'accepted') return { outcome: kind, orderId: outcome.orderId };
   if (kind === 'unknown') {
-    return { outcome: kind, message, sentAt: new Date(outcome.sentAtMs).toISOString(), replayed };
+    return { outcome: kind, message, sentAt: new Date(outcome.sentAtMs).toISOString() };
   }
   const { error, sent = true } = outcome;
   return sent
-    ? { outcome: kind, error: error && redact(error), message, replayed }
-    : { outcome: error?.toLowerCase(), replayed };
+    ? { outcome: kind, error: error && redact(error), message }
+    : { outcome: error?.toLowerCase() };
 }

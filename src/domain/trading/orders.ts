@@ -17,19 +17,10 @@ import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 import { keyAgeAt, keyMadeProblem, keyTime } from './key-made.ts';
 import { KeyForgottenError } from './order-errors.ts';
-import { isVoided, type Submission, unknownSince, VOIDED } from './outcome.ts';
+import { isVoided, type Placed, unknownSince, VOIDED } from './outcome.ts';
 import { createRecorder } from './recorder.ts';
 import { createSubmitter, type SubmitterOptions } from './submitter.ts';
 import { inputDigest, type Ticket } from './ticket.ts';
-
-export interface Placed {
-  readonly outcome: Submission;
-  readonly idempotencyKey: string;
-  /** Nothing was sent for this answer: it is the recorded outcome of an earlier request. */
-  readonly replayed: boolean;
-  /** Whether nobody knows of earlier requests with a key that is closed. */
-  readonly earlierUnknown?: boolean;
-}
 
 interface InFlightOrder {
   readonly sinceMs: number;
@@ -135,6 +126,7 @@ export class Orders {
       const { record } = answer;
       const closing = closingOf(record);
       if (closing) {
+        if (answer.voided) this.#options.trail.add({ account, key }, 'closed', {});
         const keyAgeMs = ageMs(record.reservedAtMs) ?? RECORD_LIFE_MS;
         return { ...voided(key, closing, keyAgeMs), replayed: !answer.voided };
       }

@@ -10,6 +10,15 @@ import type { RecordedOutcome, RecordedRejection } from '../../store/order-recor
 /** The outcome of an order that may have reached the gateway, as its record keeps it. "Unknown" is not "failed". */
 export type Submission = RecordedOutcome;
 
+export interface Placed {
+  readonly outcome: Submission;
+  readonly idempotencyKey: string;
+  /** Nothing was sent for this answer: it is the recorded outcome of an earlier request. */
+  readonly replayed: boolean;
+  /** Whether nobody knows of earlier requests with a key that is closed. */
+  readonly earlierUnknown?: boolean;
+}
+
 export type Acceptance = Extract<Submission, { kind: 'accepted' }>;
 
 /** It reached its sending later than its client meant it. */

@@ -10,11 +10,14 @@ import {
   recordId,
   toOrderRecord,
 } from '../../store/order-records.ts';
+import { agree } from '../../store/settlement.ts';
 
 export interface RecorderOptions {
   readonly records: OrderRecords;
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
+  /** Called with an answer of the gateway's that an operator's word contradicts: that stays. */
+  readonly onContradicted?: (of: Reservation, answer: RecordedOutcome) => void;
 }
 
 // The longest a client waits for its outcome to be recorded; the outcome is true either way.
@@ -35,7 +38,7 @@ export type Recorder = ReturnType<typeof createRecorder>;
  * Records how reservations ended, and retries while the store is unavailable: the order is already sent,
  * so its client gets the outcome whether or not it could be recorded yet.
  */
-export function createRecorder({ records, clock, log }: RecorderOptions) {
+export function createRecorder({ records, clock, log, onContradicted }: RecorderOptions) {
   const unwritten = new Set<Promise<void>>();
   /** The latest writes that the store has not taken yet, by account and key. */
   const waiting = new Map<string, Write>();
@@ -80,7 +83,11 @@ export function createRecorder({ records, clock, log }: RecorderOptions) {
   return {
     settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
       const record = toOrderRecord(reservation, outcome, 0);
-      return write(reservation, record, () => records.settle(reservation, outcome));
+      return write(reservation, record, async () => {
+        const settled = await records.settle(reservation, outcome);
+        if (settled === null || outcome.kind === 'unknown' || agree(settled, outcome)) return;
+        onContradicted?.(reservation, outcome);
+      });
     },
     release(reservation: Reservation): Promise<void> {
       return write(reservation, null, () => records.release(reservation));

@@ -12,9 +12,11 @@ import {
   type ReserveRequest,
   recordId,
 } from '../../store/order-records.ts';
+import type { OrderTrail } from '../../store/order-trail.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { KeyClocks } from './key-made.ts';
+import { askedOf, failureOf, outcomeOf } from './order-line.ts';
 import { duplicateNumber, EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
@@ -31,6 +33,7 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   readonly gatewayAheadMs: () => number;
   /** Called when the gateway has told an account's order number for a second key. */
   readonly onNumberTwice?: () => void;
+  readonly trail: Pick<OrderTrail, 'add'>;
   /** Called with what an order became whose client was told that it is not known. */
   readonly onSettledLate?: (outcome: 'accepted' | 'rejected') => void;
 }
@@ -43,7 +46,7 @@ const OVERDUE_MS = 1_000;
 
 /** The steps of one order: reserve its key, send it, judge the exchange, record the outcome. */
 export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
-  const { records, clock, log, gateway, orderTimeoutMs, gatewayAheadMs } = options;
+  const { records, clock, log, gateway, orderTimeoutMs, gatewayAheadMs, trail } = options;
   const { orderNumbers = 'order' } = options;
   /**
    * The order numbers that the gateway has named to this process lately. A number that comes twice for an account is that of the
@@ -67,6 +70,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
   async function verdictOn(
     viewer: Viewer,
     asked: Ticket,
+    onSent: (sentAtMs: number) => void,
     onLate: (exchange: Exchange) => void,
   ): Promise<Submission> {
     const startedAtMs = clock.date();
@@ -85,6 +89,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
       log.error({ err: error }, message);
       return report(viewer.account, unknownSince(startedAtMs));
     }
+    if (exchange.sent) onSent(clock.dateOf(exchange.sentAtMs));
     // A repeat could only come later still, so this is the end of what the gateway never heard of.
     if (!exchange.sent && isExpired(ticket)) return EXPIRED;
     return report(viewer.account, judge(viewer, ticket, exchange));
@@ -114,8 +119,10 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     } catch (error) {
       // It was not taken, but to free its key is too late: its client was told that it may have been.
       if (!(error instanceof GatewayError)) log.error({ err: error }, 'a late answer');
+      else trail.add(of, 'answered late', failureOf(error));
       return;
     }
+    trail.add(of, 'answered late', outcomeOf(submission));
     if (submission.kind === 'unknown') return;
     report(viewer.account, submission);
     options.onSettledLate?.(submission.kind);
@@ -152,7 +159,13 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     /** Throws a GatewayError where the order was surely not taken; its key is free again then. */
     async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
       const startedAtMs = clock.date();
-      const verdict = verdictOn(viewer, ticket, (late) =>
+      const { requestId } = viewer;
+      trail.add(reservation, 'asked', { requestId, ...askedOf(ticket) });
+      let sentAt: string | null = null;
+      const onSent = (ms: number) => {
+        sentAt = new Date(ms).toISOString();
+      };
+      const verdict = verdictOn(viewer, ticket, onSent, (late) =>
         settleLate(viewer, ticket, reservation, late),
       );
       let submission: Submission | null;
@@ -160,7 +173,10 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
         submission = await within(clock, orderTimeoutMs + OVERDUE_MS, verdict);
       } catch (error) {
         // Any other error says nothing about the order: its record stays, and becomes unknown.
-        if (error instanceof GatewayError) await recorder.release(reservation);
+        if (error instanceof GatewayError) {
+          trail.add(reservation, 'answered', { sentAt, ...failureOf(error) });
+          await recorder.release(reservation);
+        }
         throw error;
       }
       if (submission === null) {
@@ -170,6 +186,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
         );
         submission = report(viewer.account, unknownSince(startedAtMs));
       }
+      trail.add(reservation, 'answered', { sentAt, ...outcomeOf(submission) });
       await recorder.settle(reservation, submission);
       return submission;
     },

@@ -22,6 +22,7 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
     },
     async settle(reservation, outcome) {
       table.settle(reservation, outcome);
+      return null;
     },
     async release(reservation) {
       table.release(reservation);
@@ -34,6 +35,8 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
       table.addClosed(closedReservation(request), keyAgeMs);
       return { voided: true, record: table.get(account, key) as OrderRecord };
     },
+    // It ends with its process.
+    cutOff: async () => [],
     held: () => table.size(),
     degradedReason: () => (table.size() >= options.max ? 'all order records are in use' : null),
     gapReason: () => null,

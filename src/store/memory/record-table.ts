@@ -106,7 +106,7 @@ export function createRecordTable(options: RecordTableOptions) {
     return record && !isOver(record) ? record : undefined;
   }
 
-  function ageMs({ bornAtMs }: TableRecord): number {
+  function ageMs({ bornAtMs }: Pick<TableRecord, 'bornAtMs'>): number {
     return uptimeMs() - bornAtMs;
   }
 

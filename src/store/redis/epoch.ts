@@ -5,10 +5,10 @@ import { reasonOf } from '../../../lib/reason-of.ts';
 import { CLOCKS_DIFFER_MS, gapReason, type KeyTime } from '../order-gap.ts';
 import { IS_NEW, RENAMED, RecordsUnavailableError } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
+import { BEAT, JOIN, LEAVE, RESTORED } from './epoch-scripts.ts';
 import type { OrderScripts } from './order-scripts.ts';
 import { momentIn } from './record-answers.ts';
 import { figureIn, textIn } from './replies.ts';
-import { BEAT, JOIN, LEAVE, RESTORED } from './scripts.ts';
 
 export type RedisTiming = Readonly<Record<keyof typeof REDIS_TIMING, number>>;
 

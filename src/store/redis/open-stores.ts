@@ -1,14 +1,18 @@
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { OrderRecords } from '../order-records.ts';
+import { openOrderTrail, type TrailSettings } from '../order-trail.ts';
 import { createRedisCatalogs } from './catalogs.ts';
 import { connectRedis, REDIS_TIMEOUT_MS } from './connection.ts';
 import { createRedisNotices } from './notices.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { createRedisHealth } from './redis-health.ts';
 import { createSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
+import { redisTrail } from './trail.ts';
 
 /** Opens the state that replicas share. */
-export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLimitsOptions) {
+export async function openRedisStores(
+  given: RedisOrderRecordsOptions & SharedLimitsOptions & TrailSettings,
+) {
   const { onWarn, onFailed, prefix } = given;
   const health = createRedisHealth({ onWarn, onFailed });
   const options = { ...given, health };
@@ -30,10 +34,15 @@ export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLi
   const [records, redis, bulk] = await Promise.all(opening);
   const notices = createRedisNotices(redis, prefix, given.clock);
   opened.defer(() => notices.close());
+  const { trailDays = 0, isInspection = false } = given;
+  const isKept = trailDays > 0 && !isInspection;
+  const trail = openOrderTrail(isKept ? redisTrail(records.scripts, trailDays) : null, given);
+  opened.defer(() => trail.close());
   const resources = opened.move();
   const limits = createSharedLimits(redis, health, given);
   return {
     records: records as OrderRecords,
+    trail,
     /** The counts of limits, shared by all replicas. */
     limits,
     /** The known keys of one kind. */

@@ -1,34 +1,28 @@
 import type { Account } from '../../../lib/account.ts';
 import { type Clock, pause } from '../../../lib/clock.ts';
 import { reasonOf } from '../../../lib/reason-of.ts';
-import {
-  createRecordTable,
-  type RecordTableOptions,
-  type TableRecord,
-} from '../memory/record-table.ts';
+import { createRecordTable, type RecordTableOptions } from '../memory/record-table.ts';
 import { datesOf, type KeyTime } from '../order-gap.ts';
 import {
   CLOSED_CANONICAL,
+  CUT_OFF_GRACE_MS,
   closedBy,
   closedReservation,
   closingOf,
-  FEW_RECORDS,
   HELD,
   KEY_LIFE_MS,
-  mostOf,
-  mostOfOthers,
-  NEARLY,
   type OrderRecord,
   type OrderRecords,
-  RECORD_LIFE_MS,
   RecordsUnavailableError,
   type Reservation,
   type ReserveRequest,
+  rank,
   recordId,
   SHARES,
   shareOf,
   toReservation,
 } from '../order-records.ts';
+import { isSettled } from '../settlement.ts';
 import { createRedisAccountVersions } from './account-versions.ts';
 import {
   connectRedis,
@@ -42,10 +36,11 @@ import { NotCopiedError, watchCopies } from './copies.ts';
 import { assertDurable, type Durability, watchDurability } from './durability.ts';
 import { createRedisEpoch, REDIS_TIMING, type RedisTiming } from './epoch.ts';
 import { orderScripts } from './order-scripts.ts';
-import { ageOf, mergeArguments, readRecord, refusalIn } from './record-answers.ts';
+import { addArguments, ageOf, cutOffsIn, readRecord, refusalIn } from './record-answers.ts';
 import { isUnwritable } from './redis-health.ts';
 import { figureIn } from './replies.ts';
-import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
+import { CUT_OFF, FIND, RELEASE, RESERVE, VOID } from './scripts.ts';
+import { createWriteBack } from './write-back.ts';
 
 export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConnectionOptions {
   readonly clock: Clock;
@@ -70,10 +65,7 @@ interface Asked {
 
 /** The time of a key whose client does not say it, at a replica that does not know the gateway's clock. */
 const UNKNOWN_TIME: KeyTime = { madeMs: null, laterMs: null, differMs: 0 };
-const MERGE_RECORDS = 200;
 const POLL_MS = 50;
-/** In place of the epoch that is written back to, where it is an outcome. */
-const NO_EPOCH = 'none';
 
 /**
  * Order records that several replicas share. Each replica also keeps the ones it made: it alone
@@ -114,6 +106,14 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   const unanswered = new Map<string, Reservation>();
   let heldInRedis = 0;
   const versions = createRedisAccountVersions(redis, clock, scripts, options.redisTimeoutMs);
+  const { merge, restore } = createWriteBack({
+    ownTable,
+    scripts,
+    writes,
+    leaseMs: timing.leaseMs,
+    member: () => epochs.member,
+    onWarn,
+  });
   const epochs = createRedisEpoch({
     redis,
     scripts,
@@ -156,8 +156,21 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     ownTable.adopt(reservation, null, Math.max(0, ageMs));
   }
 
-  async function find(account: Account, key: string): Promise<OrderRecord | null> {
+  /** Of an order that is unknown an operator's word may stand in Redis, behind this replica's own copy. */
+  async function ownRecord(account: Account, key: string): Promise<OrderRecord | null> {
     const own = ownTable.get(account, key);
+    if (own === null || rank(own.outcome) === 2 || own.pendingMs > 0) return own;
+    const keys = scripts.keysOf({ account, key });
+    // Where nothing is heard of Redis its own copy is the newest there is.
+    const asked = scripts.run(FIND, [epochs.current ?? '', recordId(account, key)], keys);
+    const answer = await asked.catch(() => null);
+    if (answer?.[0] !== 'held' || answer[1] !== own.id) return own;
+    const record = recordIn(answer, { account, key, id: '' });
+    return isSettled(record.outcome) ? record : own;
+  }
+
+  async function find(account: Account, key: string): Promise<OrderRecord | null> {
+    const own = await ownRecord(account, key);
     if (own) return own;
     const keys = scripts.keysOf({ account, key });
     const { answer } = await inOpenEpoch(async (epoch) => ({
@@ -209,27 +222,8 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     epoch: string,
     { keyTime = UNKNOWN_TIME, askedMs = 0, outcome = '' }: Asked,
   ): Promise<Written> {
-    const { id, account, key, inputDigest, reservedAtMs, pendingMs } = reservation;
-    const most = mostOf(bounds, id);
     const args = [
-      epoch,
-      recordId(account, key),
-      epochs.member,
-      id,
-      inputDigest,
-      reservedAtMs,
-      pendingMs,
-      RECORD_LIFE_MS,
-      max,
-      durability,
-      shareOf(id),
-      most.account,
-      most.token,
-      NEARLY,
-      most.rejected,
-      most.rejectedOfToken,
-      mostOfOthers(max),
-      FEW_RECORDS,
+      ...addArguments(reservation, bounds, [epoch, epochs.member, durability]),
       ...epochs.keyArguments(keyTime, askedMs),
       outcome,
       keyTime.ageMs ?? '',
@@ -257,8 +251,8 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   ): OrderRecord {
     if (answer[0] !== 'held') throw refusalIn(answer, bounds, id, keyTime?.madeMs);
     const record = readRecord(answer);
-    if (closingOf(record)) {
-      // An answer that a key is closed writes that back to a Redis which has lost it.
+    if (closingOf(record) || isSettled(record.outcome)) {
+      // An answer that a key is closed, or its order settled by an operator, writes that back to a Redis which has lost it.
       const { outcome, ...reservation } = record;
       ownTable.adopt({ ...reservation, account, key }, outcome, ageOf(answer));
     }
@@ -287,32 +281,6 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     }
   }
 
-  async function restore(epoch: string): Promise<void> {
-    let batch: TableRecord[] = [];
-    for (const record of ownTable.values()) {
-      batch.push(record);
-      if (batch.length < MERGE_RECORDS) continue;
-      await merge(batch, epoch);
-      batch = [];
-    }
-    await merge(batch, epoch);
-  }
-
-  /** Gives Redis our copies where it has none, or an older one. */
-  async function merge(records: readonly TableRecord[], epoch = NO_EPOCH): Promise<void> {
-    const keys = records.flatMap(({ reservation }) => scripts.keysOf(reservation));
-    const args = records.flatMap((record) => mergeArguments(record, ownTable));
-    const all = [epoch, timing.leaseMs, epochs.member, ...args];
-    // What is written back was on the replicas of Redis once: nobody waits until it is again.
-    const run = epoch === NO_EPOCH ? writes.runCopied : writes.run;
-    const { answer, copied } = await run(MERGE, all, keys);
-    const [, conflicts] = answer;
-    if (figureIn(conflicts) > 0) {
-      onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
-    }
-    if (epoch === NO_EPOCH) await copied();
-  }
-
   function onBeat(held: number | null): void {
     if (held !== null) heldInRedis = held;
     for (const reservation of unanswered.values()) giveBack(reservation);
@@ -320,7 +288,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
 
   const records: OrderRecords = {
     async reserve(request) {
-      const own = ownTable.get(request.account, request.key);
+      const own = await ownRecord(request.account, request.key);
       if (own) return { reserved: false, record: own };
       const reservation = toReservation(request);
       const asked = { keyTime: request.keyTime, askedMs: uptimeMs() };
@@ -336,13 +304,16 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     },
     async settle(reservation, outcome) {
       ownTable.settle(reservation, outcome);
-      const record = ownTable.find(reservation.account, reservation.key);
+      const { account, key } = reservation;
+      const record = ownTable.find(account, key);
       if (record) await merge([record]);
+      const now = ownTable.find(account, key)?.outcome ?? null;
+      return isSettled(now) ? now : null;
     },
     release,
     find,
     async voidKey(request) {
-      const own = ownTable.get(request.account, request.key);
+      const own = await ownRecord(request.account, request.key);
       if (own) return { voided: false, record: own };
       const reservation = closedReservation(request);
       // The script knows how far Redis remembers.
@@ -350,6 +321,11 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
       const { answer } = await inOpenEpoch((epoch) => add(VOID, reservation, epoch, { outcome }));
       const record = recordIn(answer, reservation);
       return { voided: record.id === reservation.id, record };
+    },
+    async cutOff() {
+      const epoch = epochs.current ?? '';
+      const [status, ...found] = await scripts.run(CUT_OFF, [epoch, CUT_OFF_GRACE_MS]);
+      return status === 'marked' ? cutOffsIn(found) : [];
     },
     held: () => heldInRedis,
     degradedReason: () =>
@@ -366,5 +342,5 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   await watchSettings(redis, onWarn);
   // Before the first order, so that the replicas there are know of this one.
   if (!options.isInspection) await epochs.enter();
-  return { ...records, versions, redisIsUp: redis.isReady, copiesReason: copies.reason };
+  return { ...records, scripts, versions, redisIsUp: redis.isReady, copiesReason: copies.reason };
 }

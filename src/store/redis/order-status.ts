@@ -91,22 +91,33 @@ async function asked<T>(
   connection: RedisStatusOptions,
   ask: (scripts: OrderScripts, writes: CopiedScripts) => Promise<T>,
 ): Promise<T | null> {
+  try {
+    using operator = await connectOperator(connection);
+    return await ask(operator.scripts, operator.writes);
+  } catch (error) {
+    if (error instanceof NotCopiedError) throw new StoreError(`${error.message}: repeat it`);
+    if (error instanceof RecordsUnavailableError) return null;
+    throw error;
+  }
+}
+
+/** An operator's connection, which joins no replicas of ours and waits for those of Redis. */
+export async function connectOperator(connection: RedisStatusOptions) {
   const redis = await connectRedis(connection);
   const copies = watchCopies(connection.redisReplicas, () => performance.now());
   // A command has no gateway to ask: it goes by the clock of its machine.
   const common = () => [...copies.arguments(), Date.now(), Date.now()];
   const scripts = orderScripts(redis, connection.prefix, common);
+  const close = () => redis.close();
   try {
     const [, connected, most] = await scripts.run(COPIES, []);
     copies.told(figureIn(connected), figureIn(most));
-    return await ask(scripts, copiedScripts(redis, scripts, copies, COPIED_MS));
   } catch (error) {
-    if (error instanceof NotCopiedError) throw new StoreError(`${error.message}: repeat it`);
-    if (error instanceof RecordsUnavailableError) return null;
+    close();
     throw error;
-  } finally {
-    redis.close();
   }
+  const writes = copiedScripts(redis, scripts, copies, COPIED_MS);
+  return { scripts, writes, close, [Symbol.dispose]: close };
 }
 
 /** The replicas that have sent a heartbeat in the last seconds. */

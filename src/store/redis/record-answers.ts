@@ -1,8 +1,14 @@
+import type { Account } from '../../../lib/account.ts';
 import type { RecordTable, TableRecord } from '../memory/record-table.ts';
 import {
   AccountRecordsFullError,
+  type CutOffOrder,
+  FEW_RECORDS,
   isGatewayRejection,
   mayHaveChanged,
+  mostOf,
+  mostOfOthers,
+  NEARLY,
   type OrderRecord,
   RECORD_LIFE_MS,
   type RecordBounds,
@@ -10,6 +16,7 @@ import {
   RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
+  type Reservation,
   rank,
   recordId,
   SHARES,
@@ -34,6 +41,21 @@ export function readRecord(answer: readonly unknown[]): OrderRecord {
     reservedAtMs: figureIn(reservedAtMs),
   };
   return toOrderRecord(of, outcomeIn(outcome), figureIn(pendingMs));
+}
+
+/** A record's id has its account, encoded, before the first colon: it was one when the order was reserved. */
+export function keyOfRecord(id: string): Pick<Reservation, 'account' | 'key'> {
+  const at = id.indexOf(':');
+  return { account: decodeURIComponent(id.slice(0, at)) as Account, key: id.slice(at + 1) };
+}
+
+/** Pairs of a record's id and when its order was reserved. */
+export function cutOffsIn(pairs: readonly unknown[]): readonly CutOffOrder[] {
+  const ids = pairs.filter((_, at) => at % 2 === 0);
+  return ids.map((id, at) => ({
+    ...keyOfRecord(textIn(id)),
+    reservedAtMs: figureIn(pairs[2 * at + 1]),
+  }));
 }
 
 /** The time of a record by the rest of its life in Redis: the clock of the replica that made it may be another. */
@@ -64,6 +86,35 @@ export function refusalIn(
       ? 'Redis has dropped the record of this key before its time (see maxmemory-policy)'
       : `Redis answered out of turn (${String(status)})`,
   );
+}
+
+/** The first arguments of the two scripts that make a record. */
+export function addArguments(
+  { id, account, key, inputDigest, reservedAtMs, pendingMs }: Reservation,
+  bounds: RecordBounds,
+  [epoch, member, durability]: readonly [string, string, string],
+): (string | number)[] {
+  const most = mostOf(bounds, id);
+  return [
+    epoch,
+    recordId(account, key),
+    member,
+    id,
+    inputDigest,
+    reservedAtMs,
+    pendingMs,
+    RECORD_LIFE_MS,
+    bounds.max,
+    durability,
+    shareOf(id),
+    most.account,
+    most.token,
+    NEARLY,
+    most.rejected,
+    most.rejectedOfToken,
+    mostOfOthers(bounds.max),
+    FEW_RECORDS,
+  ];
 }
 
 /** The arguments of one record for MERGE. */

@@ -23,6 +23,10 @@ local function run()
   local info = redis.pcall('INFO', 'server')
   return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
 end
+-- The key of this deployment that ends so; a script's own are named by its replica.
+local function named(rest) return (string.gsub(marker, 'epoch$', rest)) end
+-- Sorted set: the records without an outcome, by their deadline.
+local pending = named('pending')
 ${DURABLE_FUNCTION}local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt',
   'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'until', 'untilOf', 'differ', 'held', 'accounts', 'copies')
 local function number(at) return tonumber(mark[at] or 0) end
@@ -102,7 +106,7 @@ end
 
 // A Redis that was emptied, or keeps no log of its writes, has forgotten what no living replica wrote back; so has
 // one whose epoch a replica left, or was taken for dead in, before it had written back.
-const MEMORY = `
+export const MEMORY = `
 local memory = redis.call('HMGET', marker, 'memoryOf', 'begunAt', 'since', 'durable', 'gap')
 local function rememberedSince()
   -- After a gap a key counts as old until it is too young for any client's clock.
@@ -114,109 +118,7 @@ local function rememberedSince()
 end
 `;
 
-/**
- * ARGV: member, epoch to open, grace, longest wait, then what this replica remembers: how many writes there were, how many of them
- * may be of replicas that are gone, which epoch is over ('' where none is); then the settings that name the accounts, and its peers.
- */
-export const JOIN = `${COMMON}${MEMORY}
-local known, gone = tonumber(ARGV[5]), tonumber(ARGV[6])
-local isNew = mark[1] and 0 or 1
-if current == ARGV[7] then current = '' end
--- Replicas that name accounts otherwise do not find each other's orders: none begins beside the others, and to those that come after
--- them their orders are missing, unless they made none.
-if mark[16] and mark[16] ~= ARGV[8] then
-  redis.call('ZREM', members, ARGV[1])
-  if redis.call('ZCOUNT', members, now - ARGV[4], '+inf') > 0 then return {'renamed'} end
-  local former = redis.call('HMGET', marker, 'former', 'formerWrites', 'formerGapAt', 'formerMissing', 'formerMissingAt')
-  if former[1] == ARGV[8] and tonumber(former[2]) == number(5) and tonumber(former[3]) == number(10) then
-    mark[9], mark[10] = former[4], former[5]
-  else
-    redis.call('HSET', marker, 'former', mark[16], 'formerWrites', number(5), 'formerGapAt', later,
-      'formerMissing', incomplete() and '2' or '0', 'formerMissingAt', number(10))
-    mark[9], mark[10] = '2', later
-  end
-  -- In a new epoch none of the others takes an order, though it lives and was taken for dead.
-  current = ''
-  redis.call('HSET', marker, 'missingAt', mark[10])
-end
-redis.call('HSET', marker, 'accounts', ARGV[8])
-if current == '' then
-  local isDurable = durable() == '1'
-  local isKept = mark[1] and memory[1] == mark[1] and memory[4] == '1' and memory[5] == '0'
-  local since = isDurable and isKept and rememberedSince() or now
-  mark[9], mark[6] = incomplete() and '2' or '0', number(5)
-  redis.call('DEL', expected)
-  -- No heartbeat arrives while Redis is away: the list is as the last one left it, without the dead.
-  for _, peer in ipairs(redis.call('ZRANGE', members, 0, -1)) do
-    redis.call('ZADD', expected, 1, peer)
-  end
-  mark[1], mark[2], mark[3], mark[4] = ARGV[2], run(), now + ARGV[3], now + ARGV[4]
-  memory[1] = mark[1]
-  redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4],
-    'memoryOf', mark[1], 'begunAt', now, 'since', since, 'durable', isDurable and 1 or 0, 'gap', 0,
-    'had', mark[6], 'missing', mark[9])
-end
--- Fewer writes than were seen: Redis went back. Who lives gives back its own; what the others made is missing.
-local isBehind = number(5) < known
-local had = number(memory[1] == mark[1] and 6 or 5)
-local missing = had < gone and (isBehind or recovering()) and 2 or isBehind and 1 or 0
-if missing > 0 then redis.call('HSET', marker, 'missing', math.max(missing, number(9)), 'missingAt', later) end
-if isBehind then redis.call('HSET', marker, 'writes', known) end
-if gone > number(7) then redis.call('HSET', marker, 'gone', gone, 'goneAt', later) end
-if recovering() then
-  -- NX: one that has written back already is not waited for again because it is named again.
-  redis.call('ZADD', expected, 'NX', 1, ARGV[1])
-  for i = 9, #ARGV - 4 do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
-end
-countCopies()
-redis.call('ZADD', members, now, ARGV[1])
-return {'joined', mark[1], isNew}
-`;
-
-/** ARGV: member, epoch. This replica's records are all there. */
-export const RESTORED = `${COMMON}
-if current ~= ARGV[2] then return {'foreign'} end
-redis.call('ZADD', expected, 0, ARGV[1])
-return {'restored'}
-`;
-
 export const DURABLE = `${DURABLE_FUNCTION}return durable()`;
-
-/**
- * ARGV: member, epoch, lease. Returns how durable Redis is, the records, the time, how many
- * writes there were, how many of them may be of replicas that are gone, the gap of the records and when it ended ('' where neither is
- * known), 1 where an operator holds orders back, how many replicas of Redis are connected, the most there ever were, and the other
- * living replicas of ours.
- */
-export const BEAT = `${COMMON}
-local no = refusal(ARGV[2])
-if no and no[1] == 'lost' then return no end
-if ARGV[2] ~= '' then redis.call('ZADD', members, now, ARGV[1]) end
-if redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3]) > 0 then departed() end
--- What Redis has dropped before stays in the index, which tells that there was a record.
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', surely, 'LIMIT', 0, 1000)) do
-  redis.call('DEL', string.gsub(marker, 'epoch$', 'record:') .. id)
-  redis.call('ZREM', index, id)
-end
-if no and no[1] ~= 'recovering' then return no end
-local gone = surely < number(8) + dayMs and number(7) or 0
-countCopies()
-return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, number(5), gone, missingName(), missingUntil() or '', number(15),
-  connected(1000), mostCopies, unpack(redis.call('ZRANGE', members, 0, 999))}
-`;
-
-/** ARGV: member, how many records it has. */
-export const LEAVE = `${COMMON}
--- What it has not written back is lost with it; without a record it takes nothing along.
-local isLoss = mark[1] and ARGV[2] ~= '0'
-local isBehind = current == '' or redis.call('ZSCORE', expected, ARGV[1]) == '1'
-if isBehind and isLoss then redis.call('HSET', marker, 'gap', 1) end
-redis.call('ZREM', members, ARGV[1])
--- Also where it was taken for dead before its last write.
-if isLoss then departed() end
-redis.call('ZREM', expected, ARGV[1])
-return {'left'}
-`;
 
 /**
  * The beginning of RESERVE and VOID: it answers where the key is not free or there is no room, and defines how it is taken.
@@ -282,6 +184,7 @@ local function record(rank, outcome)
   if tonumber(ARGV[22]) > number(14) then redis.call('HSET', marker, 'differ', ARGV[22]) end
   redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
     'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', rank, 'outcome', outcome)
+  if rank == 0 then redis.call('ZADD', pending, now + ARGV[7], id) end
   local ends = later + ARGV[8]
   redis.call('PEXPIREAT', key, ends + droppedMs)
   redis.call('ZADD', index, ends, id)
@@ -321,6 +224,7 @@ if record[1] == ARGV[2] and record[2] == '0' then
   end
   redis.call('DEL', KEYS[5])
   redis.call('ZREM', index, ARGV[1])
+  redis.call('ZREM', pending, ARGV[1])
   redis.call('ZREM', KEYS[6], ARGV[3] .. ARGV[1])
 end
 return {'released'}
@@ -330,12 +234,13 @@ return {'released'}
  * KEYS 5 and on: each record, its account's records of the same kind, version, and rejected orders. ARGV: the epoch to write
  * back to (`none` for an outcome), longest wait, member, then for each record id, reservation, input digest, reserved at,
  * pending ms, rest of its life in ms, rank, outcome, `changed` where the outcome has changed the account, or may have,
- * `rejected` where the gateway refused the order, share.
+ * `rejected` where the gateway refused the order, share. Answers the conflicts, then number and outcome of each record that an
+ * operator has settled.
  */
 export const MERGE = `${COMMON}
 -- A replica with much to write back is waited for as long as it goes on writing.
 if current == ARGV[1] and recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
-local conflicts = 0
+local answer = {'merged', 0}
 local function lengthen(set, untilMs)
   if redis.call('PTTL', set) < untilMs - now then redis.call('PEXPIREAT', set, untilMs) end
 end
@@ -349,7 +254,7 @@ end
 for i = 5, #KEYS, 4 do
   local key, set, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) / 4 * 10
   local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
-  local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch')
+  local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch', 'outcome')
   local ends = later + ARGV[base + 6]
   -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
   local isPast = have[1] ~= reservation and have[2] == '0' and have[3] and have[3] ~= current
@@ -363,10 +268,11 @@ for i = 5, #KEYS, 4 do
     redis.call('PEXPIREAT', key, ends + droppedMs)
     redis.call('ZADD', index, ends, id)
     redis.call('ZADD', set, ends, ARGV[base + 10] .. id)
+    if rank == 0 then redis.call('ZADD', pending, now + ARGV[base + 5], id) end
     lengthen(set, ends + droppedMs)
     ended(ARGV[base + 9], i, id, ends, ARGV[base + 10])
   elseif have[1] ~= reservation then
-    conflicts = conflicts + 1
+    answer[2] = answer[2] + 1
   else
     redis.call('HSET', key, 'epoch', current)
     -- The clock may have been set since, and with it the end of what it keeps.
@@ -374,14 +280,36 @@ for i = 5, #KEYS, 4 do
       redis.call('PEXPIREAT', key, ends + droppedMs)
       redis.call('ZADD', index, ends, id)
     end
+    -- An operator may have settled it behind the replica that made it. A text's own quotes are escaped.
+    if string.find(have[4], '"settled":{', 1, true) then
+      answer[#answer + 1], answer[#answer + 2] = (i - 5) / 4, have[4]
+    end
     -- What was sent on a connection before this one may arrive only now.
     if tonumber(have[2]) < rank then
       redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])
+      redis.call('ZREM', pending, id)
       ended(ARGV[base + 9], i, id, ends, ARGV[base + 10])
     end
   end
 end
-return {'merged', conflicts}
+return answer
+`;
+
+/** ARGV: epoch, how long past its deadline an order is left to its replica. Answers id and time of each that is marked as unknown. */
+export const CUT_OFF = `${COMMON}
+local no = refusal(ARGV[1])
+if no then return no end
+local found = {'marked'}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now - ARGV[2], 'LIMIT', 0, 100)) do
+  local key = named('record:') .. id
+  local held = taken(key, id, named('version:') .. string.match(id, '^[^:]*'))
+  redis.call('ZREM', pending, id)
+  if held and held[1] == 'held' and held[6] == 'null' then
+    redis.call('HSET', key, 'rank', 1, 'outcome', '{"kind":"unknown","sentAtMs":' .. held[4] .. ',"message":null}')
+    found[#found + 1], found[#found + 2] = id, held[4]
+  end
+end
+return found
 `;
 
 /** KEYS 1: the marker, then versions of accounts. Answers the epoch, then each version. */

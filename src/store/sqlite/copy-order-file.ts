@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { Account } from '../../../lib/account.ts';
 import { rank } from '../order-records.ts';
 import { makeFile, readPatiently } from './connection.ts';
 import { OF_NO_FILE } from './file-identity.ts';
@@ -7,7 +8,7 @@ import { refuseMoved } from './file-place.ts';
 import { type FileState, readState, setState } from './file-state.ts';
 import { ageMs, type MachineClock } from './machine-clock.ts';
 import { APPLICATION_ID, beginFile } from './order-file.ts';
-import { isIntact, type OrderRow, prepare } from './order-rows.ts';
+import { isIntact, type OrderRow, prepare, wellFormed } from './order-rows.ts';
 import { DAMAGED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 /** A portion is read, and reaches the disk, within some milliseconds: an order waits for no more of the copy than that. */
@@ -36,14 +37,17 @@ export function openSource(path: string, readOnly = true) {
   const database = opening.use(new DatabaseSync(path, { readOnly, timeout: 0 }));
   const id = readPatiently(() => database.prepare('PRAGMA application_id').get()?.application_id);
   if (id !== APPLICATION_ID) throw new SqliteFileError("is no file of this program's");
-  const { after, byId } = readPatiently(() => prepare(database));
+  const { after, byId, byKey } = readPatiently(() => prepare(database));
+  const rowOf = (id: SQLInputValue) => byId.get(id) as unknown as OrderRow | undefined;
   const resources = opening.move();
   return {
     exec: (sql: string) => readPatiently(() => database.exec(sql)),
     state: () => readPatiently(() => readState(database)),
     from: (id: number) =>
       readPatiently(() => after.all(id - 1, ROWS_AT_ONCE)) as unknown as OrderRow[],
-    byId: (id: number) => readPatiently(() => byId.get(id)) as unknown as OrderRow | undefined,
+    byId: (id: number) => readPatiently(() => rowOf(id)),
+    find: (account: Account, key: string) =>
+      readPatiently(() => rowOf(byKey.get(...wellFormed({ account, key }))?.id ?? null)),
     [Symbol.dispose]: () => resources.dispose(),
   };
 }

@@ -2,6 +2,8 @@ import type { SQLOutputValue } from 'node:sqlite';
 import type { Account } from '../../../lib/account.ts';
 import { CLOCKS_DIFFER_MS, gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../order-gap.ts';
 import {
+  CUT_OFF_GRACE_MS,
+  type CutOffOrder,
   closedBy,
   FEW_RECORDS,
   isForgotten,
@@ -10,16 +12,19 @@ import {
   RECORD_LIFE_MS,
   RENAMED,
   type RecordBounds,
+  type RecordedOutcome,
   RecordsGapError,
   RecordsUnavailableError,
   rank,
   recordId,
   toOrderRecord,
 } from '../order-records.ts';
+import { isSettled } from '../settlement.ts';
 import { shareRefusal } from './account-share.ts';
 import { hasRoom } from './disk-room.ts';
 import { type GapMoment, isOtherName, momentOf, rememberedSince } from './file-memory.ts';
 import { ageMs, likelyAgeMs, machineMoment } from './machine-clock.ts';
+import { operatorChanges } from './operator-changes.ts';
 import { type OrderFileOptions, openOrderFile } from './order-file.ts';
 import { isHeld } from './order-hold.ts';
 import * as rows from './order-rows.ts';
@@ -34,8 +39,6 @@ export type OrderDatabaseOptions = OrderFileOptions & RecordBounds;
 const PATIENCE_MS = 2_000;
 const READ_PATIENCE_MS = 500;
 const FORGOTTEN_AT_ONCE = 10;
-/** The `pendingMs` of a record with an outcome that counts for no account: with one nothing is pending. */
-const FREED = -1;
 
 export type OrderDatabase = ReturnType<typeof openOrderDatabase>;
 
@@ -48,7 +51,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   const file = openOrderFile(options);
   const statements = rows.prepare(file.database);
   const scan = createRowScan(statements, options);
-  const { problems, damagedRows, unindexedKeys } = scan;
+  const { problems, unindexedKeys } = scan;
   let failure: SqliteFileError | null = null;
   /** All rows up to this id are damaged, and stay. */
   let keptUpTo = Number.NEGATIVE_INFINITY;
@@ -125,42 +128,6 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     }
   }
 
-  /** The operator's mark that records are missing. */
-  function declareIncomplete(): void {
-    file.change(() => {
-      file.state.incompleteFrom = JSON.stringify(machineMoment(clock));
-      file.rememberFrom(machineMoment(clock));
-    });
-  }
-
-  /** The operator's mark that orders whose records are missing or damaged may be sent again. */
-  function declareComplete(): void {
-    file.change(() => {
-      // First: a row cannot be taken out of an index that does not have it.
-      file.database.exec('REINDEX');
-      for (const id of damagedRows) drop(id);
-      unindexedKeys.clear();
-      keptUpTo = Number.NEGATIVE_INFINITY;
-      file.state.incompleteFrom = null;
-      file.adopt();
-    });
-  }
-
-  /** The operator's word that what an account has counts no more; its keys stay used up. What is pending goes on counting. */
-  function free(account: Account): number {
-    let freed = 0;
-    file.change(() => {
-      for (const { id } of statements.ofAccount.all(account)) {
-        const row = byId(id ?? null);
-        if (!row?.isIndexed || !rows.isIntact(row) || row.outcome === null || row.pendingMs < 0)
-          continue;
-        update({ ...row, pendingMs: FREED });
-        freed += 1;
-      }
-    });
-    return freed;
-  }
-
   /** A record dated far ahead would not expire, and would keep all younger ones from expiring. */
   function countFromNow(ids: readonly number[]): void {
     file.change(() => {
@@ -182,6 +149,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   function answer(task: Task): TaskAnswer {
     try {
       if (task.do === 'check') return null;
+      if (task.do === 'cut off') return cutOff();
       const isEnd = task.do === 'settle' || task.do === 'release';
       if (!isEnd && isOtherName(file.state, options.accounts)) return RENAMED;
       if (task.do === 'find') return recordOf(task);
@@ -199,6 +167,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       if (row?.reservation !== task.reservation.id) return null;
       const { outcome, pendingMs } = rows.toRecord(row, clock);
       if (task.do === 'settle') {
+        if (isSettled(outcome)) return rows.toRecord(row, clock);
         if (rank(task.outcome) <= rank(outcome)) return null;
         update({ ...row, outcome: JSON.stringify(task.outcome) });
         file.state.writes += 1;
@@ -213,6 +182,23 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       // The outcome of a damaged record has nowhere to go, however often it is retried.
       return task.do === 'settle' || task.do === 'release' ? null : error.message;
     }
+  }
+
+  /** What a process that lives does not settle in time is its own to settle later. */
+  function cutOff(): TaskAnswer {
+    const found: CutOffOrder[] = [];
+    for (const { id } of statements.pending.all()) {
+      const row = byId(id ?? null);
+      if (!row?.isIndexed || !rows.isIntact(row)) continue;
+      const { boot, pendingMs, account, key } = row;
+      if (boot === clock.boot && ageMs(row, clock) < pendingMs + CUT_OFF_GRACE_MS) continue;
+      const reservedAtMs = Date.parse(row.at);
+      const outcome: RecordedOutcome = { kind: 'unknown', sentAtMs: reservedAtMs, message: null };
+      update({ ...row, outcome: JSON.stringify(outcome) });
+      file.state.writes += 1;
+      found.push({ account, key, reservedAtMs });
+    }
+    return { cutOff: found };
   }
 
   /** A key that the file may have lost is closed as well: the outcome tells how far the file remembers. */
@@ -345,12 +331,14 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     return isDated && rows.isOver({ ...found, at }, clock) ? null : found;
   }
 
+  const onComplete = () => {
+    keptUpTo = Number.NEGATIVE_INFINITY;
+  };
+  const access = { statements, clock, byId, update, rowOf, drop };
   return {
     ...verification,
+    ...operatorChanges({ ...access, file, scan, onComplete }),
     run,
-    declareIncomplete,
-    declareComplete,
-    free,
     close: file.close,
   };
 }

@@ -5,6 +5,7 @@ import {
   AccountRecordsFullError,
   closedReservation,
   HELD,
+  type OrderRecord,
   type OrderRecords,
   type RecordBounds,
   RecordsForgottenError,
@@ -89,7 +90,13 @@ export async function openSqliteOrderRecords({
     else if (state === 'closing') thread.postMessage(null);
   }
 
-  async function ask(task: Task) {
+  async function ask(task: Task): Promise<OrderRecord | null> {
+    const answer = await answerTo(task);
+    if (answer && 'cutOff' in answer) throw new RecordsUnavailableError('an answer out of turn');
+    return answer;
+  }
+
+  async function answerTo(task: Task) {
     if (state !== 'open') throw closed();
     const waiting = { task, ...Promise.withResolvers<TaskAnswer>() };
     queue.push(waiting);
@@ -142,8 +149,9 @@ export async function openSqliteOrderRecords({
       const record = await ask({ do: 'reserve', reservation, keyTime });
       return record ? { reserved: false, record } : { reserved: true, reservation };
     },
-    settle: async (reservation, outcome) => {
-      await ask({ do: 'settle', reservation, outcome });
+    async settle(reservation, outcome) {
+      const settled = await ask({ do: 'settle', reservation, outcome });
+      return settled?.outcome ?? null;
     },
     release: async (reservation) => {
       await ask({ do: 'release', reservation });
@@ -154,6 +162,10 @@ export async function openSqliteOrderRecords({
       const record = await askInTime({ do: 'void', reservation, request });
       if (!record) throw new RecordsUnavailableError('the key was not closed');
       return { voided: record.id === reservation.id, record };
+    },
+    async cutOff() {
+      const answer = await answerTo({ do: 'cut off' });
+      return answer && 'cutOff' in answer ? answer.cutOff : [];
     },
     held: () => held,
     degradedReason: () => degradedReason,

@@ -52,6 +52,9 @@ export const SQL = {
   ofAccount: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ?',
   // Sorted by row id, since the `id` that is selected is computed, and sorting by it would read all rows for each order.
   after: `${SELECT} WHERE id > ? ORDER BY rowid LIMIT ?`,
+  // One that is further back was found before: so many come in no minute.
+  pending: `SELECT CAST(id AS REAL) AS id FROM (
+    SELECT id, outcome FROM orders NOT INDEXED ORDER BY rowid DESC LIMIT 20000) WHERE outcome IS NULL LIMIT 100`,
   insert: `INSERT INTO orders VALUES (NULL, :account, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,
   update: `UPDATE orders SET outcome = :outcome, pendingMs = :pendingMs, boot = :boot, uptimeMs = :uptimeMs,

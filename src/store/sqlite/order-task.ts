@@ -1,6 +1,7 @@
 import type { Account } from '../../../lib/account.ts';
 import type { KeyTime } from '../order-gap.ts';
 import type {
+  CutOffOrder,
   OrderRecord,
   RecordedOutcome,
   Reservation,
@@ -24,10 +25,15 @@ export type Task =
   | { readonly do: 'find'; readonly account: Account; readonly key: string }
   /** The record of a key that is closed has this reservation. */
   | { readonly do: 'void'; readonly reservation: Reservation; readonly request: VoidRequest }
+  | { readonly do: 'cut off' }
   | { readonly do: 'check' };
 
-/** The record there is, or is from now on of a key that was closed; null, or why the task is refused. */
-export type TaskAnswer = OrderRecord | null | TaskRefusal;
+/** The record there is, or is from now on of a key that was closed, or that an operator has settled; null, or why the task is refused. */
+export type TaskAnswer =
+  | OrderRecord
+  | { readonly cutOff: readonly CutOffOrder[] }
+  | null
+  | TaskRefusal;
 
 /** The reason, as a text; `unused` where the key has no record; or when its account or token has room for one more. */
 export type TaskRefusal =

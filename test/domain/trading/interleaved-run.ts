@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
-import { Orders, type Placed } from '../../../src/domain/trading/orders.ts';
+import { Orders } from '../../../src/domain/trading/orders.ts';
+import type { Placed } from '../../../src/domain/trading/outcome.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { GatewayError, NotAttemptedError } from '../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
@@ -11,6 +12,7 @@ import {
   type OrderRecords,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
+import { openOrderTrail } from '../../../src/store/order-trail.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import {
@@ -153,6 +155,7 @@ export function beginRun(scenario: Scenario): Run {
       onAccountChanged() {},
       gatewayAheadMs: () => 0,
       gatewaySkewMs: () => 0,
+      trail: openOrderTrail(null, { clock, onWarn() {} }),
     };
     return new Orders({ ...options, gateway: gatewayOf(replica), records: portOf(replica) });
   });

@@ -36,6 +36,7 @@ function open(
   needsKind = false,
 ) {
   const counted: string[] = [];
+  const doubts: string[] = [];
   const fail = (error: Error | undefined) => error && Promise.reject(error);
   const { orders, calls, clock, log } = stage((shared) => ({
     reserve: (request) => fail(failing.records) ?? shared.reserve(request),
@@ -49,13 +50,14 @@ function open(
       orders: { add: (outcome) => counted.push(outcome) > 0 } as DomainMetrics['orders'],
       replays: { add: () => void counted.push('replay') },
       voids: { add: () => void counted.push('void') },
+      doubts: { add: (told) => doubts.push(told) > 0 } as DomainMetrics['doubts'],
       ordersOfNoKind: { add: () => void counted.push('of no kind') },
     },
     { ...log, info() {} },
     orderLines(null),
     needsKind,
   );
-  return { desk, calls, clock, counted, lines: log.lines };
+  return { desk, calls, clock, counted, doubts, lines: log.lines };
 }
 
 test('an order is counted by its outcome, and its repeat and its question as no order', async () => {

@@ -7,6 +7,7 @@ import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import type { OrderRecords } from '../../../src/store/order-records.ts';
+import { openOrderTrail } from '../../../src/store/order-trail.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
@@ -111,6 +112,7 @@ export function stage(
       log,
       gatewayAheadMs: () => 0,
       gatewaySkewMs: () => 0,
+      trail: openOrderTrail(null, { clock, onWarn() {} }),
       onNumberTwice: () => void counted.push('number twice'),
       onSettledLate: (outcome) => void counted.push(`${outcome} late`),
       ...more,

@@ -310,7 +310,7 @@ test('draining waits for every order in flight, and until each outcome is record
   const { orders, records, calls, begin, clock, log } = stage((shared) => ({
     settle: async (...args) => {
       if (away) throw new RecordsUnavailableError('away');
-      await shared.settle(...args);
+      return shared.settle(...args);
     },
   }));
   const [{ placed }] = await Promise.all([begin('a'), begin('b')]);

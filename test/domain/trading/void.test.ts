@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { KeyForgottenError } from '../../../src/domain/trading/order-errors.ts';
-import type { Placed } from '../../../src/domain/trading/orders.ts';
+import type { Placed } from '../../../src/domain/trading/outcome.ts';
 import { VOIDED } from '../../../src/domain/trading/outcome.ts';
 import {
   type OrderRecord,

@@ -4,7 +4,7 @@ import {
   RECORD_LIFE_MS,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
-import { LEAVE } from '../../../src/store/redis/scripts.ts';
+import { LEAVE } from '../../../src/store/redis/epoch-scripts.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';

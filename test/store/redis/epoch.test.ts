@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
-import { MERGE, RESTORED } from '../../../src/store/redis/scripts.ts';
+import { RESTORED } from '../../../src/store/redis/epoch-scripts.ts';
+import { MERGE } from '../../../src/store/redis/scripts.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -4,6 +4,7 @@ import {
   RecordsUnavailableError,
   shareOf,
 } from '../../../src/store/order-records.ts';
+import { operatorRedis } from '../../../src/store/redis/operator-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -16,8 +17,9 @@ import {
   request,
   reserved,
 } from '../order-records-contract.ts';
+import { itIsSettledByOperators } from '../settlement-contract.ts';
 import { itVoidsKeys } from '../void-contract.ts';
-import { openReplica, PREFIX, restMs } from './replica.ts';
+import { openReadyReplica, openReplica, PREFIX, restMs } from './replica.ts';
 
 /** Of a worker, so that it ends where each is refused at once. */
 const MAX_RESERVATIONS = 100_000;
@@ -36,6 +38,25 @@ describeWithRedis('order records in Redis', (serverPath) => {
   };
   itKeepsOrderRecords(openRecords);
   itVoidsKeys(openRecords);
+  itIsSettledByOperators(async () => {
+    const redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
+    const { url } = redis;
+    const bounds = { max: 2_000, maxPerAccount: 2_000 };
+    const maker = await openReadyReplica(url, bounds);
+    const other = await openReadyReplica(url, bounds);
+    const of = { url, prefix: 'trading-graph:', redisReplicas: null, onWarn() {} };
+    const operator = await operatorRedis(of, 1);
+    return {
+      replicas: [maker.records, other.records],
+      operator,
+      async [Symbol.asyncDispose]() {
+        operator.close();
+        await maker.records.close();
+        await other.records.close();
+        await redis[Symbol.asyncDispose]();
+      },
+    };
+  });
 
   test('replicas share the bound of an account, which a Redis that was emptied is given back', async () => {
     await using redis = await startTestRedis(serverPath);

@@ -10,11 +10,13 @@ import {
   AccountRecordsFullError,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
+import { operatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
+import { itIsSettledByOperators } from '../settlement-contract.ts';
 import { itVoidsKeys, voidRequest } from '../void-contract.ts';
 import { startRecordsProcess } from './records-process.ts';
 
@@ -57,6 +59,21 @@ describe('order records in SQLite', () => {
   };
   itKeepsOrderRecords(openAlone);
   itVoidsKeys(openAlone);
+  itIsSettledByOperators(async () => {
+    const opened = await openRecords(2_000);
+    const { path } = opened;
+    const other = await opened.open();
+    const operator = operatorFile({ path, max: 2_000, trailDays: 1, onWarn() {} });
+    return {
+      replicas: [opened.records, other],
+      operator,
+      async [Symbol.asyncDispose]() {
+        operator.close();
+        await other.close();
+        await opened[Symbol.asyncDispose]();
+      },
+    };
+  });
 
   test('that wait together share one commit, which each of them waits for', async () => {
     await using opened = await openRecords();

@@ -1,0 +1,106 @@
+import { RecordsUnavailableError, recordId } from '../order-records.ts';
+import { agree, isSettled, LATE_ANSWER_MS, type OperatorRecords } from '../settlement.ts';
+import { connectOperator, type RedisStatusOptions } from './order-status.ts';
+import { keyOfRecord, readRecord } from './record-answers.ts';
+import { figureIn, textIn } from './replies.ts';
+import { COMMON } from './scripts.ts';
+import { redisTrail } from './trail.ts';
+
+const ORDERS_AT_ONCE = 500;
+/** What the script says of each order: its id, then the answer of a record. */
+const FIELDS = 8;
+
+/** Of all replicas that share a Redis. */
+export async function operatorRedis(
+  options: RedisStatusOptions,
+  trailDays: number,
+): Promise<OperatorRecords> {
+  const { scripts, writes, close } = await connectOperator(options);
+  return {
+    async find(account, key) {
+      const keys = scripts.keysOf({ account, key });
+      const answer = await scripts.run(LOOK, [recordId(account, key)], keys);
+      return answer[0] === 'held' ? readRecord(answer) : null;
+    },
+    async *list(account, onlyUnknown) {
+      const of = account === null ? '' : recordId(account, '');
+      for (let ends = '-inf', seen = 0; ends !== ''; ) {
+        const args = [ends, seen, ORDERS_AT_ONCE, of, onlyUnknown ? 1 : 0];
+        const [, last, seenNow, ...found] = await scripts.run(LIST, args);
+        for (let at = 0; at < found.length; at += FIELDS) {
+          const record = readRecord(found.slice(at + 1, at + FIELDS));
+          yield { ...keyOfRecord(textIn(found[at])), record };
+        }
+        ends = textIn(last);
+        seen = figureIn(seenNow);
+      }
+    },
+    async settle({ account, key, outcome }) {
+      const args = [recordId(account, key), JSON.stringify(outcome), LATE_ANSWER_MS];
+      const keys = scripts.keysOf({ account, key });
+      const { answer, copied } = await writes.runCopied(SETTLE, args, keys);
+      const [status, left] = answer;
+      if (status === 'none') return { kind: 'none' };
+      if (status === 'early') return { kind: 'early', leftMs: figureIn(left) };
+      if (status !== 'held' && status !== 'settled') {
+        throw new RecordsUnavailableError(`Redis cannot say it now (${status})`);
+      }
+      // Nobody is told of what a failover would take back.
+      await copied();
+      const record = readRecord(answer);
+      const isSo = isSettled(record.outcome) && agree(record.outcome, outcome);
+      return { kind: isSo ? 'settled' : 'known', record };
+    },
+    trail: redisTrail(scripts, trailDays),
+    close,
+  };
+}
+
+/** ARGV: id. */
+const LOOK = `${COMMON}
+return taken(KEYS[5], ARGV[1], KEYS[7]) or {'none'}
+`;
+
+/** ARGV: id, the outcome, how long past its deadline an answer may come. The first word of an operator counts, and is written once more for WAIT. */
+const SETTLE = `${COMMON}
+if current == '' then return {'lost'} end
+if recovering() then return {'recovering'} end
+local held = taken(KEYS[5], ARGV[1], KEYS[7])
+if not held or held[1] ~= 'held' then return held or {'none'} end
+local record = redis.call('HMGET', KEYS[5], 'rank', 'deadline')
+if record[1] == '2' then
+  redis.call('HSET', KEYS[5], 'epoch', current)
+  return held
+end
+local left = tonumber(record[2]) + ARGV[3] - now
+if left > 0 then return {'early', left} end
+redis.call('HSET', KEYS[5], 'rank', 2, 'outcome', ARGV[2])
+redis.call('ZREM', pending, ARGV[1])
+changed(KEYS[7], ARGV[1])
+held[1], held[6] = 'settled', ARGV[2]
+return held
+`;
+
+/**
+ * ARGV: the end from which to look, how many that end then have been seen, how many to look at, what their ids begin with, 1 where the
+ * unknown alone are asked for. Answers where to go on ('' at the end), then id and record of each.
+ */
+const LIST = `${COMMON}
+local found, score, seen = {'found', '', 0}, ARGV[1], tonumber(ARGV[2])
+local page = redis.call('ZRANGEBYSCORE', index, ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', ARGV[2], ARGV[3])
+for i = 1, #page, 2 do
+  local id = page[i]
+  seen = page[i + 1] == score and seen + 1 or 1
+  score = page[i + 1]
+  found[2], found[3] = score, seen
+  local held = string.sub(id, 1, #ARGV[4]) == ARGV[4] and taken(named('record:') .. id, id, named('version:') .. string.match(id, '^[^:]*'))
+  if held and held[1] == 'held' then
+    local isUnknown = held[6] == 'null' and held[5] == 0 or string.sub(held[6], 1, 17) == '{"kind":"unknown"'
+    if isUnknown or ARGV[5] == '0' then
+      found[#found + 1] = id
+      for n = 1, 7 do found[#found + 1] = held[n] end
+    end
+  end
+end
+return found
+`;

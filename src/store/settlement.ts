@@ -1,0 +1,46 @@
+import type { Account } from '../../lib/account.ts';
+import type { OrderRecord, RecordedOutcome, Settled } from './order-records.ts';
+import type { TrailStore } from './order-trail.ts';
+
+/** Of an order whose outcome an operator says. */
+export type SettledOutcome = Exclude<RecordedOutcome, { kind: 'unknown' }> & {
+  readonly settled: Settled;
+};
+
+export interface StoredOrder {
+  readonly account: Account;
+  readonly key: string;
+  readonly record: OrderRecord;
+}
+
+export type SettleRequest = Omit<StoredOrder, 'record'> & { readonly outcome: SettledOutcome };
+
+/** `early`: a late answer may still come; `known`: it has another outcome; the last means that it has this one from now on. */
+export type SettleAnswer =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'early'; readonly leftMs: number }
+  | { readonly kind: 'known' | 'settled'; readonly record: OrderRecord };
+
+/** The order records and their trail for an operator's commands, beside the service that goes on using them. */
+export interface OperatorRecords {
+  find(account: Account, key: string): Promise<OrderRecord | null>;
+  /** Of all accounts where none is given, or those alone that are unknown; some at a time, however many there are. */
+  list(account: Account | null, onlyUnknown: boolean): AsyncIterable<StoredOrder>;
+  /** Of an order that is unknown, a minute after its deadline at the earliest. */
+  settle(request: SettleRequest): Promise<SettleAnswer>;
+  readonly trail: TrailStore;
+  close(): void;
+}
+
+/** Behind the deadline of an order an answer is read on for so long at the most. */
+export const LATE_ANSWER_MS = 60_000;
+
+export function isSettled(outcome: RecordedOutcome | null): outcome is SettledOutcome {
+  return outcome !== null && 'settled' in outcome;
+}
+
+/** Whether two outcomes say the same of an order: that it was carried out, under which number, or that it was not. */
+export function agree(one: RecordedOutcome | null, other: RecordedOutcome): boolean {
+  if (one?.kind !== 'accepted' || other.kind !== 'accepted') return one?.kind === other.kind;
+  return one.orderId === other.orderId || one.orderId === null || other.orderId === null;
+}

@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+import { startTestRedis } from '../../support/redis.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { seriesValue } from '../operations/scraped.ts';
+import { OrderClient } from './order-client.ts';
+import { buying } from './order-request.ts';
+
+const folder = ownFolder();
+const LOG_ACCOUNT_KEY = 'the key of the hashes in the log';
+/** An order may be settled a minute after its deadline. */
+const SETTLED_WITHIN_MS = 100_000;
+const UNKNOWN = { type: 'OrderOutcomeUnknown' };
+
+/** What an operator finds in the log of all replicas. */
+function linesOf(replicas: readonly FacadeProcess[], message: string) {
+  return replicas
+    .flatMap(({ logged }) => logged)
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => msg === message);
+}
+
+/** A user says that an order has vanished: with the log and the command line alone it is found, told and settled, on both replicas. */
+async function isSettled(store: Readonly<Record<string, string>>) {
+  await using sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
+  const environment = { ...store, LOG_ACCOUNT_KEY, ORDER_TIMEOUT_MS: '2000' };
+  const start = () => startFacadeProcess({ ...environment, GATEWAY_URL: sandbox.url });
+  await using one = await start();
+  await using two = await start();
+  const cli = (...args: string[]) => runCli(['orders', ...args], { ...store, LOG_ACCOUNT_KEY });
+  await using opened = new AsyncDisposableStack();
+  const clientOf = (user: number, at: FacadeProcess) => {
+    const token = sandbox.token({ email: `user-${user}@example.com` });
+    return opened.adopt(new OrderClient(at, token), (each) => each.close());
+  };
+  const loginOf = (user: number) => String(800_000 + user);
+  const order = buying('k', 'TEST.UNKNOWN');
+  await eventually(async () => expect(await clientOf(1, one).place(order)).toMatchObject(UNKNOWN));
+  for (const user of [2, 3]) expect(await clientOf(user, one).place(order)).toMatchObject(UNKNOWN);
+  // Another is under way when its process is killed.
+  const cut = clientOf(4, two).place(buying('cut', 'TEST.SLOW'));
+  await eventually(() => expect(sandbox.calls('openPosition')).toBe(4));
+  await two.kill();
+  expect(await cut).toEqual({ kind: 'cut' });
+  await two.start();
+
+  // The login's hash leads to the line, and that to the key.
+  const { out: hash } = await runCli(['hash', loginOf(1)], { LOG_ACCOUNT_KEY });
+  const inLog = linesOf([one, two], 'order').filter(({ account }) => account === hash.trim());
+  expect(inLog).toMatchObject([
+    { outcome: 'unknown', symbol: 'TEST.UNKNOWN', side: 'BUY', size: { by: 'units', value: 1 } },
+  ]);
+  const listed = await cli('list', '--unknown', '--json');
+  const all = listed.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const found = all.filter(
+    ({ keyHash, login }) => keyHash === inLog[0]?.key && login === loginOf(1),
+  );
+  expect(found).toMatchObject([{ key: 'k', outcome: { kind: 'unknown' } }]);
+  const shown = await eventually(() => cli('show', loginOf(1), 'k'), {
+    until: ({ out }) => out.includes(' answered '),
+  });
+  for (const fact of [
+    'asked',
+    'symbol="TEST.UNKNOWN"',
+    'side="BUY"',
+    'sentAt=',
+    'outcome="unknown"',
+  ]) {
+    expect(shown.out).toContain(fact);
+  }
+  expect(shown.out).toContain(linesOf([one], 'serving')[0]?.replica);
+  expect((await cli('show', loginOf(5), 'k')).code).toBe(1);
+
+  const says = ['--by', 'jane', '--why', 'back office, ticket 4711'];
+  const settle = (login: string, ...word: string[]) => cli('settle', login, 'k', ...word, ...says);
+  expect((await settle(loginOf(5), 'not-sent')).code).toBe(1);
+  const early = await settle(loginOf(1), 'accepted', '--number', '4711');
+  expect(early).toMatchObject({ code: 1, err: expect.stringMatching(/settle it in \d+ s/) });
+  const isDone = { until: ({ code }: { code: number }) => code === 0, withinMs: SETTLED_WITHIN_MS };
+  await eventually(() => settle(loginOf(1), 'accepted', '--number', '4711'), isDone);
+  await eventually(() => settle(loginOf(3), 'not-sent'), isDone);
+  const second = await settle(loginOf(1), 'not-sent');
+  expect(second).toMatchObject({ code: 1, err: expect.stringContaining('by="jane"') });
+
+  const orders = sandbox.calls('openPosition');
+  for (const at of [one, two]) {
+    const told = [
+      { type: 'OrderAccepted', orderId: '4711', replayed: true },
+      { ...UNKNOWN, replayed: true },
+      { type: 'OrderRejected', error: 'SETTLED', sent: false, replayed: true },
+    ];
+    for (const [user, outcome] of told.entries()) {
+      const client = clientOf(user + 1, at);
+      expect(await client.placed('k')).toMatchObject(outcome);
+      expect(await client.place(order)).toMatchObject(outcome);
+      expect(await client.void('k')).toMatchObject(outcome);
+    }
+    expect(await seriesValue(at, 'orders_contradicted_total')).toBe(0);
+  }
+  expect(sandbox.calls('openPosition')).toBe(orders);
+  const afterwards = await cli('show', loginOf(1), '--number', '4711', '--json');
+  const { key, trail } = JSON.parse(afterwards.out);
+  expect(key).toBe('k');
+  expect(trail.map(({ event }: { event: string }) => event)).toEqual([
+    'asked',
+    'answered',
+    'settled',
+  ]);
+
+  // The one that was cut off has its line once, by whichever process found it.
+  const isCutOff = () =>
+    linesOf([one, two], 'an order ended unknown').filter((line) => line.isCutOff === true);
+  await eventually(() => expect(isCutOff()).toHaveLength(1));
+  const cutShown = await cli('show', loginOf(4), 'cut');
+  for (const fact of ['TEST.SLOW', ' cut off ']) expect(cutShown.out).toContain(fact);
+}
+
+describe.concurrent('a disputed order', () => {
+  test('is found, told and settled in a file', async () => {
+    await isSettled({ ORDER_STORE: join(folder.path, 'orders.db') });
+  });
+
+  describeWithRedis('with Redis', (serverPath) => {
+    test('is found, told and settled there', async () => {
+      const args = ['--appendonly', 'yes'];
+      await using redis = await startTestRedis(serverPath, { args });
+      await isSettled({ REDIS_URL: redis.url });
+    });
+  });
+});

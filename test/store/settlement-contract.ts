@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest';
+import type { OrderRecords, RecordedOutcome } from '../../src/store/order-records.ts';
+import type { OperatorRecords, SettledOutcome } from '../../src/store/settlement.ts';
+import { accountNamed } from '../support/accounts.ts';
+import { accepted, rejected, request, reserved, unknown } from './order-records-contract.ts';
+import { voidRequest } from './void-contract.ts';
+
+/** Two processes of the service on one store, and an operator beside them. */
+export interface SharedRecords extends AsyncDisposable {
+  readonly replicas: readonly [OrderRecords, OrderRecords];
+  readonly operator: OperatorRecords;
+}
+
+const settled = { by: 'jane', why: 'ticket "4711"', atMs: 1 };
+const notSent: SettledOutcome = {
+  kind: 'rejected',
+  error: 'SETTLED',
+  message: null,
+  sent: false,
+  settled,
+};
+export const booked: SettledOutcome = { kind: 'accepted', orderId: '77', message: null, settled };
+/** An order whose deadline was over a minute ago. */
+export const LONG_OVER_MS = -61_000;
+const one = accountNamed('1');
+
+/** The contract of every store that operators have to do with. */
+export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void {
+  test.each([booked, notSent])(
+    'the word of an operator on an unknown order, $kind, is told by each replica, and nothing replaces it',
+    async (word) => {
+      await using shared = await open();
+      const [maker, other] = shared.replicas;
+      const { operator } = shared;
+      const order = await reserved(maker, '1', 'k', LONG_OVER_MS);
+      const innocent = await reserved(maker, '2', 'k', LONG_OVER_MS);
+      for (const each of [order, innocent]) await maker.settle(each, unknown);
+      const answer = await operator.settle({ account: one, key: 'k', outcome: word });
+      expect(answer).toMatchObject({ kind: 'settled', record: { id: order.id, outcome: word } });
+      const isTold = async () => {
+        for (const each of [maker, other]) {
+          expect(await each.find(one, 'k')).toMatchObject({ outcome: word, pendingMs: 0 });
+          const repeat = await each.reserve(request('1', 'k'));
+          expect(repeat).toMatchObject({ reserved: false, record: { outcome: word } });
+          const closed = await each.voidKey(voidRequest('1', 'k'));
+          expect(closed).toMatchObject({ voided: false, record: { outcome: word } });
+        }
+      };
+      await isTold();
+      // Another word comes too late, and the same once more changes nothing.
+      const others = [booked, notSent].filter((each) => each !== word);
+      for (const outcome of [...others, { ...booked, orderId: '78' }]) {
+        const second = await operator.settle({ account: one, key: 'k', outcome });
+        expect(second).toMatchObject({ kind: 'known', record: { outcome: word } });
+      }
+      const again = { ...word, settled: { ...settled, by: 'joe' } };
+      expect(await operator.settle({ account: one, key: 'k', outcome: again })).toMatchObject({
+        kind: 'settled',
+        record: { outcome: word },
+      });
+      // A late answer is told of it, and changes nothing, however often it comes.
+      for (const late of [accepted, rejected, unknown]) {
+        expect(await maker.settle(order, late)).toEqual(word);
+      }
+      await maker.release(order);
+      await isTold();
+      expect(await other.find(accountNamed('2'), 'k')).toMatchObject({ outcome: unknown });
+      expect(await maker.settle(innocent, accepted)).toBe(null);
+      expect(await other.find(accountNamed('2'), 'k')).toMatchObject({ outcome: accepted });
+    },
+  );
+
+  test('an order is settled only where nobody knows, and where no answer can come any more', async () => {
+    await using shared = await open();
+    const [records] = shared.replicas;
+    const settle = (account: string, key: string) =>
+      shared.operator.settle({ account: accountNamed(account), key, outcome: booked });
+    await reserved(records, '1', 'under way', 30_000);
+    const doubted = await reserved(records, '1', 'unknown', -30_000);
+    await records.settle(doubted, unknown);
+    for (const [key, most] of [
+      ['under way', 90_000],
+      ['unknown', 30_000],
+    ] as const) {
+      const early = await settle('1', key);
+      const leftMs = early.kind === 'early' ? early.leftMs : 0;
+      expect(leftMs).toBeGreaterThan(most - 20_000);
+      expect(leftMs).toBeLessThanOrEqual(most);
+    }
+    for (const outcome of [accepted, rejected]) {
+      const known = await reserved(records, '1', outcome.kind, LONG_OVER_MS);
+      await records.settle(known, outcome);
+      expect(await settle('1', outcome.kind)).toMatchObject({ kind: 'known', record: { outcome } });
+    }
+    await records.voidKey(voidRequest('1', 'closed'));
+    expect(await settle('1', 'closed')).toMatchObject({ kind: 'known' });
+    const released = await reserved(records, '1', 'released', LONG_OVER_MS + 600_000);
+    await records.release(released);
+    for (const [account, key] of [
+      ['1', 'no such key'],
+      ['2', 'unknown'],
+      ['1', 'released'],
+    ] as const) {
+      expect(await settle(account, key)).toEqual({ kind: 'none' });
+    }
+    expect(await records.find(one, 'unknown')).toMatchObject({ outcome: unknown });
+    // One that was cut off is unknown as well.
+    await reserved(records, '1', 'cut off', LONG_OVER_MS);
+    expect(await settle('1', 'cut off')).toMatchObject({ kind: 'settled' });
+  });
+
+  test('of operators, and of an answer that comes with them, one has the word', async () => {
+    await using shared = await open();
+    const [maker, other] = shared.replicas;
+    for (let n = 0; n < 12; n += 1) {
+      const key = `k${n}`;
+      const order = await reserved(maker, '1', key, LONG_OVER_MS);
+      const words = [booked, notSent, notSent, booked].map((outcome) =>
+        shared.operator.settle({ account: one, key, outcome }),
+      );
+      const late = maker.settle(order, accepted);
+      const answers = await Promise.all(words);
+      const told = await late;
+      const stands = (await other.find(one, key))?.outcome as RecordedOutcome;
+      expect(await maker.find(one, key)).toMatchObject({ outcome: stands });
+      if (told === null) expect(stands).toEqual(accepted);
+      else expect(stands).toEqual(told);
+      for (const answer of answers) expect(answer).toMatchObject({ record: { outcome: stands } });
+      const isByHand = answers.some(({ kind }) => kind === 'settled');
+      expect(isByHand).toBe(told !== null);
+    }
+  });
+
+  test('an order whose process is gone is told once, and its answer may still come', async () => {
+    await using shared = await open();
+    const [maker, other] = shared.replicas;
+    const gone = await reserved(maker, '1:~', 'k:"1"', -11_000);
+    await reserved(maker, '1', 'in time', -5_000);
+    await maker.settle(await reserved(maker, '1', 'accepted', -11_000), accepted);
+    await maker.settle(await reserved(maker, '1', 'unknown', -11_000), unknown);
+    const found = await Promise.all([other, maker, other].map((each) => each.cutOff()));
+    const { account, key, reservedAtMs } = gone;
+    expect(found.flat()).toEqual([{ account, key, reservedAtMs }]);
+    const outcome = { kind: 'unknown', sentAtMs: reservedAtMs, message: null };
+    expect(await other.find(account, key)).toMatchObject({ id: gone.id, outcome });
+    await maker.settle(gone, accepted);
+    for (const each of [maker, other]) {
+      expect(await each.find(account, key)).toMatchObject({ outcome: accepted });
+      expect(await each.cutOff()).toEqual([]);
+    }
+  });
+
+  test('orders are listed once each, however many there are, and the unknown alone', async () => {
+    await using shared = await open();
+    const [records] = shared.replicas;
+    const all = await Promise.all(
+      Array.from({ length: 1_100 }, (_, n) => reserved(records, `${n % 3}`, `k:${n}`)),
+    );
+    const doubted = all.filter((_, n) => n % 100 === 0);
+    for (const each of doubted) await records.settle(each, unknown);
+    const gone = await reserved(records, '1', 'gone', LONG_OVER_MS);
+    const keysOf = async (...asked: Parameters<OperatorRecords['list']>) => {
+      const keys: string[] = [];
+      for await (const { account, key } of shared.operator.list(...asked)) {
+        keys.push(`${account} ${key}`);
+      }
+      return keys.sort();
+    };
+    const named = (orders: typeof all) =>
+      orders.map(({ account, key }) => `${account} ${key}`).sort();
+    expect(await keysOf(null, false)).toEqual(named([...all, gone]));
+    expect(await keysOf(null, true)).toEqual(named([...doubted, gone]));
+    const ofOne = [...doubted, gone].filter(({ account }) => account === '1');
+    expect(await keysOf(one, true)).toEqual(named(ofOne));
+    const { account, key, id } = gone;
+    expect(await shared.operator.find(account, key)).toMatchObject({ id, outcome: null });
+    expect(await shared.operator.find(accountNamed('2'), key)).toBe(null);
+  });
+}
