@@ -11,21 +11,12 @@ export class Viewer {
   readonly #client: Client;
   /** The state that it shows now. */
   state: PositionsState | undefined;
-  /** The status of each state so far. */
-  readonly statuses: PositionsState['status'][] = [];
-  /** From each of its sockets' opening until its list was live again; the socket of now may not be there yet. */
-  readonly recoveries: Recovery[] = [];
 
   constructor({ email, url, sandbox, route, address }: ViewerOptions) {
     this.email = email;
-    const polls = () => sandbox.calls('getOpenPositions');
-    let opened: Recovery | null = null;
     const from = class extends WebSocket {
       constructor(target: string, protocols: string) {
         super(target, protocols, address === undefined ? {} : { localAddress: address });
-        this.once('open', () => {
-          opened = { ms: performance.now(), polls: polls() };
-        });
       }
     };
     this.#client = createClient({
@@ -36,25 +27,12 @@ export class Viewer {
     });
     this.#client.positions((state) => {
       this.state = state;
-      this.statuses.push(state.status);
-      if (state.status !== 'LIVE' || opened === null) return;
-      this.recoveries.push({
-        ms: performance.now() - opened.ms,
-        polls: polls() - opened.polls,
-      });
-      opened = null;
     });
   }
 
   dispose(): void {
     this.#client.dispose();
   }
-}
-
-/** How long it took, and how often the gateway was polled meanwhile, by all replicas. */
-export interface Recovery {
-  readonly ms: number;
-  readonly polls: number;
 }
 
 interface ViewerOptions {
