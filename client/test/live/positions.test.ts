@@ -7,9 +7,9 @@ import type { AccountState, PositionsState } from '../../src/live/states.ts';
 import type { TypedText } from '../../src/operation.ts';
 import { gatewayList, prints, startLiveWorld } from './live-world.ts';
 
-const PLACE: TypedText<{ placeOrder: { __typename: string } | null }, { input: object }> =
+const _PLACE: TypedText<{ placeOrder: { __typename: string } | null }, { input: object }> =
   'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
-const PENDING = { symbol: 'AAPL', side: 'BUY', kind: 'PENDING', price: 1, size: { units: 1 } };
+const _PENDING = { symbol: 'AAPL', side: 'BUY', kind: 'PENDING', price: 1, size: { units: 1 } };
 
 const world = startedForEach(startLiveWorld);
 
@@ -28,7 +28,7 @@ async function follow(positions: Positions): Promise<Audience> {
   return audience;
 }
 
-const isWhole = (state: AccountState | undefined) =>
+const _isWhole = (state: AccountState | undefined) =>
   state?.status === 'LIVE' && state.orders !== null && state.session !== null;
 
 async function agrees(audience: Audience): Promise<void> {
@@ -134,30 +134,4 @@ test('after dispose nothing is left, and a new listener is told so', async () =>
   await eventually(() => expect(late.last()?.error?.code).toBe('DISPOSED'));
   expect(late.last()?.error?.retryable).toBe(false);
   await eventually(() => expect(environment.pending).toBe(0));
-});
-
-test('an account has positions, orders and figures of the gateway, over one subscription and lost lines', async () => {
-  const { account, core } = world.device();
-  const states: AccountState[] = [];
-  account((state) => void states.push(state));
-  expect(account.state()).toMatchObject({ orders: null, session: null, status: 'CONNECTING' });
-  await eventually(() => states.at(-1), { until: isWhole });
-  const shown = account.state();
-  expect(shown).toMatchObject({ session: { login: '700001' }, asOf: expect.any(Date) });
-  expect(shown.ordersAsOf).toBeInstanceOf(Date);
-  world.proxy.cut();
-  await eventually(() => expect(states.at(-1)?.status).toBe('OFFLINE'));
-  expect(states.at(-1)).toMatchObject({ positions: shown.positions, session: shown.session });
-  const input = { ...PENDING, idempotencyKey: 'pending' };
-  const { data } = await core.request(PLACE, { input });
-  expect(data?.placeOrder?.__typename).toBe('OrderAccepted');
-  await eventually(() =>
-    expect(account.state().orders?.length).toBe((shown.orders?.length ?? 0) + 1),
-  );
-  world.sandbox.tick();
-  await eventually(async () => {
-    expect(prints(account.state().positions ?? [])).toBe(prints(await gatewayList(world)));
-  });
-  expect(core.begun).toBe(1);
-  expect(core.sent).toMatchObject([{ after: null }, { after: expect.any(String) }]);
 });

@@ -3,7 +3,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { fakeClient } from '../../src/testing.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { cutLine } from '../support/cut-line.ts';
-import { CHANGES, Events, follow } from '../support/events.ts';
+import { CHANGES, Events } from '../support/events.ts';
 
 const SLOW_HANDSHAKE_MS = 3_000;
 // Back-off is hurried; watchdogs, handshakes and requests keep their time.
@@ -61,24 +61,6 @@ test('nothing stays open for subscriptions that could not begin, or that the ser
   await market.pass(2);
   client.dispose();
   await market.pass(0);
-  expect(market.network.pending).toBe(0);
-});
-
-test('a subscription goes on with the next account’s token, and ends where nobody is signed in', async () => {
-  const { client, market } = fakeClient();
-  const ended: unknown[] = [];
-  const sink = { next() {}, ended: (error: unknown) => void ended.push(error) };
-  client.subscribe('subscription { a }', () => ({}), sink);
-  await client.query('{ a }', undefined, { account: 'nobody' });
-  await market.signIn('700002');
-  await client.tokenChanged();
-  await market.pass(1);
-  expect([market.subscriptions.at(-1)?.token, ended]).toEqual(['token-2', []]);
-  await market.signIn(null);
-  await client.tokenChanged();
-  await market.pass(0);
-  expect(ended).toMatchObject([{ code: 'SIGNED_OUT' }]);
-  client.dispose();
   expect(market.network.pending).toBe(0);
 });
 
@@ -140,18 +122,6 @@ test('a subscription that the app leaves while all change lines takes no line, a
   leaveOne?.();
   await market.pass(0);
   expect(network.pending).toBe(0);
-});
-
-test('what an app throws is left to the platform, and no burden of the line', async () => {
-  const thrown: unknown[] = [];
-  using core = open({ environment: HURRIED({ thrown }) });
-  const next = () => {
-    throw new Error('of the app');
-  };
-  core.subscribe(CHANGES, () => ({ after: null }), { next, ended() {} });
-  const events = await follow(core);
-  await eventually(() => thrown.length > 0);
-  expect(events.line).toEqual(['connected']);
 });
 
 test('an app that subscribes again whenever its line is lost has one line, after a pause each time', async () => {

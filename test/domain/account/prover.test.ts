@@ -17,16 +17,6 @@ async function openLapsedWorld() {
 }
 
 describe('an account’s proof', () => {
-  test('costs one call, shared by a single flight', async () => {
-    const { prover, calls, clock } = openAccountWorld();
-    const asked = Promise.all([prover.account(demo), prover.account(demo)]);
-    await clock.advance(0);
-    calls[0]?.answer(snapshot(1));
-    expect((await asked).map(({ account }) => account)).toEqual(['1001', '1001']);
-    await prover.account(demo);
-    expect(calls).toHaveLength(1);
-  });
-
   test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
     const { prover, gateway, calls, clock } = await openLapsedWorld();
     const plannedProofs = () => [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { accountNamed } from '../../support/accounts.ts';
 import { viewerOf } from '../viewer.ts';
-import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
+import { MAX_AGE_MS, openAccountWorld, snapshot } from './account-world.ts';
 
 const demo = viewerOf('demo');
 
@@ -36,20 +36,6 @@ test('a snapshot is served until it is as old as the limit, or as the demand for
   expect(world.sessions.cached(demo, { maxAgeMs: MAX_AGE_MS - 1 })).toBeNull();
   await world.clock.advance(1);
   expect(world.sessions.cached(demo, { maxAgeMs: 2 * MAX_AGE_MS })).toBeNull();
-});
-
-test('a token that was refused, or not accepted for long, does not get its cached snapshot', async () => {
-  const world = openAccountWorld();
-  await readAs(world, 1);
-  world.ledger.refused(demo);
-  void world.sessions.read(demo);
-  expect(world.calls).toHaveLength(2);
-
-  const other = openAccountWorld();
-  await readAs(other, 1);
-  await other.clock.advance(Math.max(PROOF_MS, MAX_AGE_MS));
-  void other.sessions.read(demo);
-  expect(other.calls).toHaveLength(2);
 });
 
 test('the memory of snapshots is bounded, and recently read ones stay', async () => {

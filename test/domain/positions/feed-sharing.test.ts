@@ -4,7 +4,7 @@ import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { answerOf, inSnapshot, position } from './scripted-gateway.ts';
+import { answerOf, position } from './scripted-gateway.ts';
 
 test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
@@ -103,53 +103,6 @@ test.each([
     expect(gateway.polls).toHaveLength(2);
   },
 );
-
-test('an accepted order causes a poll immediately, also while one is in flight', async () => {
-  const { clock, gateway, viewer, followPositions, hub } = createLiveBench();
-  const follower = followPositions(viewer('phone'));
-  await clock.advance(100);
-  gateway.set(LOGIN, [position('new')]);
-  hub.accountChanged(accountNamed(LOGIN));
-  await clock.advance(0);
-  expect(follower.last).toEqual([position('new')]);
-  gateway.latencyMs = 200;
-  hub.accountChanged(accountNamed(LOGIN));
-  await clock.advance(100);
-  gateway.set(LOGIN, [position('newer')]);
-  hub.accountChanged(accountNamed(LOGIN));
-  hub.accountChanged(accountNamed(LOGIN));
-  await clock.advance(300);
-  expect(follower.last).toEqual([position('newer')]);
-  expect(gateway.polls).toHaveLength(4);
-  hub.accountChanged(accountNamed('nobody'));
-});
-
-test('a snapshot makes a poll due where its positions differ from the list, in whatever order, and only there', async () => {
-  const { clock, gateway, viewer, followPositions, hub } = createLiveBench();
-  const [a, b] = [position('a'), position('b')];
-  gateway.set(LOGIN, [a, b]);
-  const phone = viewer('phone');
-  followPositions(phone);
-  await clock.advance(0);
-  for (const [rows, polls] of [
-    [[b, a], 1],
-    [[a], 2],
-    [[a, b, position('c')], 3],
-    [[a, position('b', { units: 2 })], 4],
-    [null, 4],
-  ] as const) {
-    gateway.sessionLie = (session) => ({ ...session, positions: rows && inSnapshot(rows) });
-    hub.snapshotAnswered(phone, await gateway.getSession(phone));
-    await clock.advance(0);
-    expect(gateway.polls).toHaveLength(polls);
-  }
-  gateway.sessionLie = (session) => ({ ...session, positions: inSnapshot([a]) });
-  const older = await gateway.getSession(phone);
-  hub.served(phone, answerOf([a, b], { logicalTime: older.logicalTime + 1, atMs: clock.now() }));
-  hub.snapshotAnswered(phone, older);
-  await clock.advance(0);
-  expect(gateway.polls).toHaveLength(4);
-});
 
 test('no query is served an older list than a running feed shows, also where the board has forgotten it, nor the feed an older one than a query', async () => {
   const { clock, gateway, ledger, viewer, followPositions, hub } = createLiveBench();
