@@ -38,6 +38,7 @@ const recordedAt = new Date();
 const page = await demo.browser.newPage();
 await page.addInitScript(LISTEN);
 await page.goto(demo.url);
+await page.evaluate('for (const each of document.querySelectorAll(`details`)) each.open = true');
 const passed = (ms: number) =>
   page.waitForFunction((until) => Date.now() > until, recordedAt.getTime() + ms);
 for (const [afterMs, name] of ACTIONS) {

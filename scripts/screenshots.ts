@@ -11,7 +11,7 @@ await using demo = await openDemo();
 for (const colorScheme of ['light', 'dark'] as const) {
   const page = await demo.browser.newPage({ viewport: { width: 1280, height: 880 }, colorScheme });
   await page.goto(demo.url);
-  await page.locator('#search-results li').first().waitFor();
+  await page.locator('#search-results li').first().waitFor({ state: 'attached' });
   // The lanes have something to show.
   await page.locator('#lane-app .event').nth(15).waitFor({ state: 'attached' });
   // Measured anew, when nothing else of the page is being loaded.

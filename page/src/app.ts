@@ -4,14 +4,14 @@ import { indexedDb } from '../../client/src/storage/indexed-db.ts';
 import { CallMonitor } from './call-monitor.ts';
 import { LOGIN } from './documents.ts';
 import { type LineObserver, LiveLine } from './live-line.ts';
-import { answerOf, noteCall, OFFLINE } from './network.ts';
+import { answerOf, noteCall } from './network.ts';
 import { Session } from './session.ts';
 
 const PASSWORD = 'demo';
 const NAME = /(?:query|mutation) (\w+)/;
 /** The names that the client gives the operations of its catalog. */
 const CATALOG = /query TradingGraphCatalog/;
-export const ENDPOINT = new URL('/graphql', location.href).href;
+export const ENDPOINT = new URL('graphql', location.href).href;
 
 /** The objects that the panels share. */
 export interface App {
@@ -19,12 +19,10 @@ export interface App {
   readonly session: Session;
   readonly line: LiveLine;
   readonly calls: CallMonitor;
-  /** Sends as the app's own requests are sent, without a note of them: nothing gets through while the line is down. */
-  readonly fetch: typeof fetch;
   /** The bytes of all answers so far that were the catalog, or its changes. */
   catalogBytes(): number;
-  /** Another client of the same user, with a socket of its own, as another device has. */
-  anotherClient(): Client;
+  /** Another client of the same user, with a socket of its own, as another device has, and maybe a line of its own. */
+  anotherClient(send?: typeof fetch): Client;
   /** The app started once more: a client with the same storage. */
   restarted(): Client;
   switchUser(email: string): Promise<void>;
@@ -44,13 +42,9 @@ export function createApp(observer: LineObserver): App {
     url: ENDPOINT,
     token: (options) => session.token(options),
   };
-  const send: typeof fetch = async (input, init) => {
-    if (line.isDown) throw new TypeError(OFFLINE);
-    return fetch(input, init);
-  };
   const counted: typeof fetch = async (input, init) => {
     const sentAt = performance.now();
-    const request = send(input, init);
+    const request = fetch(input, init);
     const body = String(init?.body);
     void answerOf(request.then((response) => response.clone())).then((answer) => {
       noteCall(NAME.exec(body)?.[1] ?? 'query', performance.now() - sentAt, answer);
@@ -87,9 +81,8 @@ export function createApp(observer: LineObserver): App {
     session,
     line,
     calls,
-    fetch: send,
     catalogBytes: () => catalogBytes,
-    anotherClient: () => createClient({ ...ofUser, environment: { fetch: counted } }),
+    anotherClient: (send = counted) => createClient({ ...ofUser, environment: { fetch: send } }),
     restarted: () => start({ fetch: counted }),
     async switchUser(email) {
       // What the former user saw ends here, even where the server cannot be asked who comes next.

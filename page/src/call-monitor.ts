@@ -61,7 +61,7 @@ export class CallMonitor {
   async refresh(): Promise<void> {
     try {
       if (HAS_CONTROLS) await this.#count();
-      else await askServer('/', { method: 'HEAD' });
+      else await askServer('.', { method: 'HEAD' });
       this.#outage = null;
       this.#answeredAt = new Date();
     } catch (error) {

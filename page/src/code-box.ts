@@ -7,6 +7,20 @@ import { type Example, graphiqlLink, snippetsOf } from './snippets.ts';
 
 const COPIED_MS = 1_500;
 
+/** Copies the text, and says so for a moment. */
+export function copyOnClick(button: HTMLButtonElement, text: () => string, onCopied = () => {}) {
+  onClick(button, async () => {
+    // A browser has no clipboard to write to without HTTPS.
+    const copied = navigator.clipboard?.writeText(text()) ?? Promise.reject();
+    button.textContent = await copied.then(() => 'Copied').catch(() => 'Not allowed');
+    announce(button.textContent);
+    onCopied();
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, COPIED_MS);
+  });
+}
+
 /** Shows an operation, or one of its snippets. */
 export class CodeBox {
   readonly #session: App['session'];
@@ -27,16 +41,7 @@ export class CodeBox {
     );
     this.#choice.addEventListener('change', () => this.#draw());
     const copy = h('button', { type: 'button', class: 'quiet' }, 'Copy');
-    onClick(copy, async () => {
-      // A browser has no clipboard to write to without HTTPS.
-      const copied = navigator.clipboard?.writeText(this.#text) ?? Promise.reject();
-      copy.textContent = await copied.then(() => 'Copied').catch(() => 'Not allowed');
-      announce(copy.textContent);
-      onCopied();
-      setTimeout(() => {
-        copy.textContent = 'Copy';
-      }, COPIED_MS);
-    });
+    copyOnClick(copy, () => this.#text, onCopied);
     find(id, HTMLElement).append(
       h('div', { class: 'code-head' }, this.#choice, copy),
       // It scrolls, so it has to be reached by the keyboard.

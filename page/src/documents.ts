@@ -99,9 +99,3 @@ export const PLACE_ORDER = `mutation PlaceOrder($input: PlaceOrderInput!) {
     ... on OrderOutcomeUnknown { sentAt }
   }
 }`;
-
-/** Two fields that two calls of the gateway answer, so that one can fail beside the other. */
-export const TWO_CALLS = `query TwoCalls {
-  session { id balance equity }
-  positions { id symbol profit }
-}`;

@@ -27,7 +27,9 @@ export function formatUnits(amount: number | null): string {
 }
 
 export function formatPrice(price: number | null, digits: number | null): string {
-  return price === null ? NONE : price.toFixed(digits ?? 2);
+  const places = digits ?? 2;
+  const bounds = { minimumFractionDigits: places, maximumFractionDigits: places };
+  return price?.toLocaleString('en', bounds) ?? NONE;
 }
 
 export function formatMs(ms: number): string {

@@ -23,12 +23,10 @@ export class LiveLine {
   /** For the client's environment. */
   readonly WebSocket: typeof WebSocket;
   #socket: WebSocket | null = null;
-  #isDown = false;
 
   constructor(observer: LineObserver) {
     const opened = (socket: WebSocket) => {
       this.#socket = socket;
-      if (this.#isDown) socket.close();
     };
     this.WebSocket = class extends WebSocket {
       constructor(url: string | URL, protocols?: string | string[]) {
@@ -56,17 +54,6 @@ export class LiveLine {
   /** Closes the socket without telling the client, to which it is a line that was lost. */
   kill(): void {
     this.#socket?.close(4000, 'killed by the page');
-  }
-
-  /** Whether nothing of the client gets through. */
-  get isDown(): boolean {
-    return this.#isDown;
-  }
-
-  /** Acts as a tunnel does: the socket is lost, and no other one opens. */
-  set isDown(isDown: boolean) {
-    this.#isDown = isDown;
-    if (isDown) this.kill();
   }
 }
 

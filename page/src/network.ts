@@ -13,8 +13,6 @@ export const LOCAL: Network = { roundTripMs: 0, bitsPerSecond: Number.POSITIVE_I
 export const PHONE: Network = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
 
 const REQUEST_ID = 'x-request-id';
-/** Why a request fails that cannot leave this device. */
-export const OFFLINE = 'offline';
 
 /** A call behind an answer of the graph, as the server reports it in sandbox mode. */
 export interface Receipt {
@@ -46,12 +44,10 @@ export interface MeasuredCall {
 /** Measures requests from one beginning on. */
 export class Stopwatch {
   readonly calls: MeasuredCall[] = [];
-  readonly #fetch: typeof fetch;
   readonly #network: Network;
   readonly #startedAt = performance.now();
 
-  constructor(send: typeof fetch, network: Network) {
-    this.#fetch = send;
+  constructor(network: Network) {
     this.#network = network;
     // The browser keeps the times of the first 250 requests of a page, and this one has some each second.
     performance.clearResourceTimings();
@@ -74,7 +70,7 @@ export class Stopwatch {
       onPart && ((soFar: AnswerSoFar) => void travelled(sizeOf(soFar)).then(() => onPart(soFar)));
     // The size of an answer in parts is found by an address that no other request has.
     const address = onPart ? `${url}?${id}` : url;
-    const answer = await answerOf(this.#fetch(address, { ...init, headers }), id, partCame);
+    const answer = await answerOf(fetch(address, { ...init, headers }), id, partCame);
     if (!answer.isLocal) await travelled(answer.bytes);
     const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
     this.calls.push(call);
@@ -94,8 +90,8 @@ export async function answerOf(
   onPart: (soFar: AnswerSoFar) => void = () => {},
 ) {
   try {
-    const response = await request.catch(({ message }: Error) => {
-      throw navigator.onLine && message !== OFFLINE ? 'unreachable' : OFFLINE;
+    const response = await request.catch(() => {
+      throw navigator.onLine ? 'unreachable' : 'offline';
     });
     const boundary = boundaryOf(response);
     if (boundary !== null) {

@@ -94,7 +94,7 @@ export class Phone {
       const why = failure && ['blank', ...Object.values(failure)].filter(Boolean).join(': ');
       rows.replaceChildren(
         // A code of two words is longer than a phone is wide.
-        ...(why ? [h('li', {}, ...why.split(/(?<=_)/).flatMap((word) => [word, h('wbr')]))] : []),
+        ...(why ? [h('li', {}, why.replaceAll('_', ' ').toLowerCase())] : []),
         ...(found ?? []).map(([name, about, figure]) =>
           h(
             'li',

@@ -23,6 +23,7 @@ export interface Fault {
   readonly operation: string;
   readonly kind: string;
   readonly delayMs?: number;
+  readonly status?: number;
   readonly times?: number;
   readonly forMs?: number;
 }
@@ -37,7 +38,6 @@ export const sandbox = {
   faults: async () =>
     (await control<{ readonly faults: readonly Fault[] }>('GET', 'faults')).faults,
   fail: (fault: Fault) => control('POST', 'faults', fault),
-  revoke: (token: string) => control('POST', 'tokens/revoke', { token }),
   clearFaults: () => control('DELETE', 'faults'),
   putPrice: (symbol: string, price: number) => control('POST', 'market', { symbol, price }),
   resizeCatalog: (size: number) => control('POST', 'catalog/size', { size }),
@@ -45,7 +45,7 @@ export const sandbox = {
 };
 
 async function control<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-  const response = await askServer(`/sandbox/${path}`, {
+  const response = await askServer(`sandbox/${path}`, {
     method,
     ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   });

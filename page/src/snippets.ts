@@ -36,7 +36,7 @@ export function snippetsOf(example: Example, endpoint: string, token: string): r
 export function graphiqlLink(user: string, { document, variables }: Example): string {
   const search = new URLSearchParams({ user, query: document });
   if (variables) search.set('variables', JSON.stringify(variables, null, 2));
-  return `/graphql?${search}`;
+  return `graphql?${search}`;
 }
 
 function operation({ document, variables }: Example): string {

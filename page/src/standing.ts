@@ -32,7 +32,7 @@ export function startStanding(app: App, note: (text: string) => void): void {
     setText(find('who', HTMLElement), name);
     setText(find('who-domain', HTMLElement), domain === undefined ? '' : `@${domain}`);
     const user = new URLSearchParams({ user: session.email });
-    find('graphiql-link', HTMLAnchorElement).href = `/graphql?${user}`;
+    find('graphiql-link', HTMLAnchorElement).href = `graphql?${user}`;
     const state = client.account.state();
     const present = state.status === 'CONNECTING' || state.asOf === null ? 'WAITING' : state.status;
     const status = problem !== null ? 'OFFLINE' : present;

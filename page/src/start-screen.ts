@@ -45,7 +45,7 @@ export interface Visit {
 
 type Show = (way: Way) => void;
 
-const GATEWAY = '/sandbox/gateway';
+export const GATEWAY = 'sandbox/gateway';
 const FIELDS = [
   'session',
   'positions',
@@ -65,7 +65,7 @@ type WireTicker = WireRow & { readonly _id: string };
 
 /** Loads it as a front end without a server of its own does: the catalog can be asked for when the session has named the group. */
 export async function fetchFromGateway(app: App, visit: Visit, show: Show): Promise<Way> {
-  const stopwatch = new Stopwatch(app.fetch, visit.network);
+  const stopwatch = new Stopwatch(visit.network);
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
 
   /** Null where it failed, and the fields with it. */
@@ -95,7 +95,10 @@ export async function fetchFromGateway(app: App, visit: Visit, show: Show): Prom
     'session',
     `/trading/session/${loginOf(visit.token)}`,
     ['session', 'orders', 'watchList'],
-    ({ orders, ...figures }: WireSession) => ({ session: figures, orders: orders.map(named) }),
+    ({ orders, ...figures }: WireSession) => ({
+      session: { ...figures, fetchedAt: new Date().toISOString() },
+      orders: orders.map(named),
+    }),
   );
   await Promise.all([
     fill(
@@ -144,7 +147,7 @@ function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
 
 /** Loads the screen by one query. It is sent as it is, without the client, because the bytes and the receipts of the answer are shown. */
 export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promise<Way> {
-  const stopwatch = new Stopwatch(app.fetch, visit.network);
+  const stopwatch = new Stopwatch(visit.network);
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
   const { catalog } = app.client;
   const isStored = visit.isNext && catalog.size > 0;
@@ -250,7 +253,7 @@ function ofAnswer(call: MeasuredCall): MeasuredCall {
   return { ...call, isPartial, problem: isPartial ? 'in part' : 'failed' };
 }
 
-function bearer(token: string) {
+export function bearer(token: string) {
   return { authorization: `Bearer ${token}` };
 }
 

@@ -62,7 +62,8 @@ async function loadPage(folder: string) {
   ]);
   const script = await unpackBrotli(br);
   const scriptUrl = `/demo/${hash('sha256', script, 'hex').slice(0, 16)}/page.js`;
-  const head = `<style>${style}</style>\n    <script type="module" src="${scriptUrl}"></script>`;
+  // Relative, as all links of the page are, so that it works under any prefix.
+  const head = `<style>${style}</style>\n    <script type="module" src="${scriptUrl.slice(1)}"></script>`;
   return {
     html: template.toString().replace('<!-- head -->', () => head),
     // A file of its own would come a round trip later.

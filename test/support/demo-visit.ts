@@ -70,6 +70,9 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
     click: (name: string) => page.getByRole('button', { name, exact: true }).click(),
     async isLive() {
       await page.locator('#live .live-status[data-status=LIVE]').waitFor();
+      await page.evaluate(
+        'for (const each of document.querySelectorAll("details")) each.open = true',
+      );
       // The first measurement precedes what the other panels load.
       await page.locator('#screen-demo:not([aria-busy])').waitFor();
       await page.locator('#search-results li').first().waitFor();

@@ -1,7 +1,5 @@
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
-import { CodeBox } from '../code-box.ts';
-import { TWO_CALLS } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
 import { formatCount } from '../format.ts';
 import { onClick } from '../on-click.ts';
@@ -12,13 +10,6 @@ import { startPresets } from './presets.ts';
 
 /** The console: the signed-in user, and the gateway's faults. */
 export function startConsole(app: App, screen: OneScreen): void {
-  new CodeBox('console-code', app, {
-    document: TWO_CALLS,
-    client: `const { data, errors } = await client.query(\`${TWO_CALLS}\`);
-console.log(data);
-// A field that failed is in errors, beside the data of the others.
-for (const { code, path, retryable } of errors) console.log(code, path, retryable);`,
-  });
   startUsers(app);
   startFaults(app, screen);
 }
@@ -60,7 +51,7 @@ function startFaults(app: App, screen: OneScreen): void {
     );
   }
 
-  const endPresets = startPresets(app, screen, show);
+  const endPresets = startPresets(screen, show);
   onClick(find('fault-clear', HTMLButtonElement), async () => {
     // A preset says that it is over once the gateway fails no more.
     await sandbox.clearFaults().finally(endPresets);

@@ -1,6 +1,6 @@
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
-import { captionOf, isComplete, isWhole, type Ways } from '../caption.ts';
+import { captionOf, isWhole, type Ways } from '../caption.ts';
 import { CodeBox } from '../code-box.ts';
 import { START_SCREEN } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
@@ -16,10 +16,10 @@ import { drawWaterfall } from '../waterfall.ts';
 export interface OneScreen {
   /** Ends with the first measurement. */
   readonly first: Promise<boolean>;
-  /** Measures while something is broken, and says so and what `note` adds; with the token that is given even where it is refused. */
-  broken(name: string, refused: string | null, note?: string): Promise<unknown>;
-  /** Says what was seen while it was broken and, where `isMeasured` anew, what the phones show now. */
-  mended(name: string, isMeasured: boolean): void;
+  /** Measures while something is broken, and says so. */
+  broken(name: string): Promise<unknown>;
+  /** Says what was seen while it was broken, and measures anew. */
+  mended(name: string): void;
 }
 
 const PHONES = ['rest', 'graph'] as const;
@@ -31,8 +31,10 @@ export function startOneScreen(app: App): OneScreen {
   const panel = find('screen-demo', HTMLElement);
   const form = find('screen-switches', HTMLFormElement);
   const phones = { rest: new Phone('rest-phone'), graph: new Phone('graph-phone') };
-  const broken = new Map<string, { readonly since: Date; readonly note: string }>();
+  const broken = new Map<string, Date>();
   let story = '';
+  /** Faults that somebody else has set, which the phones show as well. */
+  let others = '';
   let runs = 0;
   let shown: Ways = {};
   let isMeasured = false;
@@ -45,10 +47,11 @@ console.log(data, errors);`,
 
   const chosen = (name: string) => String(new FormData(form).get(name));
 
-  async function measure(refused: string | null = null, resize?: number): Promise<void> {
+  async function measure(resize?: number): Promise<void> {
     runs += 1;
     const own = runs;
     isMeasured = false;
+    others = '';
     panel.setAttribute('aria-busy', 'true');
     draw({});
     try {
@@ -57,7 +60,7 @@ console.log(data, errors);`,
         // The server has it in memory before it is measured, as on any but its first request.
         await app.client.query('{ catalog { size } }');
       }
-      const [rest, graph] = await fetchBoth(refused, (way) => {
+      const [rest, graph] = await fetchBoth((way) => {
         // A later run measures anew, and this one would be another user's or another network's.
         if (own === runs) draw({ ...shown, ...way });
       });
@@ -68,6 +71,7 @@ console.log(data, errors);`,
       isMeasured = isWhole(rest) && isWhole(graph);
       // Figures stand beside each other only where both screens are whole.
       if (isMeasured) drawFigures(figuresOf(graph), figuresOf(rest));
+      else if (broken.size === 0) await nameFaults();
       if (own > 1) announce(sentence());
     } catch (error) {
       if (own !== runs) return;
@@ -79,15 +83,15 @@ console.log(data, errors);`,
     }
   }
 
-  async function fetchBoth(refused: string | null, show: (way: Ways) => void) {
+  async function fetchBoth(show: (way: Ways) => void) {
     if (!HAS_CONTROLS) return playRecorded(show);
     if (app.calls.outage !== null) throw new ServerUnavailable(app.calls.outage.reason);
-    const token = refused ?? (await validToken());
+    const token = await validToken();
     const isNext = chosen('visit') === 'next';
     const visit: Visit = { token, network: chosen('network') === '3g' ? PHONE : LOCAL, isNext };
     // A first visit fills the browser's cache and the client's storage, as far as they do not have it yet.
     const first = () => fetchFromGateway(app, { ...visit, network: LOCAL }, () => {});
-    if (isNext && !app.line.isDown) await Promise.allSettled([first(), app.client.catalog.load()]);
+    if (isNext) await Promise.allSettled([first(), app.client.catalog.load()]);
     return Promise.all([
       fetchFromGateway(app, visit, (rest) => show({ rest })),
       fetchFromGraph(app, visit, (graph) => show({ graph })),
@@ -97,7 +101,7 @@ console.log(data, errors);`,
   /** The client's query makes sure that the server accepts the token; the client gets another where it does not. */
   async function validToken(): Promise<string> {
     if (app.session.heldToken === null) await app.session.token({ force: false }).catch(() => {});
-    else if (!app.line.isDown) await app.client.query('{ session { login } }');
+    else await app.client.query('{ session { login } }');
     if (app.session.heldToken === null) throw new Error('Nobody is signed in.');
     return app.session.heldToken;
   }
@@ -113,28 +117,41 @@ console.log(data, errors);`,
       ...(ways.graph?.receipts ?? []).map(receipt),
     );
     drawFigures();
+    tell();
+  }
+
+  function tell(): void {
     setText(find('screen-verdict', HTMLElement), sentence());
+    setText(find('outage-verdict', HTMLElement), outage());
   }
 
-  /** A fault that is over is told alone until both phones are drawn anew. */
+  async function nameFaults(): Promise<void> {
+    const names = (await sandbox.faults()).map(({ operation, kind }) => `${operation} ${kind}`);
+    if (names.length > 0) others = ` Set by another visitor: ${NAMES.format(names)}.`;
+    tell();
+  }
+
   function sentence(): string {
-    const [first] = broken.values();
-    const seen = captionOf(shown, first?.note ?? null);
-    if (first) return `${NAMES.format(broken.keys())}: since ${formatTime(first.since)} ${seen}`;
-    if (story && !isComplete(shown)) return story;
-    return story ? `${story} Now ${seen}` : seen.charAt(0).toUpperCase() + seen.slice(1);
+    const seen = captionOf(shown);
+    return seen.charAt(0).toUpperCase() + seen.slice(1) + others;
   }
 
-  function rerun(refused: string | null = null, resize?: number): Promise<void> {
+  function outage(): string {
+    const [since] = broken.values();
+    if (since === undefined) return story;
+    return `${NAMES.format(broken.keys())}, since ${formatTime(since)}: ${captionOf(shown)}`;
+  }
+
+  function rerun(resize?: number): Promise<void> {
     story = '';
-    return measure(refused, resize);
+    return measure(resize);
   }
 
   const again = () => attempt(button, () => rerun());
   onClick(button, () => rerun());
   form.addEventListener('change', ({ target }) => {
     const { name, value } = target as HTMLInputElement;
-    void attempt(button, () => rerun(null, name === 'size' ? Number(value) : undefined));
+    void attempt(button, () => rerun(name === 'size' ? Number(value) : undefined));
   });
   app.onUserChange(() => void again());
   app.onReturn(() => {
@@ -142,18 +159,15 @@ console.log(data, errors);`,
   });
   return {
     first: again(),
-    broken(name, refused, note = '') {
-      broken.set(name, { since: new Date(), note });
-      return attempt(button, () => rerun(refused));
+    broken(name) {
+      broken.set(name, new Date());
+      return attempt(button, () => rerun());
     },
-    mended(name, isMeasured) {
-      const { since = null, note = '' } = broken.get(name) ?? {};
+    mended(name) {
+      const times = `${formatTime(broken.get(name) ?? null)} to ${formatTime(new Date())}`;
       broken.delete(name);
-      const seen = captionOf(shown, note, 'showed');
-      const times = `${formatTime(since)} to ${formatTime(new Date())}`;
-      story = isComplete(shown) ? `${name}, ${times}: ${seen}` : '';
-      if (isMeasured) void attempt(button, () => measure());
-      else setText(find('screen-verdict', HTMLElement), story);
+      story = `${name}, ${times}: ${captionOf(shown, 'showed')}`;
+      void attempt(button, () => measure());
     },
   };
 }

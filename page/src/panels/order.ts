@@ -187,7 +187,7 @@ async function resume(app: App, turn: Turn, { orders }: Client, key?: string): P
 }
 
 /** The number of the account's market orders that the gateway has received; null where it cannot be asked. */
-async function ordersSent(app: App): Promise<number | null> {
+export async function ordersSent(app: App): Promise<number | null> {
   await app.calls.refresh();
   const { counts } = app.calls;
   const { session } = app.client.account.state();

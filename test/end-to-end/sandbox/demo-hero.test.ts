@@ -27,7 +27,7 @@ describeInBrowser('the two phones', (browser) => {
       ...visitor,
       isDone,
       async run() {
-        await visitor.click('Run');
+        await visitor.click('Open both again');
         await isDone();
       },
       /** Chooses a switch, by which the phones draw anew. */
@@ -62,6 +62,8 @@ describeInBrowser('the two phones', (browser) => {
     ] as const) {
       for (const phone of PHONES) expect(await part(phone, name).innerText()).toMatch(words);
     }
+    // Each says how old its figures are.
+    expect(await page.locator('.phone [data-part="Equity"] time').count()).toBe(2);
     expect(await page.locator('#rest-calls li').count()).toBe(5);
     expect(await page.locator('#graph-calls li').count()).toBe(1);
     // As slow as a phone's network.
@@ -71,7 +73,7 @@ describeInBrowser('the two phones', (browser) => {
 
     app.sandbox.clearCalls();
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
-    await visitor.click('Run');
+    await visitor.click('Open both again');
     await page.locator('#rest-phone [data-part="Positions"][data-state="here"]').waitFor();
     expect(await part('rest', 'Payout').getAttribute('data-state')).toBe('waiting');
     // Over the graph the rest comes as a part of its own.
@@ -99,18 +101,18 @@ describeInBrowser('the two phones', (browser) => {
   test.each<[Omit<Fault, 'times'>, RegExp, (typeof PHONES)[number], string, RegExp]>([
     [
       { operation: 'getSession', kind: 'status', status: 503 },
-      /^REST shows positions and payout; the graph shows all\.$/,
+      /^REST shows 2 of 5 parts, no .*; the graph shows 5 of 5 parts\. Set by another/,
       ...(['rest', 'Watch list', /blank: session: 503/] as const),
     ],
     [
       { operation: 'getCustomerId', kind: 'garbage' },
-      /^Both phones show no payout\.$/,
-      ...(['rest', 'Payout', /blank: customer-id: not JSON/] as const),
+      /^Both phones show no payout\. Set by another visitor: getCustomerId garbage\.$/,
+      ...(['rest', 'Payout', /blank: customer-id: not json/] as const),
     ],
     [
       { operation: 'getCustomerId', kind: 'delay', delayMs: 2_500 },
-      /^REST shows all; the graph shows all but payout\.$/,
-      ...(['graph', 'Payout', /blank: GATEWAY_TIMEOUT/] as const),
+      /^REST shows 5 of 5 parts; the graph shows 4 of 5 parts, no payout\./,
+      ...(['graph', 'Payout', /blank: gateway timeout/] as const),
     ],
   ])(
     'under %o say what came, and why the rest did not',
@@ -142,7 +144,7 @@ describeInBrowser('the two phones', (browser) => {
       );
     });
     const words =
-      /^REST shows nothing; the graph shows all but payout, with prices of \d\d:\d\d:\d\d\.$/;
+      /^REST shows 0 of 5 parts; the graph shows 4 of 5 parts, no payout, prices of \d\d:\d\d:\d\d\./;
     await reads('screen-verdict', words);
     await reads('announcer', words);
     expect(await part('rest', 'Orders').innerText()).toMatch(/blank: session: 502/);
@@ -151,26 +153,32 @@ describeInBrowser('the two phones', (browser) => {
     await visitor.isFlawless();
   });
 
-  test('begin with the headline and the phones on a phone’s first screen', async () => {
-    await using visitor = await open({ viewport: PHONE });
-    const top = async (selector: string) =>
-      (await visitor.page.locator(selector).boundingBox())?.y ?? Number.NaN;
-    expect(await top('h1')).toBeLessThan(130);
-    for (const phone of PHONES) expect(await top(`#${phone}-phone`)).toBeLessThan(300);
-    expect(await top('#lanes')).toBeGreaterThan(await top('#presets'));
+  test('stand on a phone’s first screen below the benefit, a command and the way to an app, and the whole page is short', async () => {
+    await using visitor = await visit(browser, app.url, { viewport: PHONE });
+    const { page } = visitor;
+    await page.locator('#live .live-status[data-status=LIVE]').waitFor();
+    const tops = ['h1', '#command', '.start .primary', '#graph-phone'].map(async (selector) => {
+      const box = await page.locator(selector).boundingBox();
+      return box?.y ?? Number.NaN;
+    });
+    const inOrder = await Promise.all(tops);
+    expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
+    expect(inOrder.at(-1)).toBeLessThan(PHONE.height / 2);
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(4_000);
+    // Whatever size of text the browser is set to.
+    const titleHeight = async () => (await page.locator('h1').boundingBox())?.height ?? 0;
+    const before = await titleHeight();
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    expect(await titleHeight()).toBeGreaterThan(1.8 * before);
   });
 
-  test('without a connection show what a former visit has stored, which is the catalog over the graph', async () => {
-    await using visitor = await open({ isExpected: () => true });
-    const { page, reads, part } = visitor;
-    await page.locator('#presets button', { hasText: 'My connection drops' }).click();
-    await visitor.choose('Next');
-    await reads(
-      'screen-verdict',
-      /: since [\d:]+ REST shows nothing; the graph shows watch list\.$/,
-    );
-    expect(await part('graph', 'Watch list').innerText()).toMatch(/TSLA/);
-    expect(await part('graph', 'Equity').innerText()).toMatch(/blank: the query: offline/);
+  test('are not there without JavaScript: the page says what it is, and leads to the documentation', async () => {
+    await using visitor = await visit(browser, app.url, { javaScriptEnabled: false });
+    const { page } = visitor;
+    await page.getByText(/opens a trading app’s screen over REST and over the graph/).waitFor();
+    expect(await page.locator('.scripted').filter({ visible: true }).count()).toBe(0);
+    await page.getByRole('link', { name: 'The documentation' }).click();
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
   });
 
   test('on a next visit have what the first one left, and as many instruments as are chosen', async () => {
@@ -196,7 +204,7 @@ describeInBrowser('the two phones', (browser) => {
     await reads('screen-bytes-before', /^instead of 2\d\d\.\d kB$/);
     await page.reload();
     await visitor.isDrawn();
-    expect(await page.getByRole('radio', { name: '5,000' }).isChecked()).toBe(true);
+    expect(await page.locator('[name=size][value="5000"]').isChecked()).toBe(true);
     await visitor.isSound();
   });
 

@@ -23,6 +23,9 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
       page.locator(`#lane-${lane} .${kind}`).and(page.getByRole('option', { name: label }));
     // The market moves by hand alone, and the first measurement precedes the gateway's lane.
     await page.locator('#live-rows tr').first().waitFor();
+    await page.evaluate(
+      'for (const each of document.querySelectorAll("details")) each.open = true',
+    );
     await appears(mark('gateway', 'bar', /getOpenPositions · 200/));
     return { ...visitor, mark, words: page.locator('#lanes-words') };
   }
@@ -48,7 +51,7 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
     await appears(mark('graph', 'bar', / · graphql · behind it .*getSession/));
 
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 2 });
-    await visitor.click('Run');
+    await visitor.click('Open both again');
     const fault = mark('gateway', 'fault', /fault: getCustomerId · status/).last();
     expect(await fault.textContent()).toBe('✕');
     const retry = mark('graph', 'retry', /retry: \d × getCustomerId/).first();

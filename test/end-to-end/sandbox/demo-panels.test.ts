@@ -154,61 +154,50 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.isSound();
   });
 
-  test('breaks an operation, or something at one tap, says how long it lasts, and mends it', async () => {
+  test('shows a fault, says how long one of a tap lasts, and mends it', async () => {
     await using visitor = await open({ isExpected: () => true });
     const { page, reads } = visitor;
     app.sandbox.fail({ operation: 'getWithdrawalMethods', kind: 'status', status: 503 });
     await page.locator('#faults').scrollIntoViewIfNeeded();
     await reads('fault-list', /getWithdrawalMethods: status, until cleared/);
-    await visitor.click('Run');
-    await reads('graph-phone', /blank: GATEWAY_UNAVAILABLE/);
+    await visitor.click('Open both again');
+    await reads('graph-phone', /blank: gateway unavailable/);
     await visitor.click('Clear all');
     await page.getByText('The gateway is well.').waitFor();
 
-    const presets = page.locator('#presets button');
-    const preset = (name: string) => presets.filter({ hasText: name });
-    const says = (name: string, words: RegExp) =>
-      eventually(async () => expect(await preset(name).innerText()).toMatch(words));
-    expect(await presets.count()).toBe(6);
-    const faults = () => app.sandbox.faults().map(({ operation, kind }) => `${operation} ${kind}`);
-    for (const [name, ...set] of [
-      ['Payments slow', 'getWithdrawalMethods delay', 'getCustomerId delay'],
-      ['Prices are garbage', 'getOpenPositions garbage'],
-      ['Order answers get lost', 'openPosition reset-after', 'placeLimitOrder reset-after'],
-    ] as const) {
-      await preset(name).click();
-      await says(name, /\d s left/);
-      expect(faults()).toEqual(set);
-      expect(await violations(page)).toEqual([]);
-      await visitor.click('Clear all');
-      await says(name, /for \d+ s/);
-      expect(faults()).toEqual([]);
-    }
-
+    const preset = page.locator('#presets button', { hasText: 'Gateway down' });
     const pill = page.locator('#live .live-status');
     const status = (name: string) =>
       eventually(async () => expect(await pill.textContent()).toBe(name));
     await status('LIVE');
-    await preset('Gateway down').click();
+    await preset.click();
+    await eventually(async () => expect(await preset.innerText()).toMatch(/\d s left/));
     await reads('fault-list', /\*: reset-before, for 10 s/);
+    expect(await violations(page)).toEqual([]);
     await status('DELAYED');
     // Its time is over, and nobody has cleared anything.
-    await says('Gateway down', /for 10 s/);
+    await eventually(async () => expect(await preset.innerText()).toMatch(/for 10 s/));
     await status('LIVE');
+  });
 
-    await preset('My connection drops').click();
-    await status('OFFLINE');
-    await reads('live-sockets', /^0$/);
-    await visitor.click('Clear all');
-    await status('LIVE');
-    await reads('live-log', /Resumed after .* changes alone/);
-
-    const token = () => page.evaluate(`sessionStorage.getItem('trading-graph:token')`);
-    const former = await token();
-    await preset('My token is revoked').click();
-    await eventually(async () => ![null, former].includes((await token()) as string | null));
-    await says('My token is revoked', /until renewed/);
-    await status('LIVE');
+  test('drops the line of both apps while an order is on its way: two positions over REST, one over the graph, at the gateway', async () => {
+    await using visitor = await open({ forcedColors: 'active' });
+    const { page, reads } = visitor;
+    const before = app.sandbox.calls('openPosition');
+    await visitor.click('Place it in both apps');
+    await reads(
+      'lost-verdict',
+      /^REST’s repeat makes 2 positions of one order; the graph’s makes 1: /,
+    );
+    expect(await page.locator('#lost-rows tr').allInnerTexts()).toEqual([
+      'Sent by the app\t2 ×\t2 ×',
+      'The app is told\taccepted\taccepted, replayed',
+      'Orders at the gateway\t2\t1',
+      'New positions\t2\t1',
+    ]);
+    expect(app.sandbox.calls('openPosition') - before).toBe(3);
+    await visitor.rowsAre(9);
+    await visitor.isFlawless();
   });
 
   test('follows the account, over a killed socket and a cut gateway, in ten more watchers by the same polls', async () => {
@@ -296,7 +285,6 @@ describeInBrowser('the demonstration page', (browser) => {
       ['live', 'LIVE'],
       ['search', 'totalCount', 'MSFT'],
       ['order', 'OrderAccepted', 'accepted'],
-      ['console', 'profit'],
     ] as const) {
       const box = page.locator(`#${panel}-code`);
       for (const title of ['curl', 'Client', 'Apollo Client']) {
@@ -325,7 +313,13 @@ describeInBrowser('the demonstration page', (browser) => {
       const { page } = visitor;
       await visitor.rowsAre(6);
       const links = page.getByRole('navigation', { name: 'Panels' }).getByRole('link');
-      expect(await links.allInnerTexts()).toEqual(['Screen', 'Live', 'Search', 'Order', 'Console']);
+      expect(await links.allInnerTexts()).toEqual([
+        'Screen',
+        'Lost line',
+        'Outage',
+        'Live',
+        'Order',
+      ]);
       for (const link of [
         ...(await links.all()),
         page.getByRole('link', { name: /^Account: demo/ }),
@@ -338,7 +332,7 @@ describeInBrowser('the demonstration page', (browser) => {
       // What is jumped to stands below the header.
       await eventually(async () => {
         const [header, title] = await Promise.all(
-          ['header.top', '#order-title-panel'].map((each) => page.locator(each).boundingBox()),
+          ['header.top', '#order'].map((each) => page.locator(each).boundingBox()),
         );
         expect(title?.y).toBeGreaterThan((header?.y ?? 0) + (header?.height ?? 0));
         expect(title?.y).toBeLessThan(400);
@@ -374,8 +368,6 @@ describeInBrowser('the demonstration page', (browser) => {
     }
     await page.keyboard.press('ArrowRight');
     expect(await page.getByRole('radio', { name: 'Next' }).isChecked()).toBe(true);
-    for (const key of ['Tab', 'Tab', 'Tab']) await page.keyboard.press(key);
-    expect(await focused()).toBe('Run');
     const opening = page.context().waitForEvent('page');
     await page.locator('#search-code').getByRole('link', { name: 'Open in GraphiQL' }).click();
     const graphiql = await opening;
@@ -389,7 +381,7 @@ describeInBrowser('the demonstration page', (browser) => {
     const since = 'What is shown is of \\d\\d:\\d\\d:\\d\\d';
     await page.context().setOffline(true);
     await reads('standing', new RegExp(`^This device is offline\\. ${since}`));
-    await visitor.click('Run');
+    await visitor.click('Open both again');
     await page.locator('.problem', { hasText: /^This device is offline\.$/ }).waitFor();
     await page.context().setOffline(false);
     await eventually(async () => !(await page.locator('#standing').isVisible()));

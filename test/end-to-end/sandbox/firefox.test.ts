@@ -29,9 +29,13 @@ describeWithFirefox('in Firefox', (path) => {
       expect(await firefox.value('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       expect(firefox.problems).toEqual([]);
       await click('#presets button');
-      await says('screen-verdict', /REST shows nothing; the graph shows all but payout/);
+      await says(
+        'screen-verdict',
+        /REST shows 0 of 5 parts; the graph shows 4 of 5 parts, no payout/,
+      );
       await click('#fault-clear');
-      await says('screen-verdict', /REST showed nothing; .* Now both phones show the same 6/);
+      await says('outage-verdict', /REST showed 0 of 5 parts; the graph showed 4 of 5/);
+      await says('screen-verdict', /^Both phones show the same 6/);
       await click('#order-place');
       await says('order-title', /^Accepted$/);
     },

@@ -1,0 +1,95 @@
+import type { App } from '../app.ts';
+import { find, h, setText } from '../dom.ts';
+import { pause } from '../network.ts';
+import { onClick } from '../on-click.ts';
+import { bearer, GATEWAY } from '../start-screen.ts';
+import { ordersSent } from './order.ts';
+
+const POSITIONS = `${GATEWAY}/trading/positions`;
+const SYMBOL = 'AAPL';
+/** As long as apps wait before they send a lost request again. */
+const REPEAT_MS = 1_000;
+
+/** One app's order: what it sent and was told, and what has come of it at the gateway. */
+type Seen = Awaited<ReturnType<typeof counted>>;
+
+const ROWS: readonly (readonly [name: string, figure: (seen: Seen) => string | number])[] = [
+  ['Sent by the app', ({ sent }) => `${sent} ×`],
+  ['The app is told', ({ told }) => told],
+  ['Orders at the gateway', ({ received }) => received],
+  ['New positions', ({ opened }) => opened],
+];
+
+/** Both apps place an order, lose its answer, and send it again; what comes of it is counted at the gateway. */
+export function startLostLine(app: App): void {
+  const verdict = find('lost-verdict', HTMLElement);
+
+  function draw(rest?: Seen, graph?: Seen): void {
+    const cell = (seen: Seen | undefined, figure: (typeof ROWS)[number][1]) =>
+      h('td', {}, seen ? figure(seen) : '–');
+    find('lost-rows', HTMLElement).replaceChildren(
+      ...ROWS.map(([name, figure]) =>
+        h('tr', {}, h('th', { scope: 'row' }, name), cell(rest, figure), cell(graph, figure)),
+      ),
+    );
+  }
+
+  draw();
+  onClick(find('lost-run', HTMLButtonElement), async () => {
+    setText(verdict, 'The line drops in both apps …');
+    draw();
+    const rest = await counted(app, buyOverRest);
+    draw(rest);
+    const graph = await counted(app, buyOverGraph);
+    draw(rest, graph);
+    const words = `REST’s repeat makes ${rest.opened} positions of one order; the graph’s makes ${graph.opened}: it carries the first one’s key.`;
+    setText(verdict, rest.opened > graph.opened ? words : 'The gateway took no second order.');
+  });
+}
+
+async function counted(app: App, buy: (app: App, send: typeof fetch) => Promise<string>) {
+  let sent = 0;
+  // The line drops once: the first order arrives, and its answer does not.
+  const send: typeof fetch = async (input, init) => {
+    const isOrder = String(init?.body).includes(SYMBOL);
+    if (isOrder) sent += 1;
+    const isLost = isOrder && sent === 1;
+    const answer = await fetch(input, init);
+    if (isLost) throw new TypeError('The line dropped.');
+    return answer;
+  };
+  const before = [(await ordersSent(app)) ?? 0, await positionsOf(app)] as const;
+  const told = await buy(app, send);
+  const received = ((await ordersSent(app)) ?? 0) - before[0];
+  return { sent, told, received, opened: (await positionsOf(app)) - before[1] };
+}
+
+/** As an app without keys does: it cannot know that the first request arrived. */
+async function buyOverRest(app: App, send: typeof fetch): Promise<string> {
+  const order = { symbol: SYMBOL, direction: 'buy', type: 'unit', amount: 1 };
+  const headers = { ...bearerOf(app), 'content-type': 'application/json' };
+  const place = () => send(POSITIONS, { method: 'POST', headers, body: JSON.stringify(order) });
+  const answer = await place().catch(() => pause(REPEAT_MS).then(place));
+  const { success } = (await answer.json()) as { readonly success?: boolean };
+  return success ? 'accepted' : 'rejected';
+}
+
+async function buyOverGraph(app: App, send: typeof fetch): Promise<string> {
+  const phone = app.anotherClient(send);
+  const form = { symbol: SYMBOL, side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
+  const outcome = await phone.orders.ticket().place(form);
+  phone.dispose();
+  const isReplayed = 'replayed' in outcome && outcome.replayed;
+  return isReplayed ? `${outcome.status}, replayed` : outcome.status;
+}
+
+/** The open positions in the symbol, as the gateway itself tells them. */
+async function positionsOf(app: App): Promise<number> {
+  const answer = await fetch(POSITIONS, { headers: bearerOf(app) });
+  const { positions } = (await answer.json()) as { positions: readonly { symbol: string }[] };
+  return positions.filter(({ symbol }) => symbol === SYMBOL).length;
+}
+
+function bearerOf({ session }: App) {
+  return bearer(session.heldToken ?? '');
+}
