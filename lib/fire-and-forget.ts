@@ -5,6 +5,7 @@ import type { MaybePromise } from './maybe-promise.ts';
 export const BACKGROUND_TASKS = [
   'catalog archive',
   'catalog refresh',
+  'gateway fit',
   'known keys',
   'live feed',
   'order record',

@@ -15,6 +15,7 @@ import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createBackendClient } from '../gateway/backend-client.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import { createFit } from '../gateway/fit.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StoreOptions } from '../store/open-stores.ts';
 import type { StartOptions } from './app-options.ts';
@@ -33,7 +34,16 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes, heartbeatMs, extensions, plugins, adapter = null } = options;
+  const {
+    log,
+    schema,
+    cacheBytes,
+    heartbeatMs,
+    fitMs,
+    extensions,
+    plugins,
+    adapter = null,
+  } = options;
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
@@ -76,6 +86,10 @@ export async function openResources(
   });
   const parts = { metrics, documents, gatewaySkewMs: () => gateway.clockSkew.ms };
   const { stores, trusted } = await openState(config, options, parts, started);
+  const { baselines } = stores;
+  const fit = createFit({ everyMs: fitMs, turns, log, baselines });
+  gateway.observe(fit.saw);
+  metrics.gateway.watchFit(fit);
   const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };
   const table = { ...limits, ...options.limits };
   const limiter = new Limiter(table, steadyClock, stores.limits?.share);

@@ -4,6 +4,7 @@ import { createCallAdapter, type LoadedAdapter, type OnAdapterFault } from './ad
 import { createGatewayClient, type GatewayClientOptions } from './client.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';
+import type { Exchange, WireCall } from './exchange.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { gatewayWidths } from './pools.ts';
 
@@ -31,13 +32,17 @@ export function createGateway(options: GatewayOptions) {
     log.error({ adapter, part, operation, err: error, ...told }, 'the gateway adapter failed');
   };
   const clockSkew = createClockSkew(systemClock, steadyClock);
+  let onExchange: (call: WireCall, exchange: Exchange) => void = () => {};
   const onReadsRecovered = new Set<() => void>();
   const { send, resilience, degradedReason, close } = createWire({
     ...options,
     adapter: options.adapter && createCallAdapter(options.adapter, tellFault),
     operations: OPERATIONS,
     widths: gatewayWidths(options.gatewayConnections),
-    observe: (call, _outcome, _ms, exchange) => clockSkew.saw(call, exchange),
+    observe(call, _outcome, _ms, exchange) {
+      clockSkew.saw(call, exchange);
+      onExchange(call, exchange);
+    },
     onRecovered(backend) {
       if (backend === 'reads') for (const listener of onReadsRecovered) listener();
     },
@@ -57,6 +62,10 @@ export function createGateway(options: GatewayOptions) {
       },
     }),
     clockSkew,
+    /** Calls the observer with each exchange, before its call ends. */
+    observe(observer: typeof onExchange): void {
+      onExchange = observer;
+    },
     /** Calls the listener each time a breaker of the reads has closed. */
     onReadsRecovered(listener: () => void): void {
       onReadsRecovered.add(listener);

@@ -3,7 +3,13 @@ import { byName, type Count, type Registry } from '../../lib/metrics/registry.ts
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
-import { type GatewayOperation, type OperationName, READ_NAMES } from './operations.ts';
+import { type Fit, LOSSES } from './fit.ts';
+import {
+  type GatewayOperation,
+  OPERATION_NAMES,
+  type OperationName,
+  READ_NAMES,
+} from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
 
@@ -80,6 +86,13 @@ export function createGatewayMetrics(registry: Registry) {
     'How far the gateway’s clock is ahead of this machine’s, by the median of ten answers.',
   );
 
+  const lostFields = registry.gauge(
+    'gateway_lost_fields',
+    'Fields that an operation’s answers had, and that every row now lacks or has with another type; vital: the body, `success`, an id, a price or a size of ops 4, 5, 10 and 12.',
+    'operation',
+    'loss',
+  );
+
   const seriesOf = ({ operation, caller }: WireCall) =>
     caller.priority === 'poll' ? ofPoll(operation) : ofRequests.get(operation);
 
@@ -99,6 +112,12 @@ export function createGatewayMetrics(registry: Registry) {
       seriesOf(call)?.outcomes[outcome].add();
     },
     retried: ({ operation }: WireCall) => retries.add(operation),
+    watchFit(fit: Fit): void {
+      for (const operation of OPERATION_NAMES) {
+        for (const loss of LOSSES)
+          lostFields.from(() => fit.count(operation, loss), operation, loss);
+      }
+    },
     /** Adds the series of all operations of one origin. */
     watch(
       operations: Readonly<Record<string, GatewayOperation>>,

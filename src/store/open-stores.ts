@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../../lib/reason-of.ts';
+import { createBaselineFiles, createMemoryBaselines } from './baselines.ts';
 import { createCatalogFiles } from './catalog-files.ts';
 import { openKnownFile } from './known-file.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
@@ -67,6 +68,7 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
         records,
         trail,
         ...none,
+        baselines: isFile ? createBaselineFiles(`${path}.baseline`) : createMemoryBaselines(),
         catalogs: { versions: null, copies },
         keys: known?.keys ?? null,
         close,

@@ -3,8 +3,12 @@ import { buffer } from 'node:stream/consumers';
 import type { Sandbox } from '../../sandbox/start.ts';
 import { listenLocally } from './local-server.ts';
 
-/** The sandbox gateway behind a front that holds the answers of paths until a test lets them go. */
+/** Makes another body of the JSON that was answered to a request of this URL. */
+export type Change = (body: never, url: string, status: number) => unknown;
+
+/** The sandbox gateway behind a front that holds the answers of paths until a test lets them go, and changes their bodies. */
 export async function startHeldGateway(sandbox: Sandbox) {
+  let change: Change = (body) => body;
   let held: RegExp | null = null;
   let released = Promise.withResolvers<void>();
   let waiting = 0;
@@ -23,7 +27,7 @@ export async function startHeldGateway(sandbox: Sandbox) {
     const sent = { method, headers: { authorization, 'content-type': type } };
     const answer = await fetch(`${sandbox.url}${url}`, { ...sent, ...(body && { body }) });
     response.writeHead(answer.status, { 'content-type': 'application/json' });
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    response.end(JSON.stringify(change((await answer.json()) as never, url, answer.status)));
   });
   const local = await listenLocally(server);
   return {
@@ -34,6 +38,10 @@ export async function startHeldGateway(sandbox: Sandbox) {
     },
     get left() {
       return left;
+    },
+    /** Has the bodies of all answers changed from now on. */
+    change(by: Change) {
+      change = by;
     },
     hold(paths: RegExp) {
       held = paths;

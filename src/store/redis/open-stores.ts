@@ -1,8 +1,9 @@
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
+import type { Baselines } from '../baselines.ts';
 import type { OrderRecords } from '../order-records.ts';
 import { openOrderTrail, type TrailSettings } from '../order-trail.ts';
 import { createRedisCatalogs } from './catalogs.ts';
-import { connectRedis, REDIS_TIMEOUT_MS } from './connection.ts';
+import { connectRedis, REDIS_TIMEOUT_MS, type RedisConnection } from './connection.ts';
 import { createRedisNotices } from './notices.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { createRedisHealth } from './redis-health.ts';
@@ -47,6 +48,7 @@ export async function openRedisStores(
     limits,
     /** The known keys of one kind. */
     keys: limits.keys,
+    baselines: createRedisBaselines(redis, prefix),
     catalogs: createRedisCatalogs(bulk, prefix),
     /** The versions of accounts, which the orders of all replicas advance. */
     accountVersions: records.versions,
@@ -56,5 +58,19 @@ export async function openRedisStores(
     /** Why Redis counts no limits, or lacks the replicas without which no order is sent; null while neither is so. */
     redisReason: () => limits.degradedReason() ?? records.copiesReason(),
     close: () => resources.disposeAsync(),
+  };
+}
+
+const GET = "return redis.call('HGET', KEYS[1], ARGV[1])";
+const PUT = "return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])";
+
+/** One hash, with a field for each operation. */
+function createRedisBaselines(redis: RedisConnection, prefix: string): Baselines {
+  const keys = [`${prefix}gateway-baseline`];
+  return {
+    get: (operation) => redis.run(GET, keys, [operation]) as Promise<string | null>,
+    async put(operation, text) {
+      await redis.run(PUT, keys, [operation, text]);
+    },
   };
 }
