@@ -7,9 +7,9 @@ import type { Answer, Exchange, WireCall } from './exchange.ts';
 import { ANSWER_SHAPES } from './interface/answer-shapes.ts';
 import { compare } from './interface/compare.ts';
 import { type Known, learn, readKnown } from './interface/learn.ts';
-import { jsonItems, listIn } from './json-items.ts';
+import { jsonItems, jsonObject } from './json-items.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
-import { isRow } from './wire/scalars.ts';
+import { isRow, type Row } from './wire/scalars.ts';
 
 interface FitOptions {
   readonly everyMs?: number | undefined;
@@ -46,7 +46,7 @@ export function createFit({ everyMs = EVERY_MS, turns, log, baselines }: FitOpti
 
   async function judge(operation: OperationName, answer: Answer): Promise<void> {
     await turns.turn('fit');
-    const body = sampleOf(operation, answer);
+    const body = await sampleOf(operation, answer, turns);
     if (body === undefined) return;
     const { fields } = compare(ANSWER_SHAPES[operation], body, answer.sentAtMs);
     const before = await baselines
@@ -103,40 +103,52 @@ export function createFit({ everyMs = EVERY_MS, turns, log, baselines }: FitOpti
 
 export type Fit = ReturnType<typeof createFit>;
 
-/** More is not parsed for this; a long list has its first rows compared. */
-const MAX_BYTES = 256 * 1024;
+/** Read in about a millisecond. */
+const LONG_BYTES = 64 * 1024;
+/** More is not read for this; of a long list the first rows are compared. */
+const MAX_BYTES = 2 * 1024 ** 2;
 const MAX_ROWS = 50;
 
 /** The JSON of an answer with the first rows of each list; undefined where there is none to compare. */
-function sampleOf(operation: OperationName, answer: Answer): unknown {
+async function sampleOf(operation: OperationName, answer: Answer, turns: FairScheduler) {
   const { headers, bytes } = answer;
-  if (bytes.length <= MAX_BYTES) {
-    const body = jsonOf(answer);
-    const isWrite = OPERATIONS[operation].effect !== 'read';
-    // The interface has an empty body, and a sign-in's refusal with this status.
-    const isOther =
-      isWrite && isRow(body) && (Object.keys(body).length === 0 || typeof body.error === 'string');
-    return isOther ? undefined : withFirstRows(body);
+  if (bytes.length > LONG_BYTES && isJsonContent(headers['content-type'])) {
+    try {
+      if (operation === 'getAllTickers') return firstRows(jsonItems(bytes));
+      if (bytes.length <= MAX_BYTES) return await inTurns(bytes, turns);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
   }
-  if (!isJsonContent(headers['content-type'])) return undefined;
-  try {
-    if (operation === 'getAllTickers') return firstRows(jsonItems(bytes));
-    const list = operation === 'getOpenPositions' ? listIn(bytes, 'positions') : null;
-    return list === null ? undefined : { positions: firstRows(jsonItems(list)) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function withFirstRows(body: unknown): unknown {
-  if (Array.isArray(body)) return body.slice(0, MAX_ROWS);
-  if (!isRow(body)) return body;
+  if (bytes.length > 4 * LONG_BYTES) return undefined;
+  const body = jsonOf(answer);
+  if (!isRow(body)) return Array.isArray(body) ? firstRows(body) : body;
+  const isWrite = OPERATIONS[operation].effect !== 'read';
+  // The interface has an empty body, and a sign-in's refusal with this status.
+  const isOther = Object.keys(body).length === 0 || typeof body.error === 'string';
+  if (isWrite && isOther) return undefined;
   const entries = Object.entries(body).map(([name, value]) => [
     name,
-    Array.isArray(value) ? value.slice(0, MAX_ROWS) : value,
+    Array.isArray(value) ? firstRows(value) : value,
   ]);
   return Object.fromEntries(entries);
+}
+
+async function inTurns(bytes: Buffer, turns: FairScheduler) {
+  const positions: unknown[] = [];
+  const orders: unknown[] = [];
+  const addTo = (rows: unknown[]) => (row: unknown) => {
+    if (rows.length < MAX_ROWS) rows.push(row);
+  };
+  const read = jsonObject(bytes, { positions: addTo(positions), orders: addTo(orders) });
+  let step = read.next();
+  for (; !step.done; step = read.next()) if (turns.isSliceOver()) await turns.turn('fit');
+  const body: Row = step.value;
+  return {
+    ...body,
+    ...(Array.isArray(body.positions) && { positions }),
+    ...(Array.isArray(body.orders) && { orders }),
+  };
 }
 
 function firstRows(items: Iterable<unknown>): readonly unknown[] {
