@@ -16,7 +16,7 @@ import { createEventResults } from './execution/event-results.ts';
 import { createExecution } from './execution/execution.ts';
 import { createResponseCache, type ResponseCache } from './execution/response-cache.ts';
 import { REQUEST_CODES } from './operation/codes.ts';
-import { ErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
+import { createErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
 import type { EngineLimiter } from './operation/limits.ts';
 import { createGraph, type Graph, type GraphParts } from './plugins/graph.ts';
 import { openPlugins } from './plugins/open-plugins.ts';
@@ -164,7 +164,7 @@ function graphOf(
 ): Graph {
   const { schema, plugins, limiter, metrics } = options;
   const limits = createClientLimits({ limiter, schema });
-  const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
+  const codes = createErrorCodes({ ...options, metrics: metrics.graph });
   const pace = createEventPace(limiter, systemClock);
   const seesResults = plugins.hooks.length > 0;
   const shared = { ...options, limits, codes };

@@ -33,36 +33,33 @@ export interface ErrorCodesOptions {
   readonly describe: (cause: unknown) => PublicCause;
 }
 
-/** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
-export class ErrorCodes {
-  readonly #options: ErrorCodesOptions;
-  readonly #repeated = createRepeatedErrors(steadyClock.now);
+export type ErrorCodes = ReturnType<typeof createErrorCodes>;
 
-  constructor(options: ErrorCodesOptions) {
-    this.#options = options;
-  }
+/** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
+export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesOptions) {
+  const repeated = createRepeatedErrors(steadyClock.now);
 
   /** True for the code of an error of which neither the client nor the user is the cause. */
-  isFault(code: unknown): boolean {
-    return typeof code === 'string' && this.#options.traits[code]?.outcome === 'fault';
+  function isFault(code: unknown): boolean {
+    return typeof code === 'string' && traits[code]?.outcome === 'fault';
   }
 
-  masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
+  function masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
     const { requestId } = record;
     // One failing read surfaces at every field that needed it: it is described and logged once.
     const known = new Map<unknown, PublicCause>();
     const maskedError = (error: GraphQLError) => {
       const cause = error.originalError ?? error;
-      const described = known.get(cause) ?? this.#publicCause(error, cause, requestId);
+      const described = known.get(cause) ?? publicCause(error, cause, requestId);
       if (!known.has(cause)) {
-        this.#logCause(cause, described, requestId, error);
-        this.#countLimit(cause, described.extensions);
+        logCause(cause, described, requestId, error);
+        countLimit(cause, described.extensions);
       }
       known.set(cause, described);
       const { message, extensions } = described;
       const places = { ...placesOf(error), path: error.path };
       const isFault = extensions.code === 'INTERNAL';
-      this.#count(described, record, isFault ? fieldAtFault(cause, error) : null);
+      count(described, record, isFault ? fieldAtFault(cause, error) : null);
       if (described === error) return error;
       return withoutStack(() => new GraphQLError(message, { ...places, extensions }));
     };
@@ -79,24 +76,24 @@ export class ErrorCodes {
   }
 
   /** The result, or the events in its place, with masked errors. */
-  maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
+  function maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
     const { errors } = result as ExecutionResult;
-    return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
+    return errors === undefined ? result : { ...result, errors: masked(errors, record) };
   }
 
   /**
    * The refusal that a hook means by what it throws, whichever hook and transport: a GraphQLError keeps its code, its status
    * and its headers, anything else is masked and logged. All is counted.
    */
-  refusal(
+  function refusal(
     thrown: unknown,
     record: RequestSummary,
     [code, status, isWellFormed]: Fallback = OF_OPERATION,
   ): Refusal {
     const { requestId } = record;
     const masked = (fault: unknown) => {
-      const described = this.#publicCause(asGraphQLError(fault), fault, requestId);
-      this.#logCause(fault, described, requestId);
+      const described = publicCause(asGraphQLError(fault), fault, requestId);
+      logCause(fault, described, requestId);
       const { message, extensions } = described;
       return withoutStack(() => new GraphQLError(message, { extensions }));
     };
@@ -104,11 +101,9 @@ export class ErrorCodes {
     const list: readonly unknown[] = isList ? thrown.errors : [thrown];
     const https = list.map((each) => (isGraphQLError(each) ? httpOf(each) : FAULT));
     const errors = list.map((each) =>
-      isGraphQLError(each) && isPlainJson(each.extensions)
-        ? this.#ofPlugin(each, code)
-        : masked(each),
+      isGraphQLError(each) && isPlainJson(each.extensions) ? ofPlugin(each, code) : masked(each),
     );
-    this.refused(errors, record);
+    refused(errors, record);
     return {
       errors,
       status: Math.max(...https.map((http) => http.status ?? status)),
@@ -118,30 +113,30 @@ export class ErrorCodes {
   }
 
   /** Logs what another plugin failed with where its operation is answered all the same. */
-  pluginFailed(error: unknown): void {
-    this.#options.log.error({ err: error }, 'a plugin failed');
+  function pluginFailed(error: unknown): void {
+    log.error({ err: error }, 'a plugin failed');
   }
 
   /** Counts the errors of a request of which nothing is executed. */
-  refused(errors: readonly GraphQLError[], record: RequestSummary): void {
+  function refused(errors: readonly GraphQLError[], record: RequestSummary): void {
     for (const error of errors) {
-      this.#count(error, record);
-      this.#countLimit(error, error.extensions);
+      count(error, record);
+      countLimit(error, error.extensions);
     }
   }
 
-  #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
+  function publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
     if (isPublic(error)) return error;
     // The library's own have no code: they may quote the value that a field cannot have.
     if (isGraphQLError(cause) && typeof cause.extensions.code === 'string') {
-      if (isPlainJson(cause.extensions)) return this.#ofPlugin(cause, 'INTERNAL');
-      return this.#publicCause(
+      if (isPlainJson(cause.extensions)) return ofPlugin(cause, 'INTERNAL');
+      return publicCause(
         error,
         new TypeError('details that JSON cannot carry', { cause }),
         requestId,
       );
     }
-    const described = this.#options.describe(cause);
+    const described = describe(cause);
     const { extensions } = described;
     return extensions.code === 'INTERNAL'
       ? { ...described, extensions: { ...extensions, requestId } }
@@ -149,36 +144,35 @@ export class ErrorCodes {
   }
 
   /** An error of another author's as clients are shown it: without what is for HTTP, with our code where it has none. */
-  #ofPlugin(error: GraphQLError, fallback: RequestCode): GraphQLError {
+  function ofPlugin(error: GraphQLError, fallback: RequestCode): GraphQLError {
     const { http, ...given } = error.extensions;
     if (typeof given.retryable === 'boolean' && http === undefined) return error;
     const code = isCode(given.code) ? given.code : fallback;
-    const retryable = given.retryable ?? this.#options.traits[code]?.retryable ?? false;
+    const retryable = given.retryable ?? traits[code]?.retryable ?? false;
     const extensions = { ...given, code, retryable };
-    const isFault = !(code in this.#options.traits) && Number((http as Http)?.status) >= 500;
+    const isFault = !(code in traits) && Number((http as Http)?.status) >= 500;
     const Shown = isFault ? ServerFault : GraphQLError;
     return new Shown(error.message, { ...placesOf(error), path: error.path, extensions });
   }
 
   /** `field`: that of an extension whose fault it is. */
-  #count(
+  function count(
     { extensions, outcome, reason = null }: PublicCause,
     record: RequestSummary,
     field: string | null = null,
   ): void {
     const { code, operation, limit } = extensions;
-    this.#options.metrics.error(code, operation ?? field);
-    const attributed = outcome ?? this.#options.traits[String(code)]?.outcome ?? 'caller';
+    metrics.error(code, operation ?? field);
+    const attributed = outcome ?? traits[String(code)]?.outcome ?? 'caller';
     // An account that is over a limit here is no fault.
     const isOverLimit = attributed === 'fault' && limit !== undefined;
     record.failed(String(code), isOverLimit ? 'refused' : attributed, reason);
   }
 
-  #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
-    if (cause instanceof Error && 'limit' in cause) this.#options.metrics.refusal(cause.limit);
-    else if (code === 'QUERY_TOO_COMPLEX' || limit !== undefined)
-      this.#options.metrics.refusal(limit);
-    else if (code === 'PAYLOAD_TOO_LARGE') this.#options.metrics.refusal('MAX_BODY_BYTES');
+  function countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
+    if (cause instanceof Error && 'limit' in cause) metrics.refusal(cause.limit);
+    else if (code === 'QUERY_TOO_COMPLEX' || limit !== undefined) metrics.refusal(limit);
+    else if (code === 'PAYLOAD_TOO_LARGE') metrics.refusal('MAX_BODY_BYTES');
   }
 
   /**
@@ -186,7 +180,7 @@ export class ErrorCodes {
    * row, or end thousands of subscriptions. What a backend did is in the request's own line, and in the backend's own while
    * it fails: in an outage a line for each field would be a storm.
    */
-  #logCause(
+  function logCause(
     cause: unknown,
     { extensions, reason, fault }: PublicCause,
     requestId: string,
@@ -199,18 +193,20 @@ export class ErrorCodes {
       // The path has a client's aliases, which are of any number.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
       const message = read(() => String((err as Error).message));
-      const told = of === undefined ? {} : this.#repeated(name, message);
+      const told = of === undefined ? {} : repeated(name, message);
       if (told === null) return;
       const field = of?.path?.filter((key) => typeof key === 'string').join('.');
       const extension = read(() => guestAtFault(err));
       const whose = extension === undefined ? 'the facade' : 'an extension';
       const fields = { requestId, code, operation, field, extension, ...told, err };
-      this.#options.log.error(fields, `a fault of ${whose}`);
-    } else if (this.#options.log.isLevelEnabled('debug') && reason == null) {
+      log.error(fields, `a fault of ${whose}`);
+    } else if (log.isLevelEnabled('debug') && reason == null) {
       const message = cause instanceof Error ? redact(cause.message) : '';
-      this.#options.log.debug({ requestId, code, operation, reason: message }, 'a field failed');
+      log.debug({ requestId, code, operation, reason: message }, 'a field failed');
     }
   }
+
+  return { isFault, masked, maskedResult, refusal, pluginFailed, refused };
 }
 
 /** Names the field of an extension whose fault an error is; null where it is nobody's, or no field's. */

@@ -22,81 +22,70 @@ interface ExecutedMutation {
   readonly result: ExecutionResult | null;
 }
 
+export type PluginErrorBoundary = ReturnType<typeof createErrorBoundary>;
+
 /**
  * Keeps the faults of other plugins to their operation, by one conversion for every hook and transport. After a mutation was
  * executed a hook that fails may have been one that redacts: then the write's own scalars are sent, and nothing else.
  */
-export class PluginErrorBoundary {
-  readonly #schema: GraphQLSchema;
-  readonly #codes: ErrorCodes;
-  readonly #wrappable: WrappableSchema;
-  readonly #guest: string;
-  readonly #executed = new WeakMap<RequestSummary, ExecutedMutation>();
-
-  constructor(
-    schema: GraphQLSchema,
-    codes: ErrorCodes,
-    { wrappable, guest }: { readonly wrappable: WrappableSchema; readonly guest: string },
-  ) {
-    this.#schema = schema;
-    this.#codes = codes;
-    this.#wrappable = wrappable;
-    this.#guest = guest;
-  }
+export function createErrorBoundary(
+  schema: GraphQLSchema,
+  codes: ErrorCodes,
+  { wrappable, guest }: { readonly wrappable: WrappableSchema; readonly guest: string },
+) {
+  const executed = new WeakMap<RequestSummary, ExecutedMutation>();
 
   /** Notes the result of a mutation, inside of all that other plugins wrap around its execution. */
-  useOutcomes(): Plugin<PluginContext> {
-    return {
-      onExecute: ({ args, executeFn, setExecuteFn }) => {
-        const { operation } = args.contextValue[GRAPH];
-        const { record } = operation.transport;
-        if (operation.prepared.node.operation !== 'mutation') return;
-        setExecuteFn((given) => {
-          const executing: MaybePromise<ExecutionResult> = executeFn(given);
-          this.#executed.set(record, { operation, result: null });
-          return chain(executing, (result) => {
-            this.#executed.set(record, { operation, result });
-            return result;
-          });
+  const outcomes: Plugin<PluginContext> = {
+    onExecute({ args, executeFn, setExecuteFn }) {
+      const { operation } = args.contextValue[GRAPH];
+      const { record } = operation.transport;
+      if (operation.prepared.node.operation !== 'mutation') return;
+      setExecuteFn((given) => {
+        const executing: MaybePromise<ExecutionResult> = executeFn(given);
+        executed.set(record, { operation, result: null });
+        return chain(executing, (result) => {
+          executed.set(record, { operation, result });
+          return result;
         });
-      },
-    };
-  }
+      });
+    },
+  };
 
   /** The answer to a request of which a hook has failed, whether it was admitted or not. */
-  failed(record: RequestSummary, error: unknown, fallback: Fallback = OF_OPERATION) {
-    const executed = this.#executed.get(record);
-    if (executed === undefined) return this.#codes.refusal(error, record, fallback);
-    this.#codes.pluginFailed(error);
-    return this.#outcomes(executed);
+  function failed(record: RequestSummary, error: unknown, fallback: Fallback = OF_OPERATION) {
+    const mutation = executed.get(record);
+    if (mutation === undefined) return codes.refusal(error, record, fallback);
+    codes.pluginFailed(error);
+    return outcomesOf(mutation);
   }
 
-  run(
+  function run(
     context: OperationContext,
-    run: () => MaybePromise<Subscribed>,
+    begin: () => MaybePromise<Subscribed>,
   ): MaybePromise<Subscribed | Refusal> {
     const { operation } = context;
-    if (operation.prepared.node.operation === 'subscription') return this.#subscribe(context, run);
+    if (operation.prepared.node.operation === 'subscription') return subscribe(operation, begin);
     const { record } = operation.transport;
     const done = (result: ExecutionResult) =>
-      this.#wrappable.hasFailed(context)
-        ? this.#outcomes(this.#executed.get(record) ?? { operation, result: null })
-        : this.checked(record, result);
+      wrappable.hasFailed(context)
+        ? outcomesOf(executed.get(record) ?? { operation, result: null })
+        : checked(record, result);
     try {
-      const result = run() as MaybePromise<ExecutionResult>;
+      const result = begin() as MaybePromise<ExecutionResult>;
       return result instanceof Promise
-        ? result.then(done).catch((error) => this.failed(record, error))
+        ? result.then(done).catch((error) => failed(record, error))
         : done(result);
     } catch (error) {
-      return this.failed(record, error);
+      return failed(record, error);
     }
   }
 
-  async #subscribe(
-    { operation }: OperationContext,
-    run: () => MaybePromise<Subscribed>,
+  async function subscribe(
+    operation: Operation,
+    begin: () => MaybePromise<Subscribed>,
   ): Promise<Subscribed | Refusal> {
-    const handed = await this.#handed(operation, run);
+    const handed = await handedOn(operation, begin);
     const { events } = operation;
     if (events === null || Symbol.asyncIterator in handed) return handed;
     operation.events = null;
@@ -104,48 +93,49 @@ export class PluginErrorBoundary {
     return handed;
   }
 
-  async #handed(operation: Operation, run: () => MaybePromise<Subscribed>) {
-    const { transport } = operation;
-    const { record } = transport;
+  async function handedOn(operation: Operation, begin: () => MaybePromise<Subscribed>) {
+    const { record, reportsEnd } = operation.transport;
     try {
-      const outcome = await run();
+      const outcome = await begin();
       const { events } = operation;
       if (outcome === events) return outcome;
-      if (!(Symbol.asyncIterator in outcome)) return this.checked(record, outcome);
+      if (!(Symbol.asyncIterator in outcome)) return checked(record, outcome);
       if (events !== null) {
-        const fault = (error: unknown) => this.#codes.pluginFailed(error);
-        return asGuest(this.#guest, () => containedEvents(outcome, events, this.#guest, fault));
+        return asGuest(guest, () => containedEvents(outcome, events, guest, codes.pluginFailed));
       }
-      if (transport.reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
+      if (reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
       return outcome;
     } catch (error) {
-      return this.failed(record, error);
+      return failed(record, error);
     }
   }
 
   /** A result as plugins hand it on: their errors get our codes, and without data they are a refusal. */
-  checked(record: RequestSummary, result: ExecutionResult, fallback: Fallback = OF_OPERATION) {
+  function checked(
+    record: RequestSummary,
+    result: ExecutionResult,
+    fallback: Fallback = OF_OPERATION,
+  ) {
     if (typeof result !== 'object' || result === null || Symbol.asyncIterator in result) {
-      return this.failed(record, new TypeError('no result'));
+      return failed(record, new TypeError('no result'));
     }
-    const executed = this.#executed.get(record);
-    const isChanged = executed !== undefined && result !== executed.result;
-    if (isChanged && !asGuest(this.#guest, () => isPlainJson(result))) {
-      return this.failed(record, new TypeError('a result that JSON cannot carry'));
+    const mutation = executed.get(record);
+    const isChanged = mutation !== undefined && result !== mutation.result;
+    if (isChanged && !asGuest(guest, () => isPlainJson(result))) {
+      return failed(record, new TypeError('a result that JSON cannot carry'));
     }
     const { errors, extensions } = result;
     // They are written when the plugin's code has long returned.
     const plain = () => plainJson(extensions) as NonNullable<typeof extensions>;
     const answer =
-      extensions === undefined ? result : { ...result, extensions: asGuest(this.#guest, plain) };
+      extensions === undefined ? result : { ...result, extensions: asGuest(guest, plain) };
     if (errors === undefined || errors.every(isOurs)) return answer;
     const meant = new AggregateError(errors);
-    if (result.data == null) return this.failed(record, meant, fallback);
-    const { errors: coded } = this.#codes.refusal(meant, record, fallback);
-    return { ...answer, errors: coded };
+    if (result.data == null) return failed(record, meant, fallback);
+    return { ...answer, errors: codes.refusal(meant, record, fallback).errors };
   }
 
-  #outcomes({ operation, result: executed }: ExecutedMutation): ExecutionResult {
+  function outcomesOf({ operation, result: executed }: ExecutedMutation): ExecutionResult {
     const written = executed?.data;
     if (executed !== null && written == null) return executed;
     const { record } = operation.transport;
@@ -156,7 +146,7 @@ export class PluginErrorBoundary {
       data[path[0] as string] ??= null;
       failures.push(new GraphQLError(error.message, { path, extensions: error.extensions }));
     };
-    for (const [key, isKept] of this.#fieldsOf(operation)) {
+    for (const [key, isKept] of fieldsOf(operation)) {
       if (written && !(key in written)) continue;
       const value = written?.[key];
       if (value === null || isKept === null) data[key] = value;
@@ -170,15 +160,15 @@ export class PluginErrorBoundary {
         }
       }
     }
-    this.#codes.refused(failures, record);
+    codes.refused(failures, record);
     const own = (executed?.errors ?? []).filter(({ path = [] }) => path.length <= 2);
     const errors = [...own, ...failures];
     return { data, ...(errors.length > 0 && { errors }) };
   }
 
   /** The keys of a mutation's fields, and whether the outcome of each is sent; null for `__typename`. */
-  #fieldsOf({ prepared: { node }, document }: Operation): ReadonlyMap<string, boolean | null> {
-    const fields = this.#schema.getMutationType()?.getFields() ?? {};
+  function fieldsOf({ prepared: { node }, document }: Operation) {
+    const fields = schema.getMutationType()?.getFields() ?? {};
     const found = new Map<string, boolean | null>();
     unfold(node.selectionSet, fragmentsOf(document.document), (selection) => {
       if (selection.kind !== Kind.FIELD) return;
@@ -187,6 +177,8 @@ export class PluginErrorBoundary {
     });
     return found;
   }
+
+  return { outcomes, failed, run, checked };
 }
 
 function scalarOrNull(value: unknown): unknown {

@@ -11,7 +11,7 @@ import type { Execution } from '../execution/execution.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 import { type Fallback, OF_DOCUMENT, type Refusal, withHeaders } from '../operation/refusal.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
-import { PluginErrorBoundary } from './error-boundary.ts';
+import { createErrorBoundary } from './error-boundary.ts';
 import { createHttpHooks } from './http-hooks.ts';
 import type { OpenPlugins } from './open-plugins.ts';
 import { type ServicePlugin, servicePlugins } from './pipeline.ts';
@@ -43,7 +43,7 @@ export type Graph = ReturnType<typeof createGraph>;
 export function createGraph(parts: GraphParts) {
   const { schema, plugins, codes, createContext } = parts;
   const hasOthers = plugins.hooks.length > 0;
-  const pluginErrors = new PluginErrorBoundary(schema, codes, plugins);
+  const pluginErrors = createErrorBoundary(schema, codes, plugins);
   const own = servicePlugins({ ...parts, hasOthers });
   const httpHooks = createHttpHooks(pluginErrors, open);
   const yoga = createYoga({
@@ -52,7 +52,7 @@ export function createGraph(parts: GraphParts) {
     // One that wraps is run before those that stand before it in the list.
     plugins: [
       ...own,
-      ...(hasOthers ? [pluginErrors.useOutcomes(), httpHooks.first] : []),
+      ...(hasOthers ? [pluginErrors.outcomes, httpHooks.first] : []),
       ...plugins.hooks,
       ...(hasOthers ? [httpHooks.last] : []),
     ] as ServicePlugin[],

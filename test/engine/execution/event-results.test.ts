@@ -10,7 +10,7 @@ import type { PreparedOperation } from '../../../engine/documents/documents.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../engine/documents/meter.ts';
 import { createEventPace, type EventPace } from '../../../engine/execution/event-pace.ts';
 import { createEventResults, type EventResults } from '../../../engine/execution/event-results.ts';
-import { ErrorCodes } from '../../../engine/operation/error-codes.ts';
+import { createErrorCodes } from '../../../engine/operation/error-codes.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { singleClient } from '../../../lib/limits/client.ts';
@@ -71,7 +71,7 @@ function paceOf(fieldsPerMinute: number, clock: Clock): EventPace {
 }
 
 function resultsPacedBy(pace: EventPace, receipts = false): EventResults {
-  const codes = new ErrorCodes({
+  const codes = createErrorCodes({
     log: createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } }),
     metrics: { error() {}, refusal() {} },
     traits: {},
