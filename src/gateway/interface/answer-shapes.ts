@@ -20,10 +20,16 @@ import {
   wholeOrNone,
 } from './shape.ts';
 
-const strings: Shape = { kind: 'list', of: string, wrong: 'row' };
+const strings = { kind: 'list', of: string, wrong: 'row' } as const;
 
-/** An instrument: the one table of the interface that says which fields are required. */
-const INSTRUMENT = object({
+const HOURS = object({
+  timezone: required(string),
+  ...each(required(strings), 'regular', 'preMarket', 'postMarket', 'overnight', 'otherExtended'),
+});
+const SWAP = object(each(required(number), 'long', 'short', 'mode', 'tick'));
+
+/** An instrument: the one table of the interface that says which fields are required. Rows are read by it as well. */
+export const INSTRUMENT = object({
   _id: required(filledString),
   ...each(required(string), 'logo', 'friendlyName', 'desc', 'mCurrency', 'pCurrency'),
   ...each(required(boolean), 'delayed', 'sharia', 'pdt'),
@@ -33,14 +39,8 @@ const INSTRUMENT = object({
   ...each(required(number), 'min', 'max', 'step', 'limit'),
   digits: required(wholeNumber),
   ...each(required(strings), 'session', 'quotes', 'access'),
-  tradingHours: optional(
-    object({
-      timezone: required(string),
-      ...each(required(strings), 'regular', 'preMarket', 'postMarket', 'overnight'),
-      otherExtended: required(strings),
-    }),
-  ),
-  swap: optional(object(each(required(number), 'long', 'short', 'mode', 'tick'))),
+  tradingHours: optional(HOURS),
+  swap: optional(SWAP),
   ...each(optional(string), 'mFx', 'pFx'),
 });
 
@@ -84,14 +84,14 @@ const SESSION = object({
 });
 
 /** Nothing in the answer to an order is guaranteed; without `success` its outcome is unknown. */
-const SUBMITTED = object({
+const SUBMITTED: Shape = object({
   success: vital(boolean),
   // Numbers are read as well.
   orderId: { shape: string, missing: 'value', wrong: 'nothing' },
   ...each({ shape: string, missing: 'nothing', wrong: 'value' }, 'err', 'message'),
 });
 
-const ACKNOWLEDGED = object({ success: vital(boolean) });
+const ACKNOWLEDGED: Shape = object({ success: vital(boolean) });
 
 const WRITTEN = Object.fromEntries(
   OPERATION_NAMES.filter((name) => OPERATIONS[name].effect !== 'read').map((name) => [

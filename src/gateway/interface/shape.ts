@@ -21,7 +21,7 @@ interface ListShape {
   readonly wrong: Loss;
 }
 
-interface ObjectShape {
+export interface ObjectShape {
   readonly kind: 'object';
   readonly fields: FieldShapes;
 }
@@ -42,16 +42,16 @@ export interface FieldShape {
  */
 export type Loss = 'nothing' | 'value' | 'row' | 'answer';
 
-export const string: ScalarShape = { kind: 'string' };
-export const filledString: ScalarShape = { kind: 'string', isFilled: true };
-export const number: ScalarShape = { kind: 'number' };
-export const wholeNumber: ScalarShape = { kind: 'number', isWhole: true };
-export const numericId: ScalarShape = { kind: 'number', isId: true };
-export const time: ScalarShape = { kind: 'number', isTime: true };
-export const boolean: ScalarShape = { kind: 'boolean' };
+export const string = { kind: 'string' } as const;
+export const filledString = { kind: 'string', isFilled: true } as const;
+export const number = { kind: 'number' } as const;
+export const wholeNumber = { kind: 'number', isWhole: true } as const;
+export const numericId = { kind: 'number', isId: true } as const;
+export const time = { kind: 'number', isTime: true } as const;
+export const boolean = { kind: 'boolean' } as const;
 
-export function object(fields: FieldShapes): ObjectShape {
-  return { kind: 'object', fields };
+export function object<const Fields extends FieldShapes>(fields: Fields) {
+  return { kind: 'object', fields } as const;
 }
 
 /** A list of an account's own is whole, or it is no answer. */
@@ -60,8 +60,11 @@ export function wholeList(of: Shape): ListShape {
 }
 
 /** The same description for several fields. */
-export function each(field: FieldShape, ...names: readonly string[]): FieldShapes {
-  return Object.fromEntries(names.map((name) => [name, field]));
+export function each<const Field extends FieldShape, const Name extends string>(
+  field: Field,
+  ...names: readonly Name[]
+) {
+  return Object.fromEntries(names.map((name) => [name, field])) as Readonly<Record<Name, Field>>;
 }
 
 /** A field that is null where it is missing or of another type. */
@@ -80,11 +83,34 @@ export function wholeOrNone(shape: Shape): FieldShape {
 }
 
 /** A field of an instrument, which is left out of the catalog where it breaks its table. */
-export function required(shape: Shape): FieldShape {
-  return { shape, missing: 'row', wrong: 'row' };
+export function required<const Of extends Shape>(shape: Of) {
+  return { shape, missing: 'row', wrong: 'row' } as const;
 }
 
 /** A field of an instrument that may be missing, or null. */
-export function optional(shape: Shape): FieldShape {
-  return { shape, missing: 'nothing', wrong: 'row' };
+export function optional<const Of extends Shape>(shape: Of) {
+  return { shape, missing: 'nothing', wrong: 'row' } as const;
 }
+
+/** The value that a shape describes. */
+export type ValueOf<Of> = Of extends { readonly kind: 'list'; readonly of: infer Each }
+  ? readonly ValueOf<Each>[]
+  : Of extends { readonly kind: 'object'; readonly fields: infer Fields }
+    ? RowOf<Fields>
+    : Of extends { readonly kind: keyof Scalars }
+      ? Scalars[Of['kind']]
+      : never;
+
+interface Scalars {
+  readonly string: string;
+  readonly number: number;
+  readonly boolean: boolean;
+}
+
+type Optional<Fields> = {
+  [Name in keyof Fields]: Fields[Name] extends { readonly missing: 'nothing' } ? Name : never;
+}[keyof Fields];
+type FieldOf<Field> = Field extends { readonly shape: infer Of } ? ValueOf<Of> : never;
+type RowOf<Fields> = {
+  -readonly [Name in Exclude<keyof Fields, Optional<Fields>>]: FieldOf<Fields[Name]>;
+} & { -readonly [Name in Optional<Fields>]?: FieldOf<Fields[Name]> | null | undefined };

@@ -1,40 +1,23 @@
 import { setImmediate } from 'node:timers/promises';
+import { INSTRUMENT } from '../interface/answer-shapes.ts';
+import { fitting } from '../interface/fitting.ts';
+import type { ObjectShape, ValueOf } from '../interface/shape.ts';
 import { decimal, isExact, isRow, type Reading, type Row, readingIn } from './scalars.ts';
 
-const CURRENCIES = ['mCurrency', 'pCurrency'] as const;
-const TEXTS = ['_id', 'logo', 'friendlyName', 'desc', 'shariaStatus', ...CURRENCIES] as const;
-const FLAGS = ['delayed', 'sharia', 'pdt'] as const;
-const CODES = ['sector', 'industry', 'mode', 'calc'] as const;
-const FIGURES = [...CODES, 'leverage', 'min', 'max', 'step', 'limit'] as const;
-const LISTS = ['session', 'quotes', 'access'] as const;
-const HOURS = ['regular', 'preMarket', 'postMarket', 'overnight', 'otherExtended'] as const;
-const RATES = ['long', 'short', 'mode', 'tick'] as const;
-
-type Fields<Names extends readonly string[], T> = { [Name in Names[number]]: T };
-
-type Optional<T> = T | null | undefined;
-
 /** An instrument as the gateway sends it. An optional property may as well be null, which is how many serializers write it. */
-export type WireInstrument = Fields<typeof TEXTS, string> &
-  Fields<typeof FLAGS, boolean> &
-  Fields<typeof FIGURES, number> &
-  Fields<typeof LISTS, readonly string[]> & {
-    digits: number;
-    tradingHours?: Optional<TradingHours>;
-    swap?: Optional<Swap>;
-    mFx?: Optional<string>;
-    pFx?: Optional<string>;
-  };
-
-export type TradingHours = Readonly<Fields<typeof HOURS, readonly string[]> & { timezone: string }>;
-export type Swap = Readonly<Fields<typeof RATES, number>>;
+export type WireInstrument = ValueOf<typeof INSTRUMENT>;
+export type TradingHours = Readonly<NonNullable<WireInstrument['tradingHours']>>;
+export type Swap = Readonly<NonNullable<WireInstrument['swap']>>;
 type Instrument = Readonly<NonNullable<ReturnType<typeof toInstrument>>>;
+
+const isInstrument = fitting(INSTRUMENT);
 
 /** Null where the row breaks the interface's table: such an instrument is left out of the catalog. */
 export function toInstrument(given: unknown, reading: Reading = readingIn('auto')) {
   if (!isRow(given)) return null;
-  const row = isWireInstrument(given) ? given : withNumbers(given, reading);
-  if (row === null) return null;
+  const whole = isInstrument(given) ? given : withNumbers(INSTRUMENT, given, reading);
+  if (whole !== given && !isInstrument(whole)) return null;
+  const row = whole as WireInstrument;
   // Field by field, so that nothing the interface does not name comes along.
   return {
     id: row._id,
@@ -75,47 +58,16 @@ export function toWire({ id, symbol, name, description, shariaStatus, ...same }:
   return { _id: id, ...words, ...same };
 }
 
-/** The interface's one table that says which fields are required. */
-function isWireInstrument(row: Row): row is Row & WireInstrument {
-  return (
-    hasAll(row, TEXTS, isText) &&
-    row._id !== '' &&
-    hasAll(row, FLAGS, isFlag) &&
-    hasAll(row, FIGURES, isNumber) &&
-    isCount(row.digits) &&
-    hasAll(row, LISTS, isTexts) &&
-    (row.tradingHours == null || isTradingHours(row.tradingHours)) &&
-    (row.swap == null || isSwap(row.swap)) &&
-    (row.mFx == null || isText(row.mFx)) &&
-    (row.pFx == null || isText(row.pFx))
-  );
-}
-
-/** The instrument with numbers for its decimals in texts; null where it breaks the table all the same. */
-function withNumbers(row: Row, reading: Reading) {
-  const own = numbersIn(row, [...FIGURES, 'digits'], reading);
-  const whole = isRow(row.swap) ? { ...own, swap: numbersIn(row.swap, RATES, reading) } : own;
-  return isWireInstrument(whole) ? whole : null;
-}
-
-/** Null would cost the row, so what no double carries is the nearest one. */
-function numbersIn(row: Row, names: readonly string[], reading: Reading): Row {
+/** The row with numbers for its decimals in texts. Null would cost it, so what no double carries is the nearest one. */
+function withNumbers({ fields }: ObjectShape, row: Row, reading: Reading): Row {
   const read: Record<string, unknown> = { ...row };
-  for (const name of names) {
+  for (const [name, { shape }] of Object.entries(fields)) {
     const value = row[name];
-    const isDecimal = typeof value === 'string' && decimal(value, reading) !== null;
-    if (isDecimal) read[name] = Number(value);
+    if (shape.kind === 'object' && isRow(value)) read[name] = withNumbers(shape, value, reading);
+    const isNumber = shape.kind === 'number' && typeof value === 'string';
+    if (isNumber && decimal(value, reading) !== null) read[name] = Number(value);
   }
   return read;
-}
-
-function hasAll(row: Row, names: readonly string[], fits: (value: unknown) => boolean): boolean {
-  for (const name of names) if (!fits(row[name])) return false;
-  return true;
-}
-
-function isTradingHours(value: unknown): value is TradingHours {
-  return isRow(value) && isText(value.timezone) && hasAll(value, HOURS, isTexts);
 }
 
 function toTradingHours(hours: TradingHours): TradingHours {
@@ -123,39 +75,13 @@ function toTradingHours(hours: TradingHours): TradingHours {
   return { timezone, regular, preMarket, postMarket, overnight, otherExtended };
 }
 
-function isSwap(value: unknown): value is Swap {
-  return isRow(value) && hasAll(value, RATES, isNumber);
-}
-
 function toSwap({ long, short, mode, tick }: Swap): Swap {
   return { long, short, mode, tick };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isFlag(value: unknown): value is boolean {
-  return typeof value === 'boolean';
-}
-
-/** JSON.parse reads 1e999 as Infinity, which no answer can carry on. */
-function isNumber(value: unknown): value is number {
-  return Number.isFinite(value);
-}
-
-/** A number in the interface, a count of decimals by its meaning; the schema serves it as Int. */
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && (value | 0) === value;
 }
 
 /** A word that is new to this service must not cost the instrument. */
 function toShariaStatus(word: string): 'QUESTIONABLE' | 'COMPLIANT' | 'NONCOMPLIANT' | null {
   return word === 'QUESTIONABLE' || word === 'COMPLIANT' || word === 'NONCOMPLIANT' ? word : null;
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every(isText);
 }
 
 // About a millisecond of parsing and checking, then a yield to the event loop for other requests.
@@ -171,7 +97,7 @@ export async function toInstruments(rows: Iterable<unknown>) {
     if (instrument === null) skipped += 1;
     else if (!byId.has(instrument.id)) {
       byId.set(instrument.id, instrument);
-      reading.inexactFigures += inexactIn(instrument);
+      reading.inexactFigures += inexactIn(instrument) + inexactIn(instrument.swap);
     }
     total += 1;
     if (total % ROWS_AT_A_TIME === 0) await setImmediate();
@@ -190,9 +116,10 @@ export async function toInstruments(rows: Iterable<unknown>) {
   };
 }
 
-function inexactIn(instrument: Instrument): number {
-  const { swap } = instrument;
-  const own = FIGURES.map((name) => instrument[name]);
-  const all = swap === null ? own : [...own, swap.long, swap.short, swap.mode, swap.tick];
-  return all.filter((figure) => !isExact(figure)).length;
+function inexactIn(row: object | null): number {
+  let count = 0;
+  for (const value of Object.values(row ?? {})) {
+    if (typeof value === 'number' && !isExact(value)) count += 1;
+  }
+  return count;
 }
