@@ -21,7 +21,7 @@ import type { EngineLimiter } from './operation/limits.ts';
 import { createGraph, type Graph, type GraphParts } from './plugins/graph.ts';
 import { openPlugins } from './plugins/open-plugins.ts';
 import { Readiness } from './transports/admin/readiness.ts';
-import { LastingConnections } from './transports/connections/closing-in-slices.ts';
+import { LongLivedConnections } from './transports/connections/closing-in-slices.ts';
 import { messageBudget } from './transports/connections/message-budget.ts';
 import { createReceiveBuffers } from './transports/connections/receive-buffers.ts';
 import { createSendBuffers } from './transports/connections/send-buffers.ts';
@@ -189,7 +189,7 @@ function settingsOf(options: Options, graph: Graph): ServerSettings {
     ...connections,
     graph,
     metrics,
-    lasting: new LastingConnections(),
+    lasting: new LongLivedConnections(),
     refused: (limit) => counts.refusal(limit),
     addresses: createClientAddresses(options.trustedProxies, log),
     buffers: createSendBuffers({

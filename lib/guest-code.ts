@@ -16,12 +16,12 @@ const OWN_FOLDER = `${resolve(import.meta.filename, import.meta.filename.endsWit
 const PACKAGES = '/node_modules/';
 
 /** Runs a guest's code: what it throws, now or in what it starts, is attributed to it. */
-export function asGuest<Result>(name: string, run: () => Result): Result {
+export function runInExtension<Result>(name: string, run: () => Result): Result {
   return running.run(name, run);
 }
 
 /** Runs code of the service that a guest has called, such as a connection that outlives the call. */
-export function asHost<Result>(run: () => Result): Result {
+export function runInCore<Result>(run: () => Result): Result {
   return running.getStore() === undefined ? run() : running.exit(run);
 }
 

@@ -4,8 +4,8 @@ const MAX_DETAILS = 10;
 const MAX_DETAIL_LENGTH = 200;
 
 /**
- * Lets one of equal errors through in a minute, with how many of the name were held back since; null for those. Names are of a
- * bounded number; of each a few errors come through that differ in their details.
+ * Logs each error once a minute: returns how many of its name were not logged since, or null where this one is not logged. Names are
+ * of a bounded number; of each name a few errors are logged that differ in their details.
  */
 export function createRepeatedErrors(nowMs: () => number) {
   const told = new Map<string, { untilMs: number; since: number; details: Set<string> }>();

@@ -51,7 +51,7 @@ export interface OperationExecutor {
   execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult>;
   /** Compiles on the first run, for documents that are known to be used. */
   compile(): void;
-  /** Drops its code, which nobody finds once the document is forgotten, and which would keep the document. */
+  /** Frees the code of an evicted document, which would keep the document alive. */
   release(): void;
 }
 

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { asHost } from '../../lib/guest-code.ts';
+import { runInCore } from '../../lib/guest-code.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { bodyBytes, PACK_FROM_BYTES } from '../../lib/pack.ts';
 import { PackedText } from '../../lib/packed-text.ts';
@@ -64,7 +64,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
     if (!this.#hasBegun) {
       this.#hasBegun = true;
       // A plugin that wraps these events may ask: what begins here outlives its call.
-      asHost(() => this.#events.listen(this));
+      runInCore(() => this.#events.listen(this));
     }
     return this.#over.promise;
   }
@@ -72,7 +72,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   async return(): Promise<Over> {
     this.#isOver = true;
     this.#over.resolve(OVER);
-    asHost(() => this.leave());
+    runInCore(() => this.leave());
     return OVER;
   }
 

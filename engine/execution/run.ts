@@ -102,7 +102,7 @@ export class Run {
     return this.meter.isCostly || this.fields > COSTLY_FIELDS;
   }
 
-  /** Writes the items from an index on, all complete, and returns the index behind them: a large answer must not grow old on the heap. */
+  /** Serializes early to relieve the garbage collector: the items from an index on, all complete. Returns the index behind them. */
   written(items: unknown[], from: number): number {
     if (!this.meter.writesEarly || from === items.length) return from;
     items.push(new WrittenItems(items.splice(from), this.meter.blocks));

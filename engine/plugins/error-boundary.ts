@@ -1,6 +1,6 @@
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { asGuest } from '../../lib/guest-code.ts';
+import { runInExtension } from '../../lib/guest-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { isPlainJson, plainJson } from '../../lib/plain-json.ts';
 import type { Operation } from '../admission/operation.ts';
@@ -101,7 +101,9 @@ export function createErrorBoundary(
       if (outcome === events) return outcome;
       if (!(Symbol.asyncIterator in outcome)) return checked(record, outcome);
       if (events !== null) {
-        return asGuest(guest, () => containedEvents(outcome, events, guest, codes.pluginFailed));
+        return runInExtension(guest, () =>
+          containedEvents(outcome, events, guest, codes.pluginFailed),
+        );
       }
       if (reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
       return outcome;
@@ -121,14 +123,14 @@ export function createErrorBoundary(
     }
     const mutation = executed.get(record);
     const isChanged = mutation !== undefined && result !== mutation.result;
-    if (isChanged && !asGuest(guest, () => isPlainJson(result))) {
+    if (isChanged && !runInExtension(guest, () => isPlainJson(result))) {
       return failed(record, new TypeError('a result that JSON cannot carry'));
     }
     const { errors, extensions } = result;
     // They are written when the plugin's code has long returned.
     const plain = () => plainJson(extensions) as NonNullable<typeof extensions>;
     const answer =
-      extensions === undefined ? result : { ...result, extensions: asGuest(guest, plain) };
+      extensions === undefined ? result : { ...result, extensions: runInExtension(guest, plain) };
     if (errors === undefined || errors.every(isOurs)) return answer;
     const meant = new AggregateError(errors);
     if (result.data == null) return failed(record, meant, fallback);
@@ -203,7 +205,7 @@ function containedEvents(
   let running: Promise<typeof OVER> | null = null;
   async function run() {
     try {
-      while (!(await asGuest(guest, () => iterator.next())).done);
+      while (!(await runInExtension(guest, () => iterator.next())).done);
     } catch (error) {
       events.fail(error);
     }
@@ -211,7 +213,7 @@ function containedEvents(
   }
   async function leave() {
     try {
-      await asGuest(guest, () => iterator.return?.());
+      await runInExtension(guest, () => iterator.return?.());
     } catch (error) {
       fault(error);
     }

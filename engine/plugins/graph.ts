@@ -1,7 +1,7 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { RequestCaller } from '../../lib/caller.ts';
-import { asGuest } from '../../lib/guest-code.ts';
+import { runInExtension } from '../../lib/guest-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { AdmissionParts } from '../admission/admission.ts';
 import type { Operation } from '../admission/operation.ts';
@@ -68,7 +68,8 @@ export function createGraph(parts: GraphParts) {
     maxRequestBodySize: false,
     logging: false,
   });
-  const asTheirs = <Result>(run: () => Result) => (hasOthers ? asGuest(plugins.guest, run) : run());
+  const asTheirs = <Result>(run: () => Result) =>
+    hasOthers ? runInExtension(plugins.guest, run) : run();
   const onRequested = own.flatMap((each) => each.onRequested ?? [])[0] as NonNullable<
     ServicePlugin['onRequested']
   >;

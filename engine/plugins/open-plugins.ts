@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { asGuest } from '../../lib/guest-code.ts';
+import { runInExtension } from '../../lib/guest-code.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWrappableSchema, type WrappableSchema } from './wrappable-schema.ts';
 
@@ -62,7 +62,7 @@ export function openPlugins(
   const wrappable = createWrappableSchema(schema, log, guest);
   const handlers: unknown[] = [];
   if (given.length > 0) wrappable.beginWrapping();
-  const all = asGuest(guest, () => initialized(schema, given, handlers));
+  const all = runInExtension(guest, () => initialized(schema, given, handlers));
   wrappable.endWrapping();
   const own = all.map((each) => ({ ...hooksOf(each, log), ...httpHooksOf(each, guest) }));
   return {
@@ -77,7 +77,7 @@ export function openPlugins(
       ];
       return names.map((hook) => `${name} has ${hook}`);
     }),
-    dispose: () => asGuest(guest, () => disposed(all, log)),
+    dispose: () => runInExtension(guest, () => disposed(all, log)),
   };
 }
 
@@ -156,7 +156,7 @@ function refuseSchema(schema: GraphQLSchema, name: string) {
 function httpHooksOf({ plugin }: Named, guest: string): Plugin {
   const hooks = picked(plugin, OF_HTTP).map(([name, hook]) => [
     name,
-    (...given: unknown[]) => asGuest(guest, () => (hook as Hook).apply(plugin, given)),
+    (...given: unknown[]) => runInExtension(guest, () => (hook as Hook).apply(plugin, given)),
   ]);
   return Object.fromEntries(hooks);
 }

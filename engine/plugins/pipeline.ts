@@ -1,6 +1,6 @@
 import { type ExecutionArgs, print, specifiedRules, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { asHost } from '../../lib/guest-code.ts';
+import { runInCore } from '../../lib/guest-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { type AdmissionParts, admit } from '../admission/admission.ts';
 import type { Operation } from '../admission/operation.ts';
@@ -52,11 +52,11 @@ function useAdmission(admission: AdmissionParts): ServicePlugin {
 function useCompiledExecution({ execution, hasOthers }: PipelineParts): ServicePlugin {
   return {
     onExecute({ setExecuteFn }) {
-      setExecuteFn((args) => asHost(() => execution.execute(admittedContext(args))));
+      setExecuteFn((args) => runInCore(() => execution.execute(admittedContext(args))));
     },
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn((args) =>
-        asHost(() =>
+        runInCore(() =>
           execution.subscribe(admittedContext(args), hasOthers ? eventContexts : undefined),
         ),
       );
@@ -84,19 +84,19 @@ function useMaskedErrors(codes: ErrorCodes): ServicePlugin {
 function useReceipt(execution: Execution): ServicePlugin {
   return {
     onExecute({ args }) {
-      asHost(() => beginTrace(contextOf(args).operation));
+      runInCore(() => beginTrace(contextOf(args).operation));
       return {
         onExecuteDone({ result, setResult }) {
           if (!(Symbol.asyncIterator in result))
-            setResult(asHost(() => execution.ended(contextOf(args), result)));
+            setResult(runInCore(() => execution.ended(contextOf(args), result)));
         },
       };
     },
     onSubscribe({ args }) {
-      asHost(() => beginTrace(contextOf(args).operation));
+      runInCore(() => beginTrace(contextOf(args).operation));
       return {
         onSubscribeResult({ result }) {
-          asHost(() => execution.ended(contextOf(args), result));
+          runInCore(() => execution.ended(contextOf(args), result));
         },
       };
     },

@@ -1,5 +1,5 @@
 import type { RequestCaller } from '../../lib/caller.ts';
-import { asHost } from '../../lib/guest-code.ts';
+import { runInCore } from '../../lib/guest-code.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext, ReadingContext } from '../admission/operation-context.ts';
@@ -40,7 +40,7 @@ export class PluginView {
 
   /** The request over HTTP; undefined for an operation of a socket. */
   get request(): Request | undefined {
-    const request = asHost(() => this[REQUEST].transport.toRequest?.());
+    const request = runInCore(() => this[REQUEST].transport.toRequest?.());
     this.request = request;
     return request;
   }

@@ -7,7 +7,7 @@ import {
   isInterfaceType,
   isObjectType,
 } from 'graphql';
-import { asGuest, asHost } from '../../lib/guest-code.ts';
+import { runInCore, runInExtension } from '../../lib/guest-code.ts';
 import type { Log } from '../../lib/log.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import { requestError } from '../operation/request-error.ts';
@@ -41,7 +41,7 @@ export function createWrappableSchema(schema: GraphQLSchema, log: Log, guest: st
 
   function offer({ holder, name, about, isWrite }: Wrappable): () => Wrappable | null {
     const own = holder[name] as Run | undefined;
-    const hosted: Run | undefined = own && ((...given) => asHost(() => own(...given)));
+    const hosted: Run | undefined = own && ((...given) => runInCore(() => own(...given)));
     const offered = hosted && (isWrite ? noting(hosted) : withContext(hosted, name, innerOf));
     if (offered) holder[name] = offered;
     return () => {
@@ -51,7 +51,11 @@ export function createWrappableSchema(schema: GraphQLSchema, log: Log, guest: st
         return null;
       }
       if (now) {
-        const theirs = withContext((...given) => asGuest(guest, () => now(...given)), name, viewOf);
+        const theirs = withContext(
+          (...given) => runInExtension(guest, () => now(...given)),
+          name,
+          viewOf,
+        );
         holder[name] = isWrite ? surviving(theirs) : theirs;
       }
       return { holder, name, about, isWrite };

@@ -13,7 +13,7 @@ import { checkPlugins, type OtherPlugin, PluginError } from '../../engine/plugin
 import { importWithOwnGraphQL } from '../../engine/plugins/own-graphql.ts';
 import { ListenError, probeAddress } from '../../engine/transports/http/listen.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { asGuest, guestName, registerGuest } from '../../lib/guest-code.ts';
+import { guestName, registerGuest, runInExtension } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
@@ -182,7 +182,7 @@ function loadGuest<Loaded>(
   const run = () =>
     loadedWithin(
       loadMs,
-      asGuest(name, () => import(pathToFileURL(file).href)),
+      runInExtension(name, () => import(pathToFileURL(file).href)),
     );
   const loading = load(run as () => Promise<never>).catch((error: unknown) => {
     throw problem(`throwing: ${reasonOf(error)}`);

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { steadyClock, within } from '../../lib/clock.ts';
-import { asGuest, attribute } from '../../lib/guest-code.ts';
+import { attribute, runInExtension } from '../../lib/guest-code.ts';
 import { jsonOf, refusalOf } from '../gateway/answer-body.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { isSuccess, isTooLong } from '../gateway/classify.ts';
@@ -22,7 +22,8 @@ export function createJudgement(
   given?: Judge,
   declared: Readonly<Record<string, unknown>> = {},
 ) {
-  const judge = given && ((answer: BackendAnswer) => asGuest(guest, async () => given(answer)));
+  const judge =
+    given && ((answer: BackendAnswer) => runInExtension(guest, async () => given(answer)));
 
   /** A user who signed in anew would get a 401 for our own credentials again. */
   function refuseOwnCredentials(name: string, exchange: Exchange): void {

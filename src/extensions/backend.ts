@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import DataLoader from 'dataloader';
 import { clientOf } from '../../lib/caller.ts';
-import { asGuest, observed } from '../../lib/guest-code.ts';
+import { observed, runInExtension } from '../../lib/guest-code.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { promised } from '../../lib/maybe-promise.ts';
 import { memo } from '../../lib/memo.ts';
@@ -153,11 +153,11 @@ export function createBackend(
         if (typeof key !== 'string')
           throw fault(`a key of ${backend}.${operation} must be a string (it is ${shown(key)})`);
         const loadAll = async (keys: readonly string[]) => {
-          const asked = await asGuest(guest, async () => readRequest(await request(keys)));
+          const asked = await runInExtension(guest, async () => readRequest(await request(keys)));
           const body = await read<Body>(context, operation, asked);
           // Each key waits for its own, and fails alone.
           const picked = async (each: string) => pick(body, each);
-          return asGuest(guest, () => keys.map((each) => observed(picked(each)) as Value));
+          return runInExtension(guest, () => keys.map((each) => observed(picked(each)) as Value));
         };
         const create = () => new DataLoader<string, Value>(loadAll, { maxBatchSize: most });
         return memo(loaders, readsFor(context), create).load(key);

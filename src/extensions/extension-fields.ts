@@ -12,7 +12,7 @@ import {
   isScalarType,
 } from 'graphql';
 import type { FieldTraits } from '../../engine/operation/field-traits.ts';
-import { asGuest } from '../../lib/guest-code.ts';
+import { runInExtension } from '../../lib/guest-code.ts';
 import { plainJson } from '../../lib/plain-json.ts';
 import { ROW_KEY, type Row } from '../domain/live-rows.ts';
 import type { Context } from '../schema/context.ts';
@@ -155,7 +155,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       if (seconds === undefined) return run(bounded);
       // The getters of a value run when its size is read.
       const read = () =>
-        asGuest(guest, () => sharedValue(name, source, args, seconds, () => run(deadline)));
+        runInExtension(guest, () => sharedValue(name, source, args, seconds, () => run(deadline)));
       // Those who wait for the same value have more time.
       return bounded === deadline ? read() : withinDeadline(bounded, null, read);
     };
@@ -262,7 +262,7 @@ function confineType(
       const coerce = type[name] as ((...given: unknown[]) => unknown) | undefined;
       if (coerce === undefined) continue;
       const coerceOwn = (...given: unknown[]) =>
-        asGuest(guest, () => atOnce(type.name, () => coerce.apply(type, given)));
+        runInExtension(guest, () => atOnce(type.name, () => coerce.apply(type, given)));
       Object.assign(type, { [name]: coerceOwn });
     }
   }

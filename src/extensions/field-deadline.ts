@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { GraphQLError } from 'graphql';
-import { asGuest, attribute } from '../../lib/guest-code.ts';
+import { attribute, runInExtension } from '../../lib/guest-code.ts';
 import { isPlainJson } from '../../lib/plain-json.ts';
 import { DeadlineError, GatewayError } from '../gateway/errors.ts';
 
@@ -50,7 +50,7 @@ export function withinDeadline(
   const wait: Wait = { isOver: false, failed };
   let made: unknown;
   try {
-    made = asGuest(guest, () => {
+    made = runInExtension(guest, () => {
       const value = listed(run(), lists);
       return isPending(value) ? settledValue(value, wait, lists).then(read) : read(value);
     });
@@ -123,7 +123,7 @@ async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<read
 
 /** Returns an error for what code of an extension has thrown, attributed to the extension. */
 export function failureOf(guest: string, thrown: unknown): Error {
-  return asGuest(guest, () => attribute(readableError(thrown), guest));
+  return runInExtension(guest, () => attribute(readableError(thrown), guest));
 }
 
 /** Turns whatever code has thrown into an error that can be read: GraphQL and the log read all of these. */

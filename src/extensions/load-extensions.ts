@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { assertValidSchema, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
 import type { CodeTraits } from '../../engine/operation/codes.ts';
-import { asGuest, guestNames, registerGuest } from '../../lib/guest-code.ts';
+import { guestNames, registerGuest, runInExtension } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { federated } from '../schema/federation.ts';
@@ -65,7 +65,7 @@ export async function loadExtensions(
     registerGuest(name, path);
     try {
       const load = async () => (await extensionIn(path))(kitFor(name));
-      await loadedWithin(loadMs, asGuest(name, load));
+      await loadedWithin(loadMs, runInExtension(name, load));
       const [added] = Object.keys(Object.prototype);
       // Libraries would take it for their own, and the first to do so end the process.
       if (added !== undefined) throw fault(`it gives every object a property ${added}`);

@@ -1,5 +1,11 @@
 import { type GraphQLResolveInfo, Kind } from 'graphql';
-import { asGuest, asHost, attribute, guestAtFault, observed } from '../../lib/guest-code.ts';
+import {
+  attribute,
+  guestAtFault,
+  observed,
+  runInCore,
+  runInExtension,
+} from '../../lib/guest-code.ts';
 import { memo } from '../../lib/memo.ts';
 import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -154,7 +160,7 @@ export class ResolverContext implements ExtensionContext {
 
   /** The listeners are code of the extension. */
   #abort(aborting: AbortController | null, reason: unknown): void {
-    asGuest(this.#guest, () => aborting?.abort(reason));
+    runInExtension(this.#guest, () => aborting?.abort(reason));
   }
 
   #ownScope(): Scope {
@@ -182,7 +188,7 @@ export function handedOut<Value>(work: () => Promise<Value>): Promise<Value> {
   const failed = (error: unknown) => {
     throw error instanceof AuthorError ? error : attribute(error, guestAtFault(error));
   };
-  return observed(asHost(() => work().catch(failed)));
+  return observed(runInCore(() => work().catch(failed)));
 }
 
 /** The account would be `[object Object]` in a text, and so would the login that a backend is asked for. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseLongIntegers } from '../../lib/exact-json.ts';
-import { asGuest } from '../../lib/guest-code.ts';
+import { runInExtension } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { isJsonContent } from './answer-body.ts';
 import { AdapterError } from './errors.ts';
@@ -35,7 +35,7 @@ export function createCallAdapter(
 ) {
   function contained<T>(part: Part, operation: string, work: () => T): T {
     try {
-      return asGuest(name, work);
+      return runInExtension(name, work);
     } catch (cause) {
       onFault(name, part, operation, cause);
       throw new AdapterError(`${name}: ${part}: ${reasonOf(cause)}`, { cause });

@@ -43,7 +43,7 @@ export function refusalOf(answer: Answer): GatewayRefusal {
 }
 
 /** Whether it has an error body of the interface; without one the gateway may not even have sent it. */
-export function isWorded(answer: Answer): boolean {
+export function hasErrorBody(answer: Answer): boolean {
   const { error, message } = refusalOf(answer);
   return error !== null || message !== null;
 }

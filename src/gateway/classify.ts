@@ -1,4 +1,4 @@
-import { isJsonContent, isWorded, jsonOf } from './answer-body.ts';
+import { hasErrorBody, isJsonContent, jsonOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { AdapterError, DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, WireCall } from './exchange.ts';
@@ -60,7 +60,7 @@ function means(
   return { outcome, health, mayRecover, error };
 }
 
-/** The verdict by all but the body: the words of a 4xx about the request are still to be read. */
+/** Classifies by status only: the body of a 4xx about the request is still to be read. */
 export function classify(exchange: Exchange, isGivenUp = false): Judgement {
   if (!exchange.sent) return JUDGEMENTS[unsent(exchange.cause, isGivenUp)];
   if (!exchange.answered) return JUDGEMENTS[exchange.reason];
@@ -103,7 +103,7 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
   if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
   // A write's 4xx is about its input; a read's without the interface's error body may be a proxy's.
   const isOfInput = !isRead(call) || (!isOperation(call.operation) && isTooLong(exchange));
-  const isForeign = outcome === '4xx' && !isOfInput && !isWorded(exchange);
+  const isForeign = outcome === '4xx' && !isOfInput && !hasErrorBody(exchange);
   return isForeign ? 'contract' : outcome;
 }
 

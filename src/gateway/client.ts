@@ -214,7 +214,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
   };
 }
 
-/** An order is judged by what is at stake with it. */
+/** Orders are judged by the caller. */
 const unjudged = (exchange: Exchange) => exchange;
 
 /** Read in about a millisecond. */

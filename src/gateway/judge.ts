@@ -1,5 +1,5 @@
 import { systemClock } from '../../lib/clock.ts';
-import { isWorded, jsonOf, refusalOf } from './answer-body.ts';
+import { hasErrorBody, jsonOf, refusalOf } from './answer-body.ts';
 import type { Acknowledgement } from './answers.ts';
 import { classify, isSuccess } from './classify.ts';
 import { GatewayError, type GatewayErrorKind } from './errors.ts';
@@ -100,7 +100,7 @@ export function failure(
     return new GatewayError(unanswered ?? kind, operation, message, { cause });
   }
   const { status } = exchange;
-  const isForeign = kind === 'refused' && !isWorded(exchange);
+  const isForeign = kind === 'refused' && !hasErrorBody(exchange);
   return new GatewayError(isForeign ? 'contract' : kind, operation, `status ${status}`, {
     status,
     refusal: refusalOf(exchange),

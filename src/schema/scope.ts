@@ -139,7 +139,7 @@ export class Scope implements OwnReads {
 
   /** The snapshot that is shown: where orders are shown beside it, the one that they are from. */
   async session(): Promise<SessionAnswer> {
-    const pairing = this.#isBeside('orders', 'session')
+    const pairing = this.#arrivesNoLaterThan('orders', 'session')
       ? this.#readOrders().catch(() => null)
       : null;
     const first = await this.#readSession();
@@ -201,8 +201,8 @@ export class Scope implements OwnReads {
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
     // A client's cache has one object for the rows of both lists. A feed's may be older than the snapshot.
-    const isBesideList = this.#isBeside('positions', 'session');
-    if (isBesideList && answer === this.#shown && answer.session.positions !== null) {
+    const hasListInTime = this.#arrivesNoLaterThan('positions', 'session');
+    if (hasListInTime && answer === this.#shown && answer.session.positions !== null) {
       const list = await this.#readShownList().catch(() => null);
       if (list !== null && list.logicalTime > answer.logicalTime) return list.positions;
     }
@@ -227,7 +227,8 @@ export class Scope implements OwnReads {
 
   /** Where the list comes in a later part than the orders, the snapshot agrees with what is known of it by then; else null. */
   #readSnapshotAhead(): Promise<SessionAnswer> | null {
-    if (!this.#plan.has('positions') || this.#isBeside('positions', 'orders')) return null;
+    if (!this.#plan.has('positions') || this.#arrivesNoLaterThan('positions', 'orders'))
+      return null;
     this.#snapshotAhead ??= this.#settlePair(this.#readSession(), () => null).then(
       ({ answer }) => answer,
     );
@@ -235,7 +236,7 @@ export class Scope implements OwnReads {
   }
 
   /** Whether a read is planned that what `shown` shows may wait for, as it comes no later. */
-  #isBeside(read: AccountRead, shown: AccountRead): boolean {
+  #arrivesNoLaterThan(read: AccountRead, shown: AccountRead): boolean {
     const plan = this.#plan;
     return plan.has(read) && (!plan.isDeferred(read) || plan.isDeferred(shown));
   }

@@ -1,14 +1,14 @@
 import { type Clock, pause } from '../../../lib/clock.ts';
 
 /** A connection that lasts until one side closes it: a WebSocket or an event stream. */
-interface LastingConnection {
+interface LongLivedConnection {
   /** Closes it, so that its client reconnects and reaches another replica. */
   restart(): void;
 }
 
 /** The lasting connections that have not been asked to close. */
-export class LastingConnections {
-  readonly #remaining = new Set<LastingConnection>();
+export class LongLivedConnections {
+  readonly #remaining = new Set<LongLivedConnection>();
   #isDraining = false;
 
   get size(): number {
@@ -16,12 +16,12 @@ export class LastingConnections {
   }
 
   /** One that opens during the drain is closed as well, or the drain would wait for it. */
-  add(connection: LastingConnection): void {
+  add(connection: LongLivedConnection): void {
     if (this.#isDraining) connection.restart();
     else this.#remaining.add(connection);
   }
 
-  delete(connection: LastingConnection): void {
+  delete(connection: LongLivedConnection): void {
     this.#remaining.delete(connection);
   }
 
@@ -52,7 +52,7 @@ const SLICE_MS = 20;
 
 /** Closes connections, those that open meanwhile last, in slices: together closed, they would reconnect together. */
 export async function closeInSlices(
-  connections: LastingConnections,
+  connections: LongLivedConnections,
   { clock, overMs, endsEarly }: SlicesOptions,
 ): Promise<void> {
   const endsAtMs = clock.now() + overMs;

@@ -152,8 +152,8 @@ export function createGraphQLEndpoint(
   ): Promise<void> {
     if (operation !== null) reply.setAll(operation.headers);
     for (const [name, value] of response.headers) {
-      if (ADDED.has(name)) reply.add(name, value);
-      else if (!OURS.has(name)) reply.set(name, value);
+      if (APPENDED_HEADERS.has(name)) reply.add(name, value);
+      else if (!RESERVED_HEADERS.has(name)) reply.set(name, value);
     }
     if (outcome !== undefined) return sendOutcome(reply, outcome, operation, accepted);
     // A response of a plugin's own has no events in it.
@@ -265,10 +265,10 @@ function batchLength(body: Buffer): number | null {
 }
 
 // A plugin's go beside those of the service.
-const ADDED = new Set(['set-cookie', 'vary']);
+const APPENDED_HEADERS = new Set(['set-cookie', 'vary']);
 
 // These are set when the bytes are sent.
-const OURS = new Set([
+const RESERVED_HEADERS = new Set([
   'content-type',
   'content-length',
   'content-encoding',

@@ -5,7 +5,7 @@ import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
 import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
 import type { Graph } from '../../plugins/graph.ts';
-import type { LastingConnections } from '../connections/closing-in-slices.ts';
+import type { LongLivedConnections } from '../connections/closing-in-slices.ts';
 import type { CountMessage } from '../connections/message-budget.ts';
 import type { ReceiveBuffers } from '../connections/receive-buffers.ts';
 import type { SendBuffers } from '../connections/send-buffers.ts';
@@ -21,7 +21,7 @@ import type { ServerMetrics } from './server-metrics.ts';
 export interface ServerSettings {
   readonly graph: Graph;
   /** A shutdown closes them little by little. */
-  readonly lasting: LastingConnections;
+  readonly lasting: LongLivedConnections;
   readonly log: Log;
   readonly metrics: ServerMetrics;
   /** Counts what is over a limit here, and no operation yet. */

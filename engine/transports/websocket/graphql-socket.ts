@@ -245,7 +245,7 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
     this.connection.close('restart');
   }
 
-  /** Whether nobody has proved whose it is, and it waits for nothing: then it makes room for others. */
+  /** Unauthenticated and idle, so evictable. */
   get isIdle(): boolean {
     return this.connection.slot.owner().kind === 'address' && this.#unfinished.size === 0;
   }

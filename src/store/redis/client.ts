@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
-import { asGuest, asHost } from '../../../lib/guest-code.ts';
+import { runInCore, runInExtension } from '../../../lib/guest-code.ts';
 import { readSentinelUrl, type SentinelUrl } from '../../../lib/sentinel-url.ts';
 import { StoreError } from '../store-error.ts';
 import type { RedisHealth } from './redis-health.ts';
@@ -33,7 +33,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     },
   };
   // It throws out of its socket's events for a reply too many; that is the package's fault, and ends nothing.
-  const redis: Redis = asGuest('ioredis', () =>
+  const redis: Redis = runInExtension('ioredis', () =>
     sentinel
       ? new Redis({ ...connection, ...sentinelOptions(sentinel, options) })
       : new Redis(options.url, connection),
@@ -54,7 +54,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     if (refused === NO_DATABASE) redis.disconnect(true);
     failed(error, refused);
   };
-  redis.on('error', (error: Error) => asHost(() => onError(error)));
+  redis.on('error', (error: Error) => runInCore(() => onError(error)));
   redis.on('sentinelError', (error: Error) => {
     failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
   });
@@ -67,9 +67,9 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   };
   let checked = Promise.resolve<void>(undefined);
   redis.on('ready', () => {
-    checked = asHost(ready);
+    checked = runInCore(ready);
   });
-  const connected = asGuest('ioredis', () => redis.connect()).then(
+  const connected = runInExtension('ioredis', () => redis.connect()).then(
     () => checked,
     () => {},
   );

@@ -1,6 +1,6 @@
 import { steadyClock, within } from '../../../lib/clock.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
-import { asHost } from '../../../lib/guest-code.ts';
+import { runInCore } from '../../../lib/guest-code.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
 import { createRedisHealth, type RedisHealth, type RedisHealthOptions } from './redis-health.ts';
@@ -77,7 +77,7 @@ export async function connectRedis({
     isReady: () => redis.status === 'ready',
     /** Calls it at each (re)connection that can take commands. */
     onReady(task: () => void) {
-      redis.on('ready', () => asHost(task));
+      redis.on('ready', () => runInCore(task));
     },
     close: () => redis.disconnect(),
   };

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import {
   closeInSlices,
-  LastingConnections,
+  LongLivedConnections,
 } from '../../../../engine/transports/connections/closing-in-slices.ts';
 import { createScriptedClock } from '../../../support/scripted-clock.ts';
 
@@ -13,7 +13,7 @@ test.each([
   '$count connections close evenly over all of $overMs ms, and no longer',
   async ({ count, overMs, endsEarly }) => {
     const clock = createScriptedClock(0);
-    const connections = new LastingConnections();
+    const connections = new LongLivedConnections();
     const restart = vi.fn();
     for (let one = 0; one < count; one += 1) connections.add({ restart: () => restart() });
     const over = vi.fn();
