@@ -11,13 +11,13 @@ import type { DomainParts } from '../domain-parts.ts';
 import { createLiveRows, type LiveRows, type LiveRowsParts, type RowsKind } from '../live-rows.ts';
 import { createPositionsHub } from '../positions/hub.ts';
 import { createOpenPositions } from '../positions/open-positions.ts';
-import { PositionsBoard } from '../positions/positions-board.ts';
+import { createPositionsBoard } from '../positions/positions-board.ts';
 import type { AccountEvents } from './account-events.ts';
 import { createAccountFreshness } from './account-freshness.ts';
 import { createListAgreement } from './list-agreement.ts';
 import { liveTokens, retryAfterSeconds } from './live-tokens.ts';
 import { createProver } from './prover.ts';
-import { Sessions } from './sessions.ts';
+import { createSessions } from './sessions.ts';
 import { createSettlePair } from './settle-pair.ts';
 
 /** The name of the gateway's own list for operators. */
@@ -42,8 +42,8 @@ export function createAccountServices(
   accounts.on('positionsAnswered', (viewer, answer) => lists.positionsAnswered(viewer, answer));
   accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
   const freshness = createAccountFreshness(accounts, logicalClock, stores.accountVersions);
-  const board = new PositionsBoard(ledger, cacheBytes.positions);
-  const sessions = new Sessions({
+  const board = createPositionsBoard(ledger, cacheBytes.positions);
+  const sessions = createSessions({
     freshness,
     board,
     gateway,

@@ -56,65 +56,65 @@ interface CachedSnapshot {
 
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
 
+export type Sessions = ReturnType<typeof createSessions>;
+
 /**
  * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an
  * account see. Only staleness is tracked per account. The rows of positions, which are most of a snapshot and
  * seldom read from it, are cached only where the read that brought them needed them.
  */
-export class Sessions {
-  readonly #options: SessionsOptions;
-  readonly #cache: LRUCache<string, CachedSnapshot>;
-  readonly #inFlight = new Map<string, InFlightRead>();
-  readonly #orderCounts = growingLru<string, number>(ACCOUNTS);
+export function createSessions(options: SessionsOptions) {
+  const { gateway, ledger, board, freshness, clock, logicalClock, onRead } = options;
+  const cache = new LRUCache<string, CachedSnapshot>({
+    maxSize: options.maxBytes,
+    sizeCalculation: ({ answer }) => bytesOfSnapshot(answer),
+    dispose: ({ answer }, _key, reason) => {
+      if (reason === 'evict') forget(answer);
+    },
+  });
+  const inFlightReads = new Map<string, InFlightRead>();
+  const orderCounts = growingLru<string, number>(ACCOUNTS);
   /** The newest snapshot that was evicted, or not kept: a call from before may bring an older one. */
-  #forgottenTime = 0;
+  let forgottenTime = 0;
 
-  constructor(options: SessionsOptions) {
-    this.#options = options;
-    this.#cache = new LRUCache({
-      maxSize: options.maxBytes,
-      sizeCalculation: ({ answer }) => bytesOfSnapshot(answer),
-      dispose: ({ answer }, _key, reason) => {
-        if (reason === 'evict') this.#forget(answer);
-      },
-    });
+  function read(
+    viewer: Viewer,
+    demand: SessionDemand = {},
+  ): SessionAnswer | Promise<SessionAnswer> {
+    const isInMemory = inFlightReads.has(viewer.tokenHash) || cachedFor(viewer);
+    const caughtUp = isInMemory ? freshness.catchUp(viewer.account) : true;
+    if (caughtUp === true) return readCaughtUp(viewer, demand);
+    return caughtUp.then((isCertain) =>
+      readCaughtUp(viewer, isCertain ? demand : { ...demand, after: logicalClock.next() }),
+    );
   }
 
-  read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
-    const isInMemory = this.#inFlight.has(viewer.tokenHash) || this.#cachedFor(viewer);
-    const caughtUp = isInMemory ? this.#options.freshness.catchUp(viewer.account) : true;
-    if (caughtUp === true) return this.#read(viewer, demand);
-    return caughtUp.then((isCertain) => {
-      if (isCertain) return this.#read(viewer, demand);
-      return this.#read(viewer, { ...demand, after: this.#options.logicalClock.next() });
-    });
-  }
-
-  #read(viewer: Viewer, demand: SessionDemand): SessionAnswer | Promise<SessionAnswer> {
-    const { clock, onRead } = this.#options;
+  function readCaughtUp(
+    viewer: Viewer,
+    demand: SessionDemand,
+  ): SessionAnswer | Promise<SessionAnswer> {
     const startedAtMs = clock.now();
     const addReceipt = (source: ReceiptSource) => {
       const ms = clock.now() - startedAtMs;
       viewer.receipt?.({ operation: 'getSession', ms, source });
     };
-    const cached = this.cached(viewer, demand);
-    const inFlight = cached ? null : this.#sharable(viewer, demand);
-    onRead?.(cached ? 'cache' : inFlight ? 'shared' : 'call');
-    if (cached) addReceipt('cache');
-    const known = cached ?? inFlight?.finally(() => addReceipt('shared'));
-    return known ?? this.#fetch(viewer, demand.hasRows !== undefined);
+    const held = cached(viewer, demand);
+    const inFlight = held ? null : sharable(viewer, demand);
+    onRead?.(held ? 'cache' : inFlight ? 'shared' : 'call');
+    if (held) addReceipt('cache');
+    const known = held ?? inFlight?.finally(() => addReceipt('shared'));
+    return known ?? fetch(viewer, demand.hasRows !== undefined);
   }
 
   /** The cached snapshot, where it meets the demand and nothing has made it stale. */
-  cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
-    const cached = this.#cachedFor(viewer);
+  function cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
+    const cached = cachedFor(viewer);
     if (!cached) return null;
     const { answer, members } = cached;
-    const { board, clock } = this.#options;
     const nowMs = clock.now();
-    const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
+    const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, options.maxAgeMs);
     const isServable =
-      answer.logicalTime > this.#earliestTime(viewer, demand) &&
+      answer.logicalTime > earliestTime(viewer, demand) &&
       nowMs - answer.sentAtMs < maxAgeMs &&
       !(members !== null && board.contradicts(viewer, answer.logicalTime, members)) &&
       (demand.hasRows?.(answer) ?? true);
@@ -124,59 +124,38 @@ export class Sessions {
   }
 
   /** A feed's snapshot, requested after this logical time; queries do not share its call, which is not retried. */
-  async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
+  async function poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     const demand = { after };
-    const known = this.cached(viewer, demand) ?? this.#sharable(viewer, demand);
-    return known ?? this.#call(polling(viewer), false);
+    const known = cached(viewer, demand) ?? sharable(viewer, demand);
+    return known ?? call(polling(viewer), false);
   }
 
-  /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
-  get byteSize(): number {
-    return this.#cache.calculatedSize + this.#orderCounts.calculatedSize;
-  }
-
-  /** Whether a snapshot for this token is in flight, which a read now would most likely share. */
-  isReading({ tokenHash }: Viewer): boolean {
-    return this.#inFlight.has(tokenHash);
-  }
-
-  /** The orders that this token's snapshots had lately and no longer have, and since when. */
-  leftOrders({ tokenHash }: Viewer): AwaitedOrders {
-    return this.#cache.peek(tokenHash)?.left ?? NO_AWAITED_ORDERS;
-  }
-
-  /** The number of orders in an account's newest snapshot; 0 where none is known. */
-  orderCount(account: Account): number {
-    return this.#orderCounts.get(account) ?? 0;
+  function earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
+    return Math.max(after, freshness.changedAt(viewer.account));
   }
 
   /** No snapshot of the group that was asked for until now is served any more. */
-  forgetGroup(group: string): void {
-    for (const [key, { answer }] of [...this.#cache]) {
-      if (answer.session.group === group) this.#cache.delete(key);
+  function forgetGroup(group: string): void {
+    for (const [key, { answer }] of [...cache]) {
+      if (answer.session.group === group) cache.delete(key);
     }
-    this.#forgottenTime = this.#options.logicalClock.next();
+    forgottenTime = logicalClock.next();
   }
 
-  #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
-    return Math.max(after, this.#options.freshness.changedAt(viewer.account));
-  }
-
-  #sharable(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
-    const inFlight = this.#inFlight.get(viewer.tokenHash);
-    const isLateEnough = inFlight && inFlight.logicalTime > this.#earliestTime(viewer, demand);
+  function sharable(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
+    const inFlight = inFlightReads.get(viewer.tokenHash);
+    const isLateEnough = inFlight && inFlight.logicalTime > earliestTime(viewer, demand);
     return isLateEnough ? inFlight.answer : null;
   }
 
-  async #call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
-    const { gateway, freshness } = this.#options;
+  async function call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
     const answer = await gateway.getSession(detached(viewer));
-    const newest = this.#cache.peek(viewer.tokenHash)?.answer.logicalTime ?? this.#forgottenTime;
+    const newest = cache.peek(viewer.tokenHash)?.answer.logicalTime ?? forgottenTime;
     // An answer from before a change is its own readers', and is not cached for later ones.
     if (answer.logicalTime > Math.max(newest, freshness.changedAt(viewer.account))) {
-      this.#keep(viewer.tokenHash, keepsRows ? answer : withoutRows(answer));
+      keep(viewer.tokenHash, keepsRows ? answer : withoutRows(answer));
       // The gateway has just answered this very token for this account.
-      this.#orderCounts.set(viewer.account, answer.session.orders?.length ?? 0);
+      orderCounts.set(viewer.account, answer.session.orders?.length ?? 0);
     }
     return answer;
   }
@@ -185,10 +164,10 @@ export class Sessions {
    * A snapshot is not kept where all in memory have been read within their age: by least recent use alone a few
    * users more than there is room for, who come in turn, would leave nobody a snapshot.
    */
-  #keep(key: string, answer: SessionAnswer): void {
-    const { clock, maxAgeMs } = this.#options;
+  function keep(key: string, answer: SessionAnswer): void {
+    const { maxAgeMs } = options;
     const { positions } = answer.session;
-    const { left = NO_AWAITED_ORDERS, answer: before } = this.#cache.peek(key) ?? {};
+    const { left = NO_AWAITED_ORDERS, answer: before } = cache.peek(key) ?? {};
     const usedAtMs = clock.now();
     const entry = {
       answer,
@@ -196,28 +175,46 @@ export class Sessions {
       members: positions && membersOf(positions),
       left: ordersLeft(left, before?.session.orders ?? [], answer, maxAgeMs),
     };
-    const isFull = this.#cache.calculatedSize + bytesOfSnapshot(answer) > this.#cache.maxSize;
-    const [eldest] = isFull && !this.#cache.has(key) ? this.#cache.rvalues() : [];
-    if (!eldest || usedAtMs - eldest.usedAtMs >= maxAgeMs) this.#cache.set(key, entry);
-    if (!this.#cache.has(key)) this.#forget(answer);
+    const isFull = cache.calculatedSize + bytesOfSnapshot(answer) > cache.maxSize;
+    const [eldest] = isFull && !cache.has(key) ? cache.rvalues() : [];
+    if (!eldest || usedAtMs - eldest.usedAtMs >= maxAgeMs) cache.set(key, entry);
+    if (!cache.has(key)) forget(answer);
   }
 
-  #forget({ logicalTime }: SessionAnswer): void {
-    this.#forgottenTime = Math.max(this.#forgottenTime, logicalTime);
+  function forget({ logicalTime }: SessionAnswer): void {
+    forgottenTime = Math.max(forgottenTime, logicalTime);
   }
 
-  #fetch(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
+  function fetch(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
-    const logicalTime = this.#options.logicalClock.next();
-    const answer = this.#call(viewer, keepsRows).finally(() => {
-      if (this.#inFlight.get(key)?.answer === answer) this.#inFlight.delete(key);
+    const logicalTime = logicalClock.next();
+    const answer = call(viewer, keepsRows).finally(() => {
+      if (inFlightReads.get(key)?.answer === answer) inFlightReads.delete(key);
     });
-    this.#inFlight.set(key, { logicalTime, answer });
+    inFlightReads.set(key, { logicalTime, answer });
     return answer;
   }
 
   /** A token that the gateway has not accepted recently gets nothing cached, not even its own snapshot. */
-  #cachedFor(viewer: Viewer): CachedSnapshot | undefined {
-    return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
+  function cachedFor(viewer: Viewer): CachedSnapshot | undefined {
+    return ledger.isAccepted(viewer) ? cache.get(viewer.tokenHash) : undefined;
   }
+
+  return {
+    read,
+    cached,
+    poll,
+    forgetGroup,
+    /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
+    get byteSize(): number {
+      return cache.calculatedSize + orderCounts.calculatedSize;
+    },
+    /** Whether a snapshot for this token is in flight, which a read now would most likely share. */
+    isReading: ({ tokenHash }: Viewer): boolean => inFlightReads.has(tokenHash),
+    /** The orders that this token's snapshots had lately and no longer have, and since when. */
+    leftOrders: ({ tokenHash }: Viewer): AwaitedOrders =>
+      cache.peek(tokenHash)?.left ?? NO_AWAITED_ORDERS,
+    /** The number of orders in an account's newest snapshot; 0 where none is known. */
+    orderCount: (account: Account): number => orderCounts.get(account) ?? 0,
+  };
 }

@@ -3,10 +3,10 @@ import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { createProver } from '../../../src/domain/account/prover.ts';
-import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
+import { createSessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
-import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import { createPositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createGatewayClient } from '../../../src/gateway/client.ts';
 import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -31,7 +31,7 @@ export function openAccountWorld(
   const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const accounts: AccountEvents = new EventEmitter();
   const freshness = createAccountFreshness(accounts, logicalClock, null);
-  const board = new PositionsBoard(ledger, 1e8);
+  const board = createPositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
   const judged: string[] = [];
   const client = createGatewayClient({
@@ -64,7 +64,7 @@ export function openAccountWorld(
       board.offer(viewer, answer);
     },
   });
-  const sessions = new Sessions({
+  const sessions = createSessions({
     gateway,
     board,
     freshness,

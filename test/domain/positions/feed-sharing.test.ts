@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createOpenPositions } from '../../../src/domain/positions/open-positions.ts';
-import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import { createPositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
@@ -115,7 +115,7 @@ test('no query is served an older list than a running feed shows, also where the
   let answer = listOf('older', 0);
   const openPositions = createOpenPositions({
     gateway: { getOpenPositions: async () => answer },
-    board: new PositionsBoard(ledger, 1e8),
+    board: createPositionsBoard(ledger, 1e8),
     clock,
     hub,
     freshness: { catchUp: () => true },

@@ -7,7 +7,7 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedOptions } from '../../../src/domain/positions/feed-options.ts';
 import type { AccountOptions } from '../../../src/domain/positions/feed-state.ts';
 import { createPositionsHub, type PositionsHub } from '../../../src/domain/positions/hub.ts';
-import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import { createPositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { type Details, viewerOf } from '../viewer.ts';
@@ -31,7 +31,7 @@ export function createLiveBench({
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
   const ledger = createProofLedger({ clock, logicalClock, proofMs });
-  const board = new PositionsBoard(ledger, 1e8);
+  const board = createPositionsBoard(ledger, 1e8);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const random = createSeededRandom(1).next;
   const hub = createPositionsHub({

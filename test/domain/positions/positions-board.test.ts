@@ -2,7 +2,10 @@ import { beforeEach, expect, test } from 'vitest';
 import { membersOf } from '../../../src/domain/account/relation.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createOpenPositions } from '../../../src/domain/positions/open-positions.ts';
-import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import {
+  createPositionsBoard,
+  type PositionsBoard,
+} from '../../../src/domain/positions/positions-board.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';
@@ -23,7 +26,7 @@ function list(logicalTime: number, ...ids: string[]): PositionsAnswer {
 
 let board: PositionsBoard;
 beforeEach(() => {
-  board = new PositionsBoard(ledger, 1e8);
+  board = createPositionsBoard(ledger, 1e8);
 });
 
 test('an answer that was sent earlier and received later is not served, also where the proof lapses and returns', () => {
@@ -69,7 +72,7 @@ test('a feed’s list counts for its account, whatever its token has become mean
 });
 
 test('a list that is evicted brings no older one back, for its token nor for its account', () => {
-  board = new PositionsBoard(ledger, 4_000);
+  board = createPositionsBoard(ledger, 4_000);
   board.offer(phone, list(5, 'newest'));
   for (let at = 0; at < 20; at += 1) {
     const viewer = bench.viewer(`other ${at}`, { login: String(50_000 + at) });
@@ -90,7 +93,7 @@ test('a list that is evicted brings no older one back, for its token nor for its
 });
 
 test('a list is asked for three times at most while newer ones come and are forgotten', async () => {
-  board = new PositionsBoard(ledger, 1);
+  board = createPositionsBoard(ledger, 1);
   let asked = 0;
   const openPositions = createOpenPositions({
     gateway: {
@@ -161,7 +164,7 @@ test('a list that is served again has the members that it has, whatever came for
 });
 
 test('a list that is forgotten makes all older snapshots doubtful, and no newer one', () => {
-  board = new PositionsBoard(ledger, 8_000);
+  board = createPositionsBoard(ledger, 8_000);
   const viewer = (at: number) => bench.viewer(`of many ${at}`);
   for (let at = 0; at <= 100_000; at += 1) board.offer(viewer(at), list(10 + at, 'a'));
   expect(contradicts(viewer(0), 9, 'a')).toBe(true);
