@@ -23,6 +23,8 @@ export interface Environment {
   readonly maxStreams?: (url: string) => number;
   /** Whether the process may serve several users, so that each request asks for its own token; left out, where there is no window. */
   readonly isServer?: boolean;
+  /** Whether `fetch` may send a request twice after a connection that broke; left out, wherever it is not Node's own. */
+  readonly resends?: boolean;
   readonly lifecycle: Lifecycle;
 }
 

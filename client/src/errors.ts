@@ -3,7 +3,7 @@ export class TradingGraphError extends Error {
   override readonly name = 'TradingGraphError';
   /**
    * A code of the server, or one of the client's own: `NETWORK`, `STORAGE`, `SIGNED_OUT`, `DISPOSED`, `PROTOCOL`,
-   * `ABORTED`, `KEY_EXPIRED`; of an order that the server has not sent, `EXPIRED` or `VOIDED`; of a notification that the
+   * `ABORTED`, `KEY_EXPIRED`; of an order that the server has not sent, `EXPIRED`, `VOIDED` or `SETTLED`; of a notification that the
    * gateway refuses, `REJECTED`.
    */
   readonly code: string;

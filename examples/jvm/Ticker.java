@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Scanner;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
@@ -436,10 +437,12 @@ public final class Ticker {
   /** Orders, each kept on disk under its key from before it is sent until its outcome is known. */
   static final class Orders {
     static final String OUTCOME =
-        "{ __typename ... on OrderOutcome { message } ... on OrderRejected { error sent } }";
+        "{ __typename ... on OrderOutcome { message } ... on OrderRejected { reason sent } }";
     static final String PLACE = "mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) " + OUTCOME + " }";
     static final String VOID = "mutation ($key: String!, $since: DateTime) "
         + "{ voidOrder(idempotencyKey: $key, since: $since) " + OUTCOME + " }";
+    /** The reasons that speak of each request with the key; there may be others one day. */
+    static final Set<String> SURE = Set.of("VOIDED", "SETTLED");
     private final Api api;
 
     Orders(Api api) {
@@ -475,22 +478,34 @@ public final class Ticker {
     private String settle(Map<String, Object> kept) throws Exception {
       var input = Json.object(kept.get("input"));
       var before = Instant.parse((String) input.get("sendBefore"));
+      Refused unsent = null;
+      boolean isUnsent = true;
       for (int failures = 0; api.serverTime().isBefore(before); failures += 1) {
         long leastMs = 0;
         try {
           var outcome = api.ask("placeOrder", PLACE, Map.of("input", input));
           // That says nothing of earlier requests, such as one that somebody on the way has sent twice: closing the key does.
+          isUnsent = false;
           if (outcome.get("sent") == Boolean.FALSE) break;
           return end(kept, outcome);
         } catch (IOException lost) {
+          isUnsent = false;
           say("order: no answer yet, asking what became of it");
         } catch (Refused refused) {
           // Some are sent all the same, or were before: closing the key tells.
+          unsent = refused;
+          isUnsent &= refused.wasNotSent;
           if (!refused.isRetryable) say("order: " + refused.getMessage());
           if (!refused.isRetryable) break;
           leastMs = refused.retryAfterMs;
         }
         platform.pause(new Semaphore(0), leastMs + pauseMs(failures, 4_000));
+      }
+      // Each of its requests was said to have sent nothing, and the JDK's client sends none twice.
+      if (unsent != null && isUnsent) {
+        Files.delete(fileOf(kept));
+        say("order: not placed, " + unsent.getMessage());
+        return "not placed";
       }
       return close(kept);
     }
@@ -502,8 +517,8 @@ public final class Ticker {
         long leastMs = 0;
         try {
           var outcome = api.ask("voidOrder", VOID, variables);
-          // A late repeat is recorded so also where the first request is forgotten: a key of the same age tells whether the records reach back.
-          if (outcome.get("sent") == Boolean.FALSE && "EXPIRED".equals(outcome.get("error"))) {
+          // A repeat is refused so also where the first request is forgotten: a key of the same age tells whether the records reach back.
+          if (outcome.get("sent") == Boolean.FALSE && !SURE.contains(outcome.get("reason"))) {
             api.ask("voidOrder", VOID, Map.of("key", UUID.randomUUID().toString(), "since", kept.get("since")));
           }
           return end(kept, outcome);
@@ -556,6 +571,8 @@ public final class Ticker {
     final long retryAfterMs;
     /** The account has had its share of orders or keys. */
     final boolean isLimit;
+    /** This request sent no order; an earlier one may have. */
+    final boolean wasNotSent;
 
     private Refused(Map<String, Object> error) {
       super(String.valueOf(error.get("message")));
@@ -564,6 +581,7 @@ public final class Ticker {
       isRetryable = extensions.get("retryable") == Boolean.TRUE;
       retryAfterMs = extensions.get("retryAfter") instanceof Double seconds ? (long) (1_000 * seconds) : 0;
       isLimit = extensions.containsKey("limit");
+      wasNotSent = extensions.get("sent") == Boolean.FALSE;
     }
 
     boolean isOfToken() {

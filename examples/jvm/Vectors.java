@@ -139,7 +139,7 @@ public final class Vectors implements Ticker.Platform, Ticker.Events {
     if (given.containsKey("error")) return answer(refused(map(given.get("error"))));
     if (given.containsKey("data")) return answer(Ticker.Json.write(given));
     var type = given.containsKey("accepted") ? "OrderAccepted" : given.containsKey("unknown") ? "OrderOutcomeUnknown" : "OrderRejected";
-    var order = Map.of("__typename", type, "error", given.values().iterator().next(), "sent", !given.containsKey("unsent"));
+    var order = Map.of("__typename", type, "reason", given.getOrDefault("unsent", "none"), "sent", !given.containsKey("unsent"));
     return answer(Ticker.Json.write(Map.of("data", Map.of(name(step) + "Order", order))));
   }
   String login() throws IOException {

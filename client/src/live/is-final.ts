@@ -6,11 +6,6 @@ import type { TradingGraphError } from '../errors.ts';
  */
 const PASSING = new Set(['GATEWAY_REFUSED', 'GATEWAY_CONTRACT', 'INTERNAL', 'PROTOCOL']);
 
-/** Whether the server does not know the document, or a field in it, as an older one does not. */
-export function isUnknownDocument({ code }: TradingGraphError): boolean {
-  return /^GRAPHQL_(?:VALIDATION|PARSE)_FAILED$|^PERSISTED_DOCUMENT_/.test(code);
-}
-
 /** Whether another try would only be refused again; with `mayRenew` a new token may help. */
 export function isFinal({ code, retryable }: TradingGraphError, mayRenew: boolean): boolean {
   if (retryable || PASSING.has(code)) return false;

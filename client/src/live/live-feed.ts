@@ -1,9 +1,9 @@
 import type { Core, Result, Sink } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
-import { messageOf } from '../request/failures.ts';
+import { isUnknownDocument, messageOf } from '../request/failures.ts';
 import { Age } from './age.ts';
-import { isFinal, isUnknownDocument } from './is-final.ts';
+import { isFinal } from './is-final.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
 
 interface LiveSubscription {

@@ -1,8 +1,9 @@
-import type { Core, OwnRequestOptions } from '../core.ts';
+import type { OwnRequestOptions } from '../core.ts';
 import type { TypedText } from '../operation.ts';
 import type { Deadline } from '../request/deadline.ts';
 import { type AskedKey, VOID_ORDER } from './operations.ts';
-import { isUnsentAs, type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
+import { type OrderAnswer, type OrderOutcome, readAnswer, unsentCode } from './outcome.ts';
+import type { TicketContext } from './ticket-context.ts';
 
 /** Asked with another account's token, the server has no such key, which would read as an order that never arrived. */
 type AskOptions = OwnRequestOptions & { readonly account: string };
@@ -12,31 +13,32 @@ type AskOptions = OwnRequestOptions & { readonly account: string };
  * Throws a TradingGraphError where there is no answer in time, or another account is signed in.
  */
 export async function askOutcome(
-  core: Core,
+  { request }: TicketContext,
   operation: TypedText<OrderAnswer, AskedKey>,
   asked: AskedKey,
   time: Deadline,
   options: AskOptions,
 ): Promise<OrderOutcome | null> {
-  const asking = core.request(operation, asked, { ...options, signal: time.signal });
+  const asking = request(operation, asked, { ...options, signal: time.signal });
   return readAnswer(await time.race(asking), asked.key);
 }
 
 /**
- * Closes the key, or tells what came of its order. `EXPIRED` alone proves nothing: a late repeat is recorded so even
- * where the server has already forgotten the order it repeats. So another key of the same age is closed as well, which
- * throws where the server's records do not reach back that far.
+ * Closes the key, or tells what came of its order. `EXPIRED` alone proves nothing, nor does a reason that is not known here: a late
+ * repeat is recorded so even where the server has already forgotten the order it repeats. So another key of the same age is
+ * closed as well, which throws where the server's records do not reach back that far.
  */
 export async function closeKey(
-  core: Core,
+  context: TicketContext,
   asked: AskedKey,
   time: Deadline,
   options: AskOptions,
 ): Promise<OrderOutcome | null> {
-  const outcome = await askOutcome(core, VOID_ORDER, asked, time, options);
-  if (isUnsentAs('EXPIRED', outcome)) {
-    const probe = { ...asked, key: core.environment.randomId() };
-    await askOutcome(core, VOID_ORDER, probe, time, options);
+  const outcome = await askOutcome(context, VOID_ORDER, asked, time, options);
+  const code = unsentCode(outcome);
+  if (code !== null && code !== 'VOIDED' && code !== 'SETTLED') {
+    const probe = { ...asked, key: context.core.environment.randomId() };
+    await askOutcome(context, VOID_ORDER, probe, time, options);
   }
   return outcome;
 }

@@ -1,6 +1,7 @@
 import type { Core } from '../core.ts';
 import { checkStorage } from '../storage/check-storage.ts';
 import type { ClientStorage } from '../storage.ts';
+import { createOrderRequest } from './operations.ts';
 import { type FollowedOrder, OrderList } from './order-list.ts';
 import { OrderTicket } from './order-ticket.ts';
 import { resumeOrders } from './resume-orders.ts';
@@ -44,6 +45,7 @@ export function createOrders(core: Core, options: OrdersOptions = {}): Orders {
   const keys = storage && new StoredKeys(storage);
   const context: TicketContext = {
     core,
+    request: createOrderRequest(core),
     keys,
     allowVolatile,
     disposal: disposal.signal,

@@ -1,4 +1,6 @@
+import type { Core, OwnRequestOptions, Result } from '../core.ts';
 import type { TypedText } from '../operation.ts';
+import { isUnknownDocument } from '../request/failures.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import type { OrderAnswer } from './outcome.ts';
 
@@ -22,7 +24,7 @@ export interface AskedKey {
 
 const OUTCOME =
   '{ __typename ... on OrderOutcome { idempotencyKey message replayed } ... on OrderAccepted { orderId } ' +
-  '... on OrderRejected { error sent } ... on OrderOutcomeUnknown { sentAt } }';
+  '... on OrderRejected { error reason sent } ... on OrderOutcomeUnknown { sentAt } }';
 
 export const PLACE_ORDER: TypedText<
   OrderAnswer,
@@ -43,3 +45,25 @@ export const PLACED_ORDER: TypedText<OrderAnswer, AskedKey> =
 
 /** Whatever the answer is, it shows that the line works, and its `Date` tells the server's time. */
 export const PING = '{__typename}';
+
+/** Sends an operation about an order. A server that does not know one of its fields is asked in the older form for ten minutes. */
+export type OrderRequest = <Variables>(
+  operation: TypedText<OrderAnswer, Variables>,
+  variables: Variables,
+  options: OwnRequestOptions<OrderAnswer>,
+) => Promise<Result<OrderAnswer>>;
+
+/** An older server may have been replaced by then. */
+const OLDER_MS = 600_000;
+
+export function createOrderRequest({ environment, request }: Core): OrderRequest {
+  let olderUntilMs = Number.NEGATIVE_INFINITY;
+  return async (operation, variables, options) => {
+    const older = operation.replace(' reason', '') as typeof operation;
+    const isOlder = environment.uptime() < olderUntilMs;
+    const result = await request(isOlder ? older : operation, variables, options);
+    if (isOlder || !result.errors.some(isUnknownDocument)) return result;
+    olderUntilMs = environment.uptime() + OLDER_MS;
+    return request(older, variables, options);
+  };
+}

@@ -226,8 +226,7 @@ export class OrderTicket implements Ticket {
       send: (options) => {
         const dates = { sendBefore: key.sendBefore(maxWaitMs), keyMade: key.keyMade };
         const sent = { ...input, idempotencyKey: key.key, ...dates };
-        const { request } = this.#context.core;
-        return request(operation, { input: sent }, { ...options, repeats: false });
+        return this.#context.request(operation, { input: sent }, { ...options, repeats: false });
       },
     };
   }

@@ -41,7 +41,8 @@ export interface OrderUnknown {
 
 /**
  * The order was not carried out, and will not be unless the ticket is placed again. `error.code` is `EXPIRED` where it
- * came too late, and `VOIDED` where its key was closed before it came. With `error.extensions.gap` the server's records may lack
+ * came too late, `VOIDED` where its key was closed before it came, and `SETTLED` where the broker has found that it was never
+ * carried out. With `error.extensions.gap` the server's records may lack
  * orders from before `gap.until`, and it refuses this key for a day: the user may place the order by another ticket.
  */
 export interface OrderUnsent {
@@ -65,13 +66,16 @@ export interface OrderAnswer {
     readonly replayed: boolean;
     readonly orderId?: string | null;
     readonly error?: string | null;
+    /** Left out by an older server, whose `error` says it. */
+    readonly reason?: string | null;
     readonly sent?: boolean;
     readonly sentAt?: string;
   } | null;
 }
 
-export function isUnsentAs(code: 'EXPIRED' | 'VOIDED', outcome: OrderOutcome | null): boolean {
-  return outcome?.status === 'unsent' && outcome.error.code === code;
+/** The reason of an order that was not sent; null for another outcome. */
+export function unsentCode(outcome: OrderOutcome | null): string | null {
+  return outcome?.status === 'unsent' ? outcome.error.code : null;
 }
 
 /** Null where the server has no record of the key. Throws a TradingGraphError where there is no readable answer. */
@@ -100,7 +104,7 @@ export function readAnswer(
       };
     case 'OrderRejected':
       if (order.sent === false) {
-        const code = String(order.error);
+        const code = String(order.reason ?? order.error);
         const refusal = new TradingGraphError(message ?? 'The order was not placed.', {
           code,
           retryable: false,

@@ -19,10 +19,14 @@ const REFUSED =
 /** Errors of this client that do not pass by themselves. They may come while an order is on its way. */
 const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED', 'KEY_EXPIRED']);
 
-/** Whether the order may have been carried out though its request ended in this error. */
-export function mayHaveTraded(error: TradingGraphError): boolean {
-  // A browser may have sent this request twice, and the answer to the first copy may be lost.
-  if (error.extensions.earlierUnknown === true) return true;
+/**
+ * Whether the order may have been carried out though its request ended in this error. A platform that resends may have sent
+ * the request twice, and lost the answer to the first copy, of which the server says nothing where it cannot read its records.
+ */
+export function mayHaveTraded(error: TradingGraphError, resends: boolean): boolean {
+  const { sent, earlierUnknown } = error.extensions;
+  if (earlierUnknown === true) return sent !== false || resends;
+  if (sent === false) return false;
   return !NOT_YET.has(error.code) && !REFUSED.test(error.code) && !neverLeft(error);
 }
 

@@ -1,5 +1,6 @@
 import { callApp } from '../call-app.ts';
 import type { OwnRequestOptions, Result } from '../core.ts';
+import type { Environment } from '../environment.ts';
 import { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
 import {
@@ -15,7 +16,7 @@ import { withDeadLineDetection } from './dead-line-detection.ts';
 import { freshSocket } from './fresh-socket.ts';
 import { PING, PLACED_ORDER } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
-import { isUnsentAs, type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
+import { type OrderAnswer, type OrderOutcome, readAnswer, unsentCode } from './outcome.ts';
 import { isLasting, mayClose, mayHaveTraded, pauseMs, refusesKeyMade } from './repeat-rules.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
@@ -33,7 +34,7 @@ export interface Order {
   readonly send?: (options: OwnRequestOptions) => Promise<Result<OrderAnswer>>;
 }
 
-/** What a search has found. */
+/** The outcome that a search has found. */
 export interface Found {
   readonly outcome: OrderOutcome;
   /** Whether the server has said it. */
@@ -98,10 +99,10 @@ async function seekOutcome(
       queueMicrotask(() => callApp(environment, () => onProgress?.(progress)));
       const wasInDoubt = key.isInDoubt;
       const outcome = await (isClosing ? close : attempt)(search);
-      // Somebody has closed the key, or a repeat came too late, and the server may not know of earlier requests: that is
-      // asked by a void of our own.
-      const isOpen =
-        isUnsentAs('VOIDED', outcome) || (wasInDoubt && isUnsentAs('EXPIRED', outcome));
+      // Somebody has closed the key, or a repeat was refused, and the server may not know of earlier requests: that is asked
+      // by a void of our own. Only a settlement speaks of all of them.
+      const code = unsentCode(outcome);
+      const isOpen = code === 'VOIDED' || (wasInDoubt && code !== null && code !== 'SETTLED');
       if (isClosing || !isOpen) return outcome;
       isClosing = true;
     } catch (thrown) {
@@ -154,7 +155,7 @@ async function ask(
   options: OwnRequestOptions & { readonly account: string },
 ): Promise<OrderOutcome> {
   const own = { ...options, repeats: false };
-  const outcome = await askOutcome(context.core, PLACED_ORDER, { key: key.key }, time, own);
+  const outcome = await askOutcome(context, PLACED_ORDER, { key: key.key }, time, own);
   if (key.age !== 'fresh' && (outcome === null || outcome.status === 'unsent')) throw forgotten();
   // Its request may still be on its way, or another tab may not have sent it yet.
   if (outcome === null) throw networkError('The server has no record of this order yet.');
@@ -188,9 +189,16 @@ async function send(
       return send(search, time, options);
     }
     // An earlier request that was lost may still arrive, so that its doubt stays.
-    if (!mayHaveTraded(error)) key.isInDoubt = wasInDoubt;
+    const resends = !options.exchange && mayResend(context.core.environment);
+    if (!mayHaveTraded(error, resends)) key.isInDoubt = wasInDoubt;
     throw error;
   }
+}
+
+/** Node's own `fetch` sends no order twice. Browsers, phones and Bun may, after a connection that broke; a socket of ours does not. */
+function mayResend({ isServer, resends }: Environment): boolean {
+  const { process }: { process?: { versions?: { undici?: string } } } = Object(globalThis);
+  return resends ?? !(isServer && process?.versions?.undici);
 }
 
 /** Sends no order: the time for that is over, or the server may have forgotten the key and would take it for a new one. */
@@ -202,7 +210,7 @@ async function close(search: Search): Promise<OrderOutcome> {
   const asked = { key: key.key, since: key.since };
   const within = Math.min(ATTEMPT_MS, deadline.remainingMs);
   const outcome = await overLine(search, within, (time, exchange) =>
-    closeKey(context.core, asked, time, { account, exchange }),
+    closeKey(context, asked, time, { account, exchange }),
   );
   // The answer has told the time as well, of which the device may have lost hours in its sleep.
   if (outcome !== null && (outcome.status !== 'unsent' || key.age === 'fresh')) return outcome;

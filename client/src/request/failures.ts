@@ -29,6 +29,11 @@ export function serverError(
   );
 }
 
+/** Whether the server does not know the document, or a field in it, as an older one does not. */
+export function isUnknownDocument({ code }: TradingGraphError): boolean {
+  return /^GRAPHQL_(?:VALIDATION|PARSE)_FAILED$|^PERSISTED_DOCUMENT_/.test(code);
+}
+
 export function networkError(message: string, cause?: unknown): TradingGraphError {
   return new TradingGraphError(message, { code: 'NETWORK', retryable: true, cause });
 }

@@ -21,6 +21,8 @@ export interface Case {
   /** What the client draws in place of a random number. */
   readonly random?: number;
   readonly heartbeatSeconds?: number;
+  /** Whether the platform may send a request twice, as browsers do. */
+  readonly resends?: boolean;
   /** What not every client has. */
   readonly needs?: readonly string[];
   readonly steps: readonly Step[];
@@ -422,13 +424,22 @@ export class CaseRun {
 }
 
 /** An order's end as the service answers it. */
-function answerOf({ accepted, rejected, unsent, other }: Step, key: string): object {
+function answerOf({ accepted, rejected, unsent, other, older }: Step, key: string): object {
   const own = { idempotencyKey: other ? 'another' : key, message: null, replayed: false };
   if (accepted !== undefined) return { ...own, __typename: 'OrderAccepted', orderId: accepted };
   if (rejected === undefined && unsent === undefined)
     return { ...own, __typename: 'OrderOutcomeUnknown', sentAt: new Date(0).toISOString() };
-  const error = rejected ?? unsent;
-  return { ...own, __typename: 'OrderRejected', sent: unsent === undefined, error };
+  const sent = unsent === undefined;
+  const isTyped = sent || older === undefined;
+  // The text is for people: a client that goes by it takes an older server's reason alone.
+  const error = rejected ?? (isTyped ? 'not sent' : unsent);
+  return {
+    ...own,
+    __typename: 'OrderRejected',
+    sent,
+    error,
+    ...(isTyped && { reason: unsent ?? null }),
+  };
 }
 
 function catalogOf(catalog: unknown): object {

@@ -19,7 +19,10 @@ const families = globSync('*.json', { cwd: folder })
   });
 
 const play = (event: object, each: Case, environment = {}) =>
-  new CaseRun(event ?? {}, each.heartbeatSeconds ?? 15, environment).play(each);
+  new CaseRun(event ?? {}, each.heartbeatSeconds ?? 15, {
+    resends: each.resends ?? true,
+    ...environment,
+  }).play(each);
 
 describe.each(families)('$name', ({ event, cases }) => {
   test.each(cases)('$rule: $name', (each) => play(event, each));

@@ -118,7 +118,7 @@ async function outcomeOf(answer: Promise<Result<OrderAnswer>>, key: string): Pro
     return readAnswer(await answer, key) ?? { status: 'notFound' };
   } catch (cause) {
     const error = cause as TradingGraphError;
-    return mayHaveTraded(error)
+    return mayHaveTraded(error, true)
       ? { status: 'unanswered', error }
       : { status: 'unsent', idempotencyKey: key, error };
   }

@@ -8,6 +8,9 @@ private struct Kept: Codable {
   let since: String
 }
 
+/// The reasons that speak of each request with the key; there may be others one day.
+private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.settled)]
+
 /// Orders, each kept on disk under its key from before it is sent until its outcome is known.
 @MainActor public final class Orders {
   private let session: Session
@@ -89,9 +92,9 @@ private struct Kept: Codable {
       var seconds = pause(failures, longest: 4)
       do {
         if let outcome = try await voided(kept.key, kept) {
-          // A late repeat is recorded so also where the first request is forgotten: a key of the same age tells whether the records reach back.
+          // A repeat is refused so also where the first request is forgotten: a key of the same age tells whether the records reach back.
           let rejected = outcome.asOrderRejected
-          if rejected?.sent == false && rejected?.error == "EXPIRED" { _ = try await voided(UUID().uuidString, kept) }
+          if rejected?.sent == false && !SURE.contains(rejected?.reason) { _ = try await voided(UUID().uuidString, kept) }
           return end(kept, outcome)
         }
       } catch let refused as Refused {

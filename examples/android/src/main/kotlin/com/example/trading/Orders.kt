@@ -12,6 +12,7 @@ import com.example.api.type.OrderSize
 import com.example.api.type.PlaceOrderInput
 import com.example.api.type.PlaceOrderKind
 import com.example.api.type.Side
+import com.example.api.type.UnsentReason
 import java.io.File
 import java.time.Instant
 import java.util.UUID
@@ -19,6 +20,9 @@ import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.async
 import kotlinx.coroutines.delay
 import org.json.JSONObject
+
+/** The reasons that speak of each request with the key; there may be others one day. */
+private val SURE = setOf(UnsentReason.VOIDED, UnsentReason.SETTLED)
 
 /** Orders, each kept on disk under its key from before it is sent until its outcome is known. */
 class Orders(
@@ -101,9 +105,9 @@ class Orders(
       var leastMs = 0L
       try {
         val outcome = voided(kept.key, kept)
-        // A late repeat is recorded so also where the first request is forgotten: a key of the same age tells whether the records reach back.
+        // A repeat is refused so also where the first request is forgotten: a key of the same age tells whether the records reach back.
         val rejected = outcome?.onOrderRejected
-        if (rejected?.sent == false && rejected.error == "EXPIRED") voided(UUID.randomUUID().toString(), kept)
+        if (rejected?.sent == false && rejected.reason !in SURE) voided(UUID.randomUUID().toString(), kept)
         if (outcome != null) return end(kept, outcome)
       } catch (lost: ApolloException) {
         // Nobody was asked: again after a pause.
