@@ -1,5 +1,6 @@
 import { RecordsUnavailableError, recordId } from '../order-records.ts';
 import { agree, isSettled, LATE_ANSWER_MS, type OperatorRecords } from '../settlement.ts';
+import { NotCopiedError, shortOf } from './copies.ts';
 import { connectOperator, type RedisStatusOptions } from './order-status.ts';
 import { keyOfRecord, readRecord } from './record-answers.ts';
 import { figureIn, textIn } from './replies.ts';
@@ -39,9 +40,10 @@ export async function operatorRedis(
       const args = [recordId(account, key), JSON.stringify(outcome), LATE_ANSWER_MS];
       const keys = scripts.keysOf({ account, key });
       const { answer, copied } = await writes.runCopied(SETTLE, args, keys);
-      const [status, left] = answer;
+      const [status, left, wanted] = answer;
       if (status === 'none') return { kind: 'none' };
       if (status === 'early') return { kind: 'early', leftMs: figureIn(left) };
+      if (status === 'copies') throw new NotCopiedError(shortOf(figureIn(left), figureIn(wanted)));
       if (status !== 'held' && status !== 'settled') {
         throw new RecordsUnavailableError(`Redis cannot say it now (${status})`);
       }
@@ -74,6 +76,7 @@ if record[1] == '2' then
 end
 local left = tonumber(record[2]) + ARGV[3] - now
 if left > 0 then return {'early', left} end
+if tooFew() then return tooFew() end
 redis.call('HSET', KEYS[5], 'rank', 2, 'outcome', ARGV[2])
 redis.call('ZREM', pending, ARGV[1])
 changed(KEYS[7], ARGV[1])

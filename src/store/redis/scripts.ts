@@ -54,6 +54,12 @@ local function countCopies()
   mostCopies = math.max(mostCopies, connected(2))
   if mostCopies > number(17) then redis.call('HSET', marker, 'copies', mostCopies) end
 end
+-- What only a Redis with too few replicas has is taken back by its failover.
+local function tooFew()
+  local have = copiesSetting == '0' and 0 or connected(1000)
+  local isUntold = have < 0 and copiesSetting == ''
+  return (isUntold or have >= 0 and have < wantedCopies) and {'copies', have, wantedCopies} or nil
+end
 -- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
 local current = mark[2] == run() and mark[1] or ''
 local function recovering()
@@ -149,9 +155,7 @@ end
 local keyAge = tonumber(ARGV[24]) or 0
 if keyAge > 0 and keyAge > math.min(tonumber(ARGV[25]), now - rememberedSince()) then return {'forgotten'} end
 if ARGV[10] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
-local have = copiesSetting == '0' and 0 or connected(1000)
-local isUntold = have < 0 and copiesSetting == ''
-if isUntold or have >= 0 and have < wantedCopies then return {'copies', have, wantedCopies} end
+if tooFew() then return tooFew() end
 -- No write before the last of these: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
 local mostOfAccount, mostOfToken, nearly = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])

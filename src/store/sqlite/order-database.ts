@@ -187,16 +187,17 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   /** What a process that lives does not settle in time is its own to settle later. */
   function cutOff(): TaskAnswer {
     const found: CutOffOrder[] = [];
-    for (const { id } of statements.pending.all()) {
+    const lastId = Number(statements.last.get()?.id);
+    for (const { id } of statements.pending.all(lastId)) {
       const row = byId(id ?? null);
       if (!row?.isIndexed || !rows.isIntact(row)) continue;
-      const { boot, pendingMs, account, key } = row;
-      if (boot === clock.boot && ageMs(row, clock) < pendingMs + CUT_OFF_GRACE_MS) continue;
+      const leftMs = row.boot === clock.boot ? row.pendingMs - ageMs(row, clock) : -Infinity;
+      if (leftMs > -CUT_OFF_GRACE_MS) continue;
       const reservedAtMs = Date.parse(row.at);
       const outcome: RecordedOutcome = { kind: 'unknown', sentAtMs: reservedAtMs, message: null };
       update({ ...row, outcome: JSON.stringify(outcome) });
       file.state.writes += 1;
-      found.push({ account, key, reservedAtMs });
+      found.push({ account: row.account, key: row.key, reservedAtMs });
     }
     return { cutOff: found };
   }

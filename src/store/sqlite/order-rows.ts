@@ -52,9 +52,10 @@ export const SQL = {
   ofAccount: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ?',
   // Sorted by row id, since the `id` that is selected is computed, and sorting by it would read all rows for each order.
   after: `${SELECT} WHERE id > ? ORDER BY rowid LIMIT ?`,
-  // One that is further back was found before: so many come in no minute.
-  pending: `SELECT CAST(id AS REAL) AS id FROM (
-    SELECT id, outcome FROM orders NOT INDEXED ORDER BY rowid DESC LIMIT 20000) WHERE outcome IS NULL LIMIT 100`,
+  last: 'SELECT CAST(max(id) AS REAL) AS id FROM orders',
+  // So many orders come in no minute: one that is further back was found before.
+  pending: `SELECT CAST(id AS REAL) AS id FROM orders NOT INDEXED
+    WHERE id > ? - 20000 AND outcome IS NULL ORDER BY rowid LIMIT 100`,
   insert: `INSERT INTO orders VALUES (NULL, :account, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,
   update: `UPDATE orders SET outcome = :outcome, pendingMs = :pendingMs, boot = :boot, uptimeMs = :uptimeMs,

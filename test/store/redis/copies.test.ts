@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { closingOf } from '../../../src/store/order-records.ts';
+import { operatorRedis } from '../../../src/store/redis/operator-records.ts';
 import { holdInRedis } from '../../../src/store/redis/order-status.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
+import type { TestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved } from '../order-records-contract.ts';
+import { booked, LONG_OVER_MS } from '../settlement-contract.ts';
 import { voidRequest } from '../void-contract.ts';
 import { atBoard, failOver, startCopiedRedis } from './failovers.ts';
 import { MARKER, openReadyReplica, PREFIX } from './replica.ts';
@@ -15,6 +18,14 @@ const ROUNDS = inFull(60, 2);
 /** As the service has them, but for a replica of ours that has left being waited for no longer. */
 const TIMEOUT = { redisTimeoutMs: 1_000, timing: { leaseMs: 500 } };
 const SHORT = '0 of 1 replicas of Redis';
+
+const DOUBTED = { account: accountNamed('1'), key: 'doubted', outcome: booked };
+
+async function operatorOf({ url }: TestRedis) {
+  const connection = { url, prefix: 'trading-graph:', redisReplicas: null, onWarn() {} };
+  const operator = await operatorRedis(connection, 1);
+  return { ...operator, [Symbol.dispose]: operator.close };
+}
 
 describeWithRedis('an order is on the replicas of Redis before it is sent', (serverPath) => {
   test.each([
@@ -44,6 +55,8 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await using redis = await startCopiedRedis(serverPath, [0]);
     const { primary, copies } = redis;
     await using one = await openReadyReplica(primary.url, TIMEOUT);
+    await reserved(one.records, '1', 'doubted', LONG_OVER_MS);
+    using operator = await operatorOf(primary);
     const kept = await reserved(one.records, '1', 'kept');
     await one.records.settle(kept, accepted);
     expect(one.records.copiesReason()).toBe(null);
@@ -52,6 +65,8 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     const connection = { url: primary.url, prefix: 'trading-graph:', onWarn() {} };
     const held = holdInRedis({ ...connection, redisReplicas: null }, false);
     await expect(held).rejects.toThrow(/^0 of 1 replicas of Redis have it in time: repeat it/);
+    await expect(operator.settle(DOUBTED)).rejects.toThrow(SHORT);
+    expect(await operator.find(DOUBTED.account, DOUBTED.key)).toMatchObject({ outcome: null });
     // A start with nothing but Redis to go by, and one after Redis was emptied.
     for (const loss of ['PING', 'FLUSHALL']) {
       await primary.command(loss);
@@ -79,12 +94,15 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
     const early = await reserved(one.records, '1', 'early');
     await using other = await openReadyReplica(redis.primary.url, TIMEOUT);
+    await reserved(one.records, '1', 'doubted', LONG_OVER_MS);
+    using operator = await operatorOf(redis.primary);
     copy?.redis.signal('SIGSTOP');
     const told = (asked: Promise<unknown>) => asked.then(String, (error: Error) => error.message);
     const asked = [
       told(one.records.reserve(request('1', 'k'))),
       told(one.records.voidKey(voidRequest('1', 'void'))),
       told(one.records.settle(early, accepted)),
+      told(operator.settle(DOUBTED)),
     ];
     await eventually(async () => {
       expect(await redis.primary.command('EXISTS', `${PREFIX}:record:1:void`)).toBe(1);
@@ -103,6 +121,8 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     const closed = await eventually(() => one.records.voidKey(voidRequest('1', 'void')));
     expect(closingOf(closed.record)).not.toBe(null);
     await one.records.settle(early, accepted);
+    // An operator who repeats it is told once it lasts.
+    expect(await operator.settle(DOUBTED)).toMatchObject({ kind: 'settled' });
   });
 
   test('a connection that breaks before the replicas have answered refuses it, and frees its key over the next', async () => {
