@@ -1,4 +1,4 @@
-/** Mercurius on Fastify, compiled by its jit, with its loaders; fetch goes to the gateway. */
+/** Mercurius on Fastify, compiled by its jit, with its loaders. */
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
 import { reads } from './reads.mjs';

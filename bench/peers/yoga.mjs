@@ -1,4 +1,4 @@
-/** GraphQL Yoga with Pothos, DataLoader and fetch, each as its own documentation begins. */
+/** GraphQL Yoga with Pothos and DataLoader, each as its own documentation begins. */
 import { createServer } from 'node:http';
 import SchemaBuilder from '@pothos/core';
 import DataLoader from 'dataloader';
