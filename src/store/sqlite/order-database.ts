@@ -272,8 +272,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     if (keyTime === undefined || keyTime.laterMs === null) return null;
     const passedMs = found.boot === clock.boot ? keyTime.uptimeMs - found.uptimeMs : 0;
     if (passedMs < 0) return null;
-    const { differMs = 0 } = rememberedSince(file.state) ?? {};
-    const untilMs = Math.ceil(keyTime.laterMs - passedMs + differMs + CLOCKS_DIFFER_MS);
+    const untilMs = Math.ceil(keyTime.laterMs - passedMs + clocksDifferMs());
     file.state.incompleteFrom = JSON.stringify({ ...found, untilMs });
     file.state.writes += 1;
     return untilMs;
@@ -323,13 +322,23 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     file.state.writes += 1;
   }
 
-  /** Null where no record may be missing. Across a reboot it ends by the date that an order gave it: it may have been found by a wrong one. */
+  /**
+   * Null where no record may be missing. Across a reboot it ends by the date that an order gave it, since it may have been found by a
+   * wrong one; and so much later as the time of a key, which clients name, may be ahead.
+   */
   function gap(): GapMoment | null {
     const found = momentOf(file.state.incompleteFrom);
     if (found === null) return null;
-    const isDated = found.boot === clock.boot || found.untilMs !== undefined;
-    const at = found.untilMs === undefined ? found.at : new Date(found.untilMs).toISOString();
-    return isDated && rows.isOver({ ...found, at }, clock) ? null : found;
+    const { boot, untilMs } = found;
+    const isDated = boot === clock.boot || untilMs !== undefined;
+    const at = untilMs === undefined ? found.at : new Date(untilMs).toISOString();
+    const lifeMs = RECORD_LIFE_MS + KEY_AHEAD_MS + clocksDifferMs();
+    return isDated && ageMs({ ...found, at }, clock) >= lifeMs ? null : found;
+  }
+
+  /** How far any process that took orders may have been from the gateway's clock. */
+  function clocksDifferMs(): number {
+    return (rememberedSince(file.state)?.differMs ?? 0) + CLOCKS_DIFFER_MS;
   }
 
   const onComplete = () => {
