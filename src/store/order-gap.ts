@@ -20,6 +20,11 @@ export const CLOCKS_DIFFER_MS = 2_000;
 
 /** Two clocks that are further apart contradict each other. */
 const AGREE_MS = 60_000;
+/** Two clocks that are further apart say nothing of each other: one of them is absurd, and nobody knows which. */
+export const MAX_APART_MS = 10 * 60_000;
+
+/** The most by which a key may be older than its client's word says: that may be ahead, and so may a clock that was set right since. */
+export const KEY_ERROR_MS = KEY_AHEAD_MS + MAX_APART_MS + AGREE_MS + 2 * CLOCKS_DIFFER_MS;
 
 /**
  * The dates by this machine's clock and the gateway's, which is ahead by so much, null where that was not measured. A record is made by

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../lib/account.ts';
-import { gapReason, KEY_AHEAD_MS, type KeyTime } from './order-gap.ts';
+import { gapReason, KEY_ERROR_MS, type KeyTime } from './order-gap.ts';
 
 /**
  * The port of the order records, which make "at most once per key" true. Each of the three stores
@@ -159,8 +159,8 @@ export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM n
 export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
 export const RECORD_LIFE_MS = 24 * 3_600_000;
-/** A key that is older may have had a record that is over: it may be older than the record by what clients and clocks are ahead. */
-export const KEY_LIFE_MS = RECORD_LIFE_MS - 2 * KEY_AHEAD_MS;
+/** A key that is older, by its client's word, may have had a record that is over. */
+export const KEY_LIFE_MS = RECORD_LIFE_MS - KEY_ERROR_MS;
 
 /** The outcome of a closed key, which is older than the store where its age is not known. */
 export function closedBy(keyAgeMs: number | null, rememberedMs: number): RecordedRejection {

@@ -5,12 +5,11 @@ import {
   judgedAheadMs,
   KEY_AHEAD_MS,
   type KeyTime,
+  MAX_APART_MS,
 } from '../../store/order-gap.ts';
 import type { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 
-/** Two clocks that are further apart say nothing of each other: one of them is absurd, and nobody knows which. */
-const MAX_APART_MS = 10 * 60_000;
 /** Below it they may be the same: the gateway's dates are whole seconds. */
 const RESOLUTION_MS = 2_000;
 

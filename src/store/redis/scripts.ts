@@ -1,3 +1,5 @@
+import { CLOCKS_DIFFER_MS, KEY_AHEAD_MS } from '../order-gap.ts';
+
 /**
  * The scripts of the order records. Each runs as one step; leases and deadlines go by Redis's own clock. Their KEYS begin with
  * the same four (see `OrderScripts`), their ARGV end with the same four: how many replicas of Redis have to have a record by the
@@ -66,9 +68,14 @@ local function recovering()
   local isIncomplete = redis.call('ZCOUNT', expected, 1, 1) > 0
   return tonumber(isIncomplete and mark[4] or mark[3]) > now
 end
--- Records are missing that no living replica has made: 2, or 1 where a replica did not come to write its own back.
+-- Records are missing that no living replica has made: 2, or 1 where a replica did not come to write its own back. That ends a day
+-- after the date that an order gave it, without one two days later, since it may have been found by a wrong one; and so much later as
+-- the time of a key may be ahead.
 local function incomplete()
-  if surely >= number(10) + dayMs then return false end
+  local foundAt = ':' .. number(10)
+  local isDated = mark[13] and string.sub(mark[13], -#foundAt) == foundAt
+  local endsAt = math.max(number(10), isDated and number(12) or 0) + dayMs + ${KEY_AHEAD_MS + CLOCKS_DIFFER_MS}
+  if surely >= endsAt + (isDated and 0 or 2 * dayMs) then return false end
   local isAbandoned = mark[11] == '1' or redis.call('ZCOUNT', expected, 1, 1) > 0
   return mark[9] == '2' or mark[9] == '1' and isAbandoned
 end

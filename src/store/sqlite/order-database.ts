@@ -323,8 +323,8 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   }
 
   /**
-   * Null where no record may be missing. Across a reboot it ends by the date that an order gave it, since it may have been found by a
-   * wrong one; and so much later as the time of a key, which clients name, may be ahead.
+   * Null where no record may be missing. Across a reboot it ends a day after the date that an order gave it, without one two days
+   * later, since it may have been found by a wrong one; and so much later as the time of a key, which clients name, may be ahead.
    */
   function gap(): GapMoment | null {
     const found = momentOf(file.state.incompleteFrom);
@@ -333,7 +333,8 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     const isDated = boot === clock.boot || untilMs !== undefined;
     const at = untilMs === undefined ? found.at : new Date(untilMs).toISOString();
     const lifeMs = RECORD_LIFE_MS + KEY_AHEAD_MS + clocksDifferMs();
-    return isDated && ageMs({ ...found, at }, clock) >= lifeMs ? null : found;
+    const undatedMs = isDated ? 0 : 2 * RECORD_LIFE_MS;
+    return ageMs({ ...found, at }, clock) >= lifeMs + undatedMs ? null : found;
   }
 
   /** How far any process that took orders may have been from the gateway's clock. */

@@ -122,6 +122,9 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
         const refused = () => records.reserve(request('1', 'unknown')).catch(String);
         await eventually(async () => expect(await refused()).toContain(INCOMPLETE));
       }
+      // Nor where it was found by a date a day behind.
+      await redis.command('HINCRBY', MARKER, 'missingAt', -25 * HOUR_MS);
+      await expect(next.records.reserve(request('1', 'unknown'))).rejects.toThrow(INCOMPLETE);
       await runScript(redis, DECLARE, [0]);
       expect(await next.records.reserve(request('1', 'unknown'))).toMatchObject({ reserved: true });
       await eventually(() => expect(next.records.gapReason()).toBe(null));
