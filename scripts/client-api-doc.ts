@@ -50,8 +50,9 @@ ${sections.join('\n')}`;
 
 /** What each entry exports, by the name that an app imports. */
 function declarations(folder: string): readonly (readonly [string, readonly Declared[]])[] {
-  const compiler = join(root, 'node_modules/typescript/lib/tsc.js');
-  execFileSync(process.execPath, [join(root, 'client/build.mjs'), folder, compiler]);
+  const tools = ['typescript/lib/tsc.js', 'rolldown/bin/cli.mjs'];
+  const paths = tools.map((tool) => join(root, 'node_modules', tool));
+  execFileSync(process.execPath, [join(root, 'client/build.mjs'), folder, ...paths]);
   const { exports } = JSON.parse(readFileSync(join(root, 'client/package.json'), 'utf8'));
   const entries = Object.entries<string | { import: { types: string } }>(exports).flatMap(
     ([entry, target]) =>

@@ -1,5 +1,5 @@
 import type { Environment, Lifecycle } from './environment.ts';
-import { requestEnvironment } from './request-environment.ts';
+import { isOnline, requestEnvironment } from './request-environment.ts';
 
 /** Makes the environment of browsers and of Node from the functions that the platform has. */
 export function browserEnvironment(): Environment {
@@ -41,8 +41,7 @@ function pageLifecycle(): Lifecycle {
       return isVisible();
     },
     get isOnline() {
-      // Node and React Native have a `navigator` that does not say it.
-      return globalThis.navigator?.onLine !== false;
+      return isOnline();
     },
     onReturn(listener) {
       const shown = () => {

@@ -27,8 +27,15 @@ export interface RequestOptions<Data = unknown> {
   readonly anonymous?: boolean;
   /** Sends this token, or none (null), in place of that of `token`, which is not asked for. It is not renewed. */
   readonly token?: string | null;
-  /** The silence after which each attempt is given up: 30 s for what is repeated, 60 s for what is not. An answer that flows is not cut. */
+  /**
+   * The time for all attempts: 30 s for what is repeated, in each of which 15 s of silence are enough, 60 s for what is not. An
+   * answer that flows is not cut.
+   */
   readonly timeoutMs?: number;
+  /** Waits for the network where the platform says that there is none; else what is repeated fails at once then. */
+  readonly waitsOffline?: boolean;
+  /** Called with the reason whenever an attempt has failed and another follows, so that an app can show that it is still asked. */
+  readonly onRetrying?: (error: TradingGraphError) => void;
   /**
    * Called with the answer so far whenever a part of it has come: fragments with `@defer` on the root of a query follow when
    * they are whole. The promise resolves with all of it.

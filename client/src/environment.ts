@@ -37,7 +37,7 @@ export type OwnEnvironment = Partial<
 export type RequestEnvironment = Pick<
   Environment,
   'fetch' | 'now' | 'uptime' | 'random' | 'after' | 'isServer'
->;
+> & { readonly lifecycle?: Pick<Lifecycle, 'isOnline'> };
 
 /** The parts that requests need, and a listener for the `Date` of their answers. */
 export interface DatedEnvironment extends RequestEnvironment {

@@ -1,12 +1,34 @@
-/** Why something did not work, in the same form whether the server, the network or the client itself says so. */
+import type { ServerErrorCode } from './generated/error-codes.ts';
+
+/**
+ * The codes of the server, and the client's own; of an order that the server has not sent, `EXPIRED`, `VOIDED` or `SETTLED`;
+ * of an order in whose place another one was meant, `IN_DOUBT` or `UNDER_WAY`; of a notification that the gateway refuses,
+ * `REJECTED`. A newer server, or an extension of it, may have others.
+ */
+export type ErrorCode =
+  | ServerErrorCode
+  | 'NETWORK'
+  | 'STORAGE'
+  | 'SIGNED_OUT'
+  | 'DISPOSED'
+  | 'PROTOCOL'
+  | 'ABORTED'
+  | 'KEY_EXPIRED'
+  | 'EXPIRED'
+  | 'VOIDED'
+  | 'SETTLED'
+  | 'IN_DOUBT'
+  | 'UNDER_WAY'
+  | 'REJECTED'
+  | (string & {});
+
+/**
+ * Why something did not work, in the same form whether the server, the network or the client itself says so. An app may have
+ * two copies of the class, one of each module format: `instanceof` knows the errors of both.
+ */
 export class TradingGraphError extends Error {
   override readonly name = 'TradingGraphError';
-  /**
-   * A code of the server, or one of the client's own: `NETWORK`, `STORAGE`, `SIGNED_OUT`, `DISPOSED`, `PROTOCOL`,
-   * `ABORTED`, `KEY_EXPIRED`; of an order that the server has not sent, `EXPIRED`, `VOIDED` or `SETTLED`; of a notification that the
-   * gateway refuses, `REJECTED`.
-   */
-  readonly code: string;
+  readonly code: ErrorCode;
   /** True where the same request may succeed later. */
   readonly retryable: boolean;
   /** The least time to wait, in seconds, where the server says it. */
@@ -27,11 +49,17 @@ export class TradingGraphError extends Error {
     this.path = details.path ?? null;
     this.extensions = details.extensions ?? {};
   }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: a class of the app's that extends it has its own instances alone.
+    if (this !== TradingGraphError) return super[Symbol.hasInstance](value);
+    return Object(value).name === 'TradingGraphError';
+  }
 }
 
 /** The parts of an error, as the server or the client gives them. */
 export interface ErrorDetails {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly retryable: boolean;
   readonly retryAfter?: number | null;
   readonly requestId?: string | null;

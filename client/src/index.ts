@@ -3,7 +3,7 @@ export type { InstrumentField } from './catalog/instrument.ts';
 export type { RequestOptions, Result, Sink } from './core.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
 export type { Environment, Lifecycle, OwnEnvironment } from './environment.ts';
-export { type ErrorDetails, TradingGraphError } from './errors.ts';
+export { type ErrorCode, type ErrorDetails, TradingGraphError } from './errors.ts';
 export { ERROR_CODES, type ServerErrorCode } from './generated/error-codes.ts';
 export { possibleTypes } from './generated/possible-types.ts';
 export type { Instrument, PendingOrder, Position, Side } from './generated/rows.ts';

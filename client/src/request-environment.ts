@@ -9,6 +9,11 @@ export function requestEnvironment(): RequestEnvironment {
     uptime: () => performance.now(),
     random: () => Math.random(),
     // A worker of the browser's has no window, and one user.
+    lifecycle: {
+      get isOnline() {
+        return isOnline();
+      },
+    },
     isServer: typeof window === 'undefined' && !('importScripts' in globalThis),
     after(ms, task) {
       // A delay beyond the longest timer would make the platform run the task at once.
@@ -16,4 +21,10 @@ export function requestEnvironment(): RequestEnvironment {
       return () => clearTimeout(timer);
     },
   };
+}
+
+/** Whether the platform knows of no reason why the network would not be there. */
+export function isOnline(): boolean {
+  // Node and React Native have a `navigator` that does not say it.
+  return globalThis.navigator?.onLine !== false;
 }

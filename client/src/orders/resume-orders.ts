@@ -1,5 +1,6 @@
+import { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
-import { disposedError, isTradingGraphError, storageError } from '../request/failures.ts';
+import { disposedError, storageError } from '../request/failures.ts';
 import { stampStored } from './key-age.ts';
 import { OrderKey } from './order-key.ts';
 import { OrderTicket } from './order-ticket.ts';
@@ -76,7 +77,7 @@ async function inStorageTime<T>({ core }: TicketContext, call: () => Promise<T>)
   try {
     return await withinTime(core.environment, STORAGE_MS, undefined, ({ race }) => race(call()));
   } catch (thrown) {
-    if (isTradingGraphError(thrown) && thrown.code === 'STORAGE') throw thrown;
+    if (thrown instanceof TradingGraphError && thrown.code === 'STORAGE') throw thrown;
     throw storageError('The storage does not answer.', thrown);
   }
 }

@@ -61,9 +61,9 @@ export function abortedError(): TradingGraphError {
   return new TradingGraphError('The request was aborted.', { code: 'ABORTED', retryable: false });
 }
 
-/** Converts what was thrown to a TradingGraphError, which is known by its name: an app may hold two copies of the class. */
+/** Converts what was thrown to a TradingGraphError. */
 export function asTradingGraphError(thrown: unknown): TradingGraphError {
-  if (isTradingGraphError(thrown)) return thrown;
+  if (thrown instanceof TradingGraphError) return thrown;
   return networkError(messageOf(thrown), thrown);
 }
 
@@ -73,8 +73,4 @@ export function messageOf(thrown: unknown): string {
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
-}
-
-export function isTradingGraphError(thrown: unknown): thrown is TradingGraphError {
-  return isObject(thrown) && thrown.name === 'TradingGraphError';
 }

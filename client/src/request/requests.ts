@@ -1,15 +1,21 @@
+import { callApp } from '../call-app.ts';
 import type { OwnRequestOptions, Result } from '../core.ts';
 import type { DatedEnvironment } from '../environment.ts';
 import type { Operation } from '../operation.ts';
 import { isSame, type SignIn } from '../sign-in.ts';
 import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
+import { type Deadline, withinTime } from './deadline.ts';
 import { isHarmless, mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
 import { type Exchanger, exchange, failed } from './exchange.ts';
-import { abortedError, asTradingGraphError, disposedError, signedOutError } from './failures.ts';
+import {
+  abortedError,
+  asTradingGraphError,
+  disposedError,
+  networkError,
+  signedOutError,
+} from './failures.ts';
 import { sentVariables, unsendable } from './finite-variables.ts';
-import { pause } from './pause.ts';
 import type { Tokens } from './tokens.ts';
-import { untilAborted } from './until-aborted.ts';
 
 export interface RequestsOptions {
   readonly environment: DatedEnvironment;
@@ -29,12 +35,18 @@ interface Request {
   readonly repeats: boolean;
   readonly method: 'GET' | 'POST';
   readonly signal: AbortSignal;
+  /** The time of all attempts. An answer that flows may come later. */
+  readonly time: Deadline;
 }
 
 const TRIES = 5;
 const QUERY_TIMEOUT_MS = 30_000;
+/** A silent line may be a dead one: in the other half of the time the query goes over a new one. */
+const QUERY_ATTEMPT_MS = 15_000;
 // Longer than the server's own deadline of an order.
 const MUTATION_TIMEOUT_MS = 60_000;
+/** The platform's word that the network is back is asked for so often. */
+const OFFLINE_MS = 1_000;
 
 /** Requests over HTTP: with a token that is renewed once, and repeated where that does no harm. */
 export class Requests {
@@ -71,21 +83,22 @@ export class Requests {
       const method = 'documentId' in document && repeats ? 'GET' : 'POST';
       const mutates = ('query' in document ? isMutation : !repeats) && !options.anonymous;
       const { account } = options;
+      const ownSignIn = mutates && options.token === undefined ? this.#options.signIn() : null;
       const request = {
         document,
         variables: sentVariables(variables),
         options,
-        signIn:
-          account !== undefined
-            ? { login: account }
-            : mutates && options.token === undefined
-              ? this.#options.signIn()
-              : null,
+        signIn: account === undefined ? ownSignIn : { login: account },
         repeats,
         method,
         signal: abort.signal,
       } as const;
-      const result = await this.#untilSettled(request);
+      const usualMs = repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
+      const wholeMs = options.timeoutMs === 0 ? 0 : options.timeoutMs || usualMs;
+      const { environment } = this.#options;
+      const result = await withinTime(environment, wholeMs, abort.signal, (time) =>
+        this.#untilSettled({ ...request, time }),
+      );
       if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
       return result as Result<Data>;
     } catch (thrown) {
@@ -104,17 +117,23 @@ export class Requests {
 
   async #untilSettled(request: Request): Promise<Result<unknown>> {
     const { environment } = this.#options;
+    const { options, repeats, time } = request;
     for (let failures = 0; ; failures += 1) {
+      while (repeats && environment.lifecycle?.isOnline === false) {
+        if (!options.waitsOffline || time.remainingMs === 0)
+          return failed(networkError('This device is offline.'));
+        await time.sleep(OFFLINE_MS);
+      }
       const result = await this.#withToken(request).catch((thrown) =>
         failed(asTradingGraphError(thrown)),
       );
-      if (!request.repeats || failures + 1 >= TRIES || request.signal.aborted) return result;
-      const isLost = result.errors.some(({ code }) => code === 'NETWORK');
-      if (isLost && request.options.endsOnLoss) return result;
+      const [error] = result.errors;
+      if (!error || !repeats || failures + 1 >= TRIES) return result;
+      if (options.endsOnLoss && result.errors.some(({ code }) => code === 'NETWORK')) return result;
       const delayMs = retryDelay(result, failures, environment.random);
-      if (delayMs === null) return result;
-      await pause(environment, delayMs, request.signal);
-      if (request.signal.aborted) return result;
+      if (delayMs === null || delayMs >= time.remainingMs) return result;
+      callApp(environment, () => options.onRetrying?.(error));
+      await time.sleep(delayMs);
     }
   }
 
@@ -123,7 +142,7 @@ export class Requests {
     const own = anonymous ? null : token;
     if (own !== undefined) return await this.#send(request, own);
     const tokens = this.#options.tokens.forCaller();
-    const current = await untilAborted(tokens.get(), request.signal);
+    const current = await request.time.race(tokens.get());
     const result = await this.#send(request, current);
     if (!isTokenRefused(result)) {
       if (result.data !== null) tokens.accepted(current);
@@ -136,7 +155,7 @@ export class Requests {
       renewing.catch(() => {});
       return result;
     }
-    const renewed = await untilAborted(renewing, request.signal);
+    const renewed = await request.time.race(renewing);
     const second = await this.#send(request, renewed, true);
     if (!isTokenRefused(second)) return second;
     const error = tokens.refusedAgain(renewed);
@@ -150,17 +169,16 @@ export class Requests {
 
   async #send(request: Request, token: string | null, isRenewed = false): Promise<Result<unknown>> {
     const { environment, url, accountOf } = this.#options;
-    const { document, variables, options, signIn, method, signal, repeats } = request;
+    const { document, variables, options, signIn, method, signal, repeats, time } = request;
     if (token !== null && signIn !== null && !this.#isSure(signIn, isRenewed)) {
-      const login = await untilAborted(accountOf(token, options.exchange), signal).catch(asRefusal);
+      const login = await time.race(accountOf(token, options.exchange)).catch(asRefusal);
       // The token was refused before anything of the operation was sent.
       if (typeof login !== 'string') return login;
       if (!isSame(signIn, this.#options.signIn(), login)) {
         throw signedOutError('Another account is signed in.');
       }
     }
-    const usualMs = repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
-    const timeoutMs = options.timeoutMs === 0 ? 0 : options.timeoutMs || usualMs;
+    const attemptMs = repeats && !options.timeoutMs ? QUERY_ATTEMPT_MS : Number.POSITIVE_INFINITY;
     options.leaving?.();
     return (options.exchange ?? exchange)(environment, {
       url: url(),
@@ -168,7 +186,7 @@ export class Requests {
       variables,
       token,
       method,
-      timeoutMs,
+      timeoutMs: Math.min(attemptMs, time.remainingMs),
       signal,
       leaving: options.leaving,
       onPart: options.onPart,

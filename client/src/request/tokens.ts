@@ -1,13 +1,7 @@
 import type { RequestEnvironment } from '../environment.ts';
-import type { TradingGraphError } from '../errors.ts';
+import { TradingGraphError } from '../errors.ts';
 import { withinTime } from './deadline.ts';
-import {
-  asTradingGraphError,
-  disposedError,
-  isTradingGraphError,
-  networkError,
-  signedOutError,
-} from './failures.ts';
+import { asTradingGraphError, disposedError, networkError, signedOutError } from './failures.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** Asks the app for its token; with `force` for a new one, since the last was refused. */
@@ -176,7 +170,7 @@ export class Tokens {
     const answer = await this.#call(force, overtaken).catch(asPassing);
     this.#throwIfDisposed();
     if (overtaken.aborted) return this.#taken(this.#asking ?? this.#ask(false));
-    if (isTradingGraphError(answer)) {
+    if (answer instanceof TradingGraphError) {
       if (force) this.#coolDown(answer);
       throw answer;
     }

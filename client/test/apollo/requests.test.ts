@@ -36,7 +36,7 @@ beforeEach(() => {
   device = startApolloDevice({
     url: `${proxy.url}/graphql`,
     token: () => token,
-    environment: countedEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) }),
+    environment: countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms) }),
   });
 });
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
@@ -9,7 +9,7 @@ import { entryPoints, packClient } from '../support/packed-client.ts';
 import { runTool } from '../support/run-tool.ts';
 
 const TYPED_APP = `
-import { createClient, type Result, type TypedText } from 'trading-graph-client';
+import { createClient, type ErrorCode, type Result, type TypedText } from 'trading-graph-client';
 import { TradingGraphProvider, useCatalog } from 'trading-graph-client/react';
 import { createClientWith } from 'trading-graph-client/core';
 import { catalog } from 'trading-graph-client/catalog';
@@ -35,6 +35,8 @@ export const one: Promise<Result<{ instrument: { id: string } | null }>> = clien
 export const none = client.query(ONE);
 const HOME = '{ session { id } }' as TypedText<{ session: { id: string } | null }>;
 export const home: Promise<Result<{ session: { id: string } | null }>> = client.query(HOME);
+const code: ErrorCode | undefined = 'a code of an extension';
+if (code === 'RATE_LIMITED') console.log(code);
 const any = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
 const ticket = client.orders.ticket();
 export const orders = [ticket.place({ ...any, kind: 'MARKET' }), ticket.place({ ...any, kind: 'PENDING', price: 1 })];
@@ -135,9 +137,39 @@ test('what reads CommonJS alone has all that ES modules export', async () => {
 
 test('the hooks are for the browser’s part of an app that is rendered on a server', () => {
   for (const file of ['react.js', 'cjs/react.js'])
-    expect(readFileSync(join(packed.folder, 'dist', file), 'utf8')).toMatch(
-      /^(?:"use strict";\n)?'use client';\n/,
-    );
+    expect(readFileSync(join(packed.folder, 'dist', file), 'utf8')).toMatch(/^.use client.;\n/);
+});
+
+test('an error is one of its class, whichever of the two formats has made it', async () => {
+  const path = packed.write(
+    'errors.cjs',
+    `const own = require('trading-graph-client');
+    import('trading-graph-client').then((other) => {
+      class Payment extends own.TradingGraphError {}
+      const made = (Own) => new Own('no', { code: 'NETWORK', retryable: true });
+      const isOne = (error) => [own.TradingGraphError, other.TradingGraphError, Payment].map((each) => error instanceof each);
+      const all = [made(own.TradingGraphError), made(other.TradingGraphError), made(Payment), new Error('no'), null];
+      console.log(JSON.stringify(all.map(isOne)));
+    });`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [path]);
+  expect(JSON.parse(stdout)).toEqual([
+    [true, true, false],
+    [true, true, false],
+    [true, true, true],
+    [false, false, false],
+    [false, false, false],
+  ]);
+});
+
+test('an app downloads few files, and its page links to none that are not there', () => {
+  const files = globSync('**/*', { cwd: packed.folder, withFileTypes: true }).filter((file) =>
+    file.isFile(),
+  );
+  const bytes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+  expect(files.length).toBeLessThan(250);
+  expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(1_500_000);
+  expect(readFileSync(join(packed.folder, 'README.md'), 'utf8')).not.toContain('](../');
 });
 
 test('publint finds nothing to mend', async () => {

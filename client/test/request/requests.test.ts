@@ -8,7 +8,7 @@ import { startCutProxy } from '../support/cut-proxy.ts';
 
 const BALANCE: TypedText<{ session: { balance: number } | null }, undefined> =
   '{ session { balance } }';
-const HURRIED = () => countedEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) });
+const HURRIED = () => countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms) });
 
 const app = ownApp();
 
@@ -37,7 +37,7 @@ describe('a query', () => {
       { code: 'GATEWAY_UNAVAILABLE', retryable: true, path: ['positions'] },
     ]);
     expect(errors[0]?.requestId).toBeTypeOf('string');
-    const waits = () => core.countedEnvironment.pauses.filter((ms) => ms < 30_000);
+    const waits = () => core.countedEnvironment.pauses.filter((ms) => ms < 15_000);
     expect(waits()).toEqual([]);
     const failed = await core.request('{ positions { id } }', undefined);
     expect(failed.errors).toMatchObject([{ code: 'GATEWAY_UNAVAILABLE' }]);
@@ -62,6 +62,52 @@ describe('a query', () => {
     expect(await market.network.time.pass(19_999, () => market.waiting[0]?.isOver === false)).toBe(
       false,
     );
+    client.dispose();
+  });
+
+  test('tells the app that it is asked again, and ends within the time of all attempts', async () => {
+    const { client, market } = fakeClient();
+    const { time } = market.network;
+    const retrying: string[] = [];
+    const onRetrying = ({ code }: { code: string }) => void retrying.push(code);
+    market.network.reach = 'gone';
+    const lost = client.query('{ a }', undefined, { timeoutMs: 2_000, onRetrying });
+    const end = { code: 'NETWORK', message: 'The server cannot be reached.' };
+    let isOver = false;
+    void lost.then(() => {
+      isOver = true;
+    });
+    expect(await time.pass(2_000, () => isOver)).toBe(true);
+    expect((await lost).errors).toMatchObject([end]);
+    expect(retrying).toEqual(['NETWORK', 'NETWORK']);
+    market.network.reach = 'dead';
+    const silent = client.query('{ a }', undefined, { timeoutMs: 2_000 });
+    await market.pass(2);
+    expect((await silent).errors).toMatchObject([{ message: 'No answer came in time.' }]);
+    const usual = client.query('{ a }');
+    await market.pass(15);
+    market.network.reach = 'there';
+    await market.pass(1);
+    await market.answer({ a: 1 });
+    expect(await usual).toEqual({ data: { a: 1 }, errors: [] });
+    client.dispose();
+    expect(market.network.pending).toBe(0);
+  });
+
+  test('fails at once where the platform says that it is offline, or waits for the network', async () => {
+    const { client, market } = fakeClient();
+    market.network.isOnline = false;
+    const { errors } = await client.query('{ a }');
+    expect(errors).toMatchObject([{ code: 'NETWORK', message: 'This device is offline.' }]);
+    const waiting = client.query('{ a }', undefined, { waitsOffline: true });
+    const late = client.query('{ b }', undefined, { waitsOffline: true, timeoutMs: 3_000 });
+    await market.pass(5);
+    expect((await late).errors).toMatchObject([{ message: 'This device is offline.' }]);
+    expect(market.waiting).toEqual([]);
+    market.network.isOnline = true;
+    await market.pass(1);
+    await market.answer({ a: 1 });
+    expect((await waiting).data).toEqual({ a: 1 });
     client.dispose();
   });
 
@@ -90,7 +136,7 @@ test.each([
   const { errors } = await core.request(BALANCE, undefined);
   const message = `The answer is not GraphQL (HTTP ${status}): is ${url} its endpoint?`;
   expect(errors).toMatchObject([{ code: 'NETWORK', retryable: true, message }]);
-  expect(core.countedEnvironment.pauses.filter((ms) => ms < 30_000)).toHaveLength(1);
+  expect(core.countedEnvironment.pauses.filter((ms) => ms < 15_000)).toHaveLength(1);
 });
 
 test.each([408, 425, 429, 502, 503, 504])('a page of %d is asked for again', async (status) => {
@@ -98,7 +144,7 @@ test.each([408, 425, 429, 502, 503, 504])('a page of %d is asked for again', asy
   const query = client.query('{ a }');
   for (let tries = 0; tries < 4; tries += 1) {
     market.waiting.at(-1)?.text('<html>Later</html>', { status });
-    await market.pass(10);
+    await market.pass(5);
   }
   await market.answer({ a: 1 });
   expect(await query).toEqual({ data: { a: 1 }, errors: [] });

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -22,7 +21,7 @@ const run = promisify(execFile);
 /** The files beside `src` that make the package what it is. */
 const FILES = [
   ...['package.json', 'LICENSE', 'README.md', 'trusted-documents.json'],
-  ...['tsconfig.json', 'build.mjs'],
+  ...['tsconfig.json', 'build.mjs', 'rolldown.config.mjs'],
 ];
 
 /** The package as npm would publish it; it is made once for each state of the sources, however many files need it. */
@@ -47,15 +46,15 @@ export async function builtClient() {
 }
 
 async function make(into: string): Promise<void> {
-  const sources = join(into, 'sources');
-  mkdirSync(sources);
-  for (const file of FILES) cpSync(join(root, 'client', file), join(sources, file));
-  await runTool('../client/build.mjs', [sources, join(modules, 'typescript/bin/tsc')]);
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts'], { cwd: sources });
+  const made = join(into, 'made');
+  mkdirSync(made);
+  const tools = ['typescript/bin/tsc', 'rolldown/bin/cli.mjs'];
+  await runTool('../client/build.mjs', [made, ...tools.map((tool) => join(modules, tool))]);
+  const { stdout } = await run('npm', ['pack', '--json'], { cwd: made });
   const name = /"filename":\s*"([^"]+)"/.exec(stdout)?.[1] ?? '';
-  renameSync(join(sources, name), join(into, 'client.tgz'));
+  renameSync(join(made, name), join(into, 'client.tgz'));
   await run('tar', ['-xzf', 'client.tgz'], { cwd: into });
-  rmSync(sources, { recursive: true });
+  rmSync(made, { recursive: true });
 }
 
 /** By a process that still lives: one that was ended has left its folder behind. */
