@@ -22,6 +22,10 @@ export const COMMANDS: Commands = {
     summary: 'print the GraphQL schema',
     load: async () => (await import('./schema.ts')).schemaCommand,
   },
+  interface: {
+    summary: 'print what a gateway has to answer, as OpenAPI 3.1',
+    load: async () => (await import('../../check/interface.ts')).interfaceCommand,
+  },
   documents: {
     summary: 'check trusted documents: validity, cost, deprecated and unused fields',
     load: async () => (await import('../../check/documents.ts')).documentsCommand,

@@ -23,6 +23,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/sandbox/{demo-hero,demo-lanes,demo-panels,demo-taps,firefox,graphiql-code,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/routing.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',
+  'test/end-to-end/start/mock-gateway.test.ts',
   'test/end-to-end/transports/broken-frames.test.ts',
   'test/engine/execution/{differential*,deferred}.test.ts',
   'test/packaging/npm-package.test.ts',
@@ -38,6 +39,7 @@ const SUITES_OF_CI: readonly string[] = [
   'client/test/react/hooks.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/sandbox/demo-hero.test.ts',
+  'test/end-to-end/start/mock-gateway.test.ts',
   'test/store/sqlite/order-file-damage.test.ts',
 ];
 
