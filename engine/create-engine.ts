@@ -73,7 +73,7 @@ interface MoreOptions
     Pick<ErrorCodesOptions, 'traits' | 'describe'>,
     Pick<GraphParts, 'createContext' | 'plugins'>,
     Pick<AdmissionParts, 'sizeOf' | 'isMemoryShort'>,
-    Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness'>,
+    Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
     Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,
     Pick<
       ServerSettings,
@@ -144,6 +144,7 @@ function withDefaults(given: EngineOptions) {
     sites: [],
     sdl: null,
     corsHeaders: [],
+    publicPath: '',
     // Metrics that nobody reads.
     metrics: given.metrics ?? {
       server: createServerMetrics(new Registry()),

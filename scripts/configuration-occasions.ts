@@ -20,6 +20,7 @@ export const OCCASIONS: Readonly<Partial<Record<keyof typeof SETTINGS, string>>>
   GATEWAY_POLLS_PER_SECOND: 'the gateway takes fewer polls, or more accounts watch',
   CATALOG_MAX_AGE_SECONDS: 'an hour is too old for your instruments',
   CATALOG_STALE_SECONDS: 'no catalog is better than an old one, or the reverse',
+  PUBLIC_PATH: 'a proxy serves it below a path of a host that serves other things as well',
   SESSION_POLL_MS: 'equity under a live list is too old, or op 10 costs the gateway too much',
   SESSION_MAX_AGE_SECONDS: 'figures of a minute ago are too old; `0` reads them each time',
   POSITIONS_POLL_MS: 'the gateway cannot bear a poll a second, or a second is too slow',

@@ -153,7 +153,8 @@ function optionOf({ section, terms }, at) {
   option.role = 'option';
   option.ariaSelected = 'false';
   option.id = `result-${at}`;
-  option.href = `${path}#${id}`;
+  // Beside this script, whatever the path prefix is.
+  option.href = new URL(`../..${path}#${id}`, import.meta.url).href;
   option.tabIndex = -1;
   const place = document.createElement('span');
   place.textContent = title === page ? '' : title;

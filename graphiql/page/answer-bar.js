@@ -190,9 +190,10 @@ function statusOf({ status, statusText, result }) {
  */
 function named(code) {
   const bold = element('b', '', code);
-  if (!document.querySelector('#docs a[href="/docs/errors"]')) return bold;
+  const page = document.querySelector('#docs a[href$="/docs/errors"]')?.getAttribute('href');
+  if (!page) return bold;
   const link = element('a', '', bold);
-  link.href = `/docs/errors#${encodeURIComponent(code)}`;
+  link.href = `${page}#${encodeURIComponent(code)}`;
   link.target = '_blank';
   return link;
 }

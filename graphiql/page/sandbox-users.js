@@ -32,7 +32,8 @@ export class SandboxUsers {
     address.searchParams.set('user', user);
     history.replaceState(null, '', address);
     const link = document.querySelector('h1 a');
-    if (link && user) link.setAttribute('href', `/?${new URLSearchParams({ user })}`);
+    const isLink = link instanceof HTMLAnchorElement && user;
+    if (isLink) link.search = `${new URLSearchParams({ user })}`;
   }
 
   /** The value of the Authorization header; null where nobody is signed in. Rejects where the sign-in fails. */

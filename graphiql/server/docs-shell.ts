@@ -32,7 +32,7 @@ export function shell({ docs, assets, page, main, query = '', hasService }: Shel
 <a class="brand" href="/docs">Trading Graph</a>
 <form${hasService ? ' action="/docs"' : ''} role="search">${field}<button>Search</button></form>
 <a class="to-pages" href="#pages">All pages</a>
-${hasService ? '<a href="/graphql">GraphiQL</a>' : ''}
+${hasService ? '<a href="/">Start</a>\n<a href="/graphql">GraphiQL</a>' : ''}
 </header>
 <div class="columns">
 <main id="main" tabindex="-1">

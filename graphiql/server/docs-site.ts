@@ -7,6 +7,7 @@ import { packFile, sendFile, sendPage } from '../../engine/transports/http/stati
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type BuiltDocs, buildDocs } from './build-docs.ts';
 import { hasDocs } from './docs-pages.ts';
+import { withPrefix } from './with-prefix.ts';
 
 const PROJECT_FOLDER = join(import.meta.dirname, '..', '..');
 /** A checkout, or what `image/bundle.ts` has copied beside the program. */
@@ -19,18 +20,22 @@ type MadePages = () => ReadonlyMap<string, string>;
 export class DocsSite implements Site {
   readonly #load: () => ReturnType<typeof load>;
 
-  private constructor(folder: string, made: MadePages) {
+  readonly #publicPath: string;
+
+  private constructor(folder: string, made: MadePages, publicPath: string) {
     this.#load = onFirstUse(() => load(folder, made));
+    this.#publicPath = publicPath;
   }
 
   /** Null in an installation without the documentation. `made` are pages of the service's own. */
-  static find(made: MadePages): DocsSite | null {
+  static find(made: MadePages, publicPath = ''): DocsSite | null {
     const folder = FOLDERS.find(hasDocs);
-    return folder === undefined ? null : new DocsSite(folder, made);
+    return folder === undefined ? null : new DocsSite(folder, made, publicPath);
   }
 
   route({ method, url = '' }: IncomingMessage, path: string): ReturnType<Site['route']> {
-    if (method !== 'GET' || (path !== '/docs' && !path.startsWith('/docs/'))) return null;
+    const isRead = method === 'GET' || method === 'HEAD';
+    if (!isRead || (path !== '/docs' && !path.startsWith('/docs/'))) return null;
     const query = new URLSearchParams(url.split('?')[1]).get('q')?.trim();
     return (reply) => reply.whenRoom(() => this.#answer(reply, path, query));
   }
@@ -49,11 +54,11 @@ export class DocsSite implements Site {
     const html = path === '/docs' && query ? await built.search(query) : built.page(path);
     const place = path.replace(/\/$|(?:\/README)?\.md$/, '');
     if (html === null && built.paths.includes(place)) {
-      reply.set('location', place);
+      reply.set('location', this.#publicPath + place);
       return reply.sendNothing(302);
     }
     if (html === null) return sendNotFound(reply);
-    await sendPage(reply, html, { forms: "'self'" });
+    await sendPage(reply, withPrefix(html, this.#publicPath), { forms: "'self'" });
   }
 }
 

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpReply } from '../../engine/transports/http/reply.ts';
 import { type Site, sendNotFound, wantsPage } from '../../engine/transports/http/site.ts';
 import { sendFile, sendPage } from '../../engine/transports/http/static-file.ts';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type Assets, loadAssets } from './assets.ts';
+import { withPrefix } from './with-prefix.ts';
 
 /** An account of the sandbox to sign in with. */
 interface SandboxUser {
@@ -29,6 +29,8 @@ export interface GraphiQLOptions {
   readonly hasDocs: boolean;
   /** Whether the demonstration page is at `/`. */
   readonly hasPage: boolean;
+  /** The path prefix of all addresses; '' for none. */
+  readonly publicPath: string;
 }
 
 /** GraphiQL with every asset served from this process, so that it works offline. */
@@ -47,23 +49,11 @@ export class GraphiQL implements Site {
     }
     if (path.startsWith('/graphiql/'))
       return (reply) => reply.whenRoom(() => this.#file(reply, path));
-    if (path !== '/') return null;
-    if (!wantsPage(request)) return (reply) => this.#signpost(reply);
+    if (path !== '/' || !wantsPage(request)) return null;
     return (reply) => {
-      reply.set('location', '/graphql');
+      reply.set('location', `${this.#options.publicPath}/graphql`);
       return reply.sendNothing(302);
     };
-  }
-
-  /** For who asks from a terminal. */
-  #signpost(reply: HttpReply): MaybePromise<void> {
-    const { introspection, hasDocs } = this.#options;
-    const lines = ['GraphQL   POST /graphql, as JSON: {"query": "{ __typename }"}'];
-    lines.push('GraphiQL  /graphql, in a browser');
-    if (introspection) lines.push('Schema    /schema.graphql');
-    if (hasDocs) lines.push('Docs      /docs, in a browser');
-    reply.set('content-type', 'text/plain; charset=utf-8');
-    return reply.send(200, `${lines.join('\n')}\n`);
   }
 
   async #page(reply: HttpReply): Promise<void> {
@@ -102,7 +92,7 @@ const DOCS: readonly Link[] = [
 
 /** The HTML of the page: `graphiql/page/index.html` with what depends on this server. No script is inline. */
 function shell(
-  { sandbox, introspection, hasAuthCookie, hasDocs, hasPage }: GraphiQLOptions,
+  { sandbox, introspection, hasAuthCookie, hasDocs, hasPage, publicPath }: GraphiQLOptions,
   assets: Assets,
   /** The token of the first user; null where the sign-in failed. */
   token: string | null,
@@ -111,9 +101,9 @@ function shell(
   const paths = [...assets.graphiql.keys(), ...assets.page.keys()];
   const url = (name: string) => paths.find((path) => path.endsWith(`/${name}`)) ?? '';
   const config = {
-    endpoint: '/graphql',
+    endpoint: `${publicPath}/graphql`,
     credentials: hasAuthCookie ? 'omit' : 'same-origin',
-    graphiql: url('graphiql.js'),
+    graphiql: publicPath + url('graphiql.js'),
     introspection,
     users,
     token,
@@ -133,13 +123,14 @@ function shell(
     `<script type="module" src="${url('main.js')}"></script>`,
   ];
   const schema: Link[] = introspection ? [['Schema', '/schema.graphql']] : [];
-  return assets.html
+  const html = assets.html
     .replaceAll(partNamed('real gateway'), users === null ? '$1' : '')
     .replaceAll(partNamed('page'), hasPage ? '$1' : '')
     .replace(partNamed('no introspection'), introspection ? '' : '$1')
     .replace('<!-- head -->', () => head.join('\n    '))
     .replace('<!-- users -->', () => (users ? userSwitch(users) : ''))
     .replace('<!-- links -->', () => [...schema, ...(hasDocs ? DOCS : [])].map(link).join(''));
+  return withPrefix(html, publicPath);
 }
 
 /** A part of the page that stands between comments with its name. */

@@ -60,6 +60,10 @@ export class Registry {
   /** `process_*` and `nodejs_*`, as ready-made dashboards know them; observers of the process are never given back. */
   countProcess(): void {
     collectDefaultMetrics({ register: this.#prom });
+    // Gauges named like counters, each a sum of another one here: promtool refuses the names.
+    for (const kind of ['handles', 'requests', 'resources']) {
+      this.#prom.removeSingleMetric(`nodejs_active_${kind}_total`);
+    }
   }
 
   counter<const Name extends string = never>(

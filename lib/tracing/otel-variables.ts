@@ -27,14 +27,20 @@ interface Variables {
 }
 
 /** Hands on what OpenTelemetry's variables say; of a wrong one `onWarn` is told, without its value. */
-export function readVariables<T>(onWarn: (text: string) => void, open: (read: Variables) => T): T {
+export function readVariables<T>(
+  version: string,
+  onWarn: (text: string) => void,
+  open: (read: Variables) => T,
+): T {
   const warn = (text: string) => onWarn(text.replaceAll(/'[^']*'/g, "'…'"));
   const logger = { error: warn, warn, info() {}, debug() {}, verbose() {} };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   try {
     return open({
       resource: defaultResource()
-        .merge(resourceFromAttributes({ 'service.name': 'trading-graph' }))
+        .merge(
+          resourceFromAttributes({ 'service.name': 'trading-graph', 'service.version': version }),
+        )
         .merge(detectResources({ detectors: [envDetector] })),
       sampler: sampler(),
       batch: {

@@ -30,6 +30,8 @@ import type {
 } from './tracing.ts';
 
 interface SdkTracingOptions {
+  /** The version of the service whose spans these are. */
+  readonly version: string;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly onDropped: (reason: 'queue_full' | 'export', spans: number) => void;
 }
@@ -43,8 +45,9 @@ export class SdkTracing implements Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
-  constructor({ log, onDropped }: SdkTracingOptions) {
+  constructor({ version, log, onDropped }: SdkTracingOptions) {
     this.#provider = readVariables(
+      version,
       (text) => log.warn({}, text),
       ({ resource, sampler, batch }) =>
         new TracerProvider({

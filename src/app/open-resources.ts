@@ -21,6 +21,7 @@ import type { StoreOptions } from '../store/open-stores.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { Metrics } from './metrics.ts';
+import { programVersion } from './program-version.ts';
 import { openConfiguredDocuments, openConfiguredStores } from './resources.ts';
 
 const WITHOUT_KEYS =
@@ -60,6 +61,7 @@ export async function openResources(
   const tracing =
     sdk &&
     new sdk.SdkTracing({
+      version: programVersion(),
       log,
       onDropped: (reason, spans) => metrics.spansDropped.register(reason).add(spans),
     });

@@ -9,9 +9,11 @@ export interface Build {
 
 /** The version is that of package.json; the image names its revision, a checkout knows its own. */
 export function programBuild({ revision }: { readonly revision: string | null }): Build {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const { version }: { readonly version: string } = JSON.parse(manifest);
-  return { version, revision: revision ?? checkedOutRevision() };
+  return { version: programVersion(), revision: revision ?? checkedOutRevision() };
+}
+
+export function programVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }
 
 function checkedOutRevision(): string {

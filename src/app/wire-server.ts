@@ -3,6 +3,7 @@ import { Readiness } from '../../engine/transports/admin/readiness.ts';
 import type { Site } from '../../engine/transports/http/site.ts';
 import { schemaPage } from '../../graphiql/schema-page.ts';
 import { DocsSite } from '../../graphiql/server/docs-site.ts';
+import { FrontPage } from '../../graphiql/server/front-page.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
 import { MAX_HEARTBEAT_SECONDS } from '../../lib/live/subscription.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
@@ -27,7 +28,7 @@ export type WiredServer = ReturnType<typeof wireServer>;
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {
   const { domain, gateway, memory, metrics, services, stores, trusted, turns } = resources;
   const { schema, cacheBytes } = options;
-  const { authCookie: name, gatewayForwardHeaders: forwardHeaders } = config;
+  const { authCookie: name, gatewayForwardHeaders: forwardHeaders, publicPath } = config;
   return createEngine({
     ...config,
     ...resources,
@@ -49,7 +50,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     receipts: config.sandbox,
     standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
     forwardHeaders,
-    authCookie: name === null ? null : { name, refusedBy: 'UNAUTHENTICATED', expiryOf },
+    authCookie: name === null ? null : { name, refusedBy: 'UNAUTHENTICATED', expiryOf, publicPath },
     origins: config.corsOrigins,
     // A page sends them on like any other client.
     corsHeaders: [...config.corsHeaders, ...forwardHeaders],
@@ -81,7 +82,7 @@ function sitesOf(
   { sandbox, gateway, domain, metrics }: Resources,
   made: () => ReadonlyMap<string, string>,
 ): readonly Site[] {
-  const { introspection, corsOrigins: origins, demoPage: isTrial } = config;
+  const { introspection, corsOrigins: origins, demoPage: isTrial, publicPath } = config;
   // A proxy on this machine that does not name itself would open them to everybody.
   const controls =
     sandbox && isTrial
@@ -95,14 +96,15 @@ function sitesOf(
   // The page leads to GraphiQL and to the documentation.
   const page =
     controls && config.graphiql ? DemoPage.find((request) => controls.isOpenTo(request)) : null;
-  const docs = config.graphiql ? DocsSite.find(made) : null;
+  const docs = config.graphiql ? DocsSite.find(made, publicPath) : null;
   const hasAuthCookie = config.authCookie !== null;
   const users = sandbox && graphiqlUsers(gateway.client);
-  const options = { sandbox: users, introspection, hasAuthCookie };
+  const shared = { introspection, hasDocs: docs !== null, publicPath };
   const graphiql = config.graphiql
-    ? new GraphiQL({ ...options, hasDocs: docs !== null, hasPage: page !== null })
+    ? new GraphiQL({ ...shared, sandbox: users, hasAuthCookie, hasPage: page !== null })
     : null;
-  return [page, docs, graphiql, controls].filter((site) => site !== null);
+  const front = new FrontPage({ ...shared, hasGraphiql: config.graphiql });
+  return [page, docs, graphiql, controls, front].filter((site) => site !== null);
 }
 
 /** The figures of the graph itself, for the demonstration page. */

@@ -119,6 +119,11 @@ export const cookieName = textWhere(
   'a name of a cookie, without `__Host-`',
 );
 
+export const pathPrefix = textWhere(
+  (value) => /^\/$|^(?:\/[\w~-][\w.~-]*)+\/?$/.test(value),
+  'a path, such as /trading',
+);
+
 export const files = listOf((item) => item !== '', 'files with commas between them');
 
 export const networks = listOf((item) => {

@@ -11,6 +11,7 @@ import {
   oneOf,
   onOff,
   origins,
+  pathPrefix,
   plainText,
   redisUrl,
   share,
@@ -54,6 +55,11 @@ export const SETTINGS = {
     host,
     '127.0.0.1',
     'address of the public listener (the container image sets `0.0.0.0`)',
+  ),
+  PUBLIC_PATH: setting(
+    pathPrefix,
+    '/',
+    'path prefix under which a proxy serves all of it: endpoint, page, GraphiQL and documentation',
   ),
   ADMIN_PORT: setting(port, 4_001, 'metrics listener; `0` takes a free port'),
   ADMIN_HOST: setting(

@@ -33,6 +33,8 @@ export interface HttpServerSettings extends ServerSettings {
   /** Additional values of Access-Control-Allow-Headers. */
   readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
+  /** The path prefix that a proxy may leave in a request's target; '' for none. */
+  readonly publicPath: string;
   /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
   readonly lingerMs: number;
 }
@@ -50,7 +52,7 @@ const TIMES = {
 export function createHttpServer(settings: HttpServerSettings) {
   const { addresses, forwarding, limiter, log, maxConnections, origins, readiness, received } =
     settings;
-  const { refused, sdl, sites, standingOf, tokens, tracing, webSockets } = settings;
+  const { publicPath, refused, sdl, sites, standingOf, tokens, tracing, webSockets } = settings;
   const { cookie } = tokens;
   const vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
   const requestHeaders = allowedRequestHeaders(settings.corsHeaders);
@@ -66,7 +68,7 @@ export function createHttpServer(settings: HttpServerSettings) {
 
   // Behind requests that are not answered the offer is ignored: the socket's first bytes would go out before their answers.
   const shouldUpgradeCallback = (request: IncomingMessage) =>
-    received.of(request.socket).underWay === 0 && wantsWebSocket(request);
+    received.of(request.socket).underWay === 0 && wantsWebSocket(request, publicPath);
   const server = createServer({ ...TIMES, shouldUpgradeCallback }, handle);
   server.maxConnections = maxConnections;
   server.on('drop', dropped);
@@ -99,7 +101,7 @@ export function createHttpServer(settings: HttpServerSettings) {
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
-    toOriginForm(request);
+    toOriginForm(request, publicPath);
     const forwarded = forwarding.of(request.headers);
     const isForeign = isCrossSite(request, origins, cookie);
     const token = tokens.of(request, forwarded?.digest);
@@ -171,6 +173,11 @@ export function createHttpServer(settings: HttpServerSettings) {
     }
     if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);
     const path = pathOf(request);
+    if (path === '') {
+      // The links of a page at the prefix itself would leave it.
+      reply.set('location', `${publicPath}/${request.url}`);
+      return reply.sendNothing(308);
+    }
     if (path !== '/graphql' || wantsPage(request)) {
       for (const site of sites) {
         const answer = site.route(request, path);
@@ -199,7 +206,7 @@ export function createHttpServer(settings: HttpServerSettings) {
   function routeElsewhere(reply: HttpReply, path: string): MaybePromise<void> {
     if (path === '/graphql/') {
       // 308 keeps the method and the body of a POST.
-      reply.set('location', `/graphql${(reply.request.url ?? '').slice(path.length)}`);
+      reply.set('location', `${publicPath}/graphql${(reply.request.url ?? '').slice(path.length)}`);
       return reply.sendNothing(308);
     }
     if (path === '/health/live') return reply.sendJson(200, { status: 'ok' });
@@ -246,13 +253,15 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** Leaves the path: a target may be a whole URL, and all that reads it, limits and routes alike, has to see the same. */
-function toOriginForm(request: IncomingMessage): void {
-  request.url = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/');
+function toOriginForm(request: IncomingMessage, publicPath: string): void {
+  const url = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/') ?? '/';
+  const isBelow = /^(?:[/?]|$)/.test(url.slice(publicPath.length));
+  request.url = isBelow && url.startsWith(publicPath) ? url.slice(publicPath.length) : url;
 }
 
 /** An upgrade to another protocol is an offer that may be ignored; some HTTP/2 clients make it with each request. */
-function wantsWebSocket(request: IncomingMessage): boolean {
-  toOriginForm(request);
+function wantsWebSocket(request: IncomingMessage, publicPath: string): boolean {
+  toOriginForm(request, publicPath);
   // Clients of WebSockets follow no redirect.
   const isEndpoint = ['/graphql', '/graphql/'].includes(pathOf(request));
   return request.headers.upgrade?.toLowerCase() === 'websocket' && isEndpoint;

@@ -7,6 +7,8 @@ export interface AuthCookieOptions {
   readonly refusedBy: string;
   /** The time at which a token ends; null where it does not say. */
   readonly expiryOf: (token: string) => number | null;
+  /** The path prefix below which a browser sends it; '' for none. */
+  readonly publicPath: string;
 }
 
 // Browsers drop longer ones, and one with a `;` would have attributes of its own.
@@ -15,7 +17,9 @@ const COOKIE_VALUE = /^[\w.~+/=-]{1,3900}$/;
 export type AuthCookie = ReturnType<typeof createAuthCookie>;
 
 /** A cookie that carries the token of a page's visitor, which no script of the page can read. */
-export function createAuthCookie({ name, refusedBy, expiryOf }: AuthCookieOptions) {
+export function createAuthCookie({ name, refusedBy, expiryOf, publicPath }: AuthCookieOptions) {
+  const path = `; Path=${publicPath}/graphql`;
+
   /** The text of the token in a `Cookie` header. Of several the first counts: it is the one with the most specific path. */
   function textIn(header: string): string | undefined {
     const pairs = header.split(';').map((pair) => pair.trim());
@@ -27,11 +31,11 @@ export function createAuthCookie({ name, refusedBy, expiryOf }: AuthCookieOption
     if (!COOKIE_VALUE.test(token)) return null;
     const endsAtMs = expiryOf(token);
     const until = endsAtMs === null ? '' : `; Expires=${new Date(endsAtMs).toUTCString()}`;
-    return `${name}=${token}${until}${attributesFor(request)}`;
+    return `${name}=${token}${until}${path}${attributesFor(request)}`;
   }
 
   function cleared(request: IncomingMessage): string {
-    return `${name}=; Max-Age=0${attributesFor(request)}`;
+    return `${name}=; Max-Age=0${path}${attributesFor(request)}`;
   }
 
   return { refusedBy, textIn, issued, cleared };
@@ -44,5 +48,5 @@ export function createAuthCookie({ name, refusedBy, expiryOf }: AuthCookieOption
 function attributesFor({ headers: { host, origin = `http://${host}` } }: IncomingMessage): string {
   const isPlain = origin.startsWith('http:') && isLocal(origin) && isLocal(`http://${host}`);
   const secure = isPlain ? '' : '; Secure';
-  return `; Path=/graphql; HttpOnly${secure}; SameSite=Lax`;
+  return `; HttpOnly${secure}; SameSite=Lax`;
 }

@@ -37,11 +37,11 @@ export function createClientAddresses(trustedProxies: readonly string[], log: Pi
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) return peer;
     if (isTrusted(peer)) return behind(peer, String(forwarded));
-    // Once, and in the log alone: any client can send the header.
-    if (!hasIgnored) {
+    // Once, and in the log alone: any client can send the header. A socket that is closed has no peer any more.
+    if (!hasIgnored && peer !== '') {
       log.warn({ peer }, 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer');
+      hasIgnored = true;
     }
-    hasIgnored = true;
     return peer;
   }
 

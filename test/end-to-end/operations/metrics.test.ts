@@ -80,6 +80,8 @@ test('every metric has its series from the start, in a text that Prometheus read
   for (const ofProcess of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
     expect(text).toContain(`\n${ofProcess} `);
   }
+  // Whatever is named like a counter is one.
+  expect(text.match(/# TYPE \S+_total (?!counter)\S+/g)).toBeNull();
   // The text is what Prometheus fetches every few seconds from each replica.
   expect(text.split('\n').length).toBeLessThan(2_000);
 });

@@ -449,6 +449,7 @@ test('a shutdown exports what is left, as OTLP in JSON, with the headers and the
   expect(collector.resource).toMatchObject({
     'service.name': 'graph',
     'deployment.environment.name': 'test',
+    'service.version': expect.stringMatching(/^\d+\.\d+\.\d+/),
     'telemetry.sdk.language': 'nodejs',
   });
 });

@@ -10,7 +10,6 @@ import { sitePath } from '../../../graphiql/server/docs-pages.ts';
 import { renderMarkdown } from '../../../graphiql/server/markdown.ts';
 import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
-import { startTestApp } from '../../support/app.ts';
 import {
   isReady,
   openPage,
@@ -230,11 +229,6 @@ test('pages and the index of their search are made in many turns, between which 
     clearImmediate(counting);
     expect(turns).toBeGreaterThan(5);
   }
-});
-
-test('there is none without GraphiQL', async () => {
-  await using own = await startTestApp({ GRAPHIQL: 'off' });
-  expect((await rawRequest(`${own.url}/docs`)).status).toBe(404);
 });
 
 const folderOf = () =>

@@ -13,7 +13,11 @@ async function openTracing(environment: Readonly<Record<string, string>> = {}) {
       info: () => {},
       warn: (_fields: object, text?: string) => void warned.push(text ?? ''),
     };
-    return { collector, tracing: new SdkTracing({ log, onDropped: () => {} }), warned };
+    return {
+      collector,
+      tracing: new SdkTracing({ version: '1.0.0', log, onDropped: () => {} }),
+      warned,
+    };
   } finally {
     for (const name of Object.keys(variables)) delete process.env[name];
   }

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import type { HttpReply } from '../../engine/transports/http/reply.ts';
+import { type Site, wantsPage } from '../../engine/transports/http/site.ts';
+import { sendPage } from '../../engine/transports/http/static-file.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { withPrefix } from './with-prefix.ts';
+
+export interface FrontPageOptions {
+  readonly introspection: boolean;
+  readonly hasGraphiql: boolean;
+  /** Whether the documentation is at `/docs`. */
+  readonly hasDocs: boolean;
+  readonly publicPath: string;
+}
+
+type Line = readonly [name: string, path: string | null, words: string];
+
+/** `/`, and `/docs` where no documentation is: says what answers here, where the rest is, and which setting shows it. */
+export class FrontPage implements Site {
+  readonly #publicPath: string;
+  readonly #lines: readonly Line[];
+
+  constructor({ introspection, hasGraphiql, hasDocs, publicPath }: FrontPageOptions) {
+    const shownBy = (setting: string) => `is shown where ${setting}=on`;
+    this.#publicPath = publicPath;
+    this.#lines = [
+      ['GraphQL', '/graphql', 'by POST, as JSON: {"query": "{ __typename }"}'],
+      [
+        'GraphiQL',
+        hasGraphiql ? '/graphql' : null,
+        hasGraphiql ? 'in a browser' : shownBy('GRAPHIQL'),
+      ],
+      [
+        'Schema',
+        introspection ? '/schema.graphql' : null,
+        introspection ? 'as text' : shownBy('INTROSPECTION'),
+      ],
+      ['Docs', hasDocs ? '/docs' : null, hasDocs ? 'in a browser' : shownBy('GRAPHIQL')],
+    ];
+  }
+
+  route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
+    if (path !== '/' && path !== '/docs') return null;
+    return (reply) => (wantsPage(request) ? this.#page(reply) : this.#text(reply));
+  }
+
+  /** For who asks from a terminal. */
+  #text(reply: HttpReply): MaybePromise<void> {
+    const prefix = this.#publicPath;
+    const lines = this.#lines.map(
+      ([name, path, words]) => `${name.padEnd(9)} ${path ? `${prefix}${path}, ` : ''}${words}`,
+    );
+    reply.set('content-type', 'text/plain; charset=utf-8');
+    return reply.send(200, `${lines.join('\n')}\n`);
+  }
+
+  #page(reply: HttpReply): MaybePromise<void> {
+    const lines = this.#lines.map(([name, path, words]) => {
+      const shown = path === null ? name : `<a href="${path}">${name}</a>`;
+      return `<li>${shown}: ${words.replaceAll('"', '&quot;')}</li>`;
+    });
+    const html = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8" />
+<meta name="viewport" content="width=device-width, initial-scale=1" />
+<meta name="color-scheme" content="light dark" />
+<title>Trading Graph</title>
+<link rel="icon" href="data:," />
+<main>
+<h1>Trading Graph</h1>
+<p>A GraphQL endpoint in front of a REST trading gateway.</p>
+<ul>${lines.join('\n')}</ul>
+</main>
+</html>
+`;
+    return sendPage(reply, withPrefix(html, this.#publicPath), {});
+  }
+}
