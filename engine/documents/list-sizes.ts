@@ -49,8 +49,6 @@ export function pageSize(
     ({ name, type }) => names.includes(name) && getNullableType(type) === GraphQLInt,
   );
   if (counting.length === 0 || isListType(getNullableType(field.type))) return null;
-  const known = traitOf(field, 'listSize');
-  const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;
   const wanted = counting.map(({ name, defaultValue }) => {
     const given = node.arguments?.find((each) => each.name.value === name);
     const count = given && values.read(given.value);
@@ -62,9 +60,7 @@ export function pageSize(
     const counts = wanted
       .map((one) => (typeof one === 'function' ? one(inputs) : one))
       .filter((one) => typeof one === 'number');
-    if (counts.length === 0) return Math.min(most, DEFAULT_PAGE);
-    // A size outside the range is refused by the resolver before anything is read.
-    return Math.min(most, Math.max(0, ...counts));
+    return sizeWithin(field, counts.length === 0 ? DEFAULT_PAGE : Math.max(...counts));
   };
   return wanted.some((one) => typeof one === 'function') ? size : size(NO_INPUTS);
 }
@@ -81,16 +77,19 @@ export function requestedSize(
   const sizing = traitOf(field, 'sizeArgument') ?? 'ids';
   const argument = field.args.find(({ name }) => name === sizing);
   if (argument === undefined) return null;
-  const known = traitOf(field, 'listSize');
-  const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;
   const isList = isListType(getNullableType(argument.type));
   const given = node.arguments?.find(({ name }) => name.value === sizing);
   const count = given && (isList ? values.readLength(given.value) : values.read(given.value));
   const usual = isList ? USUAL_SIZE : argument.defaultValue;
-  // More are refused by the resolver before anything is read.
-  const size = (wanted: unknown = usual) =>
-    typeof wanted === 'number' ? Math.min(most, Math.max(0, wanted)) : most;
+  const size = (wanted: unknown = usual) => sizeWithin(field, wanted);
   return typeof count === 'function' ? (inputs) => size(count(inputs)) : size(count);
+}
+
+/** A size outside the range is refused by the resolver before anything is read. */
+function sizeWithin(field: GraphQLField<unknown, unknown>, wanted: unknown): number {
+  const known = traitOf(field, 'listSize');
+  const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;
+  return typeof wanted === 'number' ? Math.min(most, Math.max(0, wanted)) : most;
 }
 
 const NO_INPUTS: CostInputs = {

@@ -10,7 +10,7 @@ import { reads } from '../schema/account-read.ts';
 import { builder } from '../schema/builder.ts';
 import { Context } from '../schema/context.ts';
 import { exposed } from '../schema/exposed.ts';
-import { changesArgs, FeedStatus, watching } from '../schema/live.ts';
+import { changesArgs, eventFields, watching } from '../schema/live.ts';
 import type { Services } from '../schema/services.ts';
 import { nonNull, perAccount } from '../schema/sharing.ts';
 import { POLLS_PER_SECOND } from './backend-settings.ts';
@@ -115,13 +115,9 @@ export function declareLive(
     description: 'What turns the list that the client holds into the present one.',
     fields: (t) => {
       const fields = {
+        ...eventFields(t),
         ...exposed(t, perAccount, {
-          'String!': { cursor: 'Names the state after this event: the next `after`.' },
-          'Boolean!': {
-            snapshot: 'Whether `upserted` is the whole list: then the client discards its copy.',
-          },
           '[ID!]!': { closed: 'The keys of those that are no longer in the list.' },
-          'DateTime!': { asOf: 'When the read began that last confirmed the list.' },
         }),
         upserted: t.expose('upserted', {
           ...nonNull(ofList, 'The entries that are new or have changed.'),
@@ -135,10 +131,6 @@ export function declareLive(
             ),
             type: [RowRef],
           }),
-        }),
-        status: t.expose('status', {
-          ...nonNull(perAccount, 'Whether the list follows its service.'),
-          type: FeedStatus,
         }),
       };
       for (const field of Object.keys(fields)) added(`${typeName}.${field}`);

@@ -10,8 +10,8 @@ import type { Position } from '../gateway/model.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
-import { OrderRef, PositionRef } from './holding.ts';
-import { changesArgs, FeedStatus, ofTicks, PositionTickRef, watching } from './live.ts';
+import { OrderRef } from './holding.ts';
+import { changesArgs, eventFields, positionFields, watching } from './live.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 import { nonNull, perAccount } from './sharing.ts';
@@ -26,19 +26,7 @@ const ofFigures = traits({ ...perAccount.extensions, ...reads('figures').extensi
 
 const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions').implement({
   description: 'What turns the list of positions that the client holds into the present one.',
-  fields: (t) => ({
-    upserted: t.expose('upserted', {
-      ...nonNull(perAccount, 'Positions that are new or have changed; all of them on a snapshot.'),
-      type: [PositionRef],
-    }),
-    ticks: t.expose('ticks', { ...ofTicks, type: [PositionTickRef] }),
-    ...exposed(t, perAccount, {
-      '[ID!]!': {
-        opened: 'Ids of those that were opened.',
-        closed: 'Ids of those that are no longer open.',
-      },
-    }),
-  }),
+  fields: positionFields,
 });
 
 const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').implement({
@@ -60,13 +48,7 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
 const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement({
   description: 'What changed in the account since your last event.',
   fields: (t) => ({
-    ...exposed(t, perAccount, {
-      'String!': { cursor: 'Names the state after this event: the next `after`.' },
-      'Boolean!': {
-        snapshot: 'Whether each `upserted` is the whole list: then the client discards its copies.',
-      },
-      'DateTime!': { asOf: 'When the call was sent that last confirmed the positions.' },
-    }),
+    ...eventFields(t),
     positions: t.field({
       ...nonNull(perAccount, 'The open positions.'),
       type: ChangedPositionsRef,
@@ -91,10 +73,6 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
     totals: t.expose('totals', {
       ...nonNull(perAccount, 'Sums over the present positions.'),
       type: PositionTotalsRef,
-    }),
-    status: t.expose('status', {
-      ...nonNull(perAccount, 'Whether the positions follow the gateway.'),
-      type: FeedStatus,
     }),
   }),
 });

@@ -3,7 +3,7 @@ import type { builder } from './builder.ts';
 import type { Mark } from './sharing.ts';
 
 type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Each> ? Each : never;
-type FieldBuilder<Source> = PothosSchemaTypes.ObjectFieldBuilder<Types, Source>;
+export type FieldBuilder<Source> = PothosSchemaTypes.ObjectFieldBuilder<Types, Source>;
 
 interface Scalars {
   ID: string;

@@ -1,5 +1,7 @@
 import { traits } from '../../engine/operation/field-traits.ts';
+import type { LiveEvent } from '../../lib/live/list-state.ts';
 import type { WatchOptions } from '../../lib/live/live-options.ts';
+import type { Delta } from '../../lib/live/timeline.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../domain/auth/proof.ts';
 import { tokenEndBehind } from '../domain/auth/token-ended-error.ts';
@@ -10,7 +12,7 @@ import type { Position } from '../gateway/model.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
-import { exposed } from './exposed.ts';
+import { exposed, type FieldBuilder } from './exposed.ts';
 import { PositionRef } from './holding.ts';
 import { perPosition } from './list-sizes.ts';
 import { PositionTotalsRef } from './position-totals.ts';
@@ -20,7 +22,7 @@ builder.subscriptionType({
   description: 'What can be followed, over WebSocket or as an event stream.',
 });
 
-export const FeedStatus = builder.enumType('FeedStatus', {
+const FeedStatus = builder.enumType('FeedStatus', {
   description: 'Whether a live list follows the gateway.',
   values: {
     LIVE: {
@@ -33,7 +35,7 @@ export const FeedStatus = builder.enumType('FeedStatus', {
   },
 });
 
-export const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
+const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
   ...traits(perPosition),
   description: 'The fields of a position that move with the market, as they are now.',
   fields: (t) =>
@@ -49,41 +51,57 @@ export const PositionTickRef = builder.objectRef<Position>('PositionTick').imple
 });
 
 /** Its subscriptions are sent ticks apart from rows. */
-export const ofTicks = {
+const ofTicks = {
   ...traits({ ...perAccount.extensions, ...reads('ticks').extensions }),
   nullable: false,
   description:
     'Positions of which nothing but these fields has changed since your last event: where this is selected, they are not in `upserted`. A snapshot has none.',
 } as const;
 
-const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges').implement({
-  description: 'What turns the list that the client holds into the present one.',
-  fields: (t) => ({
+/** The fields of each event of changes. */
+export function eventFields(t: FieldBuilder<LiveEvent<unknown>>) {
+  return {
     ...exposed(t, perAccount, {
       'String!': { cursor: 'Names the state after this event: the next `after`.' },
       'Boolean!': {
-        snapshot: 'Whether `upserted` is the whole list: then the client discards its copy.',
+        snapshot: 'Whether each `upserted` is a whole list: then the client discards its copy.',
       },
+      'DateTime!': {
+        asOf: 'When the read began that last confirmed the list: some seconds ago where it is long.',
+      },
+    }),
+    status: t.expose('status', {
+      ...nonNull(perAccount, 'Whether the list follows its source.'),
+      type: FeedStatus,
+    }),
+  };
+}
+
+/** The fields of an event, or of a part of one, that tell what changed in the list of positions. */
+export function positionFields(t: FieldBuilder<Delta<Position>>) {
+  return {
+    ...exposed(t, perAccount, {
       '[ID!]!': {
         opened: 'Ids of those that were opened.',
         closed: 'Ids of those that are no longer open.',
       },
-      'DateTime!': {
-        asOf: 'When the call was sent that last confirmed the list: some seconds ago where it is long.',
-      },
     }),
     upserted: t.expose('upserted', {
-      ...nonNull(perAccount, 'Positions that are new or have changed.'),
+      ...nonNull(perAccount, 'Positions that are new or have changed; all of them on a snapshot.'),
       type: [PositionRef],
     }),
     ticks: t.expose('ticks', { ...ofTicks, type: [PositionTickRef] }),
+  };
+}
+
+const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges').implement({
+  description: 'What turns the list that the client holds into the present one.',
+  fields: (t) => ({
+    ...eventFields(t),
+    ...positionFields(t),
     totals: t.expose('totals', {
       ...nonNull(perAccount, 'Sums over the present list.'),
       type: PositionTotalsRef,
-    }),
-    status: t.expose('status', {
-      ...nonNull(perAccount, 'Whether the list follows the gateway.'),
-      type: FeedStatus,
     }),
   }),
 });
