@@ -59,7 +59,7 @@ export const CONNECTIONS = {
 
 export type ConnectionBounds = Partial<typeof CONNECTIONS>;
 
-/** What the owner of a schema has to say. */
+/** The options that have no default. */
 interface NeededOptions extends Pick<AdmissionParts, 'documents' | 'maxCost'> {
   readonly schema: GraphQLSchema;
   readonly log: Log;

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 const LENGTH = 16;
 
-/** Without a key of its own the process hashes alike in all lines, and unlike any other. */
+/** A process without a configured key hashes alike in all of its lines, and unlike any other process. */
 const OF_PROCESS = randomBytes(32);
 
 /** Stands in the log for an account's login or a client's address: the same for the same, and of use to nobody without the key. */

@@ -10,7 +10,7 @@ export interface LogOutputOptions {
   readonly droppedLine: (count: number) => string;
 }
 
-// At 400 bytes a line, ten seconds of a thousand requests each.
+// Ten seconds of a thousand requests each, at 400 bytes a line.
 const MAX_BYTES = 4_194_304;
 // A write costs as much as ten lines, since it wakes the reader.
 const BATCH_MS = 20;
@@ -75,7 +75,7 @@ export function createLogOutput({ fd, maxBytes = MAX_BYTES, droppedLine }: LogOu
       onEmpty = resolve;
       await within(steadyClock, ms, promise);
     },
-    /** At the exit of the process. Behind what the reader has taken in part a line would break another one in two. */
+    /** Called at the exit of the process. A line that the reader has taken in part must not be broken by another. */
     writeLast(): void {
       if (unwritten === 0) writeWithin(LAST_MS, fd, Buffer.from(batch));
     },

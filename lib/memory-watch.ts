@@ -41,7 +41,7 @@ export function watchMemory(log: Pick<Log, 'warn' | 'info'>, clock: Clock) {
     }
   }
 
-  /** With little to do V8 would not collect for minutes, and what was released would still count. */
+  /** Collects garbage as well: an idle V8 would not for minutes, and released memory would still count. */
   function checkAfter(ms: number): void {
     cancelCheck = clock.after(ms, () => {
       const startedAtMs = performance.now();

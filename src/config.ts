@@ -115,7 +115,7 @@ function settle(
     redisDurability: isWished ? ('wished' as const) : redisDurability,
     /** A file, or the word `memory`. */
     orderStore,
-    // In memory they are part of the heap, half a kilobyte each.
+    // Records in memory are part of the heap, half a kilobyte each.
     orderRecordsMax: values.orderRecordsMax ?? (isInMemory ? 200_000 : 2_000_000),
     introspection: values.introspection ?? sandbox,
     graphiql: values.graphiql ?? sandbox,

@@ -1,4 +1,4 @@
-/** Called only where a document selects such a list. */
+/** Sizes a list at run time; called only where a document selects such a list. */
 export type SizeOf = (name: string) => number;
 
 /** Inputs of a cost beside the document. */

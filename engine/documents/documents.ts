@@ -98,7 +98,7 @@ export interface PreparedOperation extends OperationFacts, Executable {
 type Refused = { readonly errors: readonly GraphQLError[] };
 type DocumentResult = PreparedDocument | (Refused & Pick<PreparedDocument, 'tokens'>);
 
-/** What they refuse, `@defer` where it would not be followed, is answered all the same. */
+/** These rules refuse `@defer` where it would not be followed; such a document is answered all the same. */
 const ANSWERED_IN_ONE_PIECE = new Set<ValidationRule>([
   DeferStreamDirectiveOnRootFieldRule,
   DeferStreamDirectiveOnValidOperationsRule,

@@ -77,7 +77,7 @@ export class Meter {
     await this.scheduler.turn(this.client);
   }
 
-  /** What a list waits for before it is made: in a costly mutation, whose writes have waited for nothing, room. */
+  /** Resolves when a list may be made: a costly mutation, whose writes have waited for nothing, waits for room. */
   get listRoom(): Promise<void> | null {
     return this.#isWrite && this.#estimate > COSTLY_FIELDS ? this.#enter() : null;
   }

@@ -65,7 +65,7 @@ export function factsOf(
   const marks = new Set<Sharing>();
   const deprecated = new Set<string>();
   const notInSubscriptions = new Map<FieldNode, string>();
-  /** Those that depend on no variable: each of several types may lead to the same. */
+  /** The amounts that depend on no variable: each of several types may lead to the same. */
   const abstractAmounts = new Map<string, number>();
   let isUnmarked = false;
   let isAlwaysTraced = false;

@@ -16,7 +16,7 @@ export interface PublicCause extends Pick<GraphQLError, 'message' | 'extensions'
   readonly outcome?: Attribution;
   /** The reason of the failure, where the code does not say it. */
   readonly reason?: string | null;
-  /** What the log is told as a fault, though its code is not INTERNAL. */
+  /** The error that is logged as a fault, though its code is not INTERNAL. */
   readonly fault?: unknown;
 }
 

@@ -4,7 +4,7 @@ import type { MaybePromise } from '../maybe-promise.ts';
 
 /** Keys that replicas share, or that outlive the process, each until a date. */
 export interface SharedKeys {
-  /** Those from before the start. */
+  /** The keys from before the start. */
   readonly known?: Iterable<readonly [key: string, untilMs: number]>;
   add(key: string, untilMs: number): void;
   /** `wasHere`: whether this process knew it. */

@@ -84,7 +84,7 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     else this.#turn.soon();
   }
 
-  /** Whose list it is has surely changed, as after an order. */
+  /** Polls at once: the account has surely changed, as after an order. */
   accountChanged(): void {
     this.pollNow();
   }
@@ -138,7 +138,7 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     this.#startedAtMs = clock.now();
     this.#expectList();
     const polling = this.#poll(token)
-      // What fails behind the call has failed as well, or the list would stand still for good.
+      // A failure behind the call is a failed poll too, or the list would stand still for good.
       .catch((error: unknown): PollOutcome => ({ kind: 'failed', error }))
       .then((outcome) => this.#polled(outcome));
     fireAndForget('live feed', polling);

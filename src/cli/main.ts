@@ -22,7 +22,7 @@ process.exitCode = await dispatch(COMMANDS, process.argv.slice(2), {
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   },
 });
-// What an extension or a plugin keeps open, such as a timer or a pool, must not keep a command that has ended.
+// A timer or a pool that an extension or a plugin keeps open must not keep a command that has ended.
 for (const stream of [process.stdout, process.stderr]) {
   await new Promise((resolve) => stream.write('', resolve));
 }

@@ -56,7 +56,7 @@ export function plainText(allowed: string, pattern = /\S/): Kind<string> {
 const MIN_SECRET_BYTES = 32;
 
 export const sharedSecret = textWithout(
-  // With one that an environment or a file has added no token would verify.
+  // A line end that an environment or a file has added would let no token verify.
   (text) => (/[\r\n]/.test(text) ? ['with a line end in it'] : []),
   (text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES,
   `a shared secret of at least ${MIN_SECRET_BYTES} bytes`,

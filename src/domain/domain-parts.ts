@@ -44,7 +44,7 @@ export interface DomainParts {
   /** Null where no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
-  /** Those in which long work is done. */
+  /** The turns in which long work is done. */
   readonly turns?: FairScheduler;
   readonly heartbeatMs?: number | undefined;
   readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;

@@ -126,7 +126,7 @@ export function createBackend(
     const { body = method === 'DELETE' ? undefined : {}, idempotencyKey } = request;
     const headers = new Map([[KEY, idempotencyKey ?? forwardedKey(context) ?? randomUUID()]]);
     if (method === 'DELETE' && body !== undefined) headers.set('content-type', 'application/json');
-    // What the backend refuses has been sent, and counts.
+    // A write that the backend refuses has been sent, and counts.
     const exchange = await services.writeLimits.write(clientOf(caller), name, async () => {
       const sent = await send(context, name, { ...request, body }, headers);
       if (!sent.sent) throw failure(name, sent, 'unknown');

@@ -156,7 +156,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       // The getters of a value run when its size is read.
       const read = () =>
         runInExtension(guest, () => sharedValue(name, source, args, seconds, () => run(deadline)));
-      // Those who wait for the same value have more time.
+      // Requests that wait for the same value have more time.
       return bounded === deadline ? read() : withinDeadline(bounded, null, read);
     };
     // A resolver of three parameters can be compiled.

@@ -135,7 +135,7 @@ export function readableError(thrown: unknown): Error {
       const isOfTexts = typeof message === 'string' && typeof stack === 'string';
       const isOwnCause = originalError === thrown;
       if (isOfTexts && !isOwnCause && isPlainJson([extensions, path])) {
-        // With a path, such as one of another service's answer, GraphQL would take it for an error of that field.
+        // GraphQL would take an error with a path, such as one of another service's answer, for one of that field.
         return Array.isArray(path)
           ? Object.assign(new GraphQLError(message, { extensions }), { stack })
           : thrown;

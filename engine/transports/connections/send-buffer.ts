@@ -80,7 +80,7 @@ export class SendBuffer {
     return this.bytes <= this.#sums.perConnection;
   }
 
-  /** Where there is none, `ready` is called once there may be room: its caller checks again then. */
+  /** Calls `ready` later, where there is no room now, once there may be some: its caller checks again then. */
   hasRoom(ready?: () => void): boolean {
     const hasRoom = this.#sums.hasRoom(this.recipient.caller, this.bytes);
     if (!hasRoom && ready) this.#sums.wait(this, ready);

@@ -9,7 +9,7 @@ const LENGTH_OF_16_BITS = 126;
 const LENGTH_OF_64_BITS = 127;
 const MAX_SHORT = 125;
 const MAX_UINT_16 = 65_535;
-// To copy a larger value into one frame would take longer than all the rest of the write.
+// Copying a larger value into one frame would take longer than all the rest of the write.
 const MAX_COPIED = 16_384;
 const NOTHING = Buffer.alloc(0);
 const END = Buffer.from('}');

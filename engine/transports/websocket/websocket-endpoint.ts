@@ -51,8 +51,8 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
     }
     if (!isAllowedPage(request, origins, tokens.cookie)) return foreign(request);
     if (isDraining) return UNAVAILABLE;
-    // With a body Node 26 hands over something else than the connection, which `ws` cannot read; Node 24 hands over the
-    // body as the first frames.
+    // Where there is a body, Node 26 hands over something other than the connection, which `ws` cannot read; Node 24 hands
+    // over the body as the first frames.
     if (socket !== request.socket || hasBody(request)) return malformed('it has a body');
     if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') {
       refused('messages');

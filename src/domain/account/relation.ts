@@ -48,7 +48,7 @@ export function relate(
   if (!isSame && canTell && logicalTime < listTime) return 'snapshot-outdated';
   // A list that differs has to be asked for late enough, since an earlier one may be behind for however long it stands.
   const provenAtMs = isSame ? nowMs : list.sentAtMs;
-  // Those that are the same are all there.
+  // No position is missing where the two agree.
   const ids = awaitsPositions && !isSame ? (positions?.ids ?? []) : [];
   const awaited =
     ids.length === 0 ? left : new Map([...ids.map((id) => [id, receivedAtMs] as const), ...left]);

@@ -20,7 +20,7 @@ export interface ViewerGatewayParts {
   readonly client: GatewayClient;
   readonly ledger: ProofLedger;
   readonly trials: ProofTrials;
-  /** Is told which operations accept tokens and which refuse them. */
+  /** Counts which operations accept tokens and which refuse them. */
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
   /** Called with every answer of op 12, a poll's too. */
   readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;

@@ -139,7 +139,7 @@ function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
   return {
     group: key,
     size: copy.version.size,
-    /** In the gateway's last answer, which is not served where it has far fewer. */
+    /** The size of the gateway's last answer, which is not served where it has far fewer. */
     offered: offeredSize,
     skipped: copy.skipped,
     unknownValues: copy.unknownValues,

@@ -159,7 +159,7 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
       const isFirst = followers === 1;
       const cached = isFirst && !isYoung() ? sessions.cached(viewer) : null;
       if (cached !== null) received(cached);
-      // Where all that is known is too old, the first event waits for the one read.
+      // The first event waits for the one read where all that is known is too old.
       const isFresh = isYoung() && wantedAfter === null && !isReading;
       if (!isFresh && retry.failures === 0 && !state.isWithheld) {
         hold.withhold(isFirst ? firstListMs : pollMs);

@@ -8,7 +8,7 @@ import type { CatalogsOptions } from '../catalogs-options.ts';
 import { createGroupCatalog, type GroupCatalog } from './group-catalog.ts';
 import { createStoredCopies } from './stored-copies.ts';
 
-/** Whose call of op 1 it is, and what for: no reader waits for a `refresh`, and a `proof` has to be a 200, which a 304 is not. */
+/** A call of op 1, with its caller and purpose: no reader waits for a `refresh`, and a `proof` has to be a 200, not a 304. */
 interface CatalogFetch {
   readonly viewer: Viewer;
   readonly group: string;
@@ -69,7 +69,7 @@ export function createCatalogCache(options: CatalogsOptions) {
     },
   });
 
-  /** Those of all groups, also while they are fetched anew. */
+  /** The catalogs of all groups, also while they are fetched anew. */
   function all(): readonly GroupCatalog[] {
     const found: GroupCatalog[] = [];
     catalogs.forEach((catalog) => {
