@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { traits } from '../../engine/operation/field-traits.ts';
 import { idempotencyKey } from '../domain/trading/input-rules.ts';
 import { notSent } from '../domain/trading/order-errors.ts';
-import { type Placed, type Submission, unsentReason } from '../domain/trading/outcome.ts';
+import { type OrderResult, type Submission, unsentReason } from '../domain/trading/outcome.ts';
 import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket.ts';
 import { reads } from './account-read.ts';
 import { needed, RefusalRef } from './acknowledge.ts';
@@ -15,7 +15,7 @@ import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 import { nullable } from './sharing.ts';
 
-type PlacedAs<Outcome extends Submission['kind']> = Placed & {
+type PlacedAs<Outcome extends Submission['kind']> = OrderResult & {
   readonly outcome: Extract<Submission, { kind: Outcome }>;
   /** The scope in which the fields of a result without a write are read. */
   readonly afterwards?: Scope;
@@ -23,7 +23,7 @@ type PlacedAs<Outcome extends Submission['kind']> = Placed & {
 
 type Result = PlacedAs<'accepted'> | PlacedAs<'rejected'> | PlacedAs<'unknown'>;
 
-const OrderOutcome = builder.interfaceRef<Placed>('OrderOutcome').implement({
+const OrderOutcome = builder.interfaceRef<OrderResult>('OrderOutcome').implement({
   description: 'What every outcome of an order has.',
   fields: (t) => ({
     idempotencyKey: t.exposeString('idempotencyKey', {
@@ -140,7 +140,7 @@ const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
   description:
     'What became of an order: taken, refused, or not known. An error but `INTERNAL` means that this request was not sent, and leaves the key as it was; with `extensions.earlierUnknown`, whether an earlier request with it was sent is not known.',
   types: [OrderAcceptedRef, OrderRejectedRef, OrderOutcomeUnknownRef],
-  resolveType: ({ outcome }: Placed) => TYPE_OF[outcome.kind],
+  resolveType: ({ outcome }: OrderResult) => TYPE_OF[outcome.kind],
 });
 
 // An order is traced whatever the share of the requests that are, and no fault of a plugin hides what became of it.
@@ -221,6 +221,6 @@ async function place(
 }
 
 /** Returns the same object: its outcome determines the variant, which the type alone cannot express. */
-function toResult(placed: Placed): Result {
+function toResult(placed: OrderResult): Result {
   return placed as Result;
 }

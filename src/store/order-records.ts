@@ -217,7 +217,10 @@ export function isOfNeverSent(id: string): boolean {
 export const FEW_RECORDS = 20;
 
 /** How many records of one kind an account may have, one of its tokens, and its orders that the gateway has rejected. */
-export function mostOf({ maxPerAccount = Number.POSITIVE_INFINITY }: RecordBounds, id: string) {
+export function recordQuota(
+  { maxPerAccount = Number.POSITIVE_INFINITY }: RecordBounds,
+  id: string,
+) {
   const tenth = Math.max(1, Math.floor(maxPerAccount / 10));
   const account = isOfNeverSent(id) ? tenth : maxPerAccount;
   const half = Math.ceil(account / 2);
@@ -234,7 +237,7 @@ export type Share = (typeof SHARES)[number];
 type Held = Readonly<Record<Share | 'rejectedOfToken', number>>;
 
 /** The part for which one more is refused; undefined where there is room. */
-export function fullShare(held: Held, most: ReturnType<typeof mostOf>): Share | undefined {
+export function fullShare(held: Held, most: ReturnType<typeof recordQuota>): Share | undefined {
   const isFull = (share: keyof Held) => held[share] >= most[share];
   return SHARES.find(
     (share) => isFull(share) && (share !== 'rejected' || isFull('rejectedOfToken')),
@@ -249,7 +252,11 @@ export function mostOfOthers(max: number): number {
 /** Below so much of a share nobody need be told, nor look whose the records of an account are. */
 export const NEARLY = 0.8;
 
-export function isNearlyFull(most: ReturnType<typeof mostOf>, ofAccount: number, ofToken: number) {
+export function isNearlyFull(
+  most: ReturnType<typeof recordQuota>,
+  ofAccount: number,
+  ofToken: number,
+) {
   return ofAccount >= NEARLY * most.account || ofToken >= NEARLY * most.token;
 }
 
@@ -323,7 +330,7 @@ export class AccountRecordsFullError extends RecordsUnavailableError {
   constructor(bounds: RecordBounds, id: string, whose: Share, freeInMs: number) {
     const what = isOfNeverSent(id) ? 'records of orders that were never sent' : 'order records';
     const of = whose === 'rejected' ? 'account for rejected orders' : whose;
-    super(`all ${mostOf(bounds, id)[whose]} ${what} of this ${of} are in use`, {
+    super(`all ${recordQuota(bounds, id)[whose]} ${what} of this ${of} are in use`, {
       earlierUnknown: false,
     });
     this.whose = whose;

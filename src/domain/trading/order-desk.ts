@@ -16,7 +16,7 @@ import {
 } from './order-errors.ts';
 import type { OrderLines } from './order-line.ts';
 import type { Orders } from './orders.ts';
-import { isUnsent, type Placed } from './outcome.ts';
+import { isUnsent, type OrderResult } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
@@ -44,7 +44,7 @@ export function createOrderDesk(
   }
 
   /** Counts what leaves its client in doubt about an order. */
-  async function counted<T extends Placed | null>(asked: Promise<T>): Promise<T> {
+  async function counted<T extends OrderResult | null>(asked: Promise<T>): Promise<T> {
     try {
       const placed = await asked;
       if (placed?.outcome.kind === 'unknown') metrics.doubts.add('unknown');
@@ -56,7 +56,7 @@ export function createOrderDesk(
     }
   }
 
-  function note(viewer: Viewer, ticket: Ticket, placed: Placed): void {
+  function note(viewer: Viewer, ticket: Ticket, placed: OrderResult): void {
     const { outcome, replayed } = placed;
     if (replayed) metrics.replays.add();
     else metrics.orders.add(isUnsent(outcome) ? 'expired' : outcome.kind);
@@ -70,12 +70,12 @@ export function createOrderDesk(
     log.info(lines.ofOrder(viewer, ticket, placed), 'order');
   }
 
-  async function place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
+  async function place(viewer: Viewer, ticket: Ticket): Promise<OrderResult> {
     if (!ticket.saysKind) {
       metrics.ordersOfNoKind.add();
       if (needsKind) throw broken('input.kind', 'must be given: MARKET, or PENDING with its price');
     }
-    let placed: Placed;
+    let placed: OrderResult;
     try {
       const proof = await proofBefore(viewer, ticket.operation);
       placed = await limits.order(proof, () => orders.place(viewer, proof, ticket));
@@ -89,7 +89,7 @@ export function createOrderDesk(
     return placed;
   }
 
-  async function placedBefore(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {
+  async function placedBefore(viewer: Viewer, idempotencyKey: string): Promise<OrderResult | null> {
     return orders.placed(await proofBefore(viewer), idempotencyKey);
   }
 
@@ -97,7 +97,7 @@ export function createOrderDesk(
     viewer: Viewer,
     idempotencyKey: string,
     sinceMs: number | null,
-  ): Promise<Placed> {
+  ): Promise<OrderResult> {
     const proof = await proofBefore(viewer);
     try {
       const placed = await orders.void(proof, idempotencyKey, sinceMs);

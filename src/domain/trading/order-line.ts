@@ -4,7 +4,7 @@ import { redact } from '../../../lib/redact.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import { partsOf, type Viewer } from '../auth/viewer.ts';
 import { isBeforeSending, leavesDoubt } from './order-errors.ts';
-import type { Placed, Submission } from './outcome.ts';
+import type { OrderResult, Submission } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
 // A client sends whatever text it likes.
@@ -28,7 +28,7 @@ export function orderLines(hashKey: string | null) {
   return {
     /** The members that name an order, in every line that is about one. */
     ofKey,
-    ofOrder({ requestId, account }: Viewer, ticket: Ticket, end: Placed | Error) {
+    ofOrder({ requestId, account }: Viewer, ticket: Ticket, end: OrderResult | Error) {
       const { account: claimed, ...of } = ofKey({ account, key: ticket.idempotencyKey });
       if (end instanceof Error) return { requestId, ...of, ...askedOf(ticket), ...failureOf(end) };
       const { outcome, replayed, earlierUnknown } = end;

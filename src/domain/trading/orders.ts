@@ -17,7 +17,7 @@ import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 import { keyAgeAt, keyMadeProblem, keyTime } from './key-made.ts';
 import { KeyForgottenError } from './order-errors.ts';
-import { isVoided, type Placed, unknownSince, VOIDED } from './outcome.ts';
+import { isVoided, type OrderResult, unknownSince, VOIDED } from './outcome.ts';
 import { createRecorder } from './recorder.ts';
 import { createSubmitter, type SubmitterOptions } from './submitter.ts';
 import { inputDigest, type Ticket } from './ticket.ts';
@@ -27,7 +27,7 @@ interface InFlightOrder {
   readonly inputDigest: string;
   /** Resolves to true once the key is reserved for this order, to false where it ended without a reservation. */
   readonly isFirst: Promise<boolean>;
-  readonly done: Promise<Placed>;
+  readonly done: Promise<OrderResult>;
 }
 
 /** Time to record the outcome before others take a pending order's process for dead. */
@@ -67,7 +67,7 @@ export class Orders {
    * Throws an InputError (another order has this key), a RecordsUnavailableError (this request was not sent, and of
    * earlier ones it says what is known) or a GatewayError (the order was surely not taken, its key is free).
    */
-  async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<Placed> {
+  async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<OrderResult> {
     if (viewer.account !== proof.account) throw new Error('the proof is of another account');
     const digest = inputDigest(ticket);
     const id = recordId(proof.account, ticket.idempotencyKey);
@@ -89,7 +89,7 @@ export class Orders {
   }
 
   /** The outcome under a key; waits while the order is in flight. Null where nothing is recorded. */
-  async placed(proof: AccountProof, key: string): Promise<Placed | null> {
+  async placed(proof: AccountProof, key: string): Promise<OrderResult | null> {
     const { account } = proof;
     const id = recordId(account, key);
     for (;;) {
@@ -109,7 +109,7 @@ export class Orders {
    * Closes an unused key; of a used one the outcome, waited for while the order is in flight. `sinceMs`: when the key was
    * made, by the date of this server. Throws a KeyForgottenError where the records do not reach back to that.
    */
-  async void(proof: AccountProof, key: string, sinceMs: number | null): Promise<Placed> {
+  async void(proof: AccountProof, key: string, sinceMs: number | null): Promise<OrderResult> {
     const { account, tokenHash } = proof;
     const { records, clock } = this.#options;
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
@@ -148,12 +148,12 @@ export class Orders {
   }
 
   /** The outcome of the order of a key that is in flight here; null where the records have to say it. */
-  async #endOf(id: string): Promise<Placed | null> {
+  async #endOf(id: string): Promise<OrderResult | null> {
     const placed = await this.#inFlight.get(id)?.done.catch(() => null);
     return placed && !isVoided(placed.outcome) ? { ...placed, replayed: true } : null;
   }
 
-  #take(id: string, viewer: Viewer, ticket: Ticket, digest: string): Promise<Placed> {
+  #take(id: string, viewer: Viewer, ticket: Ticket, digest: string): Promise<OrderResult> {
     const { promise: isFirst, resolve } = Promise.withResolvers<boolean>();
     const done = this.#run(viewer, ticket, digest, () => resolve(true)).finally(() => {
       this.#inFlight.delete(id);
@@ -170,7 +170,7 @@ export class Orders {
     ticket: Ticket,
     digest: string,
     onReserved: () => void,
-  ): Promise<Placed> {
+  ): Promise<OrderResult> {
     const { account } = viewer;
     const { idempotencyKey } = ticket;
     for (;;) {
@@ -241,7 +241,7 @@ export class Orders {
   }
 
   /** Another process may have sent it, and changed the account behind what this one has in memory. */
-  #replayed(account: Account, idempotencyKey: string, record: OrderRecord): Placed {
+  #replayed(account: Account, idempotencyKey: string, record: OrderRecord): OrderResult {
     // The process of an order that is pending past its deadline is dead, and whether the gateway got the order is unknown.
     const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
     return { outcome: this.#submitter.report(account, outcome), idempotencyKey, replayed: true };
@@ -274,7 +274,11 @@ export class Orders {
 }
 
 /** Throws where an order may have had the key before the records begin. */
-function voided(idempotencyKey: string, { rememberedMs }: KeyClosing, keyAgeMs: number): Placed {
+function voided(
+  idempotencyKey: string,
+  { rememberedMs }: KeyClosing,
+  keyAgeMs: number,
+): OrderResult {
   if (keyAgeMs > rememberedMs) {
     throw new KeyForgottenError('the records do not reach back to when the key was made');
   }
@@ -282,7 +286,7 @@ function voided(idempotencyKey: string, { rememberedMs }: KeyClosing, keyAgeMs: 
 }
 
 /** The answer to an order whose key is closed, which is about this request; nobody may know of earlier ones. */
-function refused(idempotencyKey: string, { rememberedMs, keyAgeMs }: KeyClosing): Placed {
+function refused(idempotencyKey: string, { rememberedMs, keyAgeMs }: KeyClosing): OrderResult {
   const earlierUnknown = keyAgeMs > rememberedMs;
   const message = earlierUnknown ? EARLIER_UNKNOWN : null;
   return { outcome: { ...VOIDED, message }, idempotencyKey, replayed: true, earlierUnknown };

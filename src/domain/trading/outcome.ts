@@ -10,7 +10,7 @@ import type { RecordedOutcome, RecordedRejection } from '../../store/order-recor
 /** The outcome of an order that may have reached the gateway, as its record keeps it. "Unknown" is not "failed". */
 export type Submission = RecordedOutcome;
 
-export interface Placed {
+export interface OrderResult {
   readonly outcome: Submission;
   readonly idempotencyKey: string;
   /** Nothing was sent for this answer: it is the recorded outcome of an earlier request. */

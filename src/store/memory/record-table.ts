@@ -7,7 +7,6 @@ import {
   isGatewayRejection,
   isNearlyFull,
   isOfNeverSent,
-  mostOf,
   mostOfOthers,
   NEARLY,
   type OrderRecord,
@@ -18,6 +17,7 @@ import {
   type Reservation,
   rank,
   recordId,
+  recordQuota,
   shareOf,
   toOrderRecord,
 } from '../order-records.ts';
@@ -80,7 +80,7 @@ export function createRecordTable(options: RecordTableOptions) {
     if (size() >= (own.size < FEW_RECORDS ? max : mostOfOthers(max))) {
       throw new RecordsFullError(max, oldest && RECORD_LIFE_MS - ageMs(oldest));
     }
-    const most = mostOf(options, id);
+    const most = recordQuota(options, id);
     if (own.size < NEARLY * most.token) return;
     const alike = [...own].filter(
       (record) => isOfNeverSent(record.reservation.id) === isOfNeverSent(id) && !isOver(record),

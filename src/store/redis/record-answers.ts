@@ -6,7 +6,6 @@ import {
   FEW_RECORDS,
   isGatewayRejection,
   mayHaveChanged,
-  mostOf,
   mostOfOthers,
   NEARLY,
   type OrderRecord,
@@ -19,6 +18,7 @@ import {
   type Reservation,
   rank,
   recordId,
+  recordQuota,
   SHARES,
   shareOf,
   toOrderRecord,
@@ -94,7 +94,7 @@ export function addArguments(
   bounds: RecordBounds,
   [epoch, member, durability]: readonly [string, string, string],
 ): (string | number)[] {
-  const most = mostOf(bounds, id);
+  const most = recordQuota(bounds, id);
   return [
     epoch,
     recordId(account, key),

@@ -2,10 +2,10 @@ import {
   fullShare,
   isNearlyFull,
   isOfNeverSent,
-  mostOf,
   NEARLY,
   RECORD_LIFE_MS,
   type RecordBounds,
+  recordQuota,
   type Share,
   shareOf,
 } from '../order-records.ts';
@@ -40,7 +40,7 @@ export function shareRefusal(
   { account, reservation }: OrderContent,
   { statements, bounds, clock, forget }: AccountShareOptions,
 ): TaskRefusal | null {
-  const most = mostOf(bounds, reservation);
+  const most = recordQuota(bounds, reservation);
   // The index alone says of nearly every account that it has room.
   if (Number(statements.account.get(account)?.held) < NEARLY * most.token) return null;
   const asked = {

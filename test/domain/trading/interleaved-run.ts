@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
-import type { Placed } from '../../../src/domain/trading/outcome.ts';
+import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { GatewayError, NotAttemptedError } from '../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
@@ -80,7 +80,7 @@ interface Call {
 
 interface Answer {
   readonly operation: Operation;
-  readonly result: Placed | Error | null;
+  readonly result: OrderResult | Error | null;
 }
 
 const KEY = 'k';
@@ -163,7 +163,7 @@ export function beginRun(scenario: Scenario): Run {
   function start(n: number, operation: Operation): void {
     started.add(n);
     const replica = replicas[operation.at] as Orders;
-    const end = (result: Placed | Error | null) => {
+    const end = (result: OrderResult | Error | null) => {
       if (!dead.has(operation.at)) answers.push({ operation, result });
     };
     perform(replica, operation).then(end, end);
@@ -353,7 +353,7 @@ function assertRules(
   }
 }
 
-function isOutcome(result: Placed | Error | null): result is Placed {
+function isOutcome(result: OrderResult | Error | null): result is OrderResult {
   return result !== null && !(result instanceof Error);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { KeyForgottenError } from '../../../src/domain/trading/order-errors.ts';
-import type { Placed } from '../../../src/domain/trading/outcome.ts';
+import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
 import { VOIDED } from '../../../src/domain/trading/outcome.ts';
 import {
   type OrderRecord,
@@ -20,8 +20,8 @@ import {
 } from './order-stage.ts';
 
 const HOUR_MS = 3_600_000;
-const closed: Placed = { outcome: VOIDED, idempotencyKey: 'k', replayed: false };
-const closedBefore: Placed = { ...closed, replayed: true };
+const closed: OrderResult = { outcome: VOIDED, idempotencyKey: 'k', replayed: false };
+const closedBefore: OrderResult = { ...closed, replayed: true };
 
 describe('an unused key', () => {
   test('is closed for whatever comes later of its account, here and in other processes, whatever it orders', async () => {
