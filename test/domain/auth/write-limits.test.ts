@@ -8,8 +8,6 @@ import { GatewayError } from '../../../src/gateway/errors.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { proofOf } from '../trading/order-stage.ts';
-import { viewerOf } from '../viewer.ts';
 
 const REJECTED = { error: 'NO', message: null, email: null, ok: null, details: null };
 const GRANTED = { accessToken: 'new', refreshToken: null, passkey: null };
@@ -148,14 +146,6 @@ test('a reset where its e-mail has signed in lately is kept from nobody elsewher
     const forgot = () => limits.forgotPassword(by, 'demo@example.com', async () => 'sent');
     expect(await refusedOf(9, forgot)).toBe(6);
   }
-});
-
-test('orders have a limit of their own, beside which half as much is kept for other tokens', async () => {
-  const { limits, refusedOf } = stage();
-  const order = (token: string) => () => limits.order(proofOf(viewerOf(token)), async () => 'done');
-  expect(await refusedOf(310, order('one'))).toBe(0);
-  expect(await refusedOf(310, order('other'))).toBe(10);
-  expect(await refusedOf(310, order('third'))).toBe(20);
 });
 
 test('each small write has a share of its own, of an account or else of an address', async () => {

@@ -225,22 +225,6 @@ describe('in a minute', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await app.query(text, { token: other })).errors).toEqual([]);
   });
-
-  test('events beyond their account’s share are merged and delayed, and say so', async () => {
-    const query =
-      'subscription { positionChanges { cursor upserted { id symbol side units profit name } } }';
-    await using app = await startTestApp({ MAX_COST: '640', POSITIONS_POLL_MS: '100' });
-    const token = app.sandbox.token({ email: 'pro@example.com' });
-    using raw = await initializedSocket(app, token);
-    for (let at = 0; at < 6; at += 1) raw.subscribe(`${at}`, query);
-    // Each event has some 150 fields of 3,200 a minute: the twenty-second has to wait.
-    await eventually(() => {
-      app.sandbox.tick();
-      return raw.messages.some(({ payload }) => payload?.extensions?.waitedMs > 0);
-    });
-    const bystander = await app.signIn();
-    expect((await app.query('{ session { login } }', { token: bystander })).errors).toEqual([]);
-  });
 });
 
 const TIMES = 20;

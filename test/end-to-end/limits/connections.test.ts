@@ -7,7 +7,7 @@ import { limited } from '../../support/limits.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { UPGRADE } from '../../support/websocket-frames.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
-import { initializedSocket, isServed, openSocket } from '../live/raw-socket.ts';
+import { initializedSocket, openSocket } from '../live/raw-socket.ts';
 import { CHANGES } from '../live/watcher.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import { codesOf } from './every-transport.ts';
@@ -100,21 +100,6 @@ test.each([
   },
 );
 
-test('an address has a limit of connections, sockets too; one more is closed', async () => {
-  await using app = await startTestApp({}, { limits: limited('connections', 2) });
-  using first = await healthy(app);
-  using _second = await healthy(app);
-  using third = await openRaw(app.url);
-  await eventually(() => third.isClosed);
-  expect(third.received).toBe('');
-  expect(await seriesValue(app, 'refusals_total{limit="connections"}')).toBe(1);
-  first.socket.write(UPGRADE);
-  await eventually(() => expect(first.received).toContain('101 Switching Protocols'));
-  expect(await hasRoom(app)).toBe(false);
-  first.socket.destroy();
-  await eventually(() => hasRoom(app));
-});
-
 test('behind a trusted proxy each address has a limit of unproved sockets; one more is answered 429', async () => {
   await using app = await startTestApp(
     { TRUSTED_PROXIES: '127.0.0.1' },
@@ -154,54 +139,6 @@ test.each([
     kept.destroy();
   },
 );
-
-const demo = () => lasting.sandbox.token({ email: 'demo@example.com' });
-
-test('an account has a limit of sockets; one more is closed with 1013', async () => {
-  const tokens = [demo(), demo(), demo()] as const;
-  using sockets = new DisposableStack();
-  using first = await initializedSocket(lasting, tokens[0]);
-  await first.watch('1');
-  // Half of them for each token.
-  for (let at = 1; at < 128; at += 1) {
-    await sockets.use(await initializedSocket(lasting, tokens[at % 2])).watch('1');
-  }
-  for (const each of tokens) {
-    using oneMore = await initializedSocket(lasting, each);
-    oneMore.subscribe('1', CHANGES);
-    expect(await oneMore.close()).toEqual({ code: 1013, reason: 'Too many sockets' });
-  }
-  expect(await isServed(lasting, lasting.sandbox.token({ email: 'pro@example.com' }))).toBe(true);
-  // A socket that disconnects makes room.
-  first.socket.terminate();
-  await eventually(() => isServed(lasting, tokens[0]));
-});
-
-test('an account has a limit of subscriptions over all its sockets, though none was proved as they began', async () => {
-  const tokens = [1, 2, 3].map(() => lasting.sandbox.token({ email: 'fresh@example.com' }));
-  using first = await initializedSocket(lasting, tokens[0]);
-  using second = await initializedSocket(lasting, tokens[1]);
-  using third = await initializedSocket(lasting, tokens[2]);
-  const sockets = [first, second, third];
-  for (let at = 0; at < 90; at += 1) for (const raw of sockets) raw.subscribe(`${at}`, CHANGES);
-  const refused = () =>
-    sockets
-      .flatMap(({ messages }) => messages)
-      .flatMap(({ payload }) => payload?.errors ?? (Array.isArray(payload) ? payload : []));
-  await eventually(() => expect(refused()).toHaveLength(270 - 256));
-  for (const { extensions } of refused()) {
-    expect(extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
-  }
-  expect(codesOf((await first.watch('later')).payload)).toEqual(['RATE_LIMITED']);
-  third.socket.terminate();
-  await eventually(async () => {
-    first.messages.length = 0;
-    first.subscribe('again', CHANGES);
-    await eventually(() => first.of('again').length > 0, first.whileOpen);
-    return first.of('again')[0]?.type === 'next';
-  });
-  expect(second.closed).toBeNull();
-});
 
 test('subscriptions that fail to start leave room for others, however many they are', async () => {
   const token = lasting.sandbox.token({ email: 'swapfree@example.com' });

@@ -43,14 +43,6 @@ const start = (only: string, environment = {}) =>
 
 const demo = (app: TestApp) => app.sandbox.token({ email: 'demo@example.com' });
 
-test('who signs in does so by a document that nobody has sent, whatever neighbours have sent', async () => {
-  await using app = await startTestApp({}, { limits: onlyLimited('documents', 1) });
-  await app.query('{ a: __typename }');
-  expect(codesOf(await app.query('{ b: __typename }'))).toEqual(['RATE_LIMITED']);
-  const token = await app.signIn();
-  expect((await app.query('{ customerId }', { token })).data).toBeDefined();
-});
-
 test('so does who has sent them with a proved token, some times in a minute', async () => {
   await using app = await startTestApp({}, { limits: onlyLimited('documents', 1) });
   const token = await provedToken(app);

@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../lib/clock.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
 import { inParallel } from '../../support/in-parallel.ts';
-import { DEFAULT_LIMITS, limited, withoutRefills } from '../../support/limits.ts';
+import { limited, withoutRefills } from '../../support/limits.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { forgedToken } from '../../support/tokens.ts';
-import { initializedSocket, isServed } from '../live/raw-socket.ts';
-import { CHANGES, webSocketClient } from '../live/watcher.ts';
+import { CHANGES } from '../live/watcher.ts';
 import { provedToken } from '../operations/accounts.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
 
@@ -77,51 +75,6 @@ test('a token whose login is not proved counts for its address, until op 10 has 
   expect(app.sandbox.calls('getSession')).toBe(1);
 });
 
-test('thousands of tokens that the gateway refuses reach neither the gateway nor the limits of the login they name', async () => {
-  const limits = { RATE_LIMIT_PER_MINUTE: '1000000', LOG_LEVEL: 'error' };
-  await using app = await startTestApp({ ...limits, POSITIONS_POLL_MS: '100' }, FEW_TRIALS);
-  const token = app.sandbox.token(DEMO);
-  await using client = webSocketClient(app, token);
-  const watcher = client.watch();
-  await eventually(() => expect(watcher.events).toHaveLength(1), watcher.whileOpen);
-  const quota = remaining((await app.query('{ __typename }', { token })).headers);
-  app.sandbox.clearCalls();
-
-  const answers = await inParallel(inFull(10_000, 1_000), 400, (at) =>
-    app.query('{ session { login } }', { token: forgedToken(at) }),
-  );
-  expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UNAUTHENTICATED', 'RATE_LIMITED']));
-  expect(app.sandbox.calls('getSession')).toBe(TRIALS);
-
-  const before = watcher.events.length;
-  app.sandbox.tick();
-  await eventually(() => expect(watcher.events.length).toBeGreaterThan(before), watcher.whileOpen);
-  expect(watcher.events.every(({ status }) => status === 'LIVE')).toBe(true);
-  expect(watcher.ended).toBeNull();
-  const own = await app.query('{ session(maxAge: 0) { login } positions { id } }', { token });
-  expect(own.errors).toEqual([]);
-  expect(remaining(own.headers)).toBeGreaterThanOrEqual(quota - 1);
-});
-
-test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
-  'sign-ins of one e-mail are counted by %s',
-  async (_transport, ask) => {
-    await using app = await startStill({ LOGIN_LIMIT_PER_MINUTE: '1' });
-    const login = (email: string) =>
-      `mutation { login(input: { email: "${email}", password: "no" }) { __typename } }`;
-    expect(codesOf(await ask(app, { query: login('demo@example.com') }))).toEqual([]);
-    const { errors } = await ask(app, { query: login('Demo@Example.COM') });
-    expect(errors).toMatchObject([
-      {
-        path: ['login'],
-        extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: expect.any(Number) },
-      },
-    ]);
-    expect(app.sandbox.calls('login')).toBe(1);
-    expect(codesOf(await ask(app, { query: login('pro@example.com') }))).toEqual([]);
-  },
-);
-
 test('people behind one address, none of whom is known after a restart, all get their screens, more of them than an address may start operations or try tokens', async () => {
   await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: inFull('300', '100') });
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
@@ -133,26 +86,19 @@ test('people behind one address, none of whom is known after a restart, all get 
 }, 300_000);
 
 const PROXIED = { TRUSTED_PROXIES: '127.0.0.1' };
-/** Few, since each is proportionate to what it takes to use it up. */
-const FEW_REQUESTS = { RATE_LIMIT_PER_MINUTE: '40' };
-const SOCKETS = 16;
-const FEW_SOCKETS = {
-  connections: { ...DEFAULT_LIMITS.connections, max: { account: SOCKETS, address: 5_000 } },
-};
-
 /** The header of a proxy in front of the facade. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
 let keys = 0;
 
 /** What becomes of an order: its type, or the code of its error. */
-async function sell(app: TestApp, token: string, headers = {}): Promise<string> {
+async function sell(app: TestApp, token: string): Promise<string> {
   keys += 1;
   const { data, errors } = await app.query(
     `mutation { placeOrder(input: {
       symbol: "AAPL", side: SELL, size: { amount: 20 }, idempotencyKey: "innocent-${keys}"
     }) { __typename } }`,
-    { token, headers },
+    { token },
   );
   return data?.placeOrder?.__typename ?? errors[0]?.extensions.code;
 }
@@ -181,76 +127,6 @@ async function tally(times: number, ask: (at: number) => Promise<Parameters<type
 /** More than an address may try. */
 const floodTokens = (app: TestApp) =>
   tally(TRIALS + 20, (at) => app.query('{ session { login } }', { token: forgedToken(at) }));
-
-test('mails that reset a password cannot be ordered by the thousand for a victim, nor a small write repeated; others get theirs', async () => {
-  await using app = await startTestApp(PROXIED, { refills: false });
-  const mail = (email: string) => `forgotPassword(input: { email: "${email}" }) { __typename }`;
-  const forgot = (email: string, at: number) =>
-    app.query(`mutation { ${mail(email)} }`, { headers: from(`192.0.2.${at}`) });
-  const { errors } = await app.query(`mutation { a: ${mail('a@b.c')} b: ${mail('d@e.f')} }`);
-  expect(errors[0]?.extensions.code).toBe('QUERY_TOO_COMPLEX');
-  const counts = await tally(40, (at) => forgot('victim@example.com', at));
-  expect(counts).toEqual({ ok: 3, RATE_LIMITED: 37 });
-  expect(app.sandbox.calls('forgotPassword')).toBe(3);
-  expect((await forgot('other@example.com', 1)).errors).toEqual([]);
-  const token = await provedToken(app);
-  const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
-  const device = 'mutation { registerDevice(input: { deviceId: "d" }) { __typename } }';
-  const writes = await tally(61, () => app.query(write, { token }));
-  expect(writes.RATE_LIMITED).toBeGreaterThan(0);
-  expect((await app.query(device, { token })).errors).toEqual([]);
-  expect(await sell(app, token)).toBe('OrderAccepted');
-});
-
-describe('the owner of an account sells, whatever is done', () => {
-  /** A token that the gateway accepted, and that has ended since. */
-  async function ended(app: TestApp, how: 'expired' | 'revoked'): Promise<string> {
-    const expiresInSeconds = how === 'expired' ? 4 : 3_600;
-    const token = app.sandbox.token({ ...DEMO, expiresInSeconds });
-    expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
-    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-    if (how === 'expired') await eventually(() => Date.now() > exp * 1_000);
-    else app.sandbox.revoke({ token });
-    return token;
-  }
-
-  test.each(['expired', 'revoked'] as const)(
-    'with all requests of a minute by a token that is %s',
-    async (how) => {
-      await using app = await startTestApp({ ...PROXIED, ...FEW_REQUESTS }, { refills: false });
-      const token = await ended(app, how);
-      const headers = from('203.0.113.1');
-      const counts = await tally(60, () => app.query(TYPENAME.query, { token, headers }));
-      expect(counts.RATE_LIMITED).toBeGreaterThan(0);
-      const own = app.sandbox.token(DEMO);
-      expect(await sell(app, own, from('192.0.2.1'))).toBe('OrderAccepted');
-      expect(await sell(app, own, from('192.0.2.1'))).toBe('OrderAccepted');
-    },
-  );
-
-  test('with sockets whose token expires while they are open', async () => {
-    await using app = await startTestApp({}, { limits: FEW_SOCKETS, connections: { pingMs: 240 } });
-    using sockets = new DisposableStack();
-    const tokens = [1, 2].map(() => app.sandbox.token({ ...DEMO, expiresInSeconds: 4 }));
-    for (let at = 0; at < SOCKETS; at += 1) {
-      const raw = sockets.use(await initializedSocket(app, tokens[at % 2]));
-      raw.subscribe('1', '{ session { login } }');
-      await raw.until('1', 'complete');
-    }
-    await eventually(() => isServed(app, app.sandbox.token(DEMO)));
-  });
-});
-
-test('where forged tokens are tried, from the same address, whoever signs in sells; who was never seen does at another one', async () => {
-  await using app = await startTestApp(PROXIED, FEW_TRIALS);
-  expect((await floodTokens(app)).RATE_LIMITED).toBeGreaterThan(0);
-  const token = await signIn(app);
-  expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
-  expect(await sell(app, token)).toBe('OrderAccepted');
-  expect(await sell(app, await signIn(app))).toBe('OrderAccepted');
-  expect(await sell(app, app.sandbox.token(DEMO))).toBe('RATE_LIMITED');
-  expect(await sell(app, app.sandbox.token(DEMO), from('192.0.2.1'))).toBe('OrderAccepted');
-});
 
 describeWithRedis('on the next replica', (serverPath) => {
   test('a token is known that was accepted or returned by another, until it is refused', async () => {
@@ -285,22 +161,6 @@ test('sign-ins that were never sent use up nothing of their address: whoever tri
   for (let at = 0; at < 9; at += 1) expect(await signIn(app, 'wrong')).toBe('LoginRejected');
   // One that went out is charged, and other requests are.
   expect((await tally(3, () => app.query(TYPENAME.query))).RATE_LIMITED).toBe(2);
-});
-
-test('at an address that has used up its requests whoever signs in sells, and whoever was proved before, and what is not known does not', async () => {
-  const limits = { AUTH_PROOF_SECONDS: '1', RATE_LIMIT_PER_MINUTE: '20' };
-  await using app = await startTestApp(limits, { refills: false });
-  const token = app.sandbox.token(DEMO);
-  expect(await sell(app, token)).toBe('OrderAccepted');
-  const provedAtMs = systemClock.now();
-  await eventually(() => systemClock.now() - provedAtMs > 1_100);
-  expect((await tally(60, () => app.query(TYPENAME.query))).RATE_LIMITED).toBeGreaterThan(0);
-  expect(await sell(app, token)).toBe('OrderAccepted');
-  expect(await sell(app, await signIn(app))).toBe('OrderAccepted');
-  const strangers = await tally(20, () =>
-    app.query(TYPENAME.query, { token: app.sandbox.token({ email: 'pro@example.com' }) }),
-  );
-  expect(strangers.RATE_LIMITED).toBeGreaterThan(10);
 });
 
 test('sign-ins that hang leave payments their connections', async () => {

@@ -16,39 +16,11 @@ import {
   unreadBytes,
 } from './slow-reader.ts';
 
-const LONG = `{ customerId ${longField(UNTAKEN_BYTES)} }`;
-
 /** Readers stall for minutes on a busy machine: for the service only as much time passes as the test lets pass. */
 function startPatiently() {
   const connections = { ...ROOMY, clock: createScriptedClock(), unreadMs: 86_400_000 };
   return startTestApp(LONG_QUESTIONS, { connections });
 }
-
-test('the next answer to an account that reads none is not begun; other accounts get theirs', async () => {
-  await using app = await startPatiently();
-  const token = await provedToken(app);
-  const other = await provedToken(app, 'pro@example.com');
-  using stalled = await askAndStall(app, LONG, { token });
-  await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
-  app.sandbox.clearCalls();
-  let isAnswered = false;
-  const next = app.query('{ customerId }', { token }).then((answer) => {
-    isAnswered = true;
-    return answer;
-  });
-  for (let time = 0; time < 5; time += 1) {
-    expect((await app.query('{ session(maxAge: 0) { login } }', { token: other })).errors).toEqual(
-      [],
-    );
-    expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
-  }
-  expect(isAnswered).toBe(false);
-  expect(app.sandbox.calls('getCustomerId')).toBe(0);
-  stalled.socket.resume();
-  expect((await next).errors).toEqual([]);
-  expect(stalled.isClosed).toBe(false);
-  await eventually(async () => expect(await unreadBytes(app)).toBe(0));
-});
 
 test('a pipelined request is begun when the answers before it are taken', async () => {
   await using app = await startPatiently();

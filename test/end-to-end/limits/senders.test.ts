@@ -16,12 +16,6 @@ import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socke
 import { seriesValue } from '../operations/scraped.ts';
 import { postOf, statusesIn } from './slow-reader.ts';
 
-/** The time within which a message has to arrive whole. */
-const UNFINISHED_MS = 30_000;
-/** The interval at which that is looked at. */
-const LOOK_MS = 1_000;
-/** What a client may send at once: two minutes' worth of the lowest rate. */
-const BURST = 2_400;
 /** How long a socket that is closed for what it sent may take to read why. */
 const LINGER_MS = 1_000;
 
@@ -64,21 +58,6 @@ describe('a WebSocket', () => {
     other.stream.write(Buffer.concat(inFragments(65)));
     expect((await other.close()).code).toBe(1008);
     expect(await cuts(app, 'pieces')).toBe(1);
-  });
-
-  test('is closed for a message that has not arrived whole in time, and nothing of it is kept', async () => {
-    await using stage = await startAtRest();
-    const { app, clock } = stage;
-    using slow = await initializedSocket(app);
-    slow.stream.write(frame(OPCODES.text, Buffer.alloc(100_000), { announced: 200_000 }));
-    await eventually(async () => expect(await heldBytes(app)).toBeGreaterThanOrEqual(100_000));
-    await clock.advance(UNFINISHED_MS - 1);
-    expect(await cuts(app, 'age')).toBe(0);
-    await clock.advance(LOOK_MS);
-    const end = { code: 1008, reason: 'Message took too long' };
-    expect(await closing(slow, clock)).toEqual(end);
-    expect(await heldBytes(app)).toBe(0);
-    expect(await cuts(app, 'age')).toBe(1);
   });
 
   test.each([
@@ -137,32 +116,21 @@ describe('requests that are refused', () => {
     expect(before).toBeLessThanOrEqual(8);
   });
 
-  test("behind a proxy they count against their own client, chunks too, and the proxy's connection stays open", async () => {
+  test("behind a proxy their chunks count against their own client, and the proxy's connection stays open", async () => {
     await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
-    using raw = await openRaw(app.url);
-    const from = (address: string, request = NOT_FOUND) =>
-      request.replace('host', `x-forwarded-for: ${address}\r\nhost`);
-    const found = () => statusesIn(raw).filter((status) => status === '404').length;
-    for (let sent = 40; sent <= 3_200; sent += 40) {
-      raw.socket.write(from('192.0.2.1').repeat(40));
-      await eventually(() => expect(statusesIn(raw)).toHaveLength(sent));
-    }
-    expect(found()).toBe(BURST);
-    raw.socket.write(from('192.0.2.2'));
-    await eventually(() => expect(found()).toBe(BURST + 1));
-
     using other = await openRaw(app.url);
     const chunks = `${`4000\r\n${'x'.repeat(0x4000)}\r\n`.repeat(15)}0\r\n\r\n`;
     const chunked = `${HEAD}transfer-encoding: chunked\r\n\r\n${chunks}`;
     let sent = 0;
     const send = () => {
       sent += 1;
-      other.socket.write(from('192.0.2.3', chunked));
+      other.socket.write(chunked.replace('host', 'x-forwarded-for: 192.0.2.3\r\nhost'));
       return eventually(() => statusesIn(other).length === sent || other.isClosed);
     };
     await stepUntil(() => other.received.includes('HTTP/1.1 429 '), send, 500);
     expect(sent).toBeGreaterThan(100);
-    expect([raw.isClosed, other.isClosed]).toEqual([false, false]);
+    expect(other.isClosed).toBe(false);
+    expect((await app.query('{ __typename }')).errors).toEqual([]);
   });
 });
 
@@ -197,23 +165,14 @@ test('a body that is announced and never sent is charged as its head, and one th
   expect((await rawRequest(`${app.url}/nothing`)).status).toBe(429);
 });
 
-test('behind an address that has sent too much, or far too much, sign-ins, known tokens and their sockets pass, and preflights', async () => {
+test('behind an address that has sent far too much sockets of known tokens pass, and preflights', async () => {
   await using app = await startWithFew();
   const known = await app.signIn('pro@example.com');
   expect((await flood(app)).filter((status) => status === 429)).toHaveLength(FEW - 1);
   using socket = await initializedSocket(app, known);
   await socket.watch('1', '{ __typename }');
-  for (const email of ['demo@example.com', 'fresh@example.com']) {
-    const token = await app.signIn(email);
-    const { data } = await app.query('{ session { login } }', { token });
-    expect(data.session.login).toEqual(expect.anything());
-  }
-  expect((await app.query('{ session { login } }', { token: known })).errors).toEqual([]);
   const graphql = `${app.url}/graphql`;
   expect((await rawRequest(graphql, { method: 'OPTIONS' })).status).toBe(204);
-  const stranger = app.sandbox.token({ email: 'demo@example.com' });
-  const refused = await app.query('{ session { login } }', { token: stranger });
-  expect([refused.status, refused.errors[0]?.extensions.code]).toEqual([429, 'RATE_LIMITED']);
   // A sign-in that is padded is read no further.
   const login =
     'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
@@ -241,17 +200,6 @@ test('what goes on behind an address that has sent far too much is answered a fe
   using probe = await openRaw(app.url);
   probe.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n');
   await eventually(() => probe.isClosed || probe.received.includes('"status":"ok"'));
-});
-
-test('messages of all sockets of an address count together, however few each of them sends', async () => {
-  await using app = await startWithFew();
-  const sockets = await Promise.all(Array.from({ length: 8 }, () => initializedSocket(app)));
-  for (const { socket } of sockets) {
-    for (let sent = 0; sent < 10; sent += 1) socket.send('{"type":"complete","id":"none"}');
-  }
-  await eventually(() => sockets.some(({ closed }) => closed?.code === 1013));
-  expect(await refusals(app)).toBeGreaterThan(0);
-  for (const socket of sockets) socket[Symbol.dispose]();
 });
 
 const FIVE_MEGABYTES = Buffer.alloc(5 * 1024 * 1024, ' ');
