@@ -1,13 +1,11 @@
 import { createSocket } from 'node:dgram';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:http2';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openRaw } from '../end-to-end/chaos/raw-connection.ts';
-import { makeCertificate } from '../support/certificate.ts';
 import { describeWithHaproxy } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-ports.ts';
@@ -119,55 +117,6 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     }
     expect(results.at(-1)).toBeNull();
     expect(await asked('127.0.1.3')).not.toBeNull();
-  });
-
-  test('refuses what an address asks without credentials sooner than with any, as replicas do, and no probe', async () => {
-    await using opened = new AsyncDisposableStack();
-    const bounds = { SOURCE_ANONYMOUS: '5', SOURCE_REQUESTS: '10' };
-    const environment = { REPLICA_1: await startPod(opened, 'pod'), ...bounds };
-    const { url } = opened.use(await startHaproxy(haproxyPath, CONFIGURATION, environment));
-    const ask = (path: string, headers = {}) => fetch(`${url}${path}`, { headers });
-    const statuses = async (times: number, path: string, headers = {}) => {
-      const answers = [];
-      for (let at = 0; at < times; at += 1) answers.push((await ask(path, headers)).status);
-      return answers.filter((status) => status === 200).length;
-    };
-    expect(await statuses(12, '/graphql')).toBe(5);
-    const refused = await ask('/graphql');
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
-    const { errors } = (await refused.json()) as { errors: object[] };
-    expect(errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED', retryable: true } }]);
-    const bystander = { authorization: 'Bearer any' };
-    expect(await statuses(20, '/graphql', bystander)).toBe(10);
-    expect(await statuses(20, '/health/live')).toBe(20);
-  });
-
-  test('over HTTP/2 bodies that never come take no connection to a replica, and others are answered', async () => {
-    await using opened = new AsyncDisposableStack();
-    const { key, certificate } = opened.use(await makeCertificate());
-    const file = `${certificate}.all`;
-    await writeFile(file, [await readFile(certificate), await readFile(key)].join('\n'));
-    const environment = { REPLICA_1: await startPod(opened, 'pod'), CERTIFICATE: file };
-    const { url } = opened.use(await startHaproxy(haproxyPath, CONFIGURATION, environment));
-    const connection = () => {
-      const session = connect(url.replace('http', 'https'), { rejectUnauthorized: false });
-      opened.defer(() => session.destroy());
-      return session;
-    };
-    let answered = 0;
-    for (let client = 0; client < 4; client += 1) {
-      const session = connection();
-      for (let at = 0; at < 100; at += 1) {
-        const stream = session.request({ ':method': 'POST', ':path': '/', 'content-length': '9' });
-        stream.on('error', () => {}).on('response', () => (answered += 1));
-        stream.write('{');
-      }
-    }
-    const calm = connection();
-    for (let at = 0; at < 20; at += 1) {
-      expect(await text(calm.request({ ':path': '/' }).end())).toBe('pod');
-    }
-    expect(answered).toBe(0);
   });
 
   test('leaves it to its checks whether a replica is away', () => {

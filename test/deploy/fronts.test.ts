@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { openRaw } from '../end-to-end/chaos/raw-connection.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { describeWithHaproxy, describeWithNginx } from '../support/describe-with.ts';
+import { inParallel } from '../support/in-parallel.ts';
+import { CONFIGURATION, startHaproxy } from '../support/replicas.ts';
+import { startPod } from './support/pod.ts';
+import { startNginx } from './support/start-nginx.ts';
+
+const STREAMS = 100;
+const SILENT = 260;
+const ASKED = 20;
+
+/** Starts a front as it is shipped, with TLS and HTTP/2, before a stand-in for a replica. */
+type StartFront = (opened: AsyncDisposableStack) => Promise<string>;
+
+function tryFront(start: StartFront): void {
+  /** The front, and connections to it. */
+  async function openFront(opened: AsyncDisposableStack) {
+    const url = await start(opened);
+    const connection = () => {
+      const session = connect(url, { rejectUnauthorized: false });
+      opened.defer(() => session.destroy());
+      return session;
+    };
+    return { url, connection };
+  }
+
+  async function ask(session: ClientHttp2Session, path: string, headers = {}) {
+    const stream = session.request({ ':path': path, ...headers }).end();
+    const [head] = await once(stream, 'response');
+    return { status: head[':status'], retryAfter: head['retry-after'], body: await text(stream) };
+  }
+
+  /** How many new connections are answered, one after the other. */
+  async function answeredOf(connection: () => ClientHttp2Session) {
+    const answers = await inParallel(ASKED, 1, async () => {
+      const session = connection();
+      const { status } = await ask(session, '/graphql');
+      session.destroy();
+      return status;
+    });
+    return answers.filter((status) => status === 200).length;
+  }
+
+  test('what an address asks without credentials is refused sooner than with any, as replicas do, and no probe', async () => {
+    await using opened = new AsyncDisposableStack();
+    const { connection } = await openFront(opened);
+    let refused: Awaited<ReturnType<typeof ask>> | undefined;
+    for (let batch = 0; batch < 100 && refused === undefined; batch += 1) {
+      const session = connection();
+      const asked = Array.from({ length: STREAMS }, () => ask(session, '/graphql'));
+      refused = (await Promise.all(asked)).find(({ status }) => status !== 200);
+    }
+    expect(refused).toMatchObject({ status: 429, retryAfter: expect.stringMatching(/^\d+$/) });
+    expect(JSON.parse(refused?.body ?? '')).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMITED', retryable: true } }],
+    });
+    const session = connection();
+    const bystander = { authorization: 'Bearer any' };
+    expect(await ask(session, '/graphql', bystander)).toMatchObject({ status: 200, body: 'pod' });
+    expect(await ask(session, '/health/live')).toMatchObject({ status: 200, body: 'pod' });
+  });
+
+  test('bodies that never come take no connection to a replica, and others are answered', async () => {
+    await using opened = new AsyncDisposableStack();
+    const { connection } = await openFront(opened);
+    let answered = 0;
+    for (let client = 0; client < 4; client += 1) {
+      const session = connection();
+      // As many streams of events may a connection hold.
+      for (let at = 0; at < STREAMS; at += 1) {
+        const stream = session.request({ ':method': 'POST', ':path': '/', 'content-length': '9' });
+        stream.on('error', () => {}).on('response', () => (answered += 1));
+        stream.write('{');
+      }
+      await once(session, 'remoteSettings');
+      expect(session.remoteSettings.maxConcurrentStreams).toBeGreaterThanOrEqual(STREAMS);
+    }
+    expect(await answeredOf(connection)).toBe(ASKED);
+    expect(answered).toBe(0);
+  });
+
+  test('connections that never say a word leave their neighbours theirs', async () => {
+    await using opened = new AsyncDisposableStack();
+    const { url, connection } = await openFront(opened);
+    const without = await answeredOf(connection);
+    const silent = await inParallel(SILENT, 20, () => openRaw(url));
+    for (const raw of silent) opened.use(raw);
+    expect([without, await answeredOf(connection)]).toEqual([ASKED, ASKED]);
+    expect(silent.filter(({ isClosed }) => isClosed)).toEqual([]);
+  });
+}
+
+describeWithHaproxy('haproxy as it is shipped, with TLS and HTTP/2,', (path) =>
+  tryFront(async (opened) => {
+    const { key, certificate } = opened.use(await makeCertificate());
+    const file = `${certificate}.all`;
+    await writeFile(file, [await readFile(certificate), await readFile(key)].join('\n'));
+    const environment = { REPLICA_1: await startPod(opened, 'pod'), CERTIFICATE: file };
+    const { url } = opened.use(await startHaproxy(path, CONFIGURATION, environment));
+    return url.replace('http', 'https');
+  }),
+);
+
+describeWithNginx('nginx as it is shipped, with TLS and HTTP/2,', (path) =>
+  tryFront(
+    async (opened) => (await startNginx(path, opened, await startPod(opened, 'pod'))).secureUrl,
+  ),
+);
