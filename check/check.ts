@@ -4,6 +4,7 @@ import { readArguments } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
 import type { SettingName } from '../src/config/settings.ts';
 import { checkDeployment } from './deployment.ts';
+import { writeBaseline } from './gateway/baseline.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
 import type { Finding } from './gateway/finding.ts';
@@ -16,7 +17,7 @@ import type { Section } from './section.ts';
 /** Tells before a start what a start, or its first request, would fail of. */
 export const checkCommand: Command = {
   usage: [
-    'Usage: trading-graph check [--sandbox] [--strict] [--json]',
+    'Usage: trading-graph check [--sandbox] [--strict] [--json] [--allow-missing FIELD]… [--baseline]',
     '',
     'Checks the configuration as a start does, all problems at once, the machine or container that it runs in,',
     'and then the gateway at GATEWAY_URL: signs in, calls each operation that reads, compares the answers with',
@@ -26,6 +27,8 @@ export const checkCommand: Command = {
     '  --sandbox  checks the sandbox gateway instead, as its demo user',
     '  --strict   a warning counts as a problem',
     '  --json     the whole report as JSON',
+    '  --allow-missing FIELD  a field that this gateway may lack, or have with another type: profit, or positions[].profit',
+    '  --baseline keeps what the answers have, for the running service to tell what they lose later',
     '',
     'Variables of the check, beside those of the service:',
     '  CHECK_TOKEN                    a token to call with, or',
@@ -42,9 +45,12 @@ export const checkCommand: Command = {
         sandbox: { type: 'boolean' },
         strict: { type: 'boolean' },
         json: { type: 'boolean' },
+        'allow-missing': { type: 'string', multiple: true },
+        baseline: { type: 'boolean' },
       },
     });
-    const { json = false, sandbox = false, strict = false } = given.values;
+    const { json = false, sandbox = false, strict = false, baseline = false } = given.values;
+    const allowed = new Set(given.values['allow-missing']);
     // As JSON, all but the progress waits for the end.
     const out = json ? () => {} : terminal.out;
     const configuration = await checkConfiguration(terminal.environment);
@@ -57,7 +63,8 @@ export const checkCommand: Command = {
     const report =
       target.kind === 'none'
         ? null
-        : await checkTarget(target, configuration, { ...terminal, out });
+        : await checkTarget(target, configuration, allowed, { ...terminal, out });
+    if (report !== null && baseline) await writeBaseline(configuration.config, report.calls);
     const found = countOf([configuration, deployment], report?.findings ?? []);
     const code = exitCode(found, strict);
     if (report) for (const line of reportLines(report)) out(line);
@@ -107,6 +114,7 @@ function sectionLines(title: string, { problems, warnings }: Section): string[] 
 async function checkTarget(
   { kind }: Target,
   { config }: ConfigurationReport,
+  allowed: ReadonlySet<string>,
   terminal: Terminal,
 ): Promise<GatewayReport> {
   await using started = new AsyncDisposableStack();
@@ -126,6 +134,7 @@ async function checkTarget(
     config,
     credentials: () => (sandbox === null ? readCredentials(terminal) : Promise.resolve(DEMO_USER)),
     nowMs: Date.now,
+    allowed,
     onStart(operation) {
       progress = new Progress(terminal, (seconds) => `… ${nameOf(operation)}: ${seconds} s`);
     },

@@ -40,6 +40,7 @@ export async function checkCatalog(
   if (answer === null) return null;
   run.findings.push(...headerFindings(answer));
   judgeAge(run, answer);
+  judgeWait(run);
   if (Array.isArray(called.json)) await judgeRows(run, called.json, symbols);
   if (answer.bytes.length > run.config.catalogMaxBytes * NEAR_LIMIT) {
     const text = 'The catalog has more than half of the bytes that are accepted.';
@@ -65,6 +66,17 @@ function judgeAge(run: CheckRun, { headers }: Answer): void {
   if (age < limit) return;
   const text = `The catalog is ${age} s old when it comes, and counts for ${limit}: it is marked stale for ever. Is there a cache in front of the gateway that keeps it?`;
   run.find('problem', text, { ...ABOUT, setting: 'CATALOG_MAX_AGE_SECONDS' });
+}
+
+// A screen that takes longer is one that users leave.
+const MAX_WAIT_MS = 2_000;
+
+function judgeWait(run: CheckRun): void {
+  const { ms = 0 } = run.calls.findLast(({ operation }) => operation === OPERATION) ?? {};
+  if (ms <= MAX_WAIT_MS) return;
+  const isKept = run.config.redisUrl !== null || run.config.orderStore !== 'memory';
+  const text = `The catalog takes ${Math.round(ms / 1_000)} s, for which the first screen of a group waits; copies that REDIS_URL or the file of ORDER_STORE keeps are served at each later start${isKept ? '' : ', and this configuration has neither'}.`;
+  run.find(isKept ? 'note' : 'warning', text, ABOUT);
 }
 
 async function judgeRows(

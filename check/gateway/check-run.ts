@@ -9,6 +9,7 @@ import { comparisonFindings } from './comparison-findings.ts';
 import { type Diagnosis, diagnose, statusOf } from './diagnose.ts';
 import type { Finding, SuggestedSettings } from './finding.ts';
 import type { Probe, ProbeAnswer, ProbeCall, ProbeName } from './probe.ts';
+import { ALL_AT_ONCE, pagingIn, remediesFor } from './remedies.ts';
 
 export type Purpose =
   | 'reach'
@@ -34,6 +35,8 @@ export interface CheckRunOptions {
   readonly probe: Probe;
   readonly config: Config;
   readonly nowMs: () => number;
+  /** The fields, by path or last name, that this gateway may lack. */
+  readonly allowed: ReadonlySet<string>;
   /** Called before each call. */
   readonly onStart: (operation: ProbeName, purpose: Purpose) => void;
   /** Called after each call, in order. */
@@ -91,10 +94,15 @@ export class CheckRun {
       // A sign-in may be refused with a 200, which is another body of the interface.
       !(operation === 'login' && isRow(json) && typeof json.error === 'string');
     const comparison = isCompared ? compare(ANSWER_SHAPES[operation], json, this.nowMs()) : null;
-    if (comparison) this.findings.push(...comparisonFindings(operation, comparison));
+    if (comparison) this.#judgeShape(operation, comparison, json);
     if (diagnosis.kind === 'answered') {
       this.#judgeTime(operation, probed);
       this.#judgeClock(diagnosis.answer);
+      const sign = isCompared ? pagingIn(json, diagnosis.answer) : null;
+      if (sign !== null) {
+        const text = `It is one page of several (${sign}), and others are never asked for: ${ALL_AT_ONCE}.`;
+        this.find('problem', text, { operation, setting: 'GATEWAY_ADAPTER' });
+      }
     }
     const report: CallReport = {
       operation,
@@ -107,6 +115,14 @@ export class CheckRun {
     this.calls.push(report);
     this.#options.onEnd(report);
     return { diagnosis, status, json };
+  }
+
+  #judgeShape(operation: ProbeName, comparison: Comparison, json: unknown): void {
+    const { allowed } = this.#options;
+    this.findings.push(...comparisonFindings(operation, comparison, allowed));
+    for (const text of remediesFor(ANSWER_SHAPES[operation], json, comparison)) {
+      this.find('note', text, { operation, setting: 'GATEWAY_ADAPTER' });
+    }
   }
 
   /** A call with the token, which has to be answered: finds why it is not, else returns the answer. */

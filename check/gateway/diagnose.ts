@@ -2,6 +2,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { jsonOf } from '../../src/gateway/answer-body.ts';
 import { AdapterError, DeadlineError, UnsafePathError } from '../../src/gateway/errors.ts';
 import type { Answer, Exchange, NoAnswer } from '../../src/gateway/exchange.ts';
+import { retryAfterSeconds } from '../../src/gateway/judge.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Finding } from './finding.ts';
 import type { ProbeAnswer, ProbeName } from './probe.ts';
@@ -59,7 +60,9 @@ function ofAnswer(operation: ProbeName, answer: Answer): Diagnosis {
   }
   if (status === 401 || status === 403) return { kind: 'refused', status };
   if (status === 429) {
-    return passing(found('failing', 'Status 429: too many calls for now; check again later.'));
+    const seconds = retryAfterSeconds(answer);
+    const when = seconds === null ? 'later' : `in ${seconds} s, as Retry-After says`;
+    return passing(found('failing', `Status 429: too many calls for now; check again ${when}.`));
   }
   if (status >= 500 || status === 408) {
     const text = `Status ${status}: the gateway, or what is in front of it, fails.`;

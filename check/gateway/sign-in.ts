@@ -4,6 +4,7 @@ import { isRow } from '../../src/gateway/wire/scalars.ts';
 import type { CheckRun } from './check-run.ts';
 import type { Credentials } from './credentials.ts';
 import type { Diagnosis } from './diagnose.ts';
+import type { ProbeName } from './probe.ts';
 import { type ReadToken, readToken } from './token.ts';
 
 /** The account that the check calls for. */
@@ -21,8 +22,11 @@ const REACHED_BY = ['getOpenPositions', 'getCustomerId'] as const;
 export async function isReached(run: CheckRun): Promise<boolean> {
   const failures: Diagnosis[] = [];
   for (const operation of REACHED_BY) {
-    const { diagnosis } = await run.call(operation, 'reach', { token: null });
-    if (diagnosis.kind === 'refused') return true;
+    const { diagnosis, json } = await run.call(operation, 'reach', { token: null });
+    if (diagnosis.kind === 'refused') {
+      judgeWords(run, operation, json);
+      return true;
+    }
     if (diagnosis.kind === 'answered') {
       const text = 'It is answered without a token, where the interface asks for one.';
       run.find('problem', text, { operation });
@@ -35,6 +39,14 @@ export async function isReached(run: CheckRun): Promise<boolean> {
   const [first] = failures;
   if (first && 'finding' in first) run.findings.push(first.finding);
   return false;
+}
+
+/** A 401 counts whatever its body is; but its words are told to users. */
+function judgeWords(run: CheckRun, operation: ProbeName, json: unknown): void {
+  if (isRow(json) && (typeof json.error === 'string' || typeof json.message === 'string')) return;
+  const text =
+    'The body of a 401 has no `error` and no `message`: it counts, and users are told the words of this service; in an adapter `answer: (_, body, status) => (status === 401 ? { error: body.code } : body)`, by its own names.';
+  run.find('note', text, { operation, setting: 'GATEWAY_ADAPTER' });
 }
 
 /** Signs in, at most once, or takes the token; null where there is none that can be called with. */
@@ -88,6 +100,9 @@ async function grantedToken(
   const { diagnosis, status, json } = await run.call(operation, 'sign in', { token: null, body });
   const grant = diagnosis.kind === 'answered' && isRow(json) ? json.access_token : null;
   if (typeof grant === 'string' && grant !== '') return grant;
+  // What the answer has in place of a token was told as its fields were compared.
+  if (diagnosis.kind === 'answered' && !(isRow(json) && typeof json.error === 'string'))
+    return null;
   // A sign-in is refused with a status of the gateway's choice, and a body of its own.
   const isRefusal = isRow(json) && (status ?? 0) < 500;
   if ('finding' in diagnosis && !isRefusal) {

@@ -14,6 +14,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type Change, startHeldGateway } from '../../support/held-gateway.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { startTestRedis } from '../../support/redis.ts';
+import { runCli } from '../../support/run-cli.ts';
 import { seriesValue } from './scraped.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -28,8 +29,8 @@ const LOST = {
 
 /** A deploy of the gateway that gives a price another name, and a profit another type. */
 const deployed: Change = (body: Row, url) => {
-  if (!url.endsWith('/trading/positions')) return body;
-  const positions = (body.positions as readonly Row[]).map(({ priceCurrent, profit, ...row }) => {
+  if (!url.endsWith('/trading/positions') || !Array.isArray(body.positions)) return body;
+  const positions = body.positions.map(({ priceCurrent, profit, ...row }) => {
     return { ...row, price_current: priceCurrent, profit: { amount: profit } };
   });
   return { ...body, positions };
@@ -116,6 +117,27 @@ describeWithRedis('a replica that shares a Redis', (serverPath) => {
       expect(await redis.command('HEXISTS', key, 'getOpenPositions')).toBe(1),
     );
   });
+});
+
+test('`check --baseline` keeps what the answers have, so that a first start tells a loss, and accepts one', async () => {
+  await using gateway = await startChanging();
+  const { sandbox, front } = gateway;
+  const token = sandbox.token(DEMO);
+  const environment = { GATEWAY_URL: front.url, ORDER_STORE: join(folder.path, 'new.db') };
+  const checked = () =>
+    runCli(['check', '--baseline'], {
+      ...environment,
+      CHECK_TOKEN: token,
+      PORT: '0',
+      ADMIN_PORT: '0',
+    });
+  expect((await checked()).code).toBe(0);
+  front.change(deployed);
+  await using app = await startTestApp(environment, { gateway: sandbox, fitMs: 1 });
+  await asking(app, token, () => expect(toldOf(app)).toEqual([LOST]));
+  expect(await lost(app, 'vital')).toBe(1);
+  await checked();
+  await asking(app, token, async () => expect(await lost(app, 'vital')).toBe(0));
 });
 
 test('of orders a rejection lacks no number, and an envelope around their answers loses what pages', async () => {
