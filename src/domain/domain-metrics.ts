@@ -179,7 +179,7 @@ export function createDomainMetrics(registry: Registry) {
   );
   const accountLists = registry.gauge(
     'account_lists',
-    'Accounts read within five minutes by whether ops 10 and 12 agree; differ: op 12 says that there are no positions and op 10 lists some, over two reads.',
+    'Accounts read within five minutes by whether ops 10 and 12 agree; differ: op 12 says that there are no positions and op 10 lists some, over two reads; short: it lacks the same ones in three reads over ten minutes. One that lists fewer until then is not counted.',
     'verdict',
   );
   accountLists.fromEach(() => {

@@ -23,6 +23,9 @@ import { createSettlePair } from './settle-pair.ts';
 /** The name of the gateway's own list for operators. */
 const POSITIONS = 'positions';
 
+const SHORT_LIST =
+  'op 12 lists a part of the positions of op 10, for good: does it answer in pages?';
+
 /** A kind of live list, and the ceiling of its polls. */
 export interface OpenedKind extends RowsKind {
   /** The backend with whose other lists it has one ceiling; null where it reads none. */
@@ -38,7 +41,11 @@ export function createAccountServices(
   ledger: ProofLedger,
 ) {
   const clock = systemClock;
-  const lists = createListAgreement(steadyClock);
+  const repeated = createRepeatedErrors(steadyClock.now);
+  const lists = createListAgreement(steadyClock, (listed, ofSession) => {
+    const told = repeated('short list');
+    if (told !== null) log.warn({ listed, ofSession, ...told }, SHORT_LIST);
+  });
   accounts.on('positionsAnswered', (viewer, answer) => lists.positionsAnswered(viewer, answer));
   accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
   const freshness = createAccountFreshness(accounts, logicalClock, stores.accountVersions);
@@ -56,7 +63,6 @@ export function createAccountServices(
   });
   const prover = createProver({ ledger, sessions, logicalClock });
   const tokens = liveTokens(ledger, prover);
-  const repeated = createRepeatedErrors(steadyClock.now);
   const createScheduler = (pollsPerSecond: number, ceiling: string) =>
     createPollScheduler(clock, pollsPerSecond, Math.random, (factor) =>
       log.warn(

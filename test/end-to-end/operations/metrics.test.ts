@@ -7,6 +7,7 @@ import type { GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Metrics } from '../../../src/app/metrics.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
+import { positionRow } from '../../gateway/wire/rows.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -343,7 +344,7 @@ describe('live', () => {
     await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));
   });
 
-  test('accounts whose positions are empty in op 12 alone', async () => {
+  test('accounts whose positions are empty in op 12 alone, or some of those of op 10', async () => {
     const own = app.sandbox.token({ email: 'user-9@example.com' });
     const screen = '{ positions { id } session(maxAge: 0) { positions { id } } }';
     const read = async () => (await app.query(screen, { token: own })).data.positions.length;
@@ -354,6 +355,17 @@ describe('live', () => {
     await moved(app, accounts('differ'), 1, async () =>
       expect([await read(), await read()]).toEqual([0, 0]),
     );
+    const { data } = await app.query('{ session { positions { id } } }', { token: own });
+    const agreed = await seriesValue(app, accounts('agree'));
+    const [first, ...others] = data.session.positions;
+    expect(others.length).toBeGreaterThan(0);
+    app.sandbox.clearFaults();
+    const page = { positions: [{ ...positionRow, id: first.id }] };
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body: page });
+    // It is not said that they agree, nor that they differ before that has lasted.
+    await moved(app, accounts('differ'), -1, async () => expect(await read()).toBe(1));
+    expect(await seriesValue(app, accounts('agree'))).toBe(agreed);
+    expect(await seriesValue(app, accounts('short'))).toBe(0);
   });
 
   test('events, and those that were merged', async () => {
