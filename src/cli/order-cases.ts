@@ -3,7 +3,12 @@ import { systemClock } from '../../lib/clock.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import type { Config } from '../config.ts';
 import { partsOf } from '../domain/auth/viewer.ts';
-import type { RecordedOutcome, Settled } from '../store/order-records.ts';
+import {
+  isUnknown,
+  type OrderRecord,
+  type RecordedOutcome,
+  type Settled,
+} from '../store/order-records.ts';
 import { openOrderTrail, type TrailEntry, trailEntries } from '../store/order-trail.ts';
 import { operatorRedis } from '../store/redis/operator-records.ts';
 import type { OperatorRecords, SettledOutcome } from '../store/settlement.ts';
@@ -53,7 +58,7 @@ export async function runCase(
       const seconds = Math.ceil(answer.leftMs / 1000);
       onWarn(`It is under way, or the gateway may still answer: settle it in ${seconds} s.`);
     }
-    if (answer.kind === 'known') onWarn(`It is known already: ${stateOf(answer.record.outcome)}`);
+    if (answer.kind === 'known') onWarn(`It is known already: ${stateOf(answer.record)}`);
     if (answer.kind !== 'settled') return EXIT_FAILED;
     const trail = openOrderTrail(trailDays === 0 ? null : records.trail, {
       clock: systemClock,
@@ -61,7 +66,7 @@ export async function runCase(
     });
     trail.add({ account, key }, 'settled', factsOf(outcome));
     await trail.close();
-    terminal.out(`Every client is told so from now on: ${stateOf(answer.record.outcome)}`);
+    terminal.out(`Every client is told so from now on: ${stateOf(answer.record)}`);
     return EXIT_OK;
   } finally {
     records.close();
@@ -102,9 +107,7 @@ async function show(
       out(JSON.stringify({ ...nameOf(account, each), record, trail }));
       continue;
     }
-    out(
-      `${shown(nameOf(account, each))}: ${record ? stateOf(record.outcome) : 'no more on record'}`,
-    );
+    out(`${shown(nameOf(account, each))}: ${record ? stateOf(record) : 'no more on record'}`);
     for (const { at, event, replica, account: _, key: __, ...facts } of trail) {
       out(`  ${at}  ${replica}  ${event}  ${shown(facts)}`);
     }
@@ -140,9 +143,7 @@ async function list(
     const name = { ...nameOf(owner, key), ...(hashKey && { keyHash: logHash(hashKey, key) }) };
     const at = new Date(record.reservedAtMs).toISOString();
     out(
-      json
-        ? JSON.stringify({ ...name, ...record })
-        : `${at}  ${shown(name)}: ${stateOf(record.outcome)}`,
+      json ? JSON.stringify({ ...name, ...record }) : `${at}  ${shown(name)}: ${stateOf(record)}`,
     );
   }
   return EXIT_OK;
@@ -153,9 +154,9 @@ function nameOf(account: Account, key: string) {
   return { login, ...(tenant !== null && { tenant }), key };
 }
 
-/** A pending one that is looked at is cut off: a client is told that it is unknown once its time is over. */
-function stateOf(outcome: RecordedOutcome | null): string {
-  return outcome === null ? 'under way, or cut off' : shown(factsOf(outcome));
+function stateOf(record: OrderRecord): string {
+  if (record.outcome !== null) return shown(factsOf(record.outcome));
+  return isUnknown(record) ? 'unknown, as it was cut off' : 'under way';
 }
 
 function factsOf({ kind, settled, ...facts }: RecordedOutcome & { readonly settled?: Settled }) {

@@ -15,6 +15,7 @@ import type { OrderRecords } from '../../src/store/order-records.ts';
 import { openRedisOrderRecords } from '../../src/store/redis/order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite/order-records.ts';
 import { accepted, request, reserved } from '../store/order-records-contract.ts';
+import { LONG_OVER_MS } from '../store/settlement-contract.ts';
 import { voidRequest } from '../store/void-contract.ts';
 import { accountNamed, loginNamed } from '../support/accounts.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
@@ -193,6 +194,33 @@ test('an account of a tenant is freed by the headers of its requests, and no oth
   expect(stage.out.at(-1)).toContain('1 order records');
 });
 
+test('an order of a tenant is settled by its headers alone, and nothing that a client wrote reaches the terminal', async () => {
+  using stage = await rehearse({ GATEWAY_FORWARD_HEADERS: 'x-tenant' });
+  const forwarding = createHeaderForwarding(['x-tenant']);
+  const account = accountOf(loginNamed('2'), forwarding.of({ 'x-tenant': 'acme' }));
+  const records = await stage.open();
+  const key = '\u001b[2J\u009b1m';
+  for (const each of [account, '2']) await reserved(records, each, key, LONG_OVER_MS);
+  await records.close();
+  const settle = (tenant: string) => {
+    const of = ['--header', `x-tenant=${tenant}`, '--by', 'jane', '--why', 'ticket'];
+    return stage.run('settle', '2', key, 'not-sent', ...of);
+  };
+  expect(await settle('other')).toBe(1);
+  expect(stage.err.at(-1)).toContain('has no such order');
+  expect(await settle('acme')).toBe(0);
+  expect(await stage.run('show', '2', key, '--header', 'x-tenant=acme')).toBe(0);
+  expect(stage.out.join('\n')).toMatch(/SETTLED.*by="jane"[\s\S]*settled {2}outcome="rejected"/);
+  // The one of that login without a tenant is untouched.
+  expect(await stage.run('list', '--unknown')).toBe(0);
+  expect(stage.out.at(-1)).toMatch(
+    /login="2" key="\\u001b\[2J\\u009b1m": unknown, as it was cut off$/,
+  );
+  for (const each of ['\u001b', '\u009b']) expect(stage.out.join()).not.toContain(each);
+  expect(await stage.run('list', '--json')).toBe(0);
+  expect(stage.out.slice(-3).map((line) => JSON.parse(line).login)).toEqual(['1', '2', '2']);
+});
+
 test.each([
   [[], 'Say one of'],
   [['drop'], 'Say one of'],
@@ -203,6 +231,18 @@ test.each([
   [['move'], 'Say where to move the file'],
   [['status', 'complete'], 'complete is one word too many'],
   [['status', '--now'], '--now'],
+  [['status', '--json'], '--json'],
+  [['show', '1'], 'Say the key'],
+  [['show', 'x', 'key'], 'login'],
+  [['settle', '1'], 'Say the key'],
+  [['settle', '1', 'key', 'accepted', '--by', 'jane', '--why', 'ticket'], 'Say --number'],
+  [
+    ['settle', '1', 'key', 'not-sent', '--number', '7', '--by', 'jane', '--why', 'ticket'],
+    'accepted',
+  ],
+  [['settle', '1', 'key', 'rejected', '--by', 'jane', '--why', 'ticket'], 'Say accepted'],
+  [['settle', '1', 'key', 'not-sent', '--why', 'ticket'], 'Say --by'],
+  [['settle', '1', 'key', 'not-sent', '--by', 'jane', '--why', ' '], 'Say --why'],
 ])('%j is refused with what is wrong', async (args, text) => {
   using stage = await rehearse();
   expect(await stage.run(...args)).toBe(2);

@@ -6,7 +6,7 @@ import type { OrderTrail } from '../../store/order-trail.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import type { OrderLines } from './order-line.ts';
 
-interface CutOffOptions {
+export interface CutOffOptions {
   readonly records: Pick<OrderRecords, 'cutOff'>;
   readonly trail: Pick<OrderTrail, 'add'>;
   readonly clock: Clock;

@@ -181,7 +181,10 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
       }
       if (submission === null) {
         verdict.then(
-          (late) => recorder.settle(reservation, late),
+          (late) => {
+            trail.add(reservation, 'answered late', outcomeOf(late));
+            return recorder.settle(reservation, late);
+          },
           () => {},
         );
         submission = report(viewer.account, unknownSince(startedAtMs));

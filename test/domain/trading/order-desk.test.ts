@@ -78,12 +78,15 @@ test.each([
   ['a success without words', answered(200)],
   ['a conflict', answered(409)],
 ])('an order that ends unknown is logged once, whatever its answer: %s', async (_, exchange) => {
-  const { desk, calls, clock, counted, lines } = open();
+  const { desk, calls, clock, counted, doubts, lines } = open();
   const placed = desk.place(demo, ticketOf('k'));
   await clock.advance(0);
   last(calls).end(exchange);
   await placed;
   await desk.place(demo, ticketOf('k'));
+  await desk.placed(demo, 'k');
+  await desk.void(demo, 'k', null);
+  expect(doubts).toEqual(Array(4).fill('unknown'));
   expect(counted).toEqual(['unknown', 'replay']);
   expect(lines).toEqual(['an order ended unknown']);
 });
@@ -97,21 +100,23 @@ describe('an order that is not sent', () => {
     ['an account that has too many records', { records: full }, false],
     ['records that are away', { records: new RecordsUnavailableError('away') }, true],
   ])('for %s fails with that: %o', async (_, failing, isCounted) => {
-    const { desk, counted } = open(failing);
+    const { desk, counted, doubts } = open(failing);
     const [error] = Object.values(failing ?? {});
     await expect(desk.place(demo, ticketOf('k'))).rejects.toBe(error);
+    expect(doubts).toEqual(error?.message === 'away' ? ['earlier'] : []);
     expect(counted).toEqual(isCounted ? ['unsent'] : []);
   });
 
   test('for lack of a proof says so, and why', async () => {
     const cause = refusal('timeout');
-    const { desk, counted } = open({ prover: cause });
+    const { desk, counted, doubts } = open({ prover: cause });
     const why = { kind: 'unavailable', status: 503, retryAfterSeconds: 7, cause };
     const order = await desk.place(demo, ticketOf('k')).catch((error: unknown) => error);
     expect(order).toBeInstanceOf(UnprovedOrderError);
     expect(order).toMatchObject({ ...why, operation: 'openPosition' });
     await expect(desk.placed(demo, 'k')).rejects.toMatchObject({ ...why, operation: 'getSession' });
     expect(counted).toEqual(['unsent']);
+    expect(doubts).toEqual(['earlier', 'earlier']);
   });
 });
 

@@ -7,7 +7,6 @@ import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import type { OrderRecords } from '../../../src/store/order-records.ts';
-import { openOrderTrail } from '../../../src/store/order-trail.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
@@ -100,6 +99,7 @@ export function stage(
   const log = createTestLog();
   const acceptances: string[] = [];
   const counted: string[] = [];
+  const trail: object[] = [];
   const onAccountChanged = (login: string) => void acceptances.push(login);
   /** Starts another process with the same records. */
   const start = () =>
@@ -112,7 +112,8 @@ export function stage(
       log,
       gatewayAheadMs: () => 0,
       gatewaySkewMs: () => 0,
-      trail: openOrderTrail(null, { clock, onWarn() {} }),
+      trail: { add: ({ key }, event, facts) => void trail.push({ key, event, ...facts }) },
+      onContradicted: (_, { kind }) => void counted.push(`${kind} contradicted`),
       onNumberTwice: () => void counted.push('number twice'),
       onSettledLate: (outcome) => void counted.push(`${outcome} late`),
       ...more,
@@ -131,7 +132,7 @@ export function stage(
     await clock.advance(0);
     return { placed };
   }
-  return { clock, calls, records, log, acceptances, counted, orders, start, begin };
+  return { clock, calls, records, log, acceptances, counted, trail, orders, start, begin };
 }
 
 /** Whether it has ended by now, either way. */

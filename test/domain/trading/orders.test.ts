@@ -305,6 +305,37 @@ describe('with a second process', () => {
   });
 });
 
+test.each([
+  ['the gateway’s own', acceptedAs('77'), []],
+  ['another number', acceptedAs('78'), ['accepted contradicted']],
+  ['a refusal', answered(200, { success: false }), ['rejected contradicted']],
+])(
+  'a late answer to an order that an operator has settled stays told, and %s is told apart',
+  async (_, late, told) => {
+    const settled = {
+      kind: 'accepted',
+      orderId: '77',
+      message: null,
+      settled: { by: 'jane', why: 'ticket', atMs: 1 },
+    } as const;
+    const { calls, clock, begin, counted, trail } = stage((shared) => ({
+      settle: async (reservation, outcome) =>
+        outcome.kind === 'unknown' ? shared.settle(reservation, outcome) : settled,
+    }));
+    const { placed } = await begin('k');
+    last(calls).end(unanswered);
+    expect(await placed).toMatchObject({ outcome: { kind: 'unknown' } });
+    last(calls).endLate(late);
+    await clock.advance(0);
+    expect(counted.filter((each) => each.includes('contradicted'))).toEqual(told);
+    expect(trail).toMatchObject([
+      { key: 'k', event: 'asked', symbol: 'AAPL', side: 'BUY', size: { by: 'units', value: 1 } },
+      { key: 'k', event: 'answered', outcome: 'unknown', sentAt: new Date(1_000).toISOString() },
+      { key: 'k', event: 'answered late' },
+    ]);
+  },
+);
+
 test('draining waits for every order in flight, and until each outcome is recorded', async () => {
   let away = true;
   const { orders, records, calls, begin, clock, log } = stage((shared) => ({
