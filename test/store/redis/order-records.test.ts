@@ -16,10 +16,11 @@ import {
   rejected,
   request,
   reserved,
+  unknown,
 } from '../order-records-contract.ts';
-import { itIsSettledByOperators } from '../settlement-contract.ts';
+import { booked, itIsSettledByOperators, LONG_OVER_MS } from '../settlement-contract.ts';
 import { itVoidsKeys } from '../void-contract.ts';
-import { openReadyReplica, openReplica, PREFIX, restMs } from './replica.ts';
+import { openReadyReplica, openReplica, PREFIX, restMs, twoBeats } from './replica.ts';
 
 /** Of a worker, so that it ends where each is refused at once. */
 const MAX_RESERVATIONS = 100_000;
@@ -56,6 +57,36 @@ describeWithRedis('order records in Redis', (serverPath) => {
         await redis[Symbol.asyncDispose]();
       },
     };
+  });
+
+  test('an operator’s word that a client was told outlasts a Redis that is emptied, and reaches whoever made the order', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using maker = await openReadyReplica(redis.url);
+    await using other = await openReadyReplica(redis.url);
+    for (const account of ['1', 'innocent']) {
+      await maker.records.settle(
+        await reserved(maker.records, account, 'k', LONG_OVER_MS),
+        unknown,
+      );
+    }
+    const of = { url: redis.url, prefix: 'trading-graph:', redisReplicas: null, onWarn() {} };
+    const operator = await operatorRedis(of, 1);
+    const account = accountNamed('1');
+    await operator.settle({ account, key: 'k', outcome: booked });
+    expect(await other.records.find(account, 'k')).toMatchObject({ outcome: booked });
+    await twoBeats(redis);
+    await redis.command('FLUSHALL');
+    for (const { records } of [maker, other]) {
+      await eventually(async () => {
+        expect(await records.reserve(request('1', 'k'))).toMatchObject({
+          record: { outcome: booked },
+        });
+      });
+      const untouched = await records.find(accountNamed('innocent'), 'k');
+      expect(untouched).toMatchObject({ outcome: unknown });
+    }
+    expect(await operator.find(account, 'k')).toMatchObject({ outcome: booked });
+    operator.close();
   });
 
   test('replicas share the bound of an account, which a Redis that was emptied is given back', async () => {
