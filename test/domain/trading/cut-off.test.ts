@@ -14,7 +14,7 @@ test('an order that was cut off has its line and its entry, is counted as unknow
     [{ account: accountNamed('7~tenant'), key: 'k', reservedAtMs: 5 }],
     [],
   ];
-  const end = watchCutOffs({
+  const options = {
     records: {
       cutOff: async () => {
         const next = asked.shift() ?? [];
@@ -29,7 +29,8 @@ test('an order that was cut off has its line and its entry, is counted as unknow
     log: { warn: (line: object) => told.push(line), info: (line: object) => told.push(line) },
     lines: orderLines('a key'),
     metrics: { orders: { add: (outcome: string) => told.push({ counted: outcome }) } },
-  } as unknown as CutOffOptions);
+  } as unknown as CutOffOptions;
+  const end = watchCutOffs(options);
   await clock.advance(30_000);
   const of = orderLines('a key').ofKey({ account: accountNamed('7~tenant'), key: 'k' });
   expect(of.account).toBe(
@@ -44,5 +45,8 @@ test('an order that was cut off has its line and its entry, is counted as unknow
     { counted: 'unknown' },
   ]);
   end();
+  // One that ends while it looks goes on no more.
+  watchCutOffs(options)();
+  await clock.advance(0);
   expect(clock.pending).toBe(0);
 });
