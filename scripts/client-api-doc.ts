@@ -12,8 +12,8 @@ import { readPage, type Sample } from '../client/test/support/samples.ts';
 
 const root = join(import.meta.dirname, '..');
 const PACKAGE = 'trading-graph-client';
-// A longer example is a link.
-const MAX_EXAMPLE_LINES = 14;
+// Rows of the server, whose fields the schema describes.
+const ROWS = new Set(['Instrument', 'PendingOrder', 'Position']);
 
 type Declared = ReturnType<typeof exportsOf>[number];
 
@@ -107,7 +107,8 @@ function textOf({ declarations: all }: TypeScriptSymbol): string {
 
 function part({ name, comment, signature, isType }: Declared, samples: readonly Sample[]): string {
   const shown = isType ? '' : exampleOf(name, samples);
-  return `### ${name}\n\n${comment.replace(/\s+/g, ' ')}\n\n\`\`\`typescript\n${signature}\n\`\`\`\n${shown}`;
+  const text = `\n\`\`\`typescript\n${signature}\n\`\`\`\n`;
+  return `### ${name}\n\n${comment.replace(/\s+/g, ' ')}\n${ROWS.has(name) ? '' : text}${shown}`;
 }
 
 /** The shortest of the samples, which are compiled, that imports the name. */
@@ -117,11 +118,8 @@ function exampleOf(name: string, samples: readonly Sample[]): string {
     .filter(({ text }) => uses.test(text))
     .sort((one, other) => one.text.length - other.text.length);
   if (shortest === undefined) return '';
-  const { page, language, text } = shortest;
-  const link = `[${page}](${relative('docs', page)})`;
-  return text.trimEnd().split('\n').length > MAX_EXAMPLE_LINES
-    ? `\nExample: ${link}\n`
-    : `\nFrom ${link}:\n\n\`\`\`${language}\n${text}\`\`\`\n`;
+  const { page } = shortest;
+  return `\nExample: [${page}](${relative('docs', page)})\n`;
 }
 
 function compiledSamples(): readonly Sample[] {

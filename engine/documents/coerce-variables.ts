@@ -1,9 +1,9 @@
-import type { DocumentNode, GraphQLError, VariableValues } from 'graphql';
+import type { DocumentNode, GraphQLError, GraphQLSchema, VariableValues } from 'graphql';
 import { INEXACT } from '../../lib/exact-json.ts';
 import { type Refusal, refused } from '../operation/refusal.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { PreparedDocument, PreparedOperation } from './documents.ts';
-import { redactTexts, textsIn } from './redact-literals.ts';
+import { redactTexts, textsIn, withEnumValues } from './redact-literals.ts';
 import { blamedArgument, isAboutNullMember, nullMemberError } from './refused-literals.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -20,7 +20,8 @@ export function coerceVariables(
   variables: Variables,
 ): CoercedVariables | Refusal {
   const read = args.read(variables);
-  if ('errors' in read) return refused(read.errors.map(blaming(document, variables)));
+  if ('errors' in read)
+    return refused(read.errors.map(blaming(document, variables, args.shownSchema)));
   return { variables, values: read.values };
 }
 
@@ -28,6 +29,7 @@ export function coerceVariables(
 function blaming(
   document: DocumentNode,
   variables: Variables,
+  schema: GraphQLSchema | null,
 ): (error: GraphQLError) => GraphQLError {
   const texts = textsIn(variables);
   return ({ message }) => {
@@ -37,6 +39,8 @@ function blaming(
     const more = argument === null ? {} : { argument };
     // GraphQL prints INEXACT as a symbol.
     const shown = message.replaceAll(String(INEXACT), `${INEXACT.description}`);
-    return requestError('BAD_USER_INPUT', redactTexts(shown, texts), more);
+    const redacted = redactTexts(shown, texts);
+    const named = schema === null ? redacted : withEnumValues(redacted, schema);
+    return requestError('BAD_USER_INPUT', named, more);
   };
 }

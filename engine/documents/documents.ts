@@ -28,7 +28,7 @@ import type { Meter } from './meter.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { factsOf, type OperationFacts } from './operation-facts.ts';
 import { freeTokens, parseDocument } from './parse-document.ts';
-import { literalsOf, redactTexts } from './redact-literals.ts';
+import { literalsOf, redactTexts, withEnumValues } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
 import { MAX_FOLLOWED, Selections } from './selections.ts';
 import { type SharedUse, sharedUseOf } from './sharing-marks.ts';
@@ -173,11 +173,11 @@ export class Documents {
     if (tooLarge.length > 0) return { errors: tooLarge };
     // Each of thousands of unknown fields would cost more than a known one, to find all else that is wrong.
     const unknown = this.#invalid(document, [FieldsOnCorrectTypeRule]);
-    if (unknown.length > MAX_ERRORS) return { errors: published(unknown, document) };
+    if (unknown.length > MAX_ERRORS) return { errors: published(unknown, document, this.#shown) };
     const invalid = this.#invalid(document, this.#rules);
     if (invalid.length > 0) {
       const nullMember = nullMemberLiteralError(schema, document);
-      return { errors: nullMember ? [nullMember] : published(invalid, document) };
+      return { errors: nullMember ? [nullMember] : published(invalid, document, this.#shown) };
     }
     const inexact = inexactLiteralError(schema, document);
     if (inexact) return { errors: [inexact] };
@@ -191,6 +191,10 @@ export class Documents {
     const misplaced = [...operations.values()].flatMap((each) => [...each.notInSubscriptions]);
     if (misplaced.length > 0) return { errors: misplaced.slice(0, MAX_ERRORS).map(misplacedError) };
     return { document: plain, operations };
+  }
+
+  get #shown(): GraphQLSchema | null {
+    return this.#options.introspection ? this.#options.schema : null;
   }
 
   /** Returns one more than the most errors where there are as many: the last says so. */
@@ -247,7 +251,12 @@ function misplacedError([node, instead]: readonly [FieldNode, string]): GraphQLE
   return located(requestError('GRAPHQL_VALIDATION_FAILED', message), { nodes: [node] });
 }
 
-function published(invalid: readonly GraphQLError[], document: DocumentNode): GraphQLError[] {
+/** `schema` is null where it is not to be disclosed. */
+function published(
+  invalid: readonly GraphQLError[],
+  document: DocumentNode,
+  schema: GraphQLSchema | null,
+): GraphQLError[] {
   // The error by which the library says that it stopped early has no location and concerns no part of the document.
   const found = invalid.filter(({ nodes }) => nodes !== undefined);
   if (found.length === 0) {
@@ -256,7 +265,9 @@ function published(invalid: readonly GraphQLError[], document: DocumentNode): Gr
     return [requestError('QUERY_TOO_COMPLEX', message)];
   }
   const literals = literalsOf(document);
-  return found.map((error) =>
-    located(requestError('GRAPHQL_VALIDATION_FAILED', redactTexts(error.message, literals)), error),
-  );
+  return found.map((error) => {
+    const message = redactTexts(error.message, literals);
+    const shown = schema === null ? message : withEnumValues(message, schema);
+    return located(requestError('GRAPHQL_VALIDATION_FAILED', shown), error);
+  });
 }

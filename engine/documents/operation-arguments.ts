@@ -44,6 +44,11 @@ export class OperationArguments {
     this.#common = { ...ofDocument, operation };
   }
 
+  /** Null where it is not to be disclosed. */
+  get shownSchema(): GraphQLSchema | null {
+    return this.#common.hideSuggestions ? null : this.#common.schema;
+  }
+
   /** Coerces the variables, or returns their errors. */
   read(
     variables: Readonly<Record<string, unknown>>,

@@ -107,7 +107,7 @@ export function isAboutNullMember(message: string, variables: Values): boolean {
 
 /** The error of a null in place of a number, where JSON may have written NaN as null. */
 export function nullMemberError(argument: string): GraphQLError {
-  const message = `${argument} must not be null: leave it out for none.`;
+  const message = `${argument} must not be null, as which JSON writes NaN: leave it out for none.`;
   return requestError('BAD_USER_INPUT', message, { argument });
 }
 

@@ -36,7 +36,7 @@ const READERS: Readonly<Record<string, string>> = {
   'Extend it':
     'consuming extensions supergraph plugins CONTRIBUTING architecture recipes decisions dependencies bench',
   'Operate it':
-    'configuration check operations runbook metrics traces order-records gateway limits security scale CHANGELOG',
+    'adopt configuration check operations runbook metrics traces order-records gateway limits security scale CHANGELOG',
 };
 
 /** The path of a page in the site: `docs/clients/README.md` is `/docs/clients`, `client/README.md` `/docs/client`. */

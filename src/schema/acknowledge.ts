@@ -1,7 +1,10 @@
 import type { Acknowledgement } from '../gateway/answers.ts';
 import type { GatewayRefusal } from '../gateway/wire/bodies.ts';
+import { READS } from '../gateway/wire/reads.ts';
+import { answerOf } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposedOf } from './exposed.ts';
+import { WithdrawalMethodRef } from './payments.ts';
 
 /** An interface without a source's fields: each type that refuses keeps the gateway's messages in its own place. */
 export const RefusalRef = builder.interfaceRef<object>('Refusal').implement({
@@ -19,6 +22,11 @@ const AcknowledgedRef = builder.objectRef<{ outcome: 'acknowledged' }>('Acknowle
       nullable: false,
       description: 'Always true: what was not done is not acknowledged.',
       resolve: () => true,
+    }),
+    withdrawalMethods: t.field({
+      ...answerOf(READS.getWithdrawalMethods),
+      type: [WithdrawalMethodRef],
+      description: 'The saved ways to be paid out, read after it in the same round-trip.',
     }),
   }),
 });

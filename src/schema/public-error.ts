@@ -105,7 +105,8 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
   }),
   row(KeyForgottenError, () => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
-    message: 'The key is closed. Whether an order had it before is not known any more.',
+    message:
+      'The key is closed. Whether an order had it before is not known: the records do not reach back to `since`, which is 24 hours ago where it is left out.',
     // The records of that time do not come back.
     more: { retryable: false, earlierUnknown: true },
   })),

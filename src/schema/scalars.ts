@@ -6,6 +6,7 @@ import { builder } from './builder.ts';
 
 const DateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   description:
     'A moment in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`. As an input it may have another offset than `Z`.',
   // A string instead of a Date: one value with a `toJSON` makes JSON.stringify leave its fast path

@@ -11,7 +11,7 @@ const PART = { keyFields: false, merge: true } as const;
 export const generatedTypePolicies: TypePolicies = {
   AccountAccess: { ...PART },
   AccountChanges: { ...PART },
-  Acknowledged: { ...PART },
+  Acknowledged: { ...PART, ...lists('withdrawalMethods') },
   Catalog: { ...lists('instruments') },
   CatalogChanges: { ...PART, ...lists('removed upserted') },
   ChangedOrders: { ...PART, ...lists('closed upserted') },

@@ -39,7 +39,8 @@ export function optional<Given, Checked>(
   check: (argument: string, value: Given) => Checked,
 ): Checked | null {
   if (value === undefined) return null;
-  if (value === null) throw broken(argument, 'must not be null: leave it out for none');
+  if (value === null)
+    throw broken(argument, 'must not be null, as which JSON writes NaN: leave it out for none');
   return check(argument, value);
 }
 

@@ -1,5 +1,15 @@
 /** Searches that people type, and the pages that answer them: written without a look at the pages' words. */
 export const QUESTIONS: readonly (readonly [query: string, ...pages: string[]])[] = [
+  ['openapi', '/docs/adopt', '/docs/gateway'],
+  ['nullability', '/docs/adopt'],
+  ['hasura', '/docs/adopt'],
+  ['terraform', '/docs/adopt'],
+  ['jaeger', '/docs/adopt'],
+  ['roadmap', '/docs/adopt'],
+  ['webhook', '/docs/adopt'],
+  ['kafka', '/docs/adopt'],
+  ['sso', '/docs/adopt'],
+  ['multi-region', '/docs/adopt'],
   ['prevent double submit of an order', '/docs/orders'],
   ['kotlin apollo setup websocket', '/docs/clients/native'],
   ['deploy on kubernetes readiness probe', '/docs/deploy/kubernetes', '/docs/operations'],

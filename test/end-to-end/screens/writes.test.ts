@@ -31,6 +31,18 @@ const WRITES: readonly (readonly [OperationName, object, boolean])[] = [
   ['registerDevice', { deviceId: 'device-1', token: 'push', platform: 'IOS', enabled: true }, true],
 ];
 
+test('a wallet that was added is in the list that comes with it', async () => {
+  const document = `mutation ($input: AddMobileWalletInput!) {
+    addMobileWallet(input: $input) { ... on Acknowledged { withdrawalMethods { id } } } }`;
+  const before = await app.query('{ withdrawalMethods { id } }', { token });
+  const { data } = await app.query(document, {
+    token,
+    variables: { input: { phone: '+49 151 1' } },
+  });
+  const { withdrawalMethods } = data.addMobileWallet;
+  expect(withdrawalMethods).toHaveLength(before.data.withdrawalMethods.length + 1);
+});
+
 describe.each(WRITES)('%s', (field, input, isHarmless) => {
   const document = documentOf(field);
   const send = (value: object, as: string | null = token) =>
