@@ -2,14 +2,18 @@ import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
-/** Reads an operator's text file: bounded, without blocking, no pipes or devices, as some under /proc have no end. */
-export async function readPlainFile(path: string, maxBytes: number): Promise<string> {
+/** Reads an operator's file: bounded, without blocking, no pipes or devices, as some under /proc have no end. */
+export async function readPlainBytes(path: string, maxBytes: number): Promise<Buffer> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   assertPlainFile(await file.stat());
   // One byte more is read than is allowed, which tells a larger file.
   const bytes = await buffer(file.createReadStream({ end: maxBytes }));
   if (bytes.length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
-  return bytes.toString('utf8');
+  return bytes;
+}
+
+export async function readPlainFile(path: string, maxBytes: number): Promise<string> {
+  return (await readPlainBytes(path, maxBytes)).toString('utf8');
 }
 
 export function assertPlainFile(stats: Stats): void {

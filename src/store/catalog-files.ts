@@ -1,8 +1,7 @@
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import type { Clock } from '../../lib/clock.ts';
-import { assertPlainFile } from '../../lib/read-plain-file.ts';
+import { readPlainBytes } from '../../lib/read-plain-file.ts';
 
 /** A catalog of 100,000 instruments has six. */
 export const MAX_COPY_BYTES = 16 * 1024 ** 2;
@@ -22,6 +21,21 @@ export function createCatalogFiles(folder: string, clock: Pick<Clock, 'date'>) {
   const pathOf = (key: string) => join(folder, `${key}${ENDING}`);
   const found = (path: string) => stat(path).catch(() => null);
 
+  /** One copy is written behind the other, and none once it is closed. */
+  let writing = Promise.resolve();
+  let isClosed = false;
+
+  async function write(key: string, bytes: Buffer, untilDate: number): Promise<void> {
+    if (isClosed) return;
+    await mkdir(folder, { mode: 0o700, recursive: true });
+    const date = Buffer.alloc(DATE_BYTES);
+    date.writeDoubleBE(untilDate);
+    const path = `${pathOf(key)}.${process.pid}`;
+    await writeFile(path, Buffer.concat([date, bytes]), { mode: 0o600 });
+    await rename(path, pathOf(key));
+    await makeRoom();
+  }
+
   /** The newest stay. */
   async function makeRoom(): Promise<void> {
     const names = (await readdir(folder)).filter((name) => name.includes(ENDING));
@@ -29,7 +43,8 @@ export function createCatalogFiles(folder: string, clock: Pick<Clock, 'date'>) {
       names.map(async (name) => ({ name, ...(await found(join(folder, name))) })),
     );
     let [count, bytes] = [0, 0];
-    for (const { name, size = 0, mtimeMs = 0 } of files.toSorted(newestFirst)) {
+    const newestFirst = files.toSorted((a, b) => (b.mtimeMs ?? 0) - (a.mtimeMs ?? 0));
+    for (const { name, size = 0, mtimeMs = 0 } of newestFirst) {
       count += 1;
       bytes += size;
       // A process has ended as it wrote that.
@@ -45,30 +60,21 @@ export function createCatalogFiles(folder: string, clock: Pick<Clock, 'date'>) {
     has: async (key: string) => (await found(pathOf(key))) !== null,
     async get(key: string): Promise<{ bytes: Buffer; leftMs: number } | null> {
       if ((await found(pathOf(key))) === null) return null;
-      await using file = await open(pathOf(key));
-      const stats = await file.stat();
-      assertPlainFile(stats);
-      if (stats.size < DATE_BYTES || stats.size > MAX_COPY_BYTES + DATE_BYTES) {
-        throw new Error(`it has ${stats.size} bytes`);
-      }
-      const bytes = await buffer(file.createReadStream({ end: MAX_COPY_BYTES + DATE_BYTES }));
+      const bytes = await readPlainBytes(pathOf(key), MAX_COPY_BYTES + DATE_BYTES);
       const leftMs = bytes.readDoubleBE(0) - clock.date();
       return { bytes: bytes.subarray(DATE_BYTES), leftMs };
     },
     /** Few processes share a folder, and each puts a whole file in the place of another's. */
     mayPut: async () => true,
-    async put(key: string, bytes: Buffer, leftMs: number): Promise<void> {
-      await mkdir(folder, { mode: 0o700, recursive: true });
-      const date = Buffer.alloc(DATE_BYTES);
-      date.writeDoubleBE(clock.date() + leftMs);
-      const path = `${pathOf(key)}.${process.pid}`;
-      await writeFile(path, Buffer.concat([date, bytes]), { mode: 0o600 });
-      await rename(path, pathOf(key));
-      await makeRoom();
+    put(key: string, bytes: Buffer, leftMs: number): Promise<void> {
+      const untilDate = clock.date() + leftMs;
+      const written = writing.then(() => write(key, bytes, untilDate));
+      writing = written.catch(() => {});
+      return written;
+    },
+    close(): Promise<void> {
+      isClosed = true;
+      return writing;
     },
   };
-}
-
-function newestFirst(a: { mtimeMs?: number }, b: { mtimeMs?: number }): number {
-  return (b.mtimeMs ?? 0) - (a.mtimeMs ?? 0);
 }

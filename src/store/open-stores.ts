@@ -62,6 +62,7 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
       const close = async () => {
         await trail.close();
         await known?.close();
+        await copies?.close();
         await records.close();
       };
       return {

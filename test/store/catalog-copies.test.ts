@@ -84,5 +84,15 @@ describeWithRedis('catalogs in Redis', (serverPath) => {
     await copies.put('late', Buffer.from('new'), HOUR_MS);
     await copies.put('late', Buffer.from('old'), HOUR_MS / 2);
     expect((await copies.get('late'))?.bytes.toString()).toBe('new');
+    // As where the clock was set back by a minute: what is put now is the newest all the same.
+    const turns = Array.from({ length: 100 }, (_, turn) => turn);
+    for (const turn of turns) await copies.put(`key${turn}`, Buffer.alloc(1), HOUR_MS);
+    const ahead = turns.flatMap((turn) => [4e9, `trading-graph:packed-catalog:key${turn}`]);
+    await redis.command('ZADD', 'trading-graph:packed-catalogs', ...ahead);
+    await copies.put('z', Buffer.alloc(1), HOUR_MS);
+    expect([await copies.has('z'), await copies.has('key0')]).toEqual([true, false]);
+    await stores.catalogs.versions?.put('version', 'text');
+    const lives = Number(await redis.command('TTL', 'trading-graph:catalog:version'));
+    expect(lives).toBeGreaterThan(86_000);
   });
 });
