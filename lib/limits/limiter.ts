@@ -6,13 +6,13 @@ import type { Client, ClientKind } from './client.ts';
 import type { Limits } from './limit.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** The rest of a client's budget, in the scarcest of its shares. */
+/** Tells what a client has left, in the scarcest of its shares. */
 export interface Taken {
   readonly isOver: boolean;
-  /** Below 0: what it owes. */
+  /** It is below 0 where the client owes some. */
   readonly left: number;
   readonly max: number;
-  /** The time until enough is there again, or where nothing was refused until all is. */
+  /** It takes so long until enough is there again, or where nothing was refused until all is. */
   readonly waitMs: number;
 }
 
@@ -25,13 +25,13 @@ export type Share = (keys: string[], figures: number[]) => Promise<readonly numb
 interface Bucket {
   readonly key: string;
   readonly tokens: TokenBucket;
-  /** What it keeps for others than a client that has used up its own share before. */
+  /** So many are not lent to a client that has used up its own share: they are kept for others. */
   readonly kept: number;
-  /** Taken here, and not known to the other replicas. */
+  /** So many were taken here that the other replicas do not know of yet. */
   unshared: number;
 }
 
-/** What is left in a bucket, as one that takes from it sees it. */
+/** Tells what one that takes from a bucket finds there. */
 interface Rest {
   readonly left: number;
   readonly max: number;
@@ -165,7 +165,7 @@ export class Limiter<Name extends string> {
   }
 }
 
-/** What there is least of. A token has its own share of an account's, or as much more as the account can lend it. */
+/** Returns what there is least of. A token has its own share of its account's, or what the account can lend it where that is more. */
 function scarcest(buckets: readonly Bucket[], nowMs: number): Rest {
   let least: Rest | undefined;
   for (const [at, bucket] of buckets.entries()) {
@@ -185,7 +185,7 @@ function isLent([own, whole]: readonly Bucket[], points: number, nowMs: number):
   return points < 0 || (isBelow(left, points) && lent.left > left);
 }
 
-/** Null where it lends nothing. */
+/** Returns null where the bucket lends nothing. */
 function lentBy(whole: Bucket | undefined, nowMs: number): Rest | null {
   if (whole === undefined || whole.kept === 0) return null;
   const rest = restIn(whole, nowMs);

@@ -6,7 +6,7 @@ import { RetryPause } from './retry-pause.ts';
 import type { Subscription } from './subscription.ts';
 import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 
-/** How long a list is kept after its last subscription ended. */
+/** A list is kept for so long after its last subscription ended. */
 const LINGER_MS = 10_000;
 /** Beyond so many rows the events of a list are made in a turn apart from the one in which it is compared. */
 const LONG_LIST = 500;
@@ -29,15 +29,15 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
   readonly #read: (viewer: Viewer) => Promise<AnswerOf<State> | null>;
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
-  /** When the last call was sent. */
+  /** It is the time of the last call. */
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #isInFlight = false;
   /** Another poll was requested after the call under way was sent. */
   #isOutdated = false;
-  /** False until the first answer: the interval has no phase yet. */
+  /** It is false until the first answer, because the interval has no phase yet. */
   #hasPhase = false;
   #lastFailure: Error | null = null;
-  /** How long a poll's answer has the process work, as of late, and what was read beside the polls since the last one. */
+  /** They say how long a poll's answer has the process work, as of late, and how long what was read beside the polls since the last one has. */
   #workMs = 0;
   #besideMs = 0;
   #cancelLinger = () => {};

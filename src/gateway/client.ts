@@ -29,7 +29,7 @@ import { ordersReader, positionsReader, toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
 import type { Read, ReadRequest } from './wire/reads.ts';
 import { isRow, type Reading, readingIn, type TimeUnit, text } from './wire/scalars.ts';
-import { isSnapshotOf, toSession } from './wire/session.ts';
+import { isSnapshotOf, type ReadLists, toSession } from './wire/session.ts';
 import { WRITES, type WriteInput, type WriteName } from './wire/writes.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
@@ -97,7 +97,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
   }
 
   /** The lists of an account; those of a short answer are in its body. */
-  function readLists(answer: Answer, { token }: Caller): MaybePromise<ReadLists> {
+  function readLists(answer: Answer, { token }: Caller): MaybePromise<ReadAnswer> {
     const unit = options.gatewayTimeUnit;
     if (answer.bytes.length > LONG_BYTES)
       return listsInTurns(answer, unit, turns, `lists ${token?.hash}`);
@@ -181,7 +181,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
       const operation = 'getSession';
       const read = (exchange: Exchange) => {
         const answer = bodyOf(operation, exchange);
-        const ended = ({ body, reading, positions, orders, workMs }: ReadLists) => {
+        const ended = ({ body, reading, positions, orders, workMs }: ReadAnswer) => {
           // An empty group is none, as in a token.
           if (isSnapshotOf(login, body)) onOwned(text(body.group) || null);
           const snapshot = toSession(body, login, reading, { positions, orders });
@@ -220,14 +220,11 @@ const unjudged = (exchange: Exchange) => exchange;
 /** Read in about a millisecond. */
 const LONG_BYTES = 64 * 1024;
 
-/** What is read of an answer with lists of an account. */
-interface ReadLists {
+/** An answer with lists of an account, of which those that are long are read apart. */
+interface ReadAnswer extends ReadLists {
   /** Undefined where the answer is none. */
   readonly body: unknown;
   readonly reading: Reading;
-  /** Those lists that were read apart, of which the body has no row; null where one breaks the interface. */
-  readonly positions?: ReturnType<typeof positionsReader>['list'];
-  readonly orders?: ReturnType<typeof ordersReader>['list'];
   readonly workMs: number;
 }
 
@@ -237,7 +234,7 @@ async function listsInTurns(
   unit: TimeUnit,
   turns: FairScheduler,
   client: string,
-): Promise<ReadLists> {
+): Promise<ReadAnswer> {
   const { headers, bytes } = answer;
   const reading = readingIn(unit);
   const positions = positionsReader(reading);
@@ -250,7 +247,7 @@ async function listsInTurns(
     beganAtMs = performance.now();
   };
   await nextTurn();
-  let read: Omit<ReadLists, 'workMs'>;
+  let read: Omit<ReadAnswer, 'workMs'>;
   try {
     if (!isJsonContent(headers['content-type'])) throw new SyntaxError('no JSON');
     const rows = jsonObject(bytes, { positions: positions.add, orders: orders.add });

@@ -44,7 +44,7 @@ export type AccountRead =
 
 /** The reads of the account that the fields of a scope make for the values of their request, known before the first of them. */
 export interface Plan {
-  /** How old a snapshot may be for the strictest of the fields. */
+  /** A snapshot may be so old for the strictest of the fields. */
   readonly maxAgeSeconds: number;
   has(read: AccountRead): boolean;
   /** Whether fields of later parts alone make the read, for which the first part does not wait. */
@@ -177,7 +177,7 @@ export class Scope implements OwnReads {
   #settleList(): Promise<PositionsAnswer> {
     if (this.#plan.has('orders')) this.#readPair().catch(() => {});
     return this.#readList().then((list) => {
-      // One that others have asked for meanwhile counts as well.
+      // A pair that others have asked for meanwhile counts as well.
       const pairing = this.#pair?.catch(() => null);
       return pairing === undefined ? list : pairing.then((pair) => pair?.list ?? list);
     });
@@ -335,7 +335,7 @@ function loaderOf<T>(read: () => MaybePromise<ById<T>>): DataLoader<string, T | 
 }
 
 function byId<T extends { readonly id: string }>(list: readonly T[]): ById<T> {
-  // Of several with one id the first is meant.
+  // Where several have one id the first is meant.
   return new Map(list.toReversed().map((one) => [one.id, one]));
 }
 

@@ -11,10 +11,12 @@ interface KnownFileOptions {
 }
 
 const WRITE_MS = 1_000;
-/** Of each kind; the newest stay. */
+/** Another process that writes the file anew may lose a line, so a key is erased once more after this time. */
+const AGAIN_MS = 30_000;
+/** The file keeps no more keys of each kind, and the newest of them stay. */
 const MAX_KEYS = 100_000;
 const MAX_LINES = 4 * MAX_KEYS;
-/** A disk that hangs holds no more in memory. */
+/** While a disk hangs no more lines wait in memory. */
 const MAX_WAITING = 10_000;
 const MAX_BYTES = 64 * 1024 ** 2;
 
@@ -33,6 +35,7 @@ export async function openKnownFile({ path, clock, onWarn }: KnownFileOptions) {
   let lines = Infinity;
   let waiting: string[] = [];
   let hasFailed = false;
+  const erased = new Set<string>();
   let writing = Promise.resolve();
 
   function append(line: string): void {
@@ -60,9 +63,18 @@ export async function openKnownFile({ path, clock, onWarn }: KnownFileOptions) {
   return {
     keys: (kind: string): SharedKeys => ({
       known: kinds.get(kind) ?? [],
-      add: (key, untilMs) => append(`${kind} ${key} ${Math.ceil(untilMs)}\n`),
+      add(key, untilMs) {
+        erased.delete(`${kind} ${key}`);
+        append(`${kind} ${key} ${Math.ceil(untilMs)}\n`);
+      },
       delete(key, wasHere) {
-        if (wasHere) append(`${kind} ${key} 0\n`);
+        if (!wasHere) return;
+        const name = `${kind} ${key}`;
+        erased.add(name);
+        append(`${name} 0\n`);
+        clock.after(AGAIN_MS, () => {
+          if (erased.delete(name)) append(`${name} 0\n`);
+        });
       },
       has: async () => false,
     }),
@@ -81,7 +93,7 @@ async function readKinds(path: string, date: number): Promise<Kinds> {
     const [kind = '', key = '', end] = line.split(' ');
     const untilMs = Number(end);
     const keys = kinds.get(kind) ?? new Map<string, number>();
-    // One that is added again is among the newest.
+    // A key that is added again is among the newest.
     keys.delete(key);
     if (untilMs > date) kinds.set(kind, keys.set(key, untilMs));
   }

@@ -46,6 +46,20 @@ test('keys are known after a restart for as long as they would be without, each 
   expect(known()).toEqual([false, false, false, false]);
 });
 
+test('a key stays erased that another process had read before it wrote the file anew', async () => {
+  const path = join(folder.path, 'anew');
+  const { clock, file, keys } = await begun(path);
+  keys.add('erased');
+  await file.close();
+  const before = await readFile(path);
+  keys.delete('erased');
+  await file.close();
+  await writeFile(path, before);
+  await clock.advance(31_000);
+  await file.close();
+  expect((await begun(path, clock)).keys.hasHere('erased')).toBe(false);
+});
+
 test('the file has a bound: the newest keys stay, and lines that no longer count go', async () => {
   const path = join(folder.path, 'full');
   const clock = createScriptedClock();

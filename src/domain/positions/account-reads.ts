@@ -67,7 +67,8 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
           retry.succeeded();
           const beganAtMs = performance.now();
           received(answer);
-          feed.worked((answer.workMs ?? 0) + performance.now() - beganAtMs);
+          const { workMs = 0 } = answer;
+          if (workMs > 0) feed.worked(workMs + performance.now() - beganAtMs);
           tokens.accepted(token);
         },
         (error: unknown) => {

@@ -23,8 +23,7 @@ export function toOrders(list: unknown, reading: Reading): readonly Order[] | nu
 }
 
 function wholeList<T>(list: unknown, reader: ListReader<T>): readonly T[] | null {
-  if (!Array.isArray(list)) return null;
-  return list.every(reader.add) ? reader.rows : null;
+  return Array.isArray(list) && list.every(reader.add) ? reader.rows : null;
 }
 
 type ListReader<T> = ReturnType<typeof listReader<T>>;

@@ -14,7 +14,7 @@ export function isSnapshotOf(login: string, body: unknown): body is Row {
 }
 
 /** The lists of a snapshot that are read already, of which its body has no row; null where one breaks the interface. */
-interface ReadLists {
+export interface ReadLists {
   readonly positions?: ReturnType<typeof toPositions> | undefined;
   readonly orders?: ReturnType<typeof toOrders> | undefined;
 }

@@ -14,12 +14,8 @@ const SCREEN = `{
   withdrawalMethods { title }
   customerId
 }`;
-const FIELDS = 'session positions orders instrument catalog withdrawalMethods customerId'.split(
-  ' ',
-);
 /** Fields that take ways of their own where nothing else is read. */
 const ALONE = ['instrument(id: "AAPL") { name }', 'catalog { size }', 'orders { id }'];
-const _NOTHING = Object.fromEntries(FIELDS.map((name) => [name, null]));
 const VICTIM = { login: 700001, group: 'standard-usd' };
 
 type Forge = (sandbox: Sandbox, victim: string) => string;
