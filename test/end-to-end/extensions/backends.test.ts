@@ -289,7 +289,7 @@ test('a write that follows a sign-in is for whom the request is, as the serviceâ
 
 test('writes that the backend refuses count for the limit, as a guess at a code is one', async () => {
   const token = tokenOf('fresh@example.com');
-  const MAX_WRITES = 60;
+  const MAX_WRITES = 200;
   service.answer = () => ({ status: 409, body: { message: 'no' } });
   for (const [judged, code] of [
     [false, 'BAD_USER_INPUT'],
