@@ -1,3 +1,9 @@
 export { type Fake, type FakeOptions, fakeClient } from './testing/fake-client.ts';
-export type { FakeMarket, FakeMarketOptions, Renewal } from './testing/fake-market.ts';
+export type {
+  FakeMarket,
+  FakeMarketOptions,
+  FakeResult,
+  ListRow,
+  Renewal,
+} from './testing/fake-market.ts';
 export type { FakeNetwork } from './testing/fake-network.ts';

@@ -1,5 +1,5 @@
 import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   possibleTypes,
   tradingGraphLink,
@@ -62,6 +62,35 @@ test('an order is accepted, rejected, left unsent or unknown, or refused', async
   }
 });
 
+test('what is accepted is in the account, also for the app that is opened after a kill', async () => {
+  const { client, market, open } = fakeClient({ positions: [AAPL], orders: [], session: {} });
+  await market.move('TSLA', 50);
+  client.account(() => {});
+  void client.orders.ticket().place({ ...ORDER, symbol: 'TSLA' });
+  void client.orders.ticket().place(ORDER);
+  await market.pass(0);
+  // The gateway has the first one when the app is killed, and says of the second when the next run asks.
+  market.network.kill();
+  await market.accept();
+  market.kill();
+  const next = open();
+  next.account(() => {});
+  const resumed = next.orders.resume();
+  await market.reject('No money.');
+  expect(await resumed).toMatchObject([
+    { outcome: { orderId: '2', replayed: true } },
+    { outcome: { status: 'rejected' } },
+  ]);
+  const waiting = next.orders.ticket().place({ ...ORDER, kind: 'PENDING', price: 7 });
+  await market.accept('9');
+  expect(await waiting).toMatchObject({ orderId: '9' });
+  expect(next.account.state()).toMatchObject({
+    positions: [{ id: '1' }, { id: '2', symbol: 'TSLA', units: 1, priceOpen: 50, profit: 0 }],
+    orders: [{ id: '9', symbol: 'AAPL', priceOpen: 7 }],
+    totals: { count: 2 },
+  });
+});
+
 test('an order whose answers are lost says each word at once', async () => {
   const fake = fakeClient();
   const { words, end } = placed(fake);
@@ -76,8 +105,24 @@ test('the app’s own questions have the data that the test gives, at once or la
   const data = (query: string) => (query.includes('balance') ? { balance: 1 } : undefined);
   const { client, market } = fakeClient({ data, instruments: [{ id: 'AAPL', name: 'Apple' }] });
   expect((await client.query('{ balance }')).data).toEqual({ balance: 1 });
+  const parts: unknown[] = [];
+  const onPart = ({ data }: { data: unknown }) => void parts.push(data);
+  const whole = client.query('{ a ... @defer { b } }', undefined, { onPart });
+  await market.answer([{ data: { a: 1 } }, { data: { b: 2 } }]);
+  expect([parts, (await whole).data]).toEqual([[{ a: 1 }], { a: 1, b: 2 }]);
+  const refused = client.query('query Two { two }');
+  const asked = client.query('query One { one }');
+  await market.answer({ errors: [{ code: 'FORBIDDEN' }] }, 'Two');
+  expect((await refused).errors).toMatchObject([{ code: 'FORBIDDEN' }]);
+  await market.answer({ data: { one: 1 } });
+  expect((await asked).data).toEqual({ one: 1 });
+  const events: unknown[] = [];
+  const next = ({ data }: { data: unknown }) => void events.push(data);
+  client.subscribe('subscription { quotes }', () => ({}), { next, ended() {} });
+  await market.answer([{ data: { quotes: 1 } }, { data: { quotes: 2 } }]);
+  expect(events).toEqual([{ quotes: 1 }, { quotes: 2 }]);
   const later = client.query('{ news }');
-  await market.answer({ news: 'none' });
+  await market.answer({ data: { news: 'none' } });
   expect((await later).data).toEqual({ news: 'none' });
   await client.catalog.load();
   expect(client.catalog.search('apple')).toMatchObject([{ symbol: 'AAPL', digits: null }]);
@@ -121,6 +166,25 @@ test('rows have the chosen fields alone, and other lists have none of the accoun
   expect(alerts.state()).toMatchObject({ rows: null, status: 'CONNECTING' });
 });
 
+test('an extension’s list has its rows, whatever timers the test’s platform has', async () => {
+  vi.useFakeTimers({ toFake: ['queueMicrotask', 'setTimeout', 'Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const alert = { id: '1', price: 5 };
+  const { client, market } = fakeClient({ lists: { alertsChanges: [alert] }, positions: [] });
+  const alerts = client.live<typeof alert>('alertsChanges', { fields: ['id', 'price'] });
+  alerts(() => {});
+  await market.changeList('alertsChanges', { id: '2', price: 6 }, { id: '1', price: 4 });
+  expect(alerts.state()).toMatchObject({
+    status: 'LIVE',
+    rows: [{ id: '1', price: 4 }, { id: '2' }],
+  });
+  await market.closeList('alertsChanges', '1');
+  expect(alerts.state().rows).toEqual([{ id: '2', price: 6 }]);
+  const { words, end } = placed({ client });
+  await market.accept();
+  expect([words, await end]).toMatchObject([['sending'], { status: 'accepted' }]);
+});
+
 test('a trusted document is answered by its id', async () => {
   const data = (query: string, variables: object) => (query === 'known' ? variables : undefined);
   const { client, market } = fakeClient({ data });
@@ -128,6 +192,6 @@ test('a trusted document is answered by its id', async () => {
   const known = client.query({ documentId: 'known' }, { first: 2 }, options);
   expect((await known).data).toEqual({ first: 2 });
   const later = client.query({ documentId: 'other' }, undefined, options);
-  await market.answer({ session: null });
+  await market.answer({ data: { session: null } });
   expect((await later).data).toEqual({ session: null });
 });

@@ -96,7 +96,7 @@ async function seekOutcome(
         ? key.isInDoubt && (isOver || key.age !== 'fresh')
         : failures > 0 && isOver && key.age === 'fresh';
       const progress = isClosing ? 'closing' : key.isInDoubt ? 'asking' : 'sending';
-      queueMicrotask(() => callApp(environment, () => onProgress?.(progress)));
+      void Promise.resolve().then(() => callApp(environment, () => onProgress?.(progress)));
       const wasInDoubt = key.isInDoubt;
       const outcome = await (isClosing ? close : attempt)(search);
       // Somebody has closed the key, or a repeat was refused, and the server may not know of earlier requests: that is asked

@@ -21,6 +21,8 @@ export interface FakeMarketOptions {
   readonly orders?: readonly (Partial<PendingOrder> & Pick<PendingOrder, 'id'>)[];
   readonly session?: Partial<AccountFigures>;
   readonly instruments?: readonly (Partial<Instrument> & Pick<Instrument, 'id'>)[];
+  /** The rows of extensions' live lists, by the names of their subscriptions. */
+  readonly lists?: Readonly<Record<string, readonly ListRow[]>>;
   /** The data of the app's own queries and mutations; what it gives none for waits for `answer`. */
   readonly data?: (
     query: string,
@@ -28,13 +30,27 @@ export interface FakeMarketOptions {
   ) => object | undefined;
 }
 
+/** A row of an extension's list, by what the list tells its rows apart. */
+export type ListRow = Readonly<Record<string, unknown>> & { readonly id: string };
+
+/** An answer of the service to what an app asks by itself: data, or errors by their codes, or both. */
+export interface FakeResult {
+  readonly data?: object | null;
+  readonly errors?: readonly { readonly code: string; readonly message?: string }[];
+}
+
 /** The end of a token: the app gets another one, one that is refused too, none, the same, or an error. */
 export type Renewal = 'another' | 'refused' | 'none' | 'same' | 'fails' | 'waits';
 
+type Step = Readonly<Record<string, unknown>>;
+
+const NOTHING = 'The client sends nothing that could be answered.';
 /** Longer than a client seeks the outcome of an order. */
 const LONGEST_MS = 70_000;
 const REFUSED = { code: 'UNAUTHENTICATED', retryable: false };
 const ORDER = /order: (?:place|void)/;
+/** The client's own subscriptions, which are answered by what the market does. */
+const OWN_LISTS = ['accountChanges', 'positionChanges'];
 
 /** The service and its gateway, as a test wants them: each of its functions resolves when the client has said what it says to it. */
 export class FakeMarket implements FakeServer {
@@ -54,12 +70,19 @@ export class FakeMarket implements FakeServer {
   #tokens = 0;
   #token: string | null = null;
   #positions: readonly Position[];
+  #orders: readonly object[] | undefined;
+  readonly #lists: Map<string, readonly ListRow[]>;
+  readonly #prices = new Map<string, number>();
+  /** The orders that have come, by their keys, and what the gateway has said of them; an unknown outcome may become known. */
+  readonly #placings = new Map<string, { input?: unknown; outcome?: object }>();
   #version = 0;
 
   constructor(network: FakeNetwork, options: FakeMarketOptions) {
     this.network = network;
     this.#options = options;
     this.#positions = (options.positions ?? []).map(positionOf);
+    this.#orders = options.orders;
+    this.#lists = new Map(Object.entries(options.lists ?? {}));
     this.#newToken();
   }
 
@@ -82,6 +105,7 @@ export class FakeMarket implements FakeServer {
 
   /** Moves the price of a symbol, and the profit of its positions as far as they say from where. */
   move(symbol: string, price: number): Promise<void> {
+    this.#prices.set(symbol, price);
     return this.change(
       ...this.#positions
         .filter((row) => row.symbol === symbol)
@@ -112,6 +136,30 @@ export class FakeMarket implements FakeServer {
     return this.#tell({ closed: ids });
   }
 
+  /** Changes the rows of an extension's list, or adds those of other ids. */
+  changeList(name: string, ...rows: readonly ListRow[]): Promise<void> {
+    const known = new Map((this.#lists.get(name) ?? []).map((row) => [row.id, row]));
+    for (const row of rows) known.set(row.id, { ...known.get(row.id), ...row });
+    this.#lists.set(name, [...known.values()]);
+    return this.#tell({ upserted: rows.map(({ id }) => known.get(id)) }, name);
+  }
+
+  /** Takes rows from an extension's list. */
+  closeList(name: string, ...ids: readonly string[]): Promise<void> {
+    const rows = this.#lists.get(name) ?? [];
+    this.#lists.set(
+      name,
+      rows.filter(({ id }) => !ids.includes(id)),
+    );
+    return this.#tell({ closed: ids }, name);
+  }
+
+  /** The app is killed where it stands, with what it has asked; the market goes on. The fake's `open` opens it anew. */
+  kill(): void {
+    this.network.kill();
+    for (const request of this.waiting) request.isOver = true;
+  }
+
   /** The gateway does not answer the service any more, or does again. */
   delay(isDelayed = true): Promise<void> {
     return this.#tell({ status: isDelayed ? 'DELAYED' : 'LIVE' });
@@ -131,19 +179,25 @@ export class FakeMarket implements FakeServer {
     await settled();
   }
 
-  /** The order that is under way is placed; where none is, the one that comes next. */
-  accept(orderId = '1'): Promise<void> {
-    return this.#end({ __typename: 'OrderAccepted', orderId });
+  /**
+   * The order that is under way is placed; where none is, the one that comes next. At the market it opens a position of this
+   * number, at the price of the last `move`; with a price it is among the pending orders.
+   */
+  async accept(orderId: string = this.#nextId()): Promise<void> {
+    const { variables } = await this.#next(ORDER);
+    const { input } = this.#order(keyOf(variables));
+    await this.#end({ __typename: 'OrderAccepted', orderId });
+    if (input !== undefined) await this.#placed(orderId, Object(input));
   }
 
   /** The gateway refuses it. */
   reject(message: string, error: string | null = null): Promise<void> {
-    return this.#end({ __typename: 'OrderRejected', sent: true, message, error });
+    return this.#end({ __typename: 'OrderRejected', sent: true, message, error, reason: null });
   }
 
   /** It was not sent: its key is closed (`VOIDED`), or it came too late (`EXPIRED`). */
   leaveUnsent(error: 'VOIDED' | 'EXPIRED' = 'VOIDED'): Promise<void> {
-    return this.#end({ __typename: 'OrderRejected', sent: false, error });
+    return this.#end({ __typename: 'OrderRejected', sent: false, error, reason: error });
   }
 
   /** The gateway gives no clear answer. */
@@ -166,9 +220,24 @@ export class FakeMarket implements FakeServer {
     await settled();
   }
 
-  /** Answers the oldest of the app's own requests that waits. */
-  async answer(data: object): Promise<void> {
-    (await this.#next(/./)).answer({ data });
+  /**
+   * Answers what the app asks by itself: the oldest request that waits, or else sends the event of its subscription. An array
+   * is an answer in parts, as `@defer` has it, or several events. With a name it is what has that name in its document.
+   */
+  async answer(answer: FakeResult | readonly FakeResult[], name = ''): Promise<void> {
+    const isNamed = ({ query }: { readonly query: string }) => query.includes(name);
+    const isOwn = ({ query }: FakeSubscription) =>
+      !selectedFields(query).some((field) => this.#rowsOf(field.name) !== undefined);
+    const results = [answer].flat().map(wireResult);
+    const waits = () => this.waiting.find((each) => !each.isOver && isNamed(each));
+    const followed = () => this.subscriptions.filter((each) => isNamed(each) && isOwn(each));
+    await this.network.time.pass(LONGEST_MS, () => waits() !== undefined || followed().length > 0);
+    const request = waits();
+    if (request === undefined && followed().length === 0) throw new Error(NOTHING);
+    if (request === undefined) {
+      for (const each of followed()) for (const result of results) each.next(result);
+    } else if (Array.isArray(answer)) request.parts(results);
+    else request.answer(results[0] as object);
     await settled();
   }
 
@@ -210,20 +279,26 @@ export class FakeMarket implements FakeServer {
   asked(request: FakeRequest): void {
     const isRefused = request.token !== '' && this.refuses(request.token) !== null;
     const data = isRefused ? undefined : this.#dataFor(request);
+    const known = ORDER.test(request.query) && this.#order(keyOf(request.variables));
+    if (known) known.input ??= request.variables.input;
+    const { outcome } = known || {};
     if (isRefused) request.fail(REFUSED);
+    else if (outcome) request.answer({ data: { order: { ...outcome, replayed: true } } });
     else if (data !== undefined) request.answer({ data });
     else this.waiting = [...this.waiting.filter(({ isOver }) => !isOver), request];
   }
 
   subscribed(subscription: FakeSubscription): void {
     this.subscriptions.push(subscription);
-    if (this.#options.positions !== undefined) this.#send(subscription, this.#snapshot());
+    const [{ name = '' } = {}] = selectedFields(subscription.query);
+    const rows = this.#rowsOf(name);
+    if (rows) this.#send(subscription, name, { ...this.#event(), snapshot: true, upserted: rows });
   }
 
   /** Sends an event as it is to what follows positions, or the account. */
   send(event: object): void {
     for (const subscription of this.subscriptions)
-      this.#send(subscription, event, (changes) => changes);
+      for (const name of OWN_LISTS) this.#send(subscription, name, event, (changes) => changes);
   }
 
   #newToken(): string {
@@ -250,21 +325,65 @@ export class FakeMarket implements FakeServer {
   async #next(query: RegExp): Promise<FakeRequest> {
     await this.network.time.pass(LONGEST_MS, () => this.#waitingFor(query) !== undefined);
     const request = this.#waitingFor(query);
-    if (request === undefined) throw new Error('The client sends nothing that could be answered.');
+    if (request === undefined) throw new Error(NOTHING);
     return request;
   }
 
   async #end(outcome: object): Promise<void> {
     const request = await this.#next(ORDER);
-    const { input, key = Object(input).idempotencyKey } = request.variables;
+    const key = keyOf(request.variables);
     const order = { idempotencyKey: key, message: null, replayed: false, ...outcome };
+    if (!('sentAt' in outcome)) this.#order(key).outcome = order;
     request.answer({ data: { order } });
     await settled();
   }
 
-  async #tell(changes: object): Promise<void> {
+  #order(key: string) {
+    const order = this.#placings.get(key) ?? {};
+    this.#placings.set(key, order);
+    return order;
+  }
+
+  #nextId(): string {
+    const ids = this.#positions.map(({ id }) => Number(id)).filter(Number.isFinite);
+    return String(Math.max(0, ...ids) + 1);
+  }
+
+  #placed(id: string, { symbol, side, size, amount, price, kind }: Step): Promise<void> {
+    const units = Object(size).units ?? null;
+    if (kind === 'MARKET') {
+      const at = this.#prices.get(String(symbol)) ?? null;
+      const invested = Object(size).amount ?? null;
+      const opened = {
+        id,
+        symbol,
+        side,
+        units,
+        invested,
+        priceOpen: at,
+        priceCurrent: at,
+        profit: 0,
+      };
+      return this.change(opened as Partial<Position> & { readonly id: string });
+    }
+    this.#orders = [
+      ...(this.#orders ?? []),
+      { id, symbol, side, units, amount: Object(size).amount ?? amount ?? null, priceOpen: price },
+    ];
+    return this.#tell({ orders: this.#orders.slice(-1) });
+  }
+
+  /** The rows of a list that a subscription follows, as far as they are known; undefined for what is no list. */
+  #rowsOf(name: string): readonly object[] | null | undefined {
+    if (!OWN_LISTS.includes(name)) return this.#lists.get(name);
+    return this.#options.positions === undefined ? null : this.#positions;
+  }
+
+  async #tell(changes: object, ...names: readonly string[]): Promise<void> {
     this.#version += 1;
-    for (const each of this.subscriptions) this.#send(each, { ...this.#event(), ...changes });
+    for (const each of this.subscriptions)
+      for (const name of names.length > 0 ? names : OWN_LISTS)
+        this.#send(each, name, { ...this.#event(), ...changes });
     await settled();
   }
 
@@ -287,32 +406,26 @@ export class FakeMarket implements FakeServer {
     };
   }
 
-  #snapshot(): object {
-    return { ...this.#event(), snapshot: true, upserted: this.#positions };
-  }
-
-  /** Other lists than the account's are the test's own. */
-  #send(subscription: FakeSubscription, event: object, answerOf = selectedOf): void {
-    for (const { name, key, fields } of selectedFields(subscription.query)) {
-      const isAccount = name === 'accountChanges';
-      if (!isAccount && name !== 'positionChanges') continue;
-      const changes = isAccount ? this.#accountEvent(event) : event;
-      subscription.next({ data: { [key]: answerOf(changes, fields) } });
+  #send({ query, ...own }: FakeSubscription, list: string, event: object, answerOf = selectedOf) {
+    for (const { name, key, fields } of selectedFields(query)) {
+      if (name !== list) continue;
+      const changes = name === 'accountChanges' ? this.#accountEvent(event) : event;
+      own.next({ data: { [key]: answerOf(changes, fields) } });
     }
   }
 
   /** An event that has no lists of an account's is one of positions. */
   #accountEvent(event: object): object {
     if ('positions' in event) return event;
-    const { upserted, closed, ticks, ...common } = event as Record<string, unknown>;
-    const { orders, session } = this.#options;
+    const { upserted, closed, ticks, orders: placed, ...common } = event as Step;
+    const { session } = this.#options;
     const fetchedAt = new Date(this.network.serverMs).toISOString();
     const isWhole = common.snapshot === true;
     return {
       ...common,
       __typename: 'AccountChanges',
       positions: { __typename: 'ChangedPositions', upserted, closed, ticks },
-      orders: isWhole && orders ? ordersOf(orders, fetchedAt) : null,
+      orders: ordersOf(isWhole ? this.#orders : placed, fetchedAt),
       session:
         isWhole && session
           ? { __typename: 'Session', id: '1', login: this.login, fetchedAt, ...session }
@@ -339,9 +452,20 @@ export class FakeMarket implements FakeServer {
   }
 }
 
-function ordersOf(rows: readonly object[], fetchedAt: string): object {
+/** The orders of an event; null where it says nothing of them. */
+function ordersOf(rows: unknown, fetchedAt: string): object | null {
+  if (!Array.isArray(rows)) return null;
   const upserted = rows.map((row) => ({ __typename: 'Order', ...row }));
   return { __typename: 'ChangedOrders', upserted, closed: [], fetchedAt };
+}
+
+function keyOf({ input, key = Object(input).idempotencyKey }: Step): string {
+  return String(key);
+}
+
+function wireResult({ data, errors }: FakeResult): object {
+  const own = errors?.map(({ message = 'refused', ...extensions }) => ({ message, extensions }));
+  return { ...(data !== undefined && { data }), ...(own && { errors: own }) };
 }
 
 function positionOf(row: Partial<Position>): Position {

@@ -2,7 +2,7 @@ import type { Environment } from '../environment.ts';
 import type { Signal } from '../platform.ts';
 import { parseJson } from '../request/wire-result.ts';
 import type { ClientStorage } from '../storage.ts';
-import { FakeTime } from './fake-time.ts';
+import { FakeTime, soon } from './fake-time.ts';
 
 /** The fate of a new connection: it opens, is refused with a status or closed with a code, or never answers. */
 export type Handshake =
@@ -204,7 +204,7 @@ export class FakeNetwork {
         super();
         network.tried += 1;
         const { handshake, reach } = network;
-        queueMicrotask(() => {
+        soon(() => {
           if (run !== network.#run || reach === 'dead' || handshake === 'silence') return;
           if (reach !== 'there') this.#fire('error');
           else if (handshake === 'opens' || 'code' in handshake) this.#open();
@@ -252,7 +252,7 @@ export class FakeNetwork {
         const code = typeof handshake === 'object' && 'code' in handshake ? handshake.code : null;
         const refusal = code ?? network.server.refuses(this.#token);
         if (refusal === null) this.#say({ type: 'connection_ack' });
-        else queueMicrotask(() => this.cut(refusal));
+        else soon(() => this.cut(refusal));
       }
 
       #say(message: object): void {
@@ -261,7 +261,7 @@ export class FakeNetwork {
 
       #fire(type: string, details: object = {}): void {
         const event = Object.assign(new Event(type), details);
-        queueMicrotask(() => {
+        soon(() => {
           if (run === network.#run) this.dispatchEvent(event);
         });
       }
@@ -337,6 +337,17 @@ export class FakeRequest {
     this.#stream = stream;
     this.#resolve(stream.response(new Headers({ ...this.#dated(), 'content-type': type })));
     return stream;
+  }
+
+  /** An answer in parts, as a query with `@defer` has it. */
+  parts(results: readonly object[]): void {
+    const stream = this.stream('multipart/mixed; boundary="-"');
+    for (const [at, result] of results.entries()) {
+      const hasNext = at + 1 < results.length;
+      const part = at === 0 ? { ...result, hasNext } : { incremental: [result], hasNext };
+      stream.write(`---\r\n\r\n${JSON.stringify(part)}\r\n---`);
+    }
+    stream.end();
   }
 
   /** No answer comes, and the device notices it; whether the request arrived is not known. */

@@ -88,7 +88,7 @@ describe('a query', () => {
     await market.pass(15);
     market.network.reach = 'there';
     await market.pass(1);
-    await market.answer({ a: 1 });
+    await market.answer({ data: { a: 1 } });
     expect(await usual).toEqual({ data: { a: 1 }, errors: [] });
     client.dispose();
     expect(market.network.pending).toBe(0);
@@ -106,7 +106,7 @@ describe('a query', () => {
     expect(market.waiting).toEqual([]);
     market.network.isOnline = true;
     await market.pass(1);
-    await market.answer({ a: 1 });
+    await market.answer({ data: { a: 1 } });
     expect((await waiting).data).toEqual({ a: 1 });
     client.dispose();
   });
@@ -146,7 +146,7 @@ test.each([408, 425, 429, 502, 503, 504])('a page of %d is asked for again', asy
     market.waiting.at(-1)?.text('<html>Later</html>', { status });
     await market.pass(5);
   }
-  await market.answer({ a: 1 });
+  await market.answer({ data: { a: 1 } });
   expect(await query).toEqual({ data: { a: 1 }, errors: [] });
   client.dispose();
 });
