@@ -17,7 +17,7 @@ export function createRequests(options: RequestsOptions): RequestsClient {
   return ownMethods(createBaseCore({ ...options, environment }, () => NO_SUBSCRIPTIONS));
 }
 
-/** What a client without lines has in their place. */
+/** A client without lines has this in their place. */
 export const NO_SUBSCRIPTIONS: SubscriptionsPart = {
   subscribe: () => () => {},
   restart() {},

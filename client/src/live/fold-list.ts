@@ -9,7 +9,7 @@ import { applyChanges, isSame, type KeyOf, withKnownRows } from './rows.ts';
 
 /** The result of all events so far. The list and its cursor are one value, so that neither is newer than the other. */
 export interface FoldedList<Row> extends LiveSum {
-  /** In the order of the last whole list; rows that came since follow it. */
+  /** The rows in the order of the last whole list; those that came since follow it. */
   readonly rows: readonly Row[];
   /** Null where the list has none. */
   readonly totals: PositionTotals | null;

@@ -3,7 +3,7 @@ import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 
 /** The fields of a live list that are followed, all without a selection of their own. */
 export interface ListFields<Row> {
-  /** Those that a `key` is made of are among them; without a `key` the row's `id` is added. */
+  /** The fields that a `key` is made of are among them; without a `key` the row's `id` is added. */
   readonly fields: readonly (keyof Row & string)[];
   /** The fields of the list's `ticks`, where it has any: what moves, and what a `key` is made of. */
   readonly ticks?: readonly (keyof Row & string)[];
@@ -30,7 +30,7 @@ export function listDocument<Row>(
   return listText(field, withKey(fields), ticks.length > 0 ? withKey(ticks) : '');
 }
 
-/** What an older server knows too: the same text without `ticks`; undefined where it is that already, or no text. */
+/** Leaves out `ticks`, which an older server does not know; undefined where the text has none, or is no text. */
 export function olderForm<Data>(
   operation: Operation<Data, LiveVariables>,
 ): Operation<Data, LiveVariables> | undefined {

@@ -21,7 +21,7 @@ import { idOf, type KeyOf } from './rows.ts';
 
 /** A live list as far as it is known; the same object until something changes. */
 export interface ListState<Row> extends LiveState {
-  /** In the server's order, null before the first list; a row that has not changed is the same object as before. */
+  /** The rows in the server's order, null before the first list; a row that has not changed is the same object as before. */
   readonly rows: readonly Row[] | null;
 }
 
@@ -64,7 +64,7 @@ interface AnyOptions extends Partial<ListFields<Record<string, unknown>>> {
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-/** So many lists that were left keep their rows, to be shown at once and gone on from; an app may have one for each symbol. */
+/** The lists that were left last keep their rows, to be shown at once and gone on from; an app may have one for each symbol. */
 const MAX_LEFT = 8;
 
 type NamedOptions = ListFields<object> & ListOptions<object>;

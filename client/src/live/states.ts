@@ -4,7 +4,7 @@ import type { AccountFigures, LiveState, PositionTotals } from './live-source.ts
 
 /** The open positions as far as they are known; the same object until something changes. */
 export interface PositionsState<Names extends LiveNames = LiveNames> extends LiveState {
-  /** In the server's order, null before the first list; a position that has not changed is the same object as before. */
+  /** The positions in the server's order, null before the first list; one that has not changed is the same object as before. */
   readonly positions: readonly Pick<Position, Names['position'] | 'id'>[] | null;
   /** Null before the first list. */
   readonly totals: PositionTotals | null;

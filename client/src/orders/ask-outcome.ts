@@ -5,11 +5,11 @@ import { type AskedKey, VOID_ORDER } from './operations.ts';
 import { type OrderAnswer, type OrderOutcome, readAnswer, unsentCode } from './outcome.ts';
 import type { TicketContext } from './ticket-context.ts';
 
-/** Asked with another account's token, the server has no such key, which would read as an order that never arrived. */
+/** The account is named, because to another one's token the server has no such key, which would read as an order that never arrived. */
 type AskOptions = OwnRequestOptions & { readonly account: string };
 
 /**
- * What the server has recorded for a key, or what came of closing it; null where it has no record. Sends no order.
+ * Asks what the server has recorded for a key, or closes it; null where it has no record. It sends no order.
  * Throws a TradingGraphError where there is no answer in time, or another account is signed in.
  */
 export async function askOutcome(

@@ -36,7 +36,7 @@ export type OrderInput = MarketOrder | PendingOrderInput;
 export interface LimitOrderInput {
   readonly symbol: string;
   readonly side: 'BUY' | 'SELL';
-  /** In USD. */
+  /** The amount is in USD. */
   readonly amount: number;
   readonly price: number;
   readonly stopLoss?: number | undefined;

@@ -49,7 +49,7 @@ export class OrderKey {
   readonly maxWaitMs: number | undefined;
   /** The sign-in at the tap, whose login the first attempt finds; null before, and again where nothing was sent. */
   signIn: SignIn | null = null;
-  /** That of the last tap, also where nothing was sent. */
+  /** The sign-in of the last tap, also where nothing was sent. */
   owner: SignIn | null = null;
   /** The login that the client knew at the tap. */
   #knownLogin: string | null = null;
@@ -96,7 +96,7 @@ export class OrderKey {
     return this.signIn?.login ?? null;
   }
 
-  /** Whose the order is, as far as that is known by now. */
+  /** The login of the order's owner, as far as that is known by now. */
   get login(): string | null {
     return this.owner?.login ?? this.#knownLogin;
   }

@@ -15,7 +15,7 @@ export interface FollowedOrder {
   readonly ticket: Ticket;
 }
 
-/** Whose an order is, as far as that is known by now. */
+/** The login of an order's owner, as far as that is known by now. */
 interface Owner {
   readonly login: string | null;
 }

@@ -37,7 +37,7 @@ export class OrderTicket implements Ticket {
   #outcome: OrderOutcome | null;
   #progress: OrderProgress = 'sending';
   #state: TicketState;
-  /** That of the last order, whose account's the ticket is. */
+  /** The key of the last order, whose account's the ticket is. */
   #lastKey: OrderKey | null;
 
   /** A new one, or that of an order of an earlier run. */

@@ -66,7 +66,7 @@ async function outcomeOf(
   { sendBefore = '', made }: StoredKey,
   { remainingMs }: Deadline,
 ): Promise<OrderOutcome> {
-  // Of one that was meant for a time that nobody knows, that is over.
+  // The time of an order is over where nobody knows how long it was meant for.
   const maxWaitMs = Math.max(0, Date.parse(sendBefore) - Number(made)) || 0;
   const order = { key, maxWaitMs, closingMs: remainingMs / 2 };
   return (await findOutcome(context, order, remainingMs)).outcome;

@@ -22,7 +22,7 @@ export interface StoredKey {
   readonly sendBefore?: string | undefined;
   /** How long it may be sent, where that is not the default. */
   readonly maxWaitMs?: number | undefined;
-  /** What became of its order. */
+  /** The outcome of its order. */
   readonly outcome?: Settled | undefined;
 }
 
@@ -99,7 +99,7 @@ function parse(key: string, text: string): StoredKey {
   };
 }
 
-/** With an error of its class, of which the text has the properties. */
+/** The outcome has an error of its class, of which the text has the properties. */
 function revived(outcome: Settled): Settled {
   if (outcome.status !== 'unsent') return outcome;
   const { error } = outcome;

@@ -23,19 +23,19 @@ export interface Exchange {
   /** The silence after which it is given up. */
   readonly timeoutMs: number;
   readonly signal: Signal;
-  /** For an exchanger that has to open a line first: called right before the request leaves, which it stops by throwing. */
+  /** An exchanger that has to open a line first calls it right before the request leaves, which it stops by throwing. */
   readonly leaving?: (() => void) | undefined;
   /** Where it is there, the answer may come in parts. */
   readonly onPart?: ((soFar: Result<unknown>) => void) | undefined;
 }
 
-// Whatever drips has an end as well.
+// An answer that drips has an end as well.
 const MAX_WAITS = 20;
 // Servers and proxies refuse longer ones.
 const MAX_URL_LENGTH = 2_000;
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
-/** Over HTTP, on whichever connection the platform chooses. */
+/** Sends it over HTTP, on whichever connection the platform chooses. */
 export async function exchange(
   environment: DatedEnvironment,
   { url, document, variables, token, method, timeoutMs, signal, onPart }: Exchange,

@@ -92,7 +92,7 @@ async function replaceFile(folder: string, name: string, content: string): Promi
   await syncFolder(folder);
 }
 
-/** Without it a rename may be lost when the power fails. */
+/** Flushes the folder: without it a rename may be lost when the power fails. */
 async function syncFolder(folder: string): Promise<void> {
   // Windows has no such call for folders.
   if (process.platform === 'win32') return;

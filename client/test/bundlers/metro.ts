@@ -5,7 +5,7 @@ import { realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** What is used of a module of Metro's graph. */
+/** The part of a module of Metro's graph that is used here. */
 interface GraphModule {
   readonly path: string;
   readonly dependencies: ReadonlyMap<string, { readonly absolutePath?: string }>;
@@ -28,7 +28,7 @@ const packages = join(folder, 'node_modules');
 const metro: Metro = load(name);
 const modules = new Map<string, { readonly code: string; readonly dependencies: string[] }>();
 
-// What React Native's own configuration sets is set here as well; that brings all of React Native with it.
+// The settings of React Native's own configuration are made here as well; it brings all of React Native with it.
 const config = metro.mergeConfig(await metro.loadConfig({ cwd: app }, {}), {
   projectRoot: app,
   watchFolders: [app, packages, realpathSync(join(app, 'node_modules', 'react'))],

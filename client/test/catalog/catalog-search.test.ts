@@ -21,7 +21,7 @@ function found(text: string, limit = 500): string[] {
   return phone.catalog.search(text, { limit }).map(({ id }) => id);
 }
 
-/** What the server finds for each of the texts. */
+/** The symbols that the server finds for each of the texts. */
 async function foundByServer(texts: readonly string[]): Promise<[string, string[]][]> {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const fields = texts.map((text, at) => {

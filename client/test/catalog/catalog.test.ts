@@ -16,7 +16,7 @@ describe('loading', () => {
     await client.catalog.load();
     expect(client.catalog.get('AAPL')?.digits).toBe(2);
     expect(client.catalog.get('NOWHERE')).toBeNull();
-    // With what search needs.
+    // The fields that search needs come with them.
     const fields = Object.keys(client.catalog.get('AAPL') ?? {});
     expect(fields.toSorted()).toEqual(['digits', 'id', 'name', 'symbol']);
     client.dispose();

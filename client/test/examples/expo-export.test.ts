@@ -15,7 +15,7 @@ const example = join(import.meta.dirname, '..', '..', '..', 'examples', 'expo');
 // Expo wants a patch of `@expo/env` that not every registry has: the override there takes the one before.
 const own = join(import.meta.dirname, 'expo-packages');
 const CLIENT = 'trading-graph-client';
-/** With which Hermes' bytecode begins. */
+/** The bytes with which Hermes' bytecode begins. */
 const BYTECODE = 'c61fbc03c103191f';
 const run = promisify(execFile);
 

@@ -39,6 +39,17 @@ test('the operations are valid, and select nothing that is deprecated', () => {
   expect(validate(schema, document, [...specifiedRules, NoDeprecatedCustomRule])).toEqual([]);
 });
 
+test('the operations of the protocol are valid', () => {
+  const page = read('..', 'docs', 'clients', 'protocol.md').replaceAll('\n  ', ' ');
+  const told = [...page.matchAll(/`((?:mutation|subscription) \(.*?\})`/g)].map(
+    ([, one = '']) => one,
+  );
+  const [, outcome = ''] = /`(\{ __typename \.\.\. on OrderOutcome .*?)`/.exec(page) ?? [];
+  const asked = `{ placedOrder(idempotencyKey: "1") ${outcome} }`;
+  expect(told).toHaveLength(2);
+  for (const one of [...told, asked]) expect(validate(schema, parse(one))).toEqual([]);
+});
+
 describe('the service', () => {
   const app = sharedApp();
   const order = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } };

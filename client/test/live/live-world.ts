@@ -56,7 +56,7 @@ export async function startLiveWorld() {
   };
 }
 
-/** Of the core it is known how many subscriptions were begun and are open, and which variables were sent, those of reconnects included. */
+/** The core tells how many subscriptions were begun and are open, and which variables were sent, those of reconnects included. */
 function observed(core: TestCore) {
   const own = Object.assign(core, { begun: 0, open: 0, sent: [] as unknown[] });
   const { subscribe } = core;

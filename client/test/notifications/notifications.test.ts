@@ -10,7 +10,7 @@ beforeEach(() => {
   app.sandbox.clearCalls();
 });
 
-/** As an app in the background has it, which nobody looks at. */
+/** The environment of an app in the background, which nobody looks at. */
 function start(changed: { fetch?: typeof fetch } = {}) {
   const environment = countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms), ...changed });
   return createRequests({ url: `${app.url}/graphql`, token: () => token, environment });

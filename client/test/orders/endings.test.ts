@@ -80,7 +80,7 @@ test('an order whose line is dead until its time is over is closed over a WebSoc
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
 
-/** By which no new connection opens. */
+/** An environment in which no new connection opens. */
 function withoutPings(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   const isPing = String(init?.body).includes('"{__typename}"');
   return isPing ? Promise.reject(new TypeError('Failed to fetch')) : fetch(input, init);
@@ -191,7 +191,7 @@ test('a token that takes long is no dead line', async () => {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     return phone.token;
   };
-  // In its own time: what counts as dead would be a moment of a busy machine on a faster device.
+  // It runs in its own time: what counts as dead would be a moment of a busy machine on a faster device.
   const { orders, core } = phone.open({ token: slow as unknown as () => string | null });
   await core.account();
   waitMs = 3_000;
@@ -207,7 +207,7 @@ test('without the server’s clock a dead line is left within half of the time o
   const startedMs = device.clock.now();
   const outcome = await device.outcomeOf(orders.ticket().place(buying('dead')));
   expect(outcome).toMatchObject({ status: 'accepted', replayed: false });
-  // Of 5 s; behind them comes the pause before another attempt.
+  // These pauses are of 5 s; behind them comes the pause before another attempt.
   expect(device.clock.now() - startedMs).toBeLessThan(3_500);
   expect([phone.line.sockets, phone.line.orders]).toEqual([1, 0]);
 });

@@ -158,7 +158,7 @@ test('an order of the account whose login is not known yet stays on its screen',
   await signIn('700002');
   const placing = ticket.place(ORDER);
   await market.pass(0);
-  // As when the form is hidden for a moment.
+  // A form is hidden for a moment so.
   ticket.follow(() => {})();
   goOn();
   await market.accept();
@@ -241,7 +241,7 @@ test('the orders of a run are followed, under way and settled, by whoever comes 
   await market.accept();
   expect(client.orders.state()).toMatchObject([{ input: ORDER, outcome: { status: 'accepted' } }]);
   expect(client.orders.state()).toBe(client.orders.state());
-  // What began another order is the same form, and not the same order.
+  // The form that began another order is the same form, and not the same order.
   ticket.reset();
   void ticket.place(EDITED);
   await market.reject('No money.');
@@ -286,7 +286,7 @@ test('an app that is killed around the answer tells each order at its next start
     const { idempotencyKey } = Object(request?.variables.input);
     const order = { __typename: 'OrderAccepted', idempotencyKey, orderId: '1', replayed: false };
     request?.answer({ data: { order } });
-    // From before the answer is read to behind the second in which it is surely seen.
+    // The kills fall from before the answer is read to behind the second in which it is surely seen.
     for (let turn = 0; turn < kill % 50; turn += 1) await null;
     if (kill >= 50) await market.pass([0, 0.4, 0.999, 1.001][Math.floor(kill / 50)] ?? 0);
     market.network.kill();

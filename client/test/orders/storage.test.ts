@@ -134,7 +134,7 @@ test('a ticket says whether its key outlives the app, as far as the storage is k
   const refused = orders.ticket();
   await refused.place(buying('refused'));
   expect(refused.isDurable).toBe(false);
-  // What is known of the storage is known before the next order is placed.
+  // The state of the storage is known before the next order is placed.
   expect(orders.ticket().isDurable).toBe(false);
   expect(kept.isDurable).toBe(true);
   await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });

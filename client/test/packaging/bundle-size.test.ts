@@ -10,7 +10,7 @@ test('the README names what each entry takes of a Vite build', async () => {
   }
 });
 
-// As Metro packs them: whole modules, whether or not something of them is used.
+// Metro packs whole modules, whether or not something of them is used.
 test.each([
   ['requests.ts', 'subscriptions or features', /subscribe|orders|catalog|live|browser/],
   // Each client repeats what the schema calls harmless.

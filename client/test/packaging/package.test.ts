@@ -49,7 +49,7 @@ ticket.place({ ...any, kind: 'PENDING' });
 ticket.place({ ...any, kind: 'PENDING', price: lost });
 `;
 
-/** What React Native declares of these globals. */
+/** An app where these globals are declared as React Native does. */
 const BARE_APP = `
 import { createClient } from 'trading-graph-client';
 declare class OwnSocket { constructor(url: string, protocols?: string[]) }

@@ -25,7 +25,7 @@ test('a server renders what is known before anything is opened, and opens nothin
     { status: 'loading', code: null, size: 0, first: null },
     { status: 'ready', outcome: null },
   ]);
-  // Whatever rendering had begun would be under way by now.
+  // Work that rendering had begun would be under way by now.
   await new Promise((resolve) => setImmediate(resolve));
   expect([asked, line.accepted]).toEqual([0, 0]);
   client.dispose();

@@ -50,7 +50,7 @@ interface Given {
 /** Calls `draw` with the data that the library shows, as often as it shows some. */
 type Show = (given: Given, draw: (data: Drawn) => void) => void;
 
-// By the format of 2022, also over the client's link, in client/test/guides/apollo.test.ts.
+// The format of 2022 is tried also over the client's link, in client/test/guides/apollo.test.ts.
 const apollo: Show = ({ url, headers }, draw) => {
   const client = new ApolloClient({
     link: new HttpLink({ uri: url, headers }),

@@ -23,7 +23,7 @@ class ForeignSocket extends NodeWebSocket {
 }
 const WebSocket = ForeignSocket as unknown as typeof globalThis.WebSocket;
 
-/** As React Native's, it gives whole bodies only. */
+/** It gives whole bodies only, as React Native's does. */
 const unstreamed: typeof fetch = async (input, init) => {
   const answer = await fetch(input, init);
   const { status, headers } = answer;
@@ -61,7 +61,7 @@ test.each([
   expect(handshakeError(said).extensions).toEqual(extensions);
 });
 
-/** Of a server of the test's own; waits of seconds are shortened, as no test waits for them. */
+/** The client of a server of the test's own; waits of seconds are shortened, as no test waits for them. */
 function openAt(url: string, platform: CountedEnvironmentOptions = {}, token = () => 'one') {
   const hurry = (ms: number) => (ms < 10_000 && ms !== 3_000 ? Math.min(ms, 20) : ms);
   return open({ url, token, environment: countedEnvironment({ hurry, ...platform }) });

@@ -58,7 +58,7 @@ test.each([
   async (_name, platform, login, expected) => {
     const { said, environment } = unanswered(platform);
     using core = open({ route: true, environment, ...login });
-    // That of an offline account does as well.
+    // The login of an offline account does as well.
     if (login === undefined) core.expectLogin(LOGIN);
     await follow(core);
     expect([proxy.accepted, proxy.lastPath]).toEqual([1, `/graphql${ROUTE}`]);

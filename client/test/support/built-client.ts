@@ -57,7 +57,7 @@ async function make(into: string): Promise<void> {
   rmSync(made, { recursive: true });
 }
 
-/** By a process that still lives: one that was ended has left its folder behind. */
+/** Whether a process that still lives makes it: one that was ended has left its folder behind. */
 function isBeingMade(made: string): boolean {
   return globSync(`${made}.*`).some((folder) => {
     try {

@@ -32,13 +32,13 @@ const ROWS: readonly Measured[] = [
   { what: '`/schema` alone', file: 'schema' },
 ];
 
-/** Bytes, gzipped, of a row by each bundler. */
+/** The bytes, gzipped, of a row by each bundler. */
 export interface Size {
   readonly what: string;
   readonly bytes: number;
 }
 
-/** What Vite packs of what an app uses. */
+/** Measures what Vite packs of what an app uses. */
 export async function viteSizes(): Promise<readonly Size[]> {
   const bytesOf = async (files: readonly string[]) =>
     (await bundled(files.map((file) => `${file}.ts`))).bytes;
@@ -82,7 +82,7 @@ export async function bundled(
   };
 }
 
-/** What Metro packs: every module that an entry needs. */
+/** Measures what Metro packs: every module that an entry needs. */
 export function metroSizes(modules: readonly BundledModule[]): readonly Size[] {
   const byPath = new Map(modules.map((module) => [module.path, module]));
   const bytesOf = (entries: readonly string[]) => {

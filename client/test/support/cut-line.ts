@@ -11,7 +11,7 @@ interface CutLine {
   open(options?: TestCoreOptions): TestCore;
 }
 
-/** For each test a service of its own, and a line to it that can be cut. */
+/** Starts for each test a service of its own, and a line to it that can be cut. */
 export function cutLine(settings: Readonly<Record<string, string>> = {}): CutLine {
   const app = ownApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200', ...settings });
   const proxy = startedForEach(() => startCutProxy(app.url));
@@ -25,6 +25,6 @@ export function cutLine(settings: Readonly<Record<string, string>> = {}): CutLin
 export const asksForStream = (init: RequestInit | undefined): boolean =>
   new Headers(init?.headers).get('accept') === 'text/event-stream';
 
-/** Of a platform, or through a proxy, that has no event streams. */
+/** The client of a platform, or behind a proxy, that has no event streams. */
 export const withoutStreams: typeof fetch = (input, init) =>
   asksForStream(init) ? Promise.reject(new TypeError('Failed to fetch')) : fetch(input, init);

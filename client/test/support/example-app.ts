@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 export interface ExampleAppOptions {
   /** A Vite project, from the root of this one: `examples/react`. */
   readonly folder: string;
-  /** Of Chromium. */
+  /** The path of Chromium. */
   readonly executablePath: string;
   /** `development` builds with React's warnings and with the double mount of its strict mode. */
   readonly nodeEnvironment?: 'production' | 'development';

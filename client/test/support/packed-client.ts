@@ -34,7 +34,7 @@ export async function packClient(packages = declaredPackages()) {
   };
 }
 
-/** Those that the client itself declares. */
+/** The packages that the client itself declares. */
 function declaredPackages(): readonly string[] {
   const { dependencies, peerDependencies } = clientManifest();
   return Object.keys({ ...dependencies, ...peerDependencies, '@types/react': '*' });
@@ -47,7 +47,7 @@ export function entryPoints(): readonly string[] {
   );
 }
 
-/** Those that a phone can have, which has no files of Node. */
+/** The entries that a phone can have, which has no files of Node. */
 export function phoneEntries(): readonly string[] {
   return entryPoints().filter((entry) => !/\/(files|trusted-documents\.json)$/.test(entry));
 }

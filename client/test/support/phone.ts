@@ -135,7 +135,7 @@ export function openOrderCore(options: OrderCoreOptions) {
   return { core, orders: createOrders(core), timers: environment.timers, sent };
 }
 
-/** For an order that may take a minute: with the answer to its so manieth request, or the loss of it, the minute is over. */
+/** Ends the minute of an order: with the answer to its so manieth request, or the loss of it, the minute is over. */
 export function minuteOf(phone: Phone, requests: number) {
   let sent = 0;
   const fetching: typeof fetch = async (input, init) => {
@@ -153,7 +153,7 @@ export function minuteOf(phone: Phone, requests: number) {
   };
 }
 
-/** By which no answer says the server's time. */
+/** Takes the server's time out of each answer. */
 export const undatedFetch: typeof fetch = async (input, init) => {
   const answer = await fetch(input, init);
   return new Response(await answer.text(), { status: answer.status });

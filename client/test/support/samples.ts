@@ -6,7 +6,7 @@ const GUIDES = 'examples/guides';
 
 /** A fenced block of code on a page, ```` ```ts file=src/live.ts ````, or a file of its guide in `examples/guides`. */
 export interface Sample {
-  /** From the root of the project. */
+  /** The path from the root of the project. */
   readonly page: string;
   /** The line of the page on which the code begins. */
   readonly line: number;
@@ -48,7 +48,7 @@ export function readPage(page: string): SamplePage {
   return { samples, globals: [...text.matchAll(GLOBALS)].map(([, found]) => found).join('') };
 }
 
-/** What a guide shows by a link alone. */
+/** The files that a guide shows by a link alone. */
 function guideFiles(guide: string): Sample[] {
   const folder = `${GUIDES}/${guide}`;
   return globSync('**/*.*', { cwd: join(root, folder) }).map((file) => {

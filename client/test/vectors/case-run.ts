@@ -18,12 +18,12 @@ export type Step = Readonly<Record<string, unknown>> & {
 export interface Case {
   readonly name: string;
   readonly rule: string;
-  /** What the client draws in place of a random number. */
+  /** The client draws this in place of a random number. */
   readonly random?: number;
   readonly heartbeatSeconds?: number;
   /** Whether the platform may send a request twice, as browsers do. */
   readonly resends?: boolean;
-  /** What not every client has. */
+  /** Features that not every client has. */
   readonly needs?: readonly string[];
   readonly steps: readonly Step[];
 }
@@ -221,7 +221,7 @@ export class CaseRun {
     say: ({ tap = this.#taps.length, words }) => expect(this.#tapOf(tap).words).toEqual(words),
     keep: async ({ keys }) => {
       const kept = () => this.#kept().sort().join();
-      // What has ended is kept until it was surely seen.
+      // An order that has ended is kept until it was surely seen.
       await this.#pass(SEEN_MS, () => kept() === String(keys));
       expect(kept()).toBe(String(keys));
     },
@@ -279,7 +279,7 @@ export class CaseRun {
     return this.network.time.pass(ms, isOver);
   }
 
-  /** What is not to come at once comes within a minute; `atLeastMs` is how long it must not. */
+  /** A step that is not to come at once comes within a minute; `atLeastMs` is how long it must not. */
   async #within({ withinMs = MINUTE_MS, atLeastMs = 0 }: Step, isOver: () => boolean) {
     const { time } = this.network;
     const beganMs = time.uptimeMs;
@@ -300,7 +300,7 @@ export class CaseRun {
 
   #shows(list: string, { rows, asOf, error, ...shown }: Readonly<Record<string, unknown>>): void {
     const state = this.#client[list as 'positions' | 'account'].state();
-    // What nobody knows is null here, and no row of another account's either.
+    // A list that nobody knows is null here, and no row of another account's either.
     const positions = state.positions ?? [];
     if (rows !== undefined) expect(positions).toMatchObject(rows as object);
     if (rows !== undefined) expect(positions.length).toBe((rows as object[]).length);

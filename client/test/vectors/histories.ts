@@ -9,7 +9,7 @@ import type { OrderService } from './order-service.ts';
 export interface HistoryOptions {
   readonly seed: number;
   readonly times: number;
-  /** That of an earlier difference, which is played alone. */
+  /** The seed of an earlier difference, which is played alone. */
   readonly path?: string | undefined;
 }
 

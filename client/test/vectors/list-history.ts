@@ -50,7 +50,7 @@ export async function playList(
 ): Promise<void> {
   let [rows, timeline]: [readonly Row[], Timeline<Row>] = [[], createTimeline()];
   let [server, version, nowMs] = [0, 0, SERVER_MS];
-  /** Of the present line: the version that was sent last, and its events. */
+  /** The state of the present line: the version that was sent last, and its events. */
   let [sentVersion, sent, lines, token]: [number, Step[], number, number] = [0, [], 0, 1];
   /** The state that the client has to hold; without a cursor it lacks something. */
   let shown: readonly Row[] = [];

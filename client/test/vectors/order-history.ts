@@ -174,7 +174,7 @@ export async function playOrders(
     tap: async () => {
       const found = run.resumed?.find(({ outcome }) => outcome.status === 'unknown');
       const own = ownTicket() ?? found?.ticket;
-      // What was said of it before was said of its last tap.
+      // Earlier words were said of its last tap.
       if (own !== undefined) told.delete(own.idempotencyKey);
       const again = ticket
         ? { tap: ticket.tap }

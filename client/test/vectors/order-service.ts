@@ -8,7 +8,7 @@ import { startFacadeProcess } from '../../../test/support/facade-process.ts';
 
 /** Shorter than a client's ten seconds of patience, so that the service says what it does not know. */
 const ORDER_TIMEOUT_MS = 400;
-/** By then the service's records reach back to a first key, whose age is not known to the second. */
+/** The time after which the service's records reach back to a first key, whose age is not known to the second. */
 const RECORDS_REACH_MS = 6_500;
 
 export type OrderService = Awaited<ReturnType<typeof startOrderService>>;

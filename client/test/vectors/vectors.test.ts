@@ -36,7 +36,7 @@ describe.each(LINES)('$name over event streams', ({ event, cases }) => {
 });
 
 test('each rule of the page has cases, and each case a rule', () => {
-  const rules = [...readFileSync(PAGE, 'utf8').matchAll(/^- \*\*(\w+)\*\*/gm)].map(
+  const rules = [...readFileSync(PAGE, 'utf8').matchAll(/^- \*\*([A-Z]\d+)\*\*/gm)].map(
     ([, rule]) => rule,
   );
   const told = families.flatMap(({ cases }) => cases.map(({ rule }) => rule));

@@ -16,7 +16,7 @@ export const AppState = {
   },
 };
 
-/** What the test says that the user does. */
+/** The test says by this what the user does. */
 Object.assign(globalThis, {
   showApp(state: string) {
     AppState.currentState = state;
