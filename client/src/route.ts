@@ -4,26 +4,33 @@
  */
 export function routeHint(login: string): string | null {
   if (!/^[!-~]{1,55}$/.test(login)) return null;
-  const words = Array.from({ length: 16 }, (_, at) => wordAt(login, at));
-  words[15] = 8 * login.length;
-  for (let at = 16; at < 64; at += 1) {
-    const [a, b] = [numberAt(words, at - 15), numberAt(words, at - 2)];
-    const small = turned(a, 7) ^ turned(a, 18) ^ (a >>> 3);
-    const large = turned(b, 17) ^ turned(b, 19) ^ (b >>> 10);
-    words.push((numberAt(words, at - 16) + small + numberAt(words, at - 7) + large) | 0);
+  const bytes = new DataView(new ArrayBuffer(64));
+  // A single bit follows the text, and at the end stands its length in bits.
+  for (const [at, letter] of [...login, '\x80'].entries()) bytes.setUint8(at, letter.charCodeAt(0));
+  bytes.setInt32(60, 8 * login.length);
+  const primes: number[] = [];
+  for (let candidate = 2; primes.length < 64; candidate += 1) {
+    if (primes.every((prime) => candidate % prime > 0)) primes.push(candidate);
   }
-  const primes = firstPrimes(64);
   const start = primes.slice(0, 8).map((prime) => fraction(prime ** 0.5));
+  const words: number[] = [];
   let state = start;
-  for (const [at, word] of words.entries()) {
+  for (const [at, prime] of primes.entries()) {
+    const [before = 0, late = 0, seventh = 0, oldest = 0] = [15, 2, 7, 16].map(
+      (to) => words[at - to],
+    );
+    const small = turned(before, 7) ^ turned(before, 18) ^ (before >>> 3);
+    const large = turned(late, 17) ^ turned(late, 19) ^ (late >>> 10);
+    const word = at < 16 ? bytes.getInt32(4 * at) : (oldest + small + seventh + large) | 0;
+    words.push(word);
     const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
     const sum = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
-    const one = h + sum + ((e & f) ^ (~e & g)) + fraction(Math.cbrt(numberAt(primes, at))) + word;
+    const one = h + sum + ((e & f) ^ (~e & g)) + fraction(Math.cbrt(prime)) + word;
     const two = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     state = [(one + two) | 0, a, b, c, (d + one) | 0, e, f, g];
   }
-  const first = (numberAt(start, 0) + numberAt(state, 0)) >>> 16;
-  return (first & 0xffff).toString(16).padStart(4, '0');
+  const [first = 0] = start.map((own, at) => own + (state[at] ?? 0));
+  return ((first >>> 16) & 0xffff).toString(16).padStart(4, '0');
 }
 
 /** The endpoint's address as requests and sockets take it. Throws where the app gives none, as where its setting is missing. */
@@ -45,33 +52,11 @@ export function routedUrl(url: string, hint: string | null): string {
   return `${url}${url.includes('?') ? '&' : '?'}route=${hint}`;
 }
 
-/** Four bytes of the text, which a single bit follows. */
-function wordAt(text: string, at: number): number {
-  let word = 0;
-  for (let byte = 4 * at; byte < 4 * at + 4; byte += 1) {
-    const code = byte === text.length ? 0x80 : byte < text.length ? text.charCodeAt(byte) : 0;
-    word = (word << 8) | code;
-  }
-  return word;
-}
-
 function turned(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits));
 }
 
 /** The first 32 bits of a number's fraction, which SHA-256 takes of the roots of primes. */
 function fraction(value: number): number {
-  return ((value - Math.floor(value)) * 2 ** 32) | 0;
-}
-
-function numberAt(list: readonly number[], at: number): number {
-  return list[at] ?? 0;
-}
-
-function firstPrimes(count: number): number[] {
-  const primes: number[] = [];
-  for (let candidate = 2; primes.length < count; candidate += 1) {
-    if (primes.every((prime) => candidate % prime > 0)) primes.push(candidate);
-  }
-  return primes;
+  return ((value % 1) * 2 ** 32) | 0;
 }
