@@ -96,7 +96,9 @@ export class Requests {
       const usualMs = repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
       const wholeMs = options.timeoutMs === 0 ? 0 : options.timeoutMs || usualMs;
       const { environment } = this.#options;
-      const result = await withinTime(environment, wholeMs, abort.signal, (time) =>
+      // A page that a server prerenders must not ask for the date before its first request.
+      const undated = { ...environment, now: () => environment.uptime() };
+      const result = await withinTime(undated, wholeMs, abort.signal, (time) =>
         this.#untilSettled({ ...request, time }),
       );
       if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
