@@ -51,9 +51,11 @@ export class TradingGraphError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
+    // Babel's classes ask so whether they are called with `new`, before the error has its name.
     // biome-ignore lint/complexity/noThisInStatic: a class of the app's that extends it has its own instances alone.
-    if (this !== TradingGraphError) return super[Symbol.hasInstance](value);
-    return Object(value).name === 'TradingGraphError';
+    const [own, isWhole]: [object, boolean] = [this.prototype, this === TradingGraphError];
+    if (Object.prototype.isPrototypeOf.call(own, Object(value))) return true;
+    return isWhole && Object(value).name === 'TradingGraphError';
   }
 }
 

@@ -67,8 +67,9 @@ export function writeAccountChanges(
       writeRows(cache, POSITIONS, positions, snapshot);
       if (orders === null && snapshot) withoutOrders.add(cache);
       if (orders) writeRows(cache, ORDERS, orders, withoutOrders.delete(cache) || snapshot);
-      if (session)
-        cache.writeQuery({ query: SESSION, data: { session: { __typename: 'Session' } } });
+      // `gql` keeps one document for each text.
+      const query = gql('query SessionLink { session { __typename } }');
+      if (session) cache.writeQuery({ query, data: { session: { __typename: 'Session' } } });
     },
   });
 }
@@ -120,5 +121,3 @@ function writeRows(
     if (id !== undefined) cache.evict({ id });
   }
 }
-
-const SESSION = gql('query SessionLink { session { __typename } }');
