@@ -35,10 +35,7 @@ export function learn(before: Known, fields: Comparison['fields']) {
 /** A text that is none of ours is nothing known. */
 export function readKnown(text: string | null): Known {
   try {
-    const entries = Object.entries(JSON.parse(text ?? '{}') ?? {});
-    return Object.fromEntries(
-      entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
-    );
+    return Object(JSON.parse(text ?? '{}'));
   } catch {
     return {};
   }
