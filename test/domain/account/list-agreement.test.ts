@@ -66,6 +66,7 @@ test('accounts are counted each by itself, until nobody has read them for five m
 test.each<[string, readonly string[], Partial<typeof NONE>]>([
   ['three times in ten minutes', ['pab sabcd', 'pab sabcd', 'pab sabcd', 'pab'], { short: 1 }],
   ['twice in ten minutes', ['pab sabcd', '', 'pab sabcd', 'pab'], {}],
+  ['of one snapshot alone', ['pab sabcd pab', 'pab', 'pab', 'pab'], {}],
   ['three times at once', ['pab sabcd pab sabcd pab sabcd pab'], {}],
   ['and then no more', ['pab sabcd', 'pab sabcd', 'pab sabcd', 'pab sabcd pabcd'], { agree: 1 }],
   ['and then no more in either', ['pab sabcd', 'pab sabcd', 'pab sabcd', 'pab sab'], { agree: 1 }],
