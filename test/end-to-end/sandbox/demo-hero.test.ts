@@ -100,11 +100,6 @@ describeInBrowser('the two phones', (browser) => {
 
   test.each<[Omit<Fault, 'times'>, RegExp, (typeof PHONES)[number], string, RegExp]>([
     [
-      { operation: 'getSession', kind: 'status', status: 503 },
-      /^REST shows 2 of 5 parts, no .*; the graph shows 5 of 5 parts\. Set by another/,
-      ...(['rest', 'Watch list', /blank: session: 503/] as const),
-    ],
-    [
       { operation: 'getCustomerId', kind: 'garbage' },
       /^Both phones show no payout\. Set by another visitor: getCustomerId garbage\.$/,
       ...(['rest', 'Payout', /blank: customer-id: not json/] as const),
@@ -117,7 +112,7 @@ describeInBrowser('the two phones', (browser) => {
   ])(
     'under %o say what came, and why the rest did not',
     async (fault, verdict, phone, name, why) => {
-      await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
+      await using visitor = await open();
       const { page, reads } = visitor;
       app.sandbox.fail(fault);
       await visitor.run();

@@ -78,17 +78,6 @@ describeInBrowser('a tap that breaks something', (browser) => {
     },
     1_200_000,
   );
-
-  test('of another visitor is told by the name of its fault', async () => {
-    await using visitor = await visit(browser, app.url, { isExpected: () => true });
-    await visitor.isLive();
-    app.sandbox.fail({ operation: 'getCustomerId', kind: 'garbage' });
-    await visitor.click('Open both again');
-    await visitor.reads(
-      'screen-verdict',
-      /^Both phones show no payout\. Set by another visitor: getCustomerId garbage\.$/,
-    );
-  });
 });
 
 const address = networkAddress();
