@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPlainFile } from '../../lib/read-plain-file.ts';
@@ -31,7 +32,7 @@ export function createBaselineFiles(folder: string): Baselines {
       }),
     async put(operation, text) {
       await mkdir(folder, { mode: 0o700, recursive: true });
-      const path = `${pathOf(operation)}.${process.pid}`;
+      const path = `${pathOf(operation)}.${randomUUID()}`;
       await writeFile(path, text, { mode: 0o600 });
       await rename(path, pathOf(operation));
     },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
@@ -30,7 +31,7 @@ export function createCatalogFiles(folder: string, clock: Pick<Clock, 'date'>) {
     await mkdir(folder, { mode: 0o700, recursive: true });
     const date = Buffer.alloc(DATE_BYTES);
     date.writeDoubleBE(untilDate);
-    const path = `${pathOf(key)}.${process.pid}`;
+    const path = `${pathOf(key)}.${randomUUID()}`;
     await writeFile(path, Buffer.concat([date, bytes]), { mode: 0o600 });
     await rename(path, pathOf(key));
     await makeRoom();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { appendFile, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
@@ -112,7 +113,9 @@ async function compact(path: string, date: number): Promise<number> {
   const lines = [...kinds].flatMap(([kind, keys]) =>
     [...keys].map(([key, untilMs]) => `${kind} ${key} ${untilMs}\n`),
   );
-  await writeFile(`${path}.new`, lines.join(''), { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  // Processes in containers of their own may have one and the same pid.
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, lines.join(''), { mode: 0o600 });
+  await rename(draft, path);
   return lines.length;
 }

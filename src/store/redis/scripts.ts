@@ -227,9 +227,9 @@ return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2], KEYS[7]) or incomplete() and 
 /** ARGV: id, reservation, share. */
 export const RELEASE = `${COMMON}
 local record = redis.call('HMGET', KEYS[5], 'reservation', 'rank', 'deadline')
-if record[1] == ARGV[2] and record[2] == '0' then
-  -- Redis's clock has the last word on whether its time is over.
-  if tonumber(record[3]) <= now then
+if record[1] == ARGV[2] and record[2] ~= '2' then
+  -- Redis's clock has the last word on whether its time is over; of one that was cut off clients may have been told.
+  if record[2] == '1' or tonumber(record[3]) <= now then
     redis.call('HSET', KEYS[5], 'epoch', current)
     return {'late'}
   end

@@ -41,7 +41,7 @@ const OLDER: Readonly<Record<string, (folder: string) => void>> = {
   'over the file, with its times': shell('cp -a older/orders.db data/orders.db'),
   'in its place': (folder) =>
     renameSync(join(folder, 'older/orders.db'), join(folder, 'data/orders.db')),
-  'after it was removed, without its mark': shell('rm data/* && cp older/orders.db data/'),
+  'after it was removed, without its mark': shell('rm -r data/* && cp older/orders.db data/'),
   'with its whole folder': shell('rm -r data && mv older data'),
   'as no file at all, with its mark': shell('rm data/orders.db'),
 };

@@ -48,7 +48,7 @@ test('`trading-graph start` prints what to open, what to query and how to sign i
 
     const [, open = ''] = / {2}Open +(\S+)/.exec(written) ?? [];
     const demo = await rawRequest(open, { headers: { accept: 'text/html' } });
-    expect(demo.text).toContain('<h1>One query for a whole trading screen.</h1>');
+    expect(demo.text).toContain('<h1>One query for a whole screen.');
 
     // Without a network there is nothing to reach it by.
     const byPhone = / {2}Phone +HOST=0\.0\.0\.0 npm start, then http:\/\/(?!127\.)[\d.]+:\d+\/ /;

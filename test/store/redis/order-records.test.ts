@@ -351,6 +351,14 @@ describeWithRedis('order records in Redis', (serverPath) => {
     // The gateway's answer may still come.
     await slow.settle(answer.reservation, accepted);
     expect(await other.find(accountNamed('1'), 'k')).toMatchObject({ outcome: accepted });
+    // Nor does one that was cut off meanwhile, as another replica has told.
+    const third = await slow.reserve(request('1', 'third'));
+    if (!third.reserved) throw new Error('the key is free');
+    const marked = '{"kind":"unknown","sentAtMs":1,"message":null}';
+    await redis.command('HSET', `${PREFIX}:record:1:third`, 'rank', 1, 'outcome', marked);
+    await slow.release(third.reservation);
+    await redis.command('FLUSHALL');
+    expect(await other.reserve(request('1', 'third'))).toMatchObject({ reserved: false });
     // Redis need not be asked, which may have lost it.
     const second = await slow.reserve({ ...request('1', 'second'), pendingMs: 200 });
     if (!second.reserved) throw new Error('the key is free');
