@@ -91,13 +91,13 @@ test('a snapshot with other positions has the feed polled, and counts in the agr
     bytes: Buffer.of(),
     workMs: 0,
   });
-  expect(services.lists.counts()).toEqual({ agree: 0, differ: 0 });
+  expect(services.lists.counts()).toEqual({ agree: 0, differ: 0, short: 0 });
   accounts.emit('snapshotAnswered', demo, {
     ...times,
     logicalTime: 1_001,
     session: { positions },
   } as unknown as SessionAnswer);
-  expect(services.lists.counts()).toEqual({ agree: 1, differ: 0 });
+  expect(services.lists.counts()).toEqual({ agree: 1, differ: 0, short: 0 });
   await eventually(() => expect(known()[2]).toBe(3));
 });
 

@@ -167,7 +167,7 @@ test.each(TRANSPORTS)(
 
 test('in production neither pages nor files nor the sandbox are there, and none is shown at the endpoint', async () => {
   const graphiql = ['/graphiql', '/graphiql/0123456789abcdef/graphiql.js'];
-  const others = ['/', '/schema.graphql', '/metrics', '/sandbox/calls', '/.env', '/src/main.ts'];
+  const others = ['/schema.graphql', '/metrics', '/sandbox/calls', '/.env', '/src/main.ts'];
   const headers = { accept: 'text/html' };
   for (const path of [...graphiql, ...others]) {
     for (const method of ['GET', 'POST']) {
