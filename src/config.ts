@@ -109,7 +109,7 @@ function settle(
     ...values,
     /** The embedded sandbox gateway runs, since no gateway is configured. */
     sandbox,
-    /** Without a slash at its end. */
+    /** The prefix has no slash at its end. */
     publicPath: values.publicPath.replace(/\/$/, ''),
     /** Whether a Redis that forgets orders over a restart is refused, warned of, or accepted. */
     redisDurability: isWished ? ('wished' as const) : redisDurability,

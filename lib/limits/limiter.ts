@@ -119,7 +119,7 @@ export class Limiter<Name extends string> {
         if (whole[kind] === undefined)
           throw new TypeError(`The limit ${name} has no number for ${kind}.`);
         const max = Math.max(1, Math.floor(whole[kind] * share));
-        // What is held at a time nobody could be given back, so none of it is lent.
+        // Concurrent uses cannot be given back to others, so none of them is lent.
         const kept = refills > 0 ? Math.floor(max * keeps) : 0;
         const perMs = (max * refills) / MINUTE_MS;
         const tokens = new TokenBucket({ max: max + kept, perMs, maxDebt: max * maxDebt }, nowMs);

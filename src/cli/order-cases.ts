@@ -66,7 +66,7 @@ export async function runCase(
     });
     trail.add({ account, key }, 'settled', factsOf(outcome));
     await trail.close();
-    terminal.out(`Every client is told so from now on: ${stateOf(answer.record)}`);
+    terminal.out(`Settled. Every client gets this outcome from now on: ${stateOf(answer.record)}`);
     return EXIT_OK;
   } finally {
     records.close();
@@ -139,7 +139,7 @@ async function list(
   { out }: Terminal,
 ): Promise<number> {
   for await (const { account: owner, key, record } of records.list(account, unknown)) {
-    // By what the log has in place of the key its line is found.
+    // The line in the log is found by the hash that it has in place of the key.
     const name = { ...nameOf(owner, key), ...(hashKey && { keyHash: logHash(hashKey, key) }) };
     const at = new Date(record.reservedAtMs).toISOString();
     out(

@@ -82,8 +82,12 @@ type Asked = ReturnType<typeof readArgs>;
 
 /** How many words follow; those of no other command may be left out. */
 const OPERANDS: Readonly<Record<string, number>> = {
-  ...{ copy: 1, move: 1, free: 1 },
-  ...{ list: 1, show: 2, settle: 3 },
+  copy: 1,
+  move: 1,
+  free: 1,
+  list: 1,
+  show: 2,
+  settle: 3,
 };
 const OPTIONS = { file: { type: 'string' }, header: { type: 'string', multiple: true } } as const;
 const CASE_OPTIONS = {

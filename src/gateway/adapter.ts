@@ -12,7 +12,7 @@ export interface LoadedAdapter {
   /** Its file, without folders and ending. */
   readonly name: string;
   readonly adapter: GatewayAdapter;
-  /** Of the file's bytes. */
+  /** A digest of the file's bytes. */
   readonly digest: string;
 }
 

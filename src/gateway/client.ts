@@ -259,7 +259,7 @@ async function listsInTurns(
     // One of another shape is parsed as a whole, unless that takes a second.
     read = { body: isLongToParse(bytes) ? undefined : jsonOf(answer), reading: readingIn(unit) };
   }
-  // What is made of the lists has a turn of its own.
+  // The mapping of the lists has a turn of its own.
   await nextTurn();
   return { ...read, workMs };
 }

@@ -71,7 +71,7 @@ export function createFit({ everyMs = EVERY_MS, turns, log, baselines }: FitOpti
     const now = new Map(found.lost.map((path) => [path, 0]));
     for (const [path, times] of former) {
       const timesBack = found.had.has(path) ? times + 1 : times;
-      // Whoever has written the baseline anew has accepted the loss.
+      // An operator who has written the baseline anew has accepted the loss.
       const isOver = timesBack >= BACK_AFTER || !Object.hasOwn(found.known, path);
       if (!now.has(path) && !isOver) now.set(path, timesBack);
     }

@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPlainFile } from '../../lib/read-plain-file.ts';
 
-/** What each operation's answers had, as texts. Losing one costs no more than that it is learned anew. */
+/** The fields that each operation's answers had, as texts. Losing one costs no more than that it is learned anew. */
 export interface Baselines {
   get(operation: string): Promise<string | null>;
   put(operation: string, text: string): Promise<void>;

@@ -100,7 +100,7 @@ export interface OrderRecord {
   readonly pendingMs: number;
 }
 
-/** Past its deadline an order is left to its process for so long. */
+/** An order past its deadline is left to its process for so long. */
 export const CUT_OFF_GRACE_MS = 10_000;
 
 export type CutOffOrder = Pick<Reservation, 'account' | 'key' | 'reservedAtMs'>;

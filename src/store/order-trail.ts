@@ -4,7 +4,7 @@ import { type Clock, pause, within } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 
-/** What happened to an order, at which time and in which process. */
+/** One event of an order, with its time and its process. */
 export interface TrailEntry {
   readonly account: Account;
   readonly key: string;
@@ -52,7 +52,7 @@ export function openOrderTrail(store: TrailStore | null, options: TrailOptions) 
   let waiting: string[] = [];
   let writing: Promise<void> | null = null;
 
-  /** What comes while a write is under way is written by the next. */
+  /** Entries that come while a write is under way are written by the next. */
   async function writeAll({ append }: TrailStore): Promise<void> {
     for (let failures = 0; waiting.length > 0; ) {
       const lines = waiting.slice(0, LINES_AT_ONCE);

@@ -2,7 +2,7 @@ import type { Account } from '../../lib/account.ts';
 import type { OrderRecord, RecordedOutcome, Settled } from './order-records.ts';
 import type { TrailStore } from './order-trail.ts';
 
-/** Of an order whose outcome an operator says. */
+/** The outcome of an order that an operator has settled. */
 export type SettledOutcome = Exclude<RecordedOutcome, { kind: 'unknown' }> & {
   readonly settled: Settled;
 };
@@ -24,9 +24,9 @@ export type SettleAnswer =
 /** The order records and their trail for an operator's commands, beside the service that goes on using them. */
 export interface OperatorRecords {
   find(account: Account, key: string): Promise<OrderRecord | null>;
-  /** Of all accounts where none is given, or those alone that are unknown; some at a time, however many there are. */
+  /** Lists the orders of one account, or of all, or the unknown ones alone; some at a time, however many there are. */
   list(account: Account | null, onlyUnknown: boolean): AsyncIterable<StoredOrder>;
-  /** Of an order that is unknown, a minute after its deadline at the earliest. */
+  /** Settles an order that is unknown, a minute after its deadline at the earliest. */
   settle(request: SettleRequest): Promise<SettleAnswer>;
   readonly trail: TrailStore;
   close(): void;

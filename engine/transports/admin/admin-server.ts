@@ -10,7 +10,7 @@ interface AdminAnswer {
   readonly body: object;
 }
 
-/** What operators' programs may post, as JSON, by path. */
+/** The doors to which operators' programs post JSON, by path. */
 export type AdminDoors = Readonly<Record<string, (body: unknown) => Promise<AdminAnswer>>>;
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -77,7 +77,7 @@ export function createAdminServer(
 async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   const collector = new ByteCollector({ maxBytes: MAX_BODY_BYTES });
   let isWhole = true;
-  // What is too much is read on, for a while, so that its sender hears why.
+  // A body that is too large is read on, for a while, so that its sender hears why.
   for await (const piece of request) isWhole = isWhole && collector.add(piece) === 'kept';
   return isWhole ? collector.take() : null;
 }

@@ -9,7 +9,7 @@ import { InputError } from '../input-error.ts';
 import type { AccountEvents } from './account-events.ts';
 import type { Sessions } from './sessions.ts';
 
-/** What a broker's own systems say has changed. */
+/** A change that a broker's own systems report. */
 export type Told =
   | { readonly kind: 'accounts'; readonly accounts: readonly Account[] }
   | { readonly kind: 'group'; readonly name: string }

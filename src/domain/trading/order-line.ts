@@ -45,7 +45,7 @@ export function orderLines(hashKey: string | null) {
   };
 }
 
-/** What was asked of the gateway. */
+/** A request to the gateway. */
 export function askedOf({ operation, order }: Ticket) {
   const isLimit = operation === 'placeLimitOrder';
   const { side, price, stopLoss, takeProfit } = order;

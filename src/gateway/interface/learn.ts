@@ -21,7 +21,7 @@ export function learn(before: Known, fields: Comparison['fields']) {
       known[path] = isInEach ? Math.min((times ?? 0) + 1, SURE) : 0;
     } else if (total > 0 && times !== undefined && loss !== 'nothing') {
       const isOfAnotherType = missing + nulls < total;
-      // What some rows lack, an account of one position may lack; and nulls have a meaning of their own, until they never came.
+      // A field that some rows lack, an account of one position may lack; and nulls have a meaning of their own, until they never came.
       const isGone = times > 0 && (nulls === 0 || times === SURE);
       if (isOfAnotherType || isGone) lost.push(path);
     }

@@ -14,7 +14,7 @@ export interface Read<T> {
   readonly map: (body: unknown, reading: Reading) => T | null;
 }
 
-/** What a read is asked with, such as the page of a list. */
+/** The arguments of a read, such as the page of a list. */
 export type ReadRequest = Pick<RequestDetails, 'path' | 'query'>;
 
 const METHOD = {

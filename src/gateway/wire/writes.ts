@@ -1,7 +1,7 @@
 import type { OperationName } from '../operations.ts';
 import type { RequestDetails } from '../request-templates.ts';
 
-/** What is sent in each write that is neither an order nor a login: most inputs are the body as they are. */
+/** The bodies of the writes that are neither orders nor logins: most inputs are the body as they are. */
 export const WRITES = {
   forgotPassword: (body: { readonly email: string }) => ({ body }),
   resetTradingAccountPassword: ({ accountExternalId }: { readonly accountExternalId: string }) => ({

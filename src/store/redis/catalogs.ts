@@ -40,7 +40,7 @@ return 1
 /** How long a writer may take, and nobody writes the same again. */
 const CLAIM_MS = 60_000;
 
-/** What replicas share of catalogs, over a connection of its own: an answer has megabytes, and nothing else may wait for it. */
+/** The catalogs that replicas share, over a connection of their own: an answer has megabytes, and nothing else may wait for it. */
 export function createRedisCatalogs(redis: RedisConnection, prefix: string) {
   /** Entries of one kind, of which the newest stay. */
   function entries(name: string, maxCount: number, maxBytes: number) {

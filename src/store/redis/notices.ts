@@ -25,7 +25,7 @@ table.insert(notices, 1, redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] 
 return notices
 `;
 
-/** What one replica was told, for the others: looked for twice a second, so that a connection that breaks loses nothing of it. */
+/** Changes that one replica was told, for the others: they look twice a second, so that a connection that breaks loses none. */
 export function createRedisNotices(redis: RedisConnection, prefix: string, clock: Clock) {
   const key = `${prefix}notices`;
   const own = randomUUID();

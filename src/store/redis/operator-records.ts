@@ -8,10 +8,10 @@ import { COMMON } from './scripts.ts';
 import { redisTrail } from './trail.ts';
 
 const ORDERS_AT_ONCE = 500;
-/** What the script says of each order: its id, then the answer of a record. */
+/** The script's answers for each order: its id, then the answer of a record. */
 const FIELDS = 8;
 
-/** Of all replicas that share a Redis. */
+/** The order records of all replicas that share a Redis, for operators. */
 export async function operatorRedis(
   options: RedisStatusOptions,
   trailDays: number,

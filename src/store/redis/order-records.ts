@@ -156,7 +156,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
     ownTable.adopt(reservation, null, Math.max(0, ageMs));
   }
 
-  /** Of an order that is unknown an operator's word may stand in Redis, behind this replica's own copy. */
+  /** An operator may have settled an unknown order in Redis, which this replica's own copy does not show. */
   async function ownRecord(account: Account, key: string): Promise<OrderRecord | null> {
     const own = ownTable.get(account, key);
     if (own === null || rank(own.outcome) === 2 || own.pendingMs > 0) return own;

@@ -28,7 +28,7 @@ export function createWriteBack(options: WriteBackOptions) {
     const keys = records.flatMap(({ reservation }) => scripts.keysOf(reservation));
     const args = records.flatMap((record) => mergeArguments(record, ownTable));
     const all = [epoch, leaseMs, member(), ...args];
-    // What is written back was on the replicas of Redis once: nobody waits until it is again.
+    // Records that are written back were on the replicas of Redis once: nobody waits until they are again.
     const run = epoch === NO_EPOCH ? writes.runCopied : writes.run;
     const { answer, copied } = await run(MERGE, all, keys);
     const [, conflicts, ...settled] = answer;

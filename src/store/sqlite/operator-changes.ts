@@ -31,7 +31,7 @@ interface OperatorOptions {
   readonly onComplete: () => void;
 }
 
-/** What an operator changes in the file, beside the processes that use it. */
+/** The changes that an operator makes in the file, beside the processes that use it. */
 export function operatorChanges(options: OperatorOptions) {
   const { file, statements, scan, clock, byId, rowOf, update, drop } = options;
   return {

@@ -14,7 +14,7 @@ interface OperatorFileOptions {
   readonly onWarn: (message: string) => void;
 }
 
-/** Of a file. What only reads it verifies nothing, and holds up no order. */
+/** The order records of a file, for operators. Reading alone verifies nothing, and holds up no order. */
 export function operatorFile(options: OperatorFileOptions): OperatorRecords {
   const clock = machineClock;
   const source = openSource(options.path);

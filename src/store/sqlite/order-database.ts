@@ -184,7 +184,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     }
   }
 
-  /** What a process that lives does not settle in time is its own to settle later. */
+  /** A process that lives may settle its own orders later. */
   function cutOff(): TaskAnswer {
     const found: CutOffOrder[] = [];
     const lastId = Number(statements.last.get()?.id);

@@ -62,7 +62,7 @@ export function timesOf(
   };
 }
 
-/** What is known of a copy that was stored so long ago. The times that follow count from then. */
+/** The times of a copy that was stored so long ago; those that follow count from then. */
 interface StoredTimes extends Pick<CopyTimes, 'initialAgeMs' | 'staleFromMs'> {
   readonly storedForMs: number;
   readonly sentMs: number;

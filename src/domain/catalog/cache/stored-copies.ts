@@ -11,7 +11,7 @@ import type { CatalogsOptions } from '../catalogs-options.ts';
 import { restoredTimes } from './freshness.ts';
 import type { CatalogCopy } from './group-catalog.ts';
 
-/** What is stored of a copy beside its instruments; the times count from when it was stored. */
+/** The facts of a copy that are stored beside its instruments; the times count from when it was stored. */
 interface About extends Pick<CatalogCopy, 'skipped' | 'etag' | 'initialAgeMs'> {
   readonly version: string;
   readonly sentMs: number;
@@ -104,7 +104,7 @@ export function createStoredCopies(
 
 const DIGEST_LENGTH = 43;
 
-/** What is known of a copy, behind its digest. */
+/** The facts of a copy, behind their digest. */
 function lineOf(about: string): string {
   return hash('sha256', about, 'base64url') + about;
 }
