@@ -67,6 +67,7 @@ function run(path: string, seed: string) {
   for (const end of ['', '.mark', '.copy', '.copy.mark']) rmSync(path + end, { force: true });
   let trueMs = Date.parse('2026-11-20T12:00:00Z');
   let boot = 0;
+  let bootedMs = trueMs - HOUR_MS;
   // One of the two is right: how far the other was from it is known before anything is lost.
   const isGatewayFast = random() < 0.5;
   let machineMs = isGatewayFast ? 0 : between(-5, 5) * MINUTE_MS;
@@ -78,12 +79,13 @@ function run(path: string, seed: string) {
     clock: { date: () => trueMs + machineMs },
     gatewaySkewMs: () => (isMeasured ? gatewayMs - machineMs + 1_000 * noise() - 500 : null),
   };
-  const asked = (madeMs: number | null) => ({ ...keyTime(madeMs, clocks), uptimeMs: trueMs });
+  const uptimeMs = () => trueMs - bootedMs;
+  const asked = (madeMs: number | null) => ({ ...keyTime(madeMs, clocks), uptimeMs: uptimeMs() });
   const openOne = () =>
     openDatabase(path, {
       clock: {
         boot: `boot ${boot}`,
-        uptimeMs: () => trueMs,
+        uptimeMs,
         nowMs: clocks.clock.date,
         skewMs: () => (isKnown ? clocks.gatewaySkewMs() : null),
       },
@@ -177,6 +179,7 @@ function run(path: string, seed: string) {
       // On the same machine, or on one whose clock is better.
       if (random() < 0.5) {
         boot += 1;
+        bootedMs = trueMs;
         late.length = 0;
         const isRight = Math.abs(machineMs) <= 5 * MINUTE_MS;
         if (!isRight) machineMs = 0;
