@@ -273,6 +273,23 @@ describe('a copy', () => {
     expect(database.run([]).degradedReason).toBe(null);
   });
 
+  test('that was found by a date two days behind refuses unknown keys after the next boot too, until that is surely past', () => {
+    using backup = createBackup();
+    const clock = createMachineClock();
+    const startedMs = clock.nowMs();
+    const unmeasured = { ...clock, boot: 'second boot', uptimeMs: () => 5, skewMs: () => null };
+    copyFileSync(backup.copy, backup.path);
+    clock.setDate(startedMs - 2 * RECORD_LIFE_MS);
+    openDatabase(backup.path, { clock: unmeasured }).close();
+    clock.setDate(startedMs);
+    using database = openDatabase(backup.path, {
+      clock: { ...clock, boot: 'third boot', uptimeMs: () => 5 },
+    });
+    expect(reserve(database, 'second')).toEqual(INCOMPLETE);
+    clock.setDate(startedMs + RECORD_LIFE_MS + KEY_AHEAD_MS + CLOCKS_DIFFER_MS);
+    expect(reserve(database, 'second')).toBe(null);
+  });
+
   test('that lacks one order, the last, and one of the whole folder are noticed as well', () => {
     using folder = createFolder();
     const moved = join(folder.folder, 'moved');
