@@ -1,7 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { Documents } from '../engine/documents/documents.ts';
-import { ManifestError, readManifests } from '../engine/documents/manifest.ts';
-import { createExecutors } from '../engine/execution/compiling-executor.ts';
+import { createExecutors, Documents, ManifestError, readManifests } from '../engine/index.ts';
 import { readExtensions } from '../src/app/resources.ts';
 import { readArguments, UsageError } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';

@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
+import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import type { Log } from '../lib/log.ts';
 import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
 import type { AdmissionParts } from './admission/admission.ts';
@@ -31,7 +32,6 @@ import { type AuthCookieOptions, createAuthCookie } from './transports/requests/
 import { BearerTokens } from './transports/requests/bearer.ts';
 import { createClientAddresses } from './transports/requests/client-address.ts';
 import { createClientNames } from './transports/requests/client-names.ts';
-import { createHeaderForwarding } from './transports/requests/forwarded-headers.ts';
 import { createServerMetrics, type ServerMetrics } from './transports/requests/server-metrics.ts';
 import type { ServerSettings } from './transports/requests/server-settings.ts';
 import { createWebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';

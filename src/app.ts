@@ -1,5 +1,5 @@
-import { createAdminServer } from '../engine/transports/admin/admin-server.ts';
-import { listen } from '../engine/transports/http/listen.ts';
+import { createAdminServer } from '../engine/index.ts';
+import { listen } from '../lib/listen.ts';
 import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { changedDoor } from './app/changed-door.ts';
 import { watchGauges } from './app/observe.ts';

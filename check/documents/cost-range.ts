@@ -1,7 +1,10 @@
 import { type DirectiveNode, type DocumentNode, Kind, type TypeNode, visit } from 'graphql';
-import { evaluate, type SizeOf } from '../../engine/documents/amount.ts';
-import type { PreparedOperation } from '../../engine/documents/documents.ts';
-import { MAX_PAGE_SIZE } from '../../engine/documents/list-sizes.ts';
+import {
+  evaluate,
+  MAX_PAGE_SIZE,
+  type PreparedOperation,
+  type SizeOf,
+} from '../../engine/index.ts';
 
 /** An operation's cost before its variables are known; what `@skip` and `@include` select counts in. */
 export interface CostRange {

@@ -1,6 +1,5 @@
 import type { GraphQLSchema, SourceLocation } from 'graphql';
-import type { SizeOf } from '../../engine/documents/amount.ts';
-import type { Documents } from '../../engine/documents/documents.ts';
+import type { Documents, SizeOf } from '../../engine/index.ts';
 import { costRange } from './cost-range.ts';
 import { schemaUseOf } from './schema-use.ts';
 

@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import { clientOf, type RequestCaller } from '../../lib/caller.ts';
+import { traitOf } from '../../lib/field-traits.ts';
 import { type Client, singleClient } from '../../lib/limits/client.ts';
 import type { Taken } from '../../lib/limits/limiter.ts';
-import { traitOf } from '../operation/field-traits.ts';
 import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
 import { overLimit, tooManyMessages } from '../operation/over-limit-error.ts';
 import { type Refusal, withHeaders } from '../operation/refusal.ts';

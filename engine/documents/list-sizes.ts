@@ -10,7 +10,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { traitOf } from '../operation/field-traits.ts';
+import { traitOf } from '../../lib/field-traits.ts';
 import type { Amount, CostInputs } from './amount.ts';
 import type { DocumentValues } from './document-values.ts';
 

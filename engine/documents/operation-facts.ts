@@ -12,8 +12,8 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
+import { type Sharing, sharingOf, traitOf } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
-import { type Sharing, sharingOf, traitOf } from '../operation/field-traits.ts';
 import { type Amount, extreme, product, sum, whereAny } from './amount.ts';
 import { DocumentValues } from './document-values.ts';
 import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';

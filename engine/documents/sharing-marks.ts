@@ -7,7 +7,7 @@ import {
   OperationTypeNode,
   visit,
 } from 'graphql';
-import type { Sharing } from '../operation/field-traits.ts';
+import type { Sharing } from '../../lib/field-traits.ts';
 
 /** Describes an operation whose results may be shared: a query's by a group of users, a subscription's by its account. */
 export interface SharedUse {

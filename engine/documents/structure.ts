@@ -5,7 +5,7 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
-import { traitOf } from '../operation/field-traits.ts';
+import { traitOf } from '../../lib/field-traits.ts';
 import type { LimitLabel } from '../operation/limits.ts';
 import { located, requestError } from '../operation/request-error.ts';
 import { redactTexts } from './redact-literals.ts';

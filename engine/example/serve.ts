@@ -1,5 +1,6 @@
 import SchemaBuilder from '@pothos/core';
 import { LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
+import { traits } from '../../lib/field-traits.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
 import type { ListChanges } from '../../lib/live/list-state.ts';
@@ -9,7 +10,6 @@ import type { Log } from '../../lib/log.ts';
 import { createEngine } from '../create-engine.ts';
 import { Documents } from '../documents/documents.ts';
 import { createExecutors } from '../execution/compiling-executor.ts';
-import { traits } from '../operation/field-traits.ts';
 import { ENGINE_LIMITS } from '../operation/limits.ts';
 
 type Message = { readonly id: string; readonly text: string };

@@ -15,6 +15,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
+import { isPostponable } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
 import {
   extraForList,
@@ -24,7 +25,6 @@ import {
   OVER_BUDGET,
   weightOfKey,
 } from '../documents/meter.ts';
-import { isPostponable } from '../operation/field-traits.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;

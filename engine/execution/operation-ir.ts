@@ -14,12 +14,12 @@ import {
   type OperationDefinitionNode,
   type VariableValues,
 } from 'graphql';
+import { isPostponable } from '../../lib/field-traits.ts';
 import { literalOf } from '../documents/document-values.ts';
 import { weightOfKey } from '../documents/meter.ts';
 import { NO_VARIABLES } from '../documents/operation-arguments.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
 import { usesVariables } from '../documents/sharing-marks.ts';
-import { isPostponable } from '../operation/field-traits.ts';
 
 /** An operation's intermediate representation: one entry per field, in the order of the answer's keys. */
 export interface OperationIr {

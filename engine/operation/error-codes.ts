@@ -1,24 +1,16 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { steadyClock } from '../../lib/clock.ts';
+import type { CodeTraits, PublicCause } from '../../lib/error-traits.ts';
 import { guestAtFault } from '../../lib/guest-code.ts';
 import type { Log } from '../../lib/log.ts';
 import { isPlainJson } from '../../lib/plain-json.ts';
 import { redact } from '../../lib/redact.ts';
 import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import type { Attribution, CodeTraits, RequestCode } from './codes.ts';
+import type { RequestCode } from './codes.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from './refusal.ts';
 import { isGraphQLError, placesOf } from './request-error.ts';
 import type { RequestSummary } from './request-summary.ts';
-
-/** The part of a failure that clients are told, and what operators' figures go by beside its code. */
-export interface PublicCause extends Pick<GraphQLError, 'message' | 'extensions'> {
-  readonly outcome?: Attribution;
-  /** The reason of the failure, where the code does not say it. */
-  readonly reason?: string | null;
-  /** The error that is logged as a fault, though its code is not INTERNAL. */
-  readonly fault?: unknown;
-}
 
 interface ErrorMetrics {
   error(code: unknown, operation: unknown): void;

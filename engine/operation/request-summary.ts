@@ -1,6 +1,6 @@
 import type { OperationTypeNode } from 'graphql';
+import type { Attribution } from '../../lib/error-traits.ts';
 import type { RequestTrace } from '../../lib/tracing/tracing.ts';
-import type { Attribution } from './codes.ts';
 
 /** A call of a backend that an operation made, or that it shared or was spared. */
 export interface BackendCall {

@@ -1,5 +1,6 @@
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { traitOf } from '../../lib/field-traits.ts';
 import { runInExtension } from '../../lib/guest-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { isPlainJson, plainJson } from '../../lib/plain-json.ts';
@@ -8,7 +9,6 @@ import type { OperationContext } from '../admission/operation-context.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { Subscribed } from '../execution/begin-events.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
-import { traitOf } from '../operation/field-traits.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../operation/refusal.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';

@@ -2,7 +2,7 @@ import { useOpenTelemetry } from '@envelop/opentelemetry';
 import { usePrometheus } from '@envelop/prometheus';
 import { SimpleSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Registry } from 'prom-client';
-import type { OtherPlugin } from '../../engine/plugins/open-plugins.ts';
+import type { OtherPlugin } from '../../engine/index.ts';
 
 export interface Outputs {
   readonly spans: SpanExporter;

@@ -1,9 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import type { HttpReply } from '../../engine/transports/http/reply.ts';
-import { type Site, sendNotFound } from '../../engine/transports/http/site.ts';
-import { packFile, sendFile, sendPage } from '../../engine/transports/http/static-file.ts';
+import {
+  type HttpReply,
+  packFile,
+  type Site,
+  sendFile,
+  sendNotFound,
+  sendPage,
+} from '../../engine/index.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type BuiltDocs, buildDocs } from './build-docs.ts';
 import { hasDocs } from './docs-pages.ts';

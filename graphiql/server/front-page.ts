@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpReply } from '../../engine/transports/http/reply.ts';
-import { type Site, wantsPage } from '../../engine/transports/http/site.ts';
-import { sendPage } from '../../engine/transports/http/static-file.ts';
+import { type HttpReply, type Site, sendPage, wantsPage } from '../../engine/index.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { withPrefix } from './with-prefix.ts';
 

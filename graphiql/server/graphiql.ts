@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpReply } from '../../engine/transports/http/reply.ts';
-import { type Site, sendNotFound, wantsPage } from '../../engine/transports/http/site.ts';
-import { sendFile, sendPage } from '../../engine/transports/http/static-file.ts';
+import {
+  type HttpReply,
+  type Site,
+  sendFile,
+  sendNotFound,
+  sendPage,
+  wantsPage,
+} from '../../engine/index.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { withPrefix } from './with-prefix.ts';

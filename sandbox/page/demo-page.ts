@@ -5,9 +5,15 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import type { HttpReply } from '../../engine/transports/http/reply.ts';
-import { type Site, sendNotFound, wantsPage } from '../../engine/transports/http/site.ts';
-import { packFile, sendFile, sendPage } from '../../engine/transports/http/static-file.ts';
+import {
+  type HttpReply,
+  packFile,
+  type Site,
+  sendFile,
+  sendNotFound,
+  sendPage,
+  wantsPage,
+} from '../../engine/index.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 
 const PROJECT_FOLDER = join(import.meta.dirname, '..', '..');

@@ -1,8 +1,11 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
-import type { HttpReply } from '../../engine/transports/http/reply.ts';
-import type { Site } from '../../engine/transports/http/site.ts';
-import { type AllowedOrigins, isAllowedPage } from '../../engine/transports/requests/origins.ts';
+import {
+  type AllowedOrigins,
+  type HttpReply,
+  isAllowedPage,
+  type Site,
+} from '../../engine/index.ts';
 import { plainAddress } from '../../lib/address-key.ts';
 
 export interface SandboxProxyOptions {

@@ -1,12 +1,13 @@
 import type { GraphQLSchema } from 'graphql';
-import { CONNECTIONS, type ConnectionBounds } from '../../engine/create-engine.ts';
-import type { EngineLimitName } from '../../engine/operation/limits.ts';
 import {
+  CONNECTIONS,
+  type ConnectionBounds,
+  type EngineLimitName,
   type OpenPlugins,
   type OtherPlugin,
   openPlugins,
   PluginError,
-} from '../../engine/plugins/open-plugins.ts';
+} from '../../engine/index.ts';
 import { guestName } from '../../lib/guest-code.ts';
 import { oldHeapLimit } from '../../lib/heap-limit.ts';
 import type { Limits } from '../../lib/limits/limit.ts';

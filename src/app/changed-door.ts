@@ -1,4 +1,4 @@
-import { createHeaderForwarding } from '../../engine/transports/requests/forwarded-headers.ts';
+import { createHeaderForwarding } from '../../lib/forwarded-headers.ts';
 import type { Config } from '../config.ts';
 import { type Told, toldIn } from '../domain/account/told-changes.ts';
 import { InputError } from '../domain/input-error.ts';

@@ -1,13 +1,13 @@
-import type { Operation } from '../../engine/admission/operation.ts';
-import type {
-  OperationContext,
-  ReadingContext,
-  RunCost,
-  Validity,
-} from '../../engine/admission/operation-context.ts';
-import { evaluate } from '../../engine/documents/amount.ts';
-import { partsNow } from '../../engine/documents/deferred-parts.ts';
-import type { PreparedOperation } from '../../engine/documents/documents.ts';
+import {
+  evaluate,
+  type Operation,
+  type OperationContext,
+  type PreparedOperation,
+  partsNow,
+  type ReadingContext,
+  type RunCost,
+  type Validity,
+} from '../../engine/index.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Trace } from '../../lib/tracing/tracing.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';

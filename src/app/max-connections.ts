@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CONNECTIONS } from '../../engine/create-engine.ts';
+import { CONNECTIONS } from '../../engine/index.ts';
 import type { Config } from '../config.ts';
 
 /** Files of the order store, connections of Redis and of the admin port, the log, and what Node has for itself. */

@@ -1,6 +1,9 @@
-import { ENGINE_LIMITS, FIXED_LIMITS } from '../../engine/operation/limits.ts';
-import type { Readiness } from '../../engine/transports/admin/readiness.ts';
-import { createServerMetrics } from '../../engine/transports/requests/server-metrics.ts';
+import {
+  createServerMetrics,
+  ENGINE_LIMITS,
+  FIXED_LIMITS,
+  type Readiness,
+} from '../../engine/index.ts';
 import { BACKGROUND_TASKS } from '../../lib/fire-and-forget.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';

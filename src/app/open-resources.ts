@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto';
-import { Documents } from '../../engine/documents/documents.ts';
-import { createExecutors } from '../../engine/execution/compiling-executor.ts';
-import { ENGINE_LIMITS } from '../../engine/operation/limits.ts';
+import { createExecutors, Documents, ENGINE_LIMITS } from '../../engine/index.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { onBackgroundFailure } from '../../lib/fire-and-forget.ts';

@@ -3,17 +3,20 @@ import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ManifestError, readManifests } from '../../engine/documents/manifest.ts';
 import {
+  checkPlugins,
+  importWithOwnGraphQL,
+  ManifestError,
+  type OtherPlugin,
   openTrustedDocuments,
+  PluginError,
+  readManifests,
   type TrustedDocuments,
   type TrustedDocumentsOptions,
-} from '../../engine/documents/trusted-documents.ts';
-import { checkPlugins, type OtherPlugin, PluginError } from '../../engine/plugins/open-plugins.ts';
-import { importWithOwnGraphQL } from '../../engine/plugins/own-graphql.ts';
-import { ListenError, probeAddress } from '../../engine/transports/http/listen.ts';
+} from '../../engine/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { guestName, registerGuest, runInExtension } from '../../lib/guest-code.ts';
+import { ListenError, probeAddress } from '../../lib/listen.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';

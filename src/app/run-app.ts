@@ -1,5 +1,5 @@
 import { flushCompileCache } from 'node:module';
-import { lostOfWs } from '../../engine/transports/websocket/private-ws.ts';
+import { lostOfWs } from '../../engine/index.ts';
 import { steadyClock } from '../../lib/clock.ts';
 import { guestAtFault } from '../../lib/guest-code.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeInSlices } from '../../engine/transports/connections/closing-in-slices.ts';
+import { closeInSlices } from '../../engine/index.ts';
 import { steadyClock } from '../../lib/clock.ts';
 import type { Config } from '../config.ts';
 import type { StartOptions } from './app-options.ts';

@@ -1,6 +1,4 @@
-import { createEngine } from '../../engine/create-engine.ts';
-import { Readiness } from '../../engine/transports/admin/readiness.ts';
-import type { Site } from '../../engine/transports/http/site.ts';
+import { createEngine, Readiness, type Site } from '../../engine/index.ts';
 import { schemaPage } from '../../graphiql/schema-page.ts';
 import { DocsSite } from '../../graphiql/server/docs-site.ts';
 import { FrontPage } from '../../graphiql/server/front-page.ts';

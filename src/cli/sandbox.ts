@@ -1,4 +1,4 @@
-import { ListenError, probeAddress } from '../../engine/transports/http/listen.ts';
+import { ListenError, probeAddress } from '../../lib/listen.ts';
 import { startEmbeddedSandbox } from '../app/embedded-sandbox.ts';
 import { readConfig } from '../config.ts';
 import { readArguments, UsageError } from './arguments.ts';

@@ -1,4 +1,4 @@
-import type { CodeTraits } from '../../engine/operation/codes.ts';
+import type { CodeTraits } from '../../lib/error-traits.ts';
 import { attribute } from '../../lib/guest-code.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { OPERATIONS } from '../gateway/operations.ts';

@@ -1,4 +1,4 @@
-import type { PublicCause } from '../../engine/operation/error-codes.ts';
+import type { PublicCause } from '../../lib/error-traits.ts';
 import { StacklessError } from '../../lib/stackless-error.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import { publicCause } from '../schema/public-error.ts';

@@ -11,7 +11,7 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
-import type { FieldTraits } from '../../engine/operation/field-traits.ts';
+import type { FieldTraits } from '../../lib/field-traits.ts';
 import { runInExtension } from '../../lib/guest-code.ts';
 import { plainJson } from '../../lib/plain-json.ts';
 import { ROW_KEY, type Row } from '../domain/live-rows.ts';

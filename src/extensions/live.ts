@@ -1,6 +1,6 @@
 import type { InputFieldMap } from '@pothos/core';
-import { traits } from '../../engine/operation/field-traits.ts';
 import { clientOf } from '../../lib/caller.ts';
+import { traits } from '../../lib/field-traits.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { assertValidSchema, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
-import type { CodeTraits } from '../../engine/operation/codes.ts';
+import type { CodeTraits } from '../../lib/error-traits.ts';
 import { guestNames, registerGuest, runInExtension } from '../../lib/guest-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';

@@ -1,4 +1,4 @@
-import { traits } from '../../engine/operation/field-traits.ts';
+import { traits } from '../../lib/field-traits.ts';
 import type { Delta } from '../../lib/live/timeline.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type {

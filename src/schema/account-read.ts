@@ -1,4 +1,4 @@
-import { traits } from '../../engine/operation/field-traits.ts';
+import { traits } from '../../lib/field-traits.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Read } from '../gateway/wire/reads.ts';
 import type { Context } from './context.ts';

@@ -1,4 +1,4 @@
-import { traits } from '../../engine/operation/field-traits.ts';
+import { traits } from '../../lib/field-traits.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';

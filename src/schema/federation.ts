@@ -6,7 +6,7 @@ import {
   type GraphQLUnionType,
   parse,
 } from 'graphql';
-import { traits } from '../../engine/operation/field-traits.ts';
+import { traits } from '../../lib/field-traits.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Context } from './context.ts';
 import { printedSchema } from './schema.ts';

@@ -1,4 +1,4 @@
-import { traits } from '../../engine/operation/field-traits.ts';
+import { traits } from '../../lib/field-traits.ts';
 import type { LiveEvent } from '../../lib/live/list-state.ts';
 import type { WatchOptions } from '../../lib/live/live-options.ts';
 import type { Delta } from '../../lib/live/timeline.ts';

@@ -1,6 +1,5 @@
 import { GraphQLError, isValueNode } from 'graphql';
-import type { Attribution } from '../../engine/operation/codes.ts';
-import type { PublicCause } from '../../engine/operation/error-codes.ts';
+import type { Attribution, PublicCause } from '../../lib/error-traits.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
 import { NoGroupError } from '../domain/catalog/group-prover.ts';

@@ -1,4 +1,4 @@
-import { traits } from '../../engine/operation/field-traits.ts';
+import { traits } from '../../lib/field-traits.ts';
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayRefusal, LoginGrant } from '../gateway/wire/bodies.ts';

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { traits } from '../../engine/operation/field-traits.ts';
+import { traits } from '../../lib/field-traits.ts';
 import { idempotencyKey } from '../domain/trading/input-rules.ts';
 import { notSent } from '../domain/trading/order-errors.ts';
 import { type OrderResult, type Submission, unsentReason } from '../domain/trading/outcome.ts';

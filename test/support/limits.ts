@@ -2,7 +2,7 @@ import {
   ENGINE_LIMITS,
   type EngineLimitName,
   type EngineLimitSettings,
-} from '../../engine/operation/limits.ts';
+} from '../../engine/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Limit, type Limits, limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';

@@ -1,5 +1,6 @@
 import type { TokenStanding } from '../../../lib/caller.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import type { HeaderForwarding } from '../../../lib/forwarded-headers.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
@@ -13,7 +14,6 @@ import type { AccessLog } from './access-log.ts';
 import type { BearerTokens } from './bearer.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { ClientNames } from './client-names.ts';
-import type { HeaderForwarding } from './forwarded-headers.ts';
 import type { AllowedOrigins } from './origins.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 

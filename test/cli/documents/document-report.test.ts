@@ -1,8 +1,7 @@
 import { buildSchema as parseSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { reportOn, type ValidDocument } from '../../../check/documents/document-report.ts';
-import { Documents } from '../../../engine/documents/documents.ts';
-import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
+import { createExecutors, Documents } from '../../../engine/index.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 
 const usual = (name: string) => sizeOf(name, () => 0);

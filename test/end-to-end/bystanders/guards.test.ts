@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ENGINE_LIMITS } from '../../../engine/operation/limits.ts';
+import { ENGINE_LIMITS } from '../../../engine/index.ts';
 import type { Environment } from '../../../src/config.ts';
 import { TRADING_LIMITS } from '../../../src/domain/auth/limits.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OtherPlugin } from '../../../engine/plugins/open-plugins.ts';
+import type { OtherPlugin } from '../../../engine/index.ts';
 import type { Environment } from '../../../src/config.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';

@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLSchema, type ValidationRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { describe, expect, test } from 'vitest';
-import type { OtherPlugin } from '../../../engine/plugins/open-plugins.ts';
+import type { OtherPlugin } from '../../../engine/index.ts';
 import { startTestApp } from '../../support/app.ts';
 import { send, TRANSPORTS } from '../../support/four-transports.ts';
 import { outcomesOf } from '../operations/request-lines.ts';

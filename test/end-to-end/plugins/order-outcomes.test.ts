@@ -1,7 +1,7 @@
 import type { Plugin } from '@envelop/core';
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
-import type { OtherPlugin } from '../../../engine/plugins/open-plugins.ts';
+import type { OtherPlugin } from '../../../engine/index.ts';
 import { startTestApp } from '../../support/app.ts';
 import { type Sent, send } from '../../support/four-transports.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '@graphql-yoga/plugin-jwt';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import type { OtherPlugin } from '../../../engine/plugins/open-plugins.ts';
+import type { OtherPlugin } from '../../../engine/index.ts';
 import { examplePlugins } from '../../../examples/plugins/plugins.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';

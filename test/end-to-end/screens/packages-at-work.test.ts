@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import { expect, test, vi } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
+import { send, TRANSPORTS } from '../../support/four-transports.ts';
 
 test('each keyed read is a DataLoader’s, of which an operation has one batch; the catalog is lru-cache’s to fetch', async () => {
   const load = vi.spyOn(DataLoader.prototype, 'load');
@@ -41,4 +42,22 @@ test('each keyed read is a DataLoader’s, of which an operation has one batch; 
   expect(new Set(load.mock.contexts).size).toBe(3);
   expect(fetched).toHaveBeenCalledTimes(1);
   vi.restoreAllMocks();
+});
+
+test('each operation is executed by yoga once, whatever brings it; one of a socket is begun by graphql-ws', async () => {
+  const begun: boolean[] = [];
+  const onEnveloped = () => {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = Infinity;
+    begun.push(new Error().stack?.includes('/graphql-ws/') === true);
+    Error.stackTraceLimit = stackTraceLimit;
+  };
+  await using app = await startTestApp({}, { plugins: [{ onEnveloped }] });
+  const token = await app.signIn();
+  for (const transport of TRANSPORTS) {
+    begun.length = 0;
+    const { data } = await send(app, transport, '{ customerId }', { token });
+    expect(data).toEqual({ customerId: 'cus_700001' });
+    expect(begun).toEqual([transport === 'WebSocket']);
+  }
 });

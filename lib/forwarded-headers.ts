@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ForwardedHeaders } from '../../../lib/caller.ts';
+import type { ForwardedHeaders } from './caller.ts';
 
 export type HeaderForwarding = ReturnType<typeof createHeaderForwarding>;
 

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { reasonOf } from '../../../lib/reason-of.ts';
+import { reasonOf } from './reason-of.ts';
 
 /** A listener cannot be opened, because of its port or its host. */
 export class ListenError extends Error {

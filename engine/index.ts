@@ -1,0 +1,45 @@
+/** All that others import of the engine: Biome refuses its inner files to them. */
+
+export type { Operation } from './admission/operation.ts';
+export type {
+  OperationContext,
+  ReadingContext,
+  RunCost,
+  Validity,
+} from './admission/operation-context.ts';
+export { CONNECTIONS, type ConnectionBounds, createEngine } from './create-engine.ts';
+export { evaluate, type SizeOf } from './documents/amount.ts';
+export { partsNow } from './documents/deferred-parts.ts';
+export { Documents, type PreparedOperation } from './documents/documents.ts';
+export { MAX_PAGE_SIZE } from './documents/list-sizes.ts';
+export { ManifestError, readManifests } from './documents/manifest.ts';
+export {
+  openTrustedDocuments,
+  type TrustedDocuments,
+  type TrustedDocumentsOptions,
+} from './documents/trusted-documents.ts';
+export { createExecutors } from './execution/compiling-executor.ts';
+export { REQUEST_CODES } from './operation/codes.ts';
+export {
+  ENGINE_LIMITS,
+  type EngineLimitName,
+  type EngineLimitSettings,
+  FIXED_LIMITS,
+} from './operation/limits.ts';
+export {
+  checkPlugins,
+  type OpenPlugins,
+  type OtherPlugin,
+  openPlugins,
+  PluginError,
+} from './plugins/open-plugins.ts';
+export { importWithOwnGraphQL } from './plugins/own-graphql.ts';
+export { createAdminServer } from './transports/admin/admin-server.ts';
+export { Readiness } from './transports/admin/readiness.ts';
+export { closeInSlices } from './transports/connections/closing-in-slices.ts';
+export type { HttpReply } from './transports/http/reply.ts';
+export { type Site, sendNotFound, wantsPage } from './transports/http/site.ts';
+export { packFile, type StaticFile, sendFile, sendPage } from './transports/http/static-file.ts';
+export { type AllowedOrigins, isAllowedPage } from './transports/requests/origins.ts';
+export { createServerMetrics } from './transports/requests/server-metrics.ts';
+export { lostOfWs } from './transports/websocket/private-ws.ts';
