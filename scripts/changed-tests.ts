@@ -11,6 +11,9 @@ import { LONG_SUITES, SUITES_ALONE, SUITES_OF_THEIR_OWN } from '../test/support/
 /** So many start and end within the time that somebody waits for. */
 const MAX_FILES = 8;
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
+/** What it has of others' is near to those who import it by name, not to all who import the face. */
+const FACE = 'engine/index.ts';
+const NAMED = /\b(?:export|import) (?:type )?\{([^}]*)\} from '([^']+)'/g;
 /** An import of whichever file of the same folder. */
 const SIBLING_IMPORT = /\bimport\(`\.\/\$\{/;
 
@@ -76,11 +79,29 @@ function nearest(paths: readonly string[]): readonly string[] {
 function importsOf(file: string): readonly string[] {
   if (!existsSync(join(root, file))) return [];
   const text = readFileSync(join(root, file), 'utf8');
-  const named = [...text.matchAll(IMPORT)].map(([, path = '']) =>
+  const paths = [...text.matchAll(IMPORT)].map(([, path = '']) =>
     relative(root, join(root, dirname(file), path)),
   );
+  const named = file === FACE ? [] : paths.flatMap((path) => (path === FACE ? faced(text) : path));
   if (!SIBLING_IMPORT.test(text)) return named;
   return [...named, ...files.filter((other) => dirname(other) === dirname(file))];
+}
+
+/** The inner files of which a file imports names by the face. */
+function faced(text: string): readonly string[] {
+  const names = namesIn(text, FACE);
+  return namesIn(readFileSync(join(root, FACE), 'utf8'), '')
+    .filter(([name]) => names.some(([each]) => each === name))
+    .map(([, path]) => join(dirname(FACE), path));
+}
+
+/** The names that a text imports or exports, each with the end of its path. */
+function namesIn(text: string, end: string): readonly (readonly [name: string, path: string])[] {
+  return [...text.matchAll(NAMED)].flatMap(([, list = '', path = '']) =>
+    path.endsWith(end)
+      ? list.split(',').map((name) => [name.trim().replace(/^type /, ''), path] as const)
+      : [],
+  );
 }
 
 /** The TypeScript projects that check a change. */
