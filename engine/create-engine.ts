@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { steadyClock, systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import type { Log } from '../lib/log.ts';
@@ -23,6 +23,11 @@ import { createGraph, type Graph, type GraphParts } from './plugins/graph.ts';
 import { openPlugins } from './plugins/open-plugins.ts';
 import { Readiness } from './transports/admin/readiness.ts';
 import { LongLivedConnections } from './transports/connections/closing-in-slices.ts';
+import {
+  CONNECTIONS,
+  type ConnectionBounds,
+  MAX_BYTES,
+} from './transports/connections/connection-bounds.ts';
 import { messageBudget } from './transports/connections/message-budget.ts';
 import { createReceiveBuffers } from './transports/connections/receive-buffers.ts';
 import { createSendBuffers } from './transports/connections/send-buffers.ts';
@@ -35,29 +40,6 @@ import { createClientNames } from './transports/requests/client-names.ts';
 import { createServerMetrics, type ServerMetrics } from './transports/requests/server-metrics.ts';
 import type { ServerSettings } from './transports/requests/server-settings.ts';
 import { createWebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';
-
-const MAX_BYTES = 134_217_728;
-
-/** The bounds of connections that are the same for every installation; tests lower them. */
-export const CONNECTIONS = {
-  /** Sockets among them. Further ones are closed as soon as they are accepted. */
-  most: 20_000,
-  /** The bytes that wait for readers, and those of messages and bodies that have not arrived whole. */
-  unreadBytes: MAX_BYTES,
-  unfinishedBytes: MAX_BYTES,
-  /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
-  unreadMs: 30_000,
-  patienceMs: 5_000,
-  /** The time within which a message has to arrive whole. */
-  unfinishedMs: 30_000,
-  pingMs: 12_000,
-  /** How long a connection without a request stays open while the service drains. */
-  lingerMs: 300,
-  /** The monotonic clock of all that is here and of what a client may send in a minute. */
-  clock: steadyClock,
-};
-
-export type ConnectionBounds = Partial<typeof CONNECTIONS>;
 
 /** The options that have no default. */
 interface NeededOptions extends Pick<AdmissionParts, 'documents' | 'maxCost'> {
@@ -100,6 +82,8 @@ interface MoreOptions
 
 export type EngineOptions = NeededOptions &
   Partial<MoreOptions> & { readonly connections?: ConnectionBounds };
+
+export type Engine = ReturnType<typeof createEngine>;
 
 /** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
 export function createEngine(given: EngineOptions) {

@@ -39,7 +39,7 @@ async function compose(config: Config, given: AppOptions) {
   const opened = await openResources(config, options, started);
 
   // Then its transports are wired, and what operators see of all.
-  const wired = wireServer(config, options, opened);
+  const wired = await wireServer(config, options, opened);
   watchGauges(config, options, opened, wired);
   const build = programBuild(config);
   opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);

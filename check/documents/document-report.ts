@@ -48,7 +48,7 @@ export function reportOn(
   { schema, documents, sizeOf }: ReportOptions,
 ): DocumentReport {
   const prepared = documents.prepare(text);
-  if ('errors' in prepared) {
+  if (prepared.kind === 'invalid') {
     const errors = prepared.errors.map(({ message, extensions, locations }) => ({
       code: String(extensions.code),
       message,

@@ -35,18 +35,18 @@ export function admit(
 ): MaybePromise<Operation | Refusal> {
   const { limits, persisted } = parts;
   const charged = limits.charge(caller, transport);
-  if ('errors' in charged) return charged;
+  if (charged.kind === 'refusal') return charged;
   const refuse = (refusal: Refusal) => withHeaders(refusal, charged.headers);
   const params = readParams(charged);
-  if ('errors' in params) return refuse(params);
+  if (params.kind === 'refusal') return refuse(params);
   const requested = persisted.find(params, transport.record);
-  if ('errors' in requested) return refuse(requested);
+  if (requested.kind === 'refusal') return refuse(requested);
   const passed = limits.pass(charged, requested);
-  if ('errors' in passed) return refuse(passed);
+  if (passed.kind === 'refusal') return refuse(passed);
   return chain(prepareDocument(parts, requested, passed), (document) => {
-    if ('errors' in document) return refuse(document);
+    if (document.kind === 'refusal') return refuse(document);
     const operation = judge(parts, transport, requested, passed, document);
-    if ('errors' in operation) return refuse(operation);
+    if (operation.kind === 'refusal') return refuse(operation);
     persisted.register(operation.params);
     return operation;
   });
@@ -61,15 +61,16 @@ function judge(
 ): Operation | Refusal {
   const { limits, isMemoryShort } = parts;
   const prepared = selectOperation(document, requested.operationName, transport);
-  if ('errors' in prepared) return prepared;
+  if (prepared.kind === 'refusal') return prepared;
   const coerced = coerceVariables(prepared, document, requested.variables);
-  if ('errors' in coerced) return coerced;
+  if (coerced.kind === 'refusal') return coerced;
   const price = priceOperation(parts, prepared, coerced, passed);
-  if ('errors' in price) return price;
+  if (price.kind === 'refusal') return price;
   const refusal = isMemoryShort() ? overMemory(prepared, price.cost) : null;
   if (refusal !== null) return refusal;
   const { caller, client, headers, overLimit } = passed;
   return {
+    kind: 'operation',
     transport,
     signal: caller.signal,
     headers,
@@ -105,7 +106,7 @@ export function prepareDocument(
     const result = documents.prepare(query);
     const tokens = Math.max(result.tokens, Math.ceil(query.length / CHARACTERS_PER_TOKEN));
     if (isNew) limits.limiter.spend('documents', passed.client, tokens);
-    return 'errors' in result ? refused(result.errors) : result;
+    return result.kind === 'invalid' ? refused(result.errors) : result;
   };
   return documents.isPrepared(query) || !scheduler.isSliceOver()
     ? prepare()

@@ -16,6 +16,7 @@ export interface ClientLimitsOptions {
 
 /** A request that was charged to its client before anything of it is read. */
 export interface ChargedRequest {
+  readonly kind: 'request';
   readonly caller: RequestCaller;
   readonly client: Client;
   /** The parameters, which are JSON of any shape. */
@@ -86,7 +87,7 @@ export function createClientLimits({ limiter, schema }: ClientLimitsOptions) {
           ? overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests))
           : owing('fields', client);
       if (refusal !== null && client.kind === 'account') return withHeaders(refusal, headers);
-      return { caller, client, sent, mayMutate, headers, overLimit: refusal };
+      return { kind: 'request', caller, client, sent, mayMutate, headers, overLimit: refusal };
     },
     /** Lets a sign-in, or a known token to prove, pass its address's limit: neighbours lock nobody out. */
     pass(

@@ -19,13 +19,17 @@ export interface CostLimitOptions {
   readonly keepsTree: boolean;
 }
 
+interface OperationPrice extends Pick<Operation, 'inputs' | 'cost' | 'meter'> {
+  readonly kind: 'price';
+}
+
 /** Refuses an operation whose answer could be too large, and makes the meter that counts the fields of all others. */
 export function priceOperation(
   { maxCost, scheduler, sizeOf, keepsTree }: CostLimitOptions,
   { node, cost: amount }: PreparedOperation,
   { variables }: CoercedVariables,
   { client, caller }: Pick<PassedRequest, 'client' | 'caller'>,
-): Pick<Operation, 'inputs' | 'cost' | 'meter'> | Refusal {
+): OperationPrice | Refusal {
   const inputs: CostInputs = { variables, sizeOf: (name) => sizeOf(name, client) };
   const cost = evaluate(amount, inputs);
   if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
@@ -38,5 +42,5 @@ export function priceOperation(
     signal: node.operation === 'query' ? caller.signal : undefined,
     isWrite: node.operation === 'mutation',
   });
-  return { inputs, cost, meter };
+  return { kind: 'price', inputs, cost, meter };
 }

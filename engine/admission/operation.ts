@@ -10,6 +10,7 @@ import type { TransportContext } from '../operation/transport-context.ts';
 
 /** An operation that was admitted. Its run may note more of it, and changes nothing of what was decided before. */
 export interface Operation {
+  readonly kind: 'operation';
   readonly transport: TransportContext;
   /** Aborted once no client waits for the answer. */
   readonly signal: AbortSignal | undefined;

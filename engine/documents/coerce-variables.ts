@@ -9,6 +9,7 @@ import { blamedArgument, isAboutNullMember, nullMemberError } from './refused-li
 type Variables = Readonly<Record<string, unknown>>;
 
 export interface CoercedVariables {
+  readonly kind: 'values';
   readonly variables: Variables;
   readonly values: VariableValues;
 }
@@ -20,9 +21,9 @@ export function coerceVariables(
   variables: Variables,
 ): CoercedVariables | Refusal {
   const read = args.read(variables);
-  if ('errors' in read)
+  if (read.kind === 'invalid')
     return refused(read.errors.map(blaming(document, variables, args.shownSchema)));
-  return { variables, values: read.values };
+  return { kind: 'values', variables, values: read.values };
 }
 
 /** Rewrites the errors of variables so that they name the argument and quote no value. */

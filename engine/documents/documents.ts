@@ -77,6 +77,7 @@ export interface Deferral {
 
 /** A document that passed every check that does not depend on variables. */
 export interface PreparedDocument {
+  readonly kind: 'document';
   /** The lexical tokens, as many as were read. */
   readonly tokens: number;
   readonly document: DocumentNode;
@@ -84,6 +85,7 @@ export interface PreparedDocument {
 }
 
 export interface PreparedOperation extends OperationFacts, Executable {
+  readonly kind: 'operation';
   readonly node: OperationDefinitionNode;
   /** Null where it has no fragments that may be deferred. */
   readonly deferral: Deferral | null;
@@ -95,8 +97,11 @@ export interface PreparedOperation extends OperationFacts, Executable {
   readonly logName: string | null;
 }
 
-type Refused = { readonly errors: readonly GraphQLError[] };
-type DocumentResult = PreparedDocument | (Refused & Pick<PreparedDocument, 'tokens'>);
+interface InvalidDocument extends Pick<PreparedDocument, 'tokens'> {
+  readonly kind: 'invalid';
+  readonly errors: readonly GraphQLError[];
+}
+type DocumentResult = PreparedDocument | InvalidDocument;
 
 /** These rules refuse `@defer` where it would not be followed; such a document is answered all the same. */
 const ANSWERED_IN_ONE_PIECE = new Set<ValidationRule>([
@@ -133,10 +138,10 @@ export class Documents {
       maxSize: options.maxBytes ?? MAX_BYTES,
       sizeCalculation: (result, text) => {
         const bytes = BYTES_PER_DOCUMENT + text.length * BYTES_PER_CHARACTER;
-        return 'errors' in result ? bytes : bytes + result.tokens * BYTES_PER_TOKEN;
+        return result.kind === 'invalid' ? bytes : bytes + result.tokens * BYTES_PER_TOKEN;
       },
       dispose: (result) => {
-        if ('errors' in result) return;
+        if (result.kind === 'invalid') return;
         for (const { executor, deferral } of result.operations.values()) {
           executor.release();
           deferral?.rest?.executor.release();
@@ -160,37 +165,42 @@ export class Documents {
     if (known) return known;
     const parsed = parseDocument(text, this.#options.limits.maxTokens);
     const result =
-      'errors' in parsed
-        ? parsed
-        : { ...this.#check(parsed.document, text), tokens: parsed.tokens };
+      parsed.kind === 'invalid' ? parsed : this.#check(parsed.document, text, parsed.tokens);
     this.#prepared.set(text, result);
     return result;
   }
 
-  #check(document: DocumentNode, text: string): Omit<PreparedDocument, 'tokens'> | Refused {
+  #check(document: DocumentNode, text: string, tokens: number): DocumentResult {
+    const invalidFor = (...errors: readonly GraphQLError[]): InvalidDocument => ({
+      kind: 'invalid',
+      tokens,
+      errors,
+    });
     const { schema, limits } = this.#options;
     const tooLarge = structureErrors(document, limits, schema);
-    if (tooLarge.length > 0) return { errors: tooLarge };
+    if (tooLarge.length > 0) return invalidFor(...tooLarge);
     // Each of thousands of unknown fields would cost more than a known one, to find all else that is wrong.
     const unknown = this.#invalid(document, [FieldsOnCorrectTypeRule]);
-    if (unknown.length > MAX_ERRORS) return { errors: published(unknown, document, this.#shown) };
+    if (unknown.length > MAX_ERRORS)
+      return invalidFor(...published(unknown, document, this.#shown));
     const invalid = this.#invalid(document, this.#rules);
     if (invalid.length > 0) {
       const nullMember = nullMemberLiteralError(schema, document);
-      return { errors: nullMember ? [nullMember] : published(invalid, document, this.#shown) };
+      return invalidFor(...(nullMember ? [nullMember] : published(invalid, document, this.#shown)));
     }
     const inexact = inexactLiteralError(schema, document);
-    if (inexact) return { errors: [inexact] };
+    if (inexact) return invalidFor(inexact);
     const plain = withoutIncremental(document);
     freeTokens(plain);
     const selections = new Selections(schema, plain);
     const operations = this.#operationsOf(selections, plain, text, document);
     const { followed } = selections;
     if (followed > MAX_FOLLOWED)
-      return { errors: [tooComplex('selections', followed, MAX_FOLLOWED)] };
+      return invalidFor(tooComplex('selections', followed, MAX_FOLLOWED));
     const misplaced = [...operations.values()].flatMap((each) => [...each.notInSubscriptions]);
-    if (misplaced.length > 0) return { errors: misplaced.slice(0, MAX_ERRORS).map(misplacedError) };
-    return { document: plain, operations };
+    if (misplaced.length > 0)
+      return invalidFor(...misplaced.slice(0, MAX_ERRORS).map(misplacedError));
+    return { kind: 'document', tokens, document: plain, operations };
   }
 
   get #shown(): GraphQLSchema | null {
@@ -227,6 +237,7 @@ export class Documents {
           : splitQuery(original.definitions[at] as OperationDefinitionNode, node);
       const facts = factsOf(selections, node, this.#sizes);
       operations.set(node.name?.value ?? null, {
+        kind: 'operation',
         node,
         ...executable(node),
         deferral: split && {

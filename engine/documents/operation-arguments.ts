@@ -52,15 +52,17 @@ export class OperationArguments {
   /** Coerces the variables, or returns their errors. */
   read(
     variables: Readonly<Record<string, unknown>>,
-  ): { readonly values: VariableValues } | { readonly errors: readonly GraphQLError[] } {
+  ):
+    | { readonly kind: 'values'; readonly values: VariableValues }
+    | { readonly kind: 'invalid'; readonly errors: readonly GraphQLError[] } {
     const { schema, hideSuggestions, operation } = this.#common;
     const { variableDefinitions = [] } = operation;
-    if (variableDefinitions.length === 0) return { values: NO_VARIABLES };
+    if (variableDefinitions.length === 0) return { kind: 'values', values: NO_VARIABLES };
     const { errors, variableValues } = getVariableValues(schema, variableDefinitions, variables, {
       maxErrors: MAX_VARIABLE_ERRORS,
       hideSuggestions,
     });
-    return errors ? { errors } : { values: variableValues };
+    return errors ? { kind: 'invalid', errors } : { kind: 'values', values: variableValues };
   }
 
   /** The arguments of one execution; `rawVariableValues` are the request's own. */

@@ -8,6 +8,7 @@ import { tooComplex } from './structure.ts';
 
 /** The parameters of GraphQL over HTTP, whichever transport brought them: a document, its id, or both. */
 export interface Params {
+  readonly kind: 'params';
   /** Null where the document is named by its id alone. */
   readonly query: string | null;
   readonly documentId: string | null;
@@ -58,6 +59,7 @@ function checkedParams(params: unknown): Params | GraphQLError {
   }
   // Some tools always send the field, and leave it empty.
   return {
+    kind: 'params',
     query: text,
     documentId: id,
     operationName: operationName || null,

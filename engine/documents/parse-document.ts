@@ -29,15 +29,15 @@ const CLOSING: ReadonlySet<string> = new Set([
 /** Parses a text within the limits, or returns why not; in any case how many tokens were read. */
 export function parseDocument(text: string, maxTokens: number) {
   const { tokens, nesting } = sizeOf(text, maxTokens);
-  const refused = (error: GraphQLError) => ({ tokens, errors: [error] });
-  if (tokens > maxTokens) return refused(tooComplex('MAX_TOKENS', tokens, maxTokens));
-  if (nesting > MAX_NESTING) return refused(tooComplex('nesting', nesting, MAX_NESTING));
+  const invalid = (error: GraphQLError) => ({ kind: 'invalid', tokens, errors: [error] }) as const;
+  if (tokens > maxTokens) return invalid(tooComplex('MAX_TOKENS', tokens, maxTokens));
+  if (nesting > MAX_NESTING) return invalid(tooComplex('nesting', nesting, MAX_NESTING));
   try {
-    return { tokens, document: withoutStack(() => parse(text)) };
+    return { kind: 'document', tokens, document: withoutStack(() => parse(text)) } as const;
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const message = redactSyntax(error.message);
-    return refused(located(requestError('GRAPHQL_PARSE_FAILED', message), error));
+    return invalid(located(requestError('GRAPHQL_PARSE_FAILED', message), error));
   }
 }
 

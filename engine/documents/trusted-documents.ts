@@ -97,7 +97,7 @@ function prepare(
   { documents, log }: TrustedDocumentsOptions,
 ): TrustedDocument | null {
   const prepared = documents.prepare(text);
-  if ('errors' in prepared) {
+  if (prepared.kind === 'invalid') {
     const errors = prepared.errors.map(({ message }) => message);
     log.warn({ id, errors }, 'a trusted document does not fit and is left out');
     return null;

@@ -7,10 +7,7 @@ import type { ListChanges } from '../../lib/live/list-state.ts';
 import { createPollScheduler } from '../../lib/live/poll-scheduler.ts';
 import { PolledLists } from '../../lib/live/polled-lists.ts';
 import type { Log } from '../../lib/log.ts';
-import { createEngine } from '../create-engine.ts';
-import { Documents } from '../documents/documents.ts';
-import { createExecutors } from '../execution/compiling-executor.ts';
-import { ENGINE_LIMITS } from '../operation/limits.ts';
+import { createEngine, createExecutors, Documents, ENGINE_LIMITS } from '../index.ts';
 
 type Message = { readonly id: string; readonly text: string };
 let messages: readonly Message[] = [];

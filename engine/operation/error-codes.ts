@@ -97,6 +97,7 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
     );
     refused(errors, record);
     return {
+      kind: 'refusal',
       errors,
       status: Math.max(...https.map((http) => http.status ?? status)),
       headers: Object.assign({}, ...https.map(({ headers }) => headers)),

@@ -3,6 +3,7 @@ import type { RequestCode } from './codes.ts';
 
 /** The answer where nothing is executed: the request itself is at fault, or its client is over a limit. */
 export interface Refusal {
+  readonly kind: 'refusal';
   readonly errors: readonly GraphQLError[];
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,12 +16,17 @@ export function refused(
   status = 400,
   headers: Readonly<Record<string, string>> = {},
 ): Refusal {
-  return { errors, status, headers, isWellFormed: true };
+  return { kind: 'refusal', errors, status, headers, isWellFormed: true };
 }
 
 /** The refusal with headers that the response has in any case. */
 export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refusal {
   return { ...refusal, headers: { ...headers, ...refusal.headers } };
+}
+
+/** Tells a refusal from a result, which is GraphQL's own object and has no kind. */
+export function isRefusal(outcome: object): outcome is Refusal {
+  return (outcome as Partial<Refusal>).kind === 'refusal';
 }
 
 /** The code and the status of an error that has none of its own, and whether the request itself conforms. */

@@ -83,7 +83,7 @@ export function createGraph(parts: GraphParts) {
     // Other people's hooks see one result.
     const transport = hasOthers ? { ...given, partsFormat: null } : given;
     return chain(onRequested({ caller, transport, operation: null }), (operation) => {
-      if ('errors' in operation) {
+      if (operation.kind === 'refusal') {
         codes.refused(operation.errors, transport.record);
         return operation;
       }
@@ -118,7 +118,7 @@ export function createGraph(parts: GraphParts) {
         const run = (): MaybePromise<Subscribed> =>
           asTheirs(() => (isSubscription ? enveloped.subscribe(args) : enveloped.execute(args)));
         const start = hasOthers ? () => pluginErrors.run(context, run) : run;
-        return { operation, start };
+        return { kind: 'opened', operation, start } as const;
       };
       const building = asTheirs(() => enveloped.contextFactory());
       return building instanceof Promise ? building.then(ready).catch(failed) : ready(building);

@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import type { RequestCaller } from '../../lib/caller.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import { OF_REQUEST, type Refusal } from '../operation/refusal.ts';
+import { isRefusal, OF_REQUEST, type Refusal } from '../operation/refusal.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
 import type { PluginErrorBoundary } from './error-boundary.ts';
 import { type OpenedOperation, PluginView, REQUEST } from './plugin-view.ts';
@@ -24,7 +24,7 @@ export function createHttpHooks(pluginErrors: PluginErrorBoundary, open: Open) {
   const sent = new WeakMap<object, unknown>();
   /** A hook may have put something in a result's place: the one conversion of errors takes it. */
   const settled = ({ transport }: PluginView[typeof REQUEST], result: Settled): Settled =>
-    Symbol.asyncIterator in result || 'isWellFormed' in result
+    Symbol.asyncIterator in result || isRefusal(result)
       ? result
       : pluginErrors.checked(transport.record, result, OF_REQUEST);
 
@@ -40,7 +40,7 @@ export function createHttpHooks(pluginErrors: PluginErrorBoundary, open: Open) {
         const params = (sent.has(known) ? sent.get(known) : known) as typeof known;
         Object.assign(view, { request, params });
         const opened = await open(caller, { ...transport, sent: params }, view);
-        return 'errors' in opened ? opened : opened.start();
+        return opened.kind === 'refusal' ? opened : opened.start();
       });
     },
     onResultProcess({ setResultProcessor, serverContext }) {
@@ -48,7 +48,7 @@ export function createHttpHooks(pluginErrors: PluginErrorBoundary, open: Open) {
       setResultProcessor((result, { Response: Made }) => {
         const outcome = settled(request, result as Settled);
         const response = new Made(bodyOf(outcome), {
-          status: 'status' in outcome ? outcome.status : 200,
+          status: isRefusal(outcome) ? outcome.status : 200,
           headers: { 'content-type': 'application/json' },
         });
         outcomes.set(response, outcome);

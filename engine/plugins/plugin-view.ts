@@ -21,6 +21,7 @@ export interface PluginRequest {
 
 /** An operation that is admitted, and that plugins have parsed and validated. */
 export interface OpenedOperation {
+  readonly kind: 'opened';
   readonly operation: Operation;
   /** The result, or the events of a subscription. */
   start(): MaybePromise<Subscribed | Refusal>;

@@ -20,7 +20,7 @@ import { graphiqlUsers } from './embedded-sandbox.ts';
 import { GraphContext } from './graph-context.ts';
 import type { Resources } from './open-resources.ts';
 
-export type WiredServer = ReturnType<typeof wireServer>;
+export type WiredServer = Awaited<ReturnType<typeof wireServer>>;
 
 /** Hands the schema, and what the engine has to know of its domain, to the engine. */
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {

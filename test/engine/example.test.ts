@@ -14,7 +14,7 @@ const FOLLOW = 'subscription ($after: String) { room(after: $after) { cursor ups
 /** The engine with a schema that is none of ours: a room in which people say something. */
 const example = startedOnce(async () => {
   const log = createLog({ level: 'fatal', format: 'json', destination: { write() {} } });
-  const engine = serveExample(log);
+  const engine = await serveExample(log);
   const port = await engine.server.listen(0, '127.0.0.1');
   engine.readiness.phase = 'serving';
   return {

@@ -2,7 +2,7 @@ import { type ExecutionResult, OperationTypeNode } from 'graphql';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Operation } from '../../admission/operation.ts';
 import type { RequestCode } from '../../operation/codes.ts';
-import { type Refusal, refused } from '../../operation/refusal.ts';
+import { isRefusal, refused } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import type { OperationEvents } from '../../operation/result-sink.ts';
@@ -72,7 +72,7 @@ export function createGraphQLEndpoint(
       return refuse(reply, 405, 'GraphQL only supports GET and POST requests.', single);
     }
     const params = readParams(request, body);
-    if ('fault' in params) return refuse(reply, 400, params.fault, single);
+    if (params.kind === 'fault') return refuse(reply, 400, params.fault, single);
     const isCacheable = method === 'GET' && !isStream(single);
     // The result of an event stream has the status of plain JSON.
     const asked = single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON;
@@ -95,7 +95,7 @@ export function createGraphQLEndpoint(
         .then((answered) => sendHooked(reply, answered, accepted));
     }
     return chain(graph.open(reply.caller, transport), (opened) => {
-      if ('errors' in opened) return sendRefusal(reply, opened, single);
+      if (opened.kind === 'refusal') return sendRefusal(reply, opened, single);
       const { operation } = opened;
       reply.setAll(operation.headers);
       return chain(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, accepted));
@@ -110,7 +110,7 @@ export function createGraphQLEndpoint(
     { single, events, parts }: Accepted,
   ): MaybePromise<void> {
     if (tokens.cookie !== null) setCookie(reply, tokens.cookie, outcome, operation, clearsCookie);
-    if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
+    if (isRefusal(outcome)) return sendRefusal(reply, outcome, single);
     if (operation === null || operation.events === null) {
       return sendAnswer(reply, outcome as ExecutionResult, operation, single);
     }
@@ -171,7 +171,7 @@ export function createGraphQLEndpoint(
   ): MaybePromise<void> {
     const errors = [requestError(CODES[status] ?? 'GRAPHQL_PARSE_FAILED', message)];
     graph.codes.refused(errors, reply.summary as RequestSummary);
-    return sendRefusal(reply, { status, headers: {}, isWellFormed: false, errors }, media);
+    return sendRefusal(reply, { ...refused(errors, status), isWellFormed: false }, media);
   }
 
   /** Batching links read a list of one result for each operation, and show its errors. */

@@ -2,16 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import { parseExactJson } from '../../../lib/exact-json.ts';
 
 /** The parameters that a request sends, or why they cannot be read. */
-type Reading = { readonly sent: unknown } | { readonly fault: string };
+type Reading =
+  | { readonly kind: 'params'; readonly sent: unknown }
+  | { readonly kind: 'fault'; readonly fault: string };
 
 const BYTE_ORDER_MARK = 0xfeff;
 
 /** The parameters of a GET, or of a POST that has a body. */
 export function readParams({ url = '' }: IncomingMessage, body: Buffer | null): Reading {
   try {
-    return { sent: body === null ? readQueryString(url) : readBody(body) };
+    return { kind: 'params', sent: body === null ? readQueryString(url) : readBody(body) };
   } catch {
     return {
+      kind: 'fault',
       fault: body === null ? '`variables` and `extensions` are JSON.' : 'The body is not JSON.',
     };
   }

@@ -7,7 +7,7 @@ import type { Subscribed } from '../../execution/begin-events.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { asGraphQLError } from '../../operation/error-codes.ts';
 import { OverLimitError } from '../../operation/over-limit-error.ts';
-import type { Refusal } from '../../operation/refusal.ts';
+import { isRefusal, type Refusal } from '../../operation/refusal.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import {
   type Delivery,
@@ -146,7 +146,7 @@ export class SocketOperation implements ResultSink {
     const opened = await this.#admit({ ...payload });
     // The protocol retains the message until the operation is over.
     Object.assign(payload, { query: '', variables: null, extensions: null });
-    if ('errors' in opened) {
+    if (opened.kind === 'refusal') {
       this.#end();
       return opened.errors;
     }
@@ -185,7 +185,7 @@ export class SocketOperation implements ResultSink {
 
   async #deliver(outcome: Subscribed | Refusal, meter: Meter): Promise<Over> {
     if (Symbol.asyncIterator in outcome) await this.#follow(this.#results as Results);
-    else if ('isWellFormed' in outcome || (this.#tokenEnd !== null && 'errors' in outcome))
+    else if (isRefusal(outcome) || (this.#tokenEnd !== null && outcome.errors !== undefined))
       this.#fail(outcome.errors ?? []);
     else await this.#send(await jsonText(outcome, meter));
     if (this.#tokenEnd !== null) {

@@ -50,7 +50,7 @@ function documents(options: Partial<DocumentOptions['limits']> = {}, of = schema
 
 function errorsOf(text: string, from: Documents = documents()) {
   const result = from.prepare(text);
-  return 'errors' in result ? result.errors : [];
+  return result.kind === 'invalid' ? result.errors : [];
 }
 
 function tooComplex(text: string, limits?: Partial<DocumentOptions['limits']>) {
@@ -338,7 +338,7 @@ describe('`@defer` and `@stream`', () => {
   });
   const prepared = (text: string) => {
     const result = documents({}, deferring).prepare(text);
-    if ('errors' in result) throw new AggregateError(result.errors);
+    if (result.kind === 'invalid') throw new AggregateError(result.errors);
     const [operation] = result.operations.values();
     expect(print(result.document)).not.toMatch(/defer|stream/);
     return operation;

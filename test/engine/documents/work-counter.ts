@@ -40,7 +40,7 @@ function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits
     introspection: true,
     executors: createExecutors(schema),
   }).prepare(text);
-  if ('errors' in prepared) return;
+  if (prepared.kind === 'invalid') return;
   for (const { args, cost } of prepared.operations.values()) {
     args.read({});
     evaluate(cost, { variables: {}, sizeOf: () => 1 });

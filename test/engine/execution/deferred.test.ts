@@ -56,11 +56,11 @@ test.each([
       const text = withDeferred(plain, random);
       if (text === null || validate(schema, parse(text)).length > 0) continue;
       const prepared = documents.prepare(text);
-      if ('errors' in prepared) continue;
+      if (prepared.kind === 'invalid') continue;
       const [operation] = prepared.operations.values();
       if (!operation?.deferral) continue;
       const read = operation.args.read(variables);
-      if ('errors' in read) continue;
+      if (read.kind === 'invalid') continue;
       const { rest } = operation.deferral;
       const context = createStage(random, hostility);
       const answer = async ({ args, executor }: Executable): Promise<ExecutionResult> =>
