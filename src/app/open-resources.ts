@@ -99,10 +99,11 @@ export async function openResources(
   const { gatewayHeaders, gatewayForwardHeaders } = config;
   const reading = [gatewayUrl, gatewayHeaders, gatewayForwardHeaders, adapter?.digest];
   const scope = hash('sha256', JSON.stringify(reading));
+  // A sandbox within has another address, and often another market, in each of its lives.
+  const isLasting = sandbox === null && adapter?.digest !== null;
   const { copies } = stores.catalogs;
   const domain = createDomain({
-    // A sandbox within has another address, and often another market, in each of its lives.
-    catalogCopies: sandbox === null && copies ? { store: copies, scope } : null,
+    catalogCopies: isLasting && copies ? { store: copies, scope } : null,
     client: gateway.client,
     logicalClock,
     clockSkew: gateway.clockSkew,

@@ -166,8 +166,13 @@ export async function readAdapter(
   const { request, answer } = Object(adapter);
   const isFit = [request, answer].every((each) => ['function', 'undefined'].includes(typeof each));
   if (!isFit || (request ?? answer) === undefined) throw problem('exporting neither');
-  return { name, adapter, digest: hash('sha256', await readFile(path), 'base64url') };
+  const source = await readFile(path, 'utf8');
+  const isWhole = !OTHER_FILES.test(source.replace(IMPORTED_TYPES, ''));
+  return { name, adapter, digest: isWhole ? hash('sha256', source, 'base64url') : null };
 }
+
+const IMPORTED_TYPES = /^\s*import\s+type\b[^'"]*(['"]).*?\1/gm;
+const OTHER_FILES = /\b(?:import|require|getBuiltinModule)\b|\bfrom\s*['"]/;
 
 /** Loads a file of others; throws the problem of its setting where that fails. */
 function loadGuest<Loaded>(

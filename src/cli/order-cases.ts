@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../../lib/account.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { logHash } from '../../lib/log-hash.ts';
@@ -11,7 +12,7 @@ import {
 } from '../store/order-records.ts';
 import { openOrderTrail, type TrailEntry, trailEntries } from '../store/order-trail.ts';
 import { operatorRedis } from '../store/redis/operator-records.ts';
-import type { OperatorRecords, SettledOutcome } from '../store/settlement.ts';
+import type { OperatorRecords, SettledOutcome, StoredOrder } from '../store/settlement.ts';
 import { operatorFile } from '../store/sqlite/operator-records.ts';
 import { UsageError } from './arguments.ts';
 import { EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
@@ -60,17 +61,29 @@ export async function runCase(
     }
     if (answer.kind === 'known') onWarn(`It is known already: ${stateOf(answer.record)}`);
     if (answer.kind !== 'settled') return EXIT_FAILED;
-    const trail = openOrderTrail(trailDays === 0 ? null : records.trail, {
-      clock: systemClock,
-      onWarn,
-    });
-    trail.add({ account, key }, 'settled', factsOf(outcome));
-    await trail.close();
-    terminal.out(`Settled. Every client gets this outcome from now on: ${stateOf(answer.record)}`);
+    const { record } = answer;
+    if (trailDays > 0) await noteInTrail(records, { account, key, record }, onWarn);
+    const isFirst = isDeepStrictEqual(record.outcome, outcome);
+    const said = isFirst
+      ? 'Settled. From now on every client gets'
+      : 'Settled before: every client gets';
+    terminal.out(`${said} this outcome: ${stateOf(record)}`);
     return EXIT_OK;
   } finally {
     records.close();
   }
+}
+
+/** The first word counts: its entry may be missing where the answer to that command was lost. */
+async function noteInTrail(
+  { trail: store }: OperatorRecords,
+  { account, key, record: { outcome } }: StoredOrder,
+  onWarn: (message: string) => void,
+): Promise<void> {
+  for await (const { event } of trailEntries(store, account, key)) if (event === 'settled') return;
+  const trail = openOrderTrail(store, { clock: systemClock, onWarn });
+  if (outcome !== null) trail.add({ account, key }, 'settled', factsOf(outcome));
+  await trail.close();
 }
 
 /** Throws a UsageError. */
@@ -108,7 +121,7 @@ async function show(
       continue;
     }
     out(`${shown(nameOf(account, each))}: ${record ? stateOf(record) : 'no more on record'}`);
-    for (const { at, event, replica, account: _, key: __, ...facts } of trail) {
+    for (const { at, event, replica, account: _, key: __, entry: ___, ...facts } of trail) {
       out(`  ${at}  ${replica}  ${event}  ${shown(facts)}`);
     }
   }

@@ -130,7 +130,7 @@ async function act(asked: Asked, terminal: Terminal): Promise<number> {
   const account = login && accountOf(login, forwarded);
   const isInRedis = config.redisUrl !== null && file === undefined;
   if (!isInRedis && config.orderStore === 'memory') {
-    terminal.err('The order records are in memory: name a file by --file or ORDER_STORE.');
+    terminal.err(IN_MEMORY);
     return EXIT_FAILED;
   }
   const ofCase = CASES.find((each) => each === word);
@@ -229,6 +229,8 @@ function reportSilence({ err }: Terminal): number {
   return EXIT_FAILED;
 }
 
+const IN_MEMORY =
+  'The order records are in the memory of the service, without a trail, and no command reaches them: name a file by --file or ORDER_STORE.';
 const TAKEN = 'orders are taken';
 const UNUSED = 'not in use, because REDIS_URL is set';
 const NO_REPLICA =

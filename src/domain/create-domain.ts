@@ -112,6 +112,7 @@ export function createDomain(parts: DomainParts) {
   const tell = createToldChanges({
     accounts,
     sessions: reads.sessions,
+    catalogs,
     ledger,
     lists: () => [
       ['positions', reads.hub.feeds, false],

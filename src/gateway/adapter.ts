@@ -12,8 +12,8 @@ export interface LoadedAdapter {
   /** Its file, without folders and ending. */
   readonly name: string;
   readonly adapter: GatewayAdapter;
-  /** A digest of the file's bytes. */
-  readonly digest: string;
+  /** A digest of the file's bytes; null where other files are part of it, so that no other process surely reads alike. */
+  readonly digest: string | null;
 }
 
 type Part = 'request' | 'answer';

@@ -2,6 +2,8 @@ import { hostname } from 'node:os';
 import type { Account } from '../../lib/account.ts';
 import { type Clock, pause, within } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
+import { TokenBucket } from '../../lib/limits/token-bucket.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 
 /** One event of an order, with its time and its process. */
@@ -16,6 +18,7 @@ export interface TrailEntry {
 
 /** Lines, each a whole entry, which are only ever appended. */
 export interface TrailStore {
+  /** Where it fails the very same lines are appended once more: some of them may be there. */
   append(lines: readonly string[]): Promise<void>;
   /** Those that begin so, the oldest first. */
   scan(prefix: string): AsyncIterable<string>;
@@ -27,6 +30,8 @@ export interface TrailSettings {
   /** How long entries are kept; 0 or left out: there is no trail. */
   readonly trailDays?: number;
   readonly onTrailLost?: ((entries: number) => void) | undefined;
+  /** The most order records of one account, of which each may leave a few entries. */
+  readonly maxPerAccount?: number;
 }
 
 interface TrailOptions extends TrailSettings {
@@ -35,6 +40,10 @@ interface TrailOptions extends TrailSettings {
 }
 
 const MAX_WAITING = 5_000;
+/** An order is asked for, answered, and perhaps answered once more. */
+const ENTRIES_OF_A_RECORD = 3;
+const DAY_MS = 86_400_000;
+const ACCOUNTS = { maxEntries: 100_000, entryBytes: 250 };
 const LINES_AT_ONCE = 100;
 const CLOSE_MS = 2_000;
 /** A Redis that fails over is back by then. */
@@ -48,14 +57,29 @@ export const REPLICA = `${hostname()}/${process.pid}`;
  * be written is lost, and counted. `store`: null where there is no trail.
  */
 export function openOrderTrail(store: TrailStore | null, options: TrailOptions) {
-  const { clock, onWarn, onTrailLost } = options;
+  const { clock, onWarn, onTrailLost, maxPerAccount = MAX_WAITING } = options;
+  const most = ENTRIES_OF_A_RECORD * maxPerAccount;
+  const shares = growingLru<Account, TokenBucket>(ACCOUNTS);
   let waiting: string[] = [];
   let writing: Promise<void> | null = null;
+  let added = 0;
+
+  /** An order that is never sent leaves no record, so that nothing else bounds how many entries push those of other accounts out. */
+  function hasShare(account: Account): boolean {
+    const nowMs = clock.now();
+    const rule = { max: most, perMs: most / DAY_MS, maxDebt: 0 };
+    const share = shares.get(account) ?? new TokenBucket(rule, nowMs);
+    shares.set(account, share);
+    if (share.left(nowMs) < 1) return false;
+    share.take(1, nowMs);
+    return true;
+  }
 
   /** Entries that come while a write is under way are written by the next. */
   async function writeAll({ append }: TrailStore): Promise<void> {
+    let lines: readonly string[] = [];
     for (let failures = 0; waiting.length > 0; ) {
-      const lines = waiting.slice(0, LINES_AT_ONCE);
+      if (lines.length === 0) lines = waiting.slice(0, LINES_AT_ONCE);
       try {
         await append(lines);
         failures = 0;
@@ -69,6 +93,7 @@ export function openOrderTrail(store: TrailStore | null, options: TrailOptions) 
         onTrailLost?.(lines.length);
       }
       waiting = waiting.slice(lines.length);
+      lines = [];
     }
     writing = null;
   }
@@ -77,9 +102,13 @@ export function openOrderTrail(store: TrailStore | null, options: TrailOptions) 
     add({ account, key }: Pick<TrailEntry, 'account' | 'key'>, event: string, facts: object): void {
       if (store === null) return;
       const at = new Date(clock.date()).toISOString();
-      if (waiting.length === MAX_WAITING) onTrailLost?.(1);
+      if (!hasShare(account) || waiting.length === MAX_WAITING) {
+        onTrailLost?.(1);
+        return;
+      }
+      added += 1;
       // Account and key come first: an order is found by the beginning of its lines.
-      else waiting.push(lineOf({ account, key, at, event, replica: REPLICA, ...facts }));
+      waiting.push(lineOf({ account, key, at, event, replica: REPLICA, entry: added, ...facts }));
       if (writing !== null) return;
       writing = writeAll(store);
       fireAndForget('order record', writing);
@@ -95,12 +124,17 @@ function lineOf(entry: object): string {
   return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
-/** The entries of an account, or of one order; a line that was torn by the end of its process is none. */
+/** The entries of an account, or of one order, each once; a line that was torn by the end of its process is none. */
 export async function* trailEntries(store: TrailStore, account: Account, key?: string) {
   const prefix = lineOf({ account, ...(key !== undefined && { key }) });
+  const seen = new Set<string>();
   for await (const line of store.scan(`${prefix.slice(0, -1)},`)) {
     try {
-      yield JSON.parse(line) as TrailEntry;
+      const entry: TrailEntry = JSON.parse(line);
+      const name = `${entry.at} ${entry.replica} ${entry.entry}`;
+      // One of an earlier version has no number.
+      if (entry.entry === undefined || !seen.has(name)) yield entry;
+      seen.add(name);
     } catch {}
   }
 }

@@ -60,7 +60,8 @@ export function trailFiles(
         makeRoom();
       }
       if (isFull) throw new Error(`${file} has reached ${maxBytes} bytes`);
-      const text = `${lines.join('\n')}\n`;
+      // The file may end with a line that was torn, of any process.
+      const text = `\n${lines.join('\n')}\n`;
       await appendFile(file, text, { mode: 0o600 });
       written += text.length;
     },

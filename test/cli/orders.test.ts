@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +12,7 @@ import { dispatch } from '../../src/cli/dispatch.ts';
 import { type Environment, readConfig } from '../../src/config.ts';
 import { accountOf } from '../../src/domain/auth/viewer.ts';
 import type { OrderRecords } from '../../src/store/order-records.ts';
+import type { TrailEntry } from '../../src/store/order-trail.ts';
 import { openRedisOrderRecords } from '../../src/store/redis/order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite/order-records.ts';
 import { accepted, request, reserved } from '../store/order-records-contract.ts';
@@ -202,13 +203,28 @@ test('an order of a tenant is settled by its headers alone, and nothing that a c
   const key = '\u001b[2J\u009b1m';
   for (const each of [account, '2']) await reserved(records, each, key, LONG_OVER_MS);
   await records.close();
-  const settle = (tenant: string) => {
-    const of = ['--header', `x-tenant=${tenant}`, '--by', 'jane', '--why', 'ticket'];
+  const settle = (tenant: string, by = 'jane') => {
+    const of = ['--header', `x-tenant=${tenant}`, '--by', by, '--why', 'ticket'];
     return stage.run('settle', '2', key, 'not-sent', ...of);
+  };
+  const trail = async () => {
+    expect(await stage.run('show', '2', key, '--header', 'x-tenant=acme', '--json')).toBe(0);
+    const shown = JSON.parse(stage.out.pop() ?? '');
+    return shown.trail.map(({ event, by }: TrailEntry) => `${event} ${by}`);
   };
   expect(await settle('other')).toBe(1);
   expect(stage.err.at(-1)).toContain('has no such order');
   expect(await settle('acme')).toBe(0);
+  expect(stage.out.at(-1)).toMatch(/^Settled\. .*by="jane"/);
+  expect(await trail()).toEqual(['settled jane']);
+  // The same word of another says whose it was, and is noted nowhere, unless the first one's entry was lost.
+  for (const isLost of [false, true]) {
+    const [file = ''] = readdirSync(stage.folder).filter((name) => name.includes('.trail-'));
+    if (isLost) rmSync(join(stage.folder, file));
+    expect(await settle('acme', 'joe')).toBe(0);
+    expect(stage.out.at(-1)).toMatch(/^Settled before: .*by="jane"/);
+    expect(await trail()).toEqual(['settled jane']);
+  }
   expect(await stage.run('show', '2', key, '--header', 'x-tenant=acme')).toBe(0);
   expect(stage.out.join('\n')).toMatch(/SETTLED.*by="jane"[\s\S]*settled {2}outcome="rejected"/);
   // The one of that login without a tenant is untouched.
@@ -259,7 +275,8 @@ test('no file is made, and none that is something else is touched', async () => 
   writeFileSync(thesis, 'my thesis\n'.repeat(100));
   expect(await stage.run('complete', '--file', thesis)).toBe(1);
   expect(stage.err.at(-1)).toContain('is no database');
-  expect(await stage.run('status', '--file', 'memory')).toBe(1);
+  expect(await stage.run('show', '1', 'key', '--file', 'memory')).toBe(1);
+  expect(stage.err.at(-1)).toContain('in the memory of the service, without a trail');
 });
 
 describeWithRedis('with Redis', (serverPath) => {

@@ -139,6 +139,8 @@ export function createSessions(options: SessionsOptions) {
     for (const [key, { answer }] of [...cache]) {
       if (answer.session.group === group) cache.delete(key);
     }
+    // Whose group an answer under way will name, nobody knows: whoever asks from now on shares none.
+    inFlightReads.clear();
     forgottenTime = logicalClock.next();
   }
 

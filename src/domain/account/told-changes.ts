@@ -5,6 +5,7 @@ import { isObject } from '../../../lib/is-object.ts';
 import { toLogin } from '../auth/claims.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { accountOf, type Viewer } from '../auth/viewer.ts';
+import type { Catalogs } from '../catalog/catalogs.ts';
 import { InputError } from '../input-error.ts';
 import type { AccountEvents } from './account-events.ts';
 import type { Sessions } from './sessions.ts';
@@ -30,6 +31,7 @@ type NamedLists = readonly [name: string, lists: ToldLists, isPublic: boolean];
 export interface ToldChangesParts {
   readonly accounts: AccountEvents;
   readonly sessions: Pick<Sessions, 'forgetGroup'>;
+  readonly catalogs: Pick<Catalogs, 'outdate' | 'renew'>;
   readonly ledger: Pick<ProofLedger, 'groupOf'>;
   /** The live lists by their names, those of accounts and those of everybody. */
   readonly lists: () => readonly NamedLists[];
@@ -74,15 +76,15 @@ export function toldIn(
 }
 
 /**
- * Believes what it is told: snapshots from before are stale at once, and live lists are read within half of the ceiling of polls,
- * however many they are and however often it is told.
+ * Believes what it is told: snapshots and catalogs from before are stale at once, and live lists are read within half of the ceiling
+ * of polls, however many they are and however often it is told.
  */
 export function createToldChanges(parts: ToldChangesParts) {
-  const { accounts, sessions, ledger, lists, clock, pollsPerSecond } = parts;
-  const most = Math.max(1, pollsPerSecond * SHARE_OF_POLLS * (SLICE_MS / 1000));
+  const { accounts, sessions, catalogs, ledger, lists, clock, pollsPerSecond } = parts;
+  const inSlice = pollsPerSecond * SHARE_OF_POLLS * (SLICE_MS / 1000);
   const due = new Set<ToldList>();
-  const plan = recurring(clock, SLICE_MS, () => {
-    for (const list of [...due].slice(0, most)) {
+  const plan = recurring(clock, SLICE_MS / Math.min(1, inSlice), () => {
+    for (const list of [...due].slice(0, Math.max(1, inSlice))) {
       due.delete(list);
       list.accountChanged();
     }
@@ -104,8 +106,17 @@ export function createToldChanges(parts: ToldChangesParts) {
 
   return function tell(told: Told): void {
     if (told.kind === 'accounts') for (const each of told.accounts) accounts.emit('told', each);
-    else if (told.kind === 'group') sessions.forgetGroup(told.name);
-    for (const list of listsOf(told)) if (list) due.add(list);
+    const isGroup = told.kind === 'group';
+    if (isGroup) {
+      sessions.forgetGroup(told.name);
+      catalogs.outdate(told.name);
+    }
+    for (const list of listsOf(told)) {
+      if (!list) continue;
+      due.add(list);
+      // One of those who follow their lists brings the catalog, or else its next reader.
+      if (isGroup) catalogs.renew(list.tokens.viewer as Viewer);
+    }
     if (due.size > 0) plan();
   };
 }

@@ -86,6 +86,14 @@ export function createCatalogs(options: CatalogsOptions) {
       viewer.receipt?.({ operation: 'getAllTickers', ms: 0, source: 'cache' });
       return view;
     },
+    /** What is in memory of a group, of any tenant, was asked for too early. */
+    outdate: cache.outdate,
+    /** Begins a refresh where it is time, for somebody who reads nothing now. */
+    renew(viewer: Viewer): void {
+      const proof = ledger.group(viewer);
+      const catalog = proof && cache.held(proof.key);
+      if (catalog) cache.refresh(viewer, catalog);
+    },
     /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
     get heldSize(): number {
       return Math.max(0, ...cache.all().map(({ copy }) => copy?.version.size ?? 0));

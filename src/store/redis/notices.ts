@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { RedisConnection } from './connection.ts';
 
 // A replica that was away for longer reads everything anew.
@@ -37,7 +38,8 @@ export function createRedisNotices(redis: RedisConnection, prefix: string, clock
     seen = String(latest);
     for (const text of notices) {
       const { from, notice } = JSON.parse(text);
-      if (from !== own) hear(notice);
+      // One of another version that is not understood must not keep the others from being heard.
+      if (from !== own) fireAndForget('redis', Promise.resolve(notice).then(hear));
     }
   }
 

@@ -25,15 +25,14 @@ export async function operatorRedis(
     },
     async *list(account, onlyUnknown) {
       const of = account === null ? '' : recordId(account, '');
-      for (let ends = '-inf', seen = 0; ends !== ''; ) {
-        const args = [ends, seen, ORDERS_AT_ONCE, of, onlyUnknown ? 1 : 0];
-        const [, last, seenNow, ...found] = await scripts.run(LIST, args);
+      for (let behind = '-inf'; behind !== ''; ) {
+        const args = [behind, ORDERS_AT_ONCE, of, onlyUnknown ? 1 : 0];
+        const [, last, ...found] = await scripts.run(LIST, args);
         for (let at = 0; at < found.length; at += FIELDS) {
           const record = readRecord(found.slice(at + 1, at + FIELDS));
           yield { ...keyOfRecord(textIn(found[at])), record };
         }
-        ends = textIn(last);
-        seen = figureIn(seenNow);
+        behind = textIn(last);
       }
     },
     async settle({ account, key, outcome }) {
@@ -85,21 +84,22 @@ return held
 `;
 
 /**
- * ARGV: the end from which to look, how many that end then have been seen, how many to look at, what their ids begin with, 1 where the
- * unknown alone are asked for. Answers where to go on ('' at the end), then id and record of each.
+ * ARGV: the end behind which to look, how many to look at, what their ids begin with, 1 where the unknown alone are asked for. Those
+ * that end in one millisecond are looked at together, as any of them may be gone before the next look. Answers the end behind which
+ * to go on ('' at the end), then id and record of each.
  */
 const LIST = `${COMMON}
-local found, score, seen = {'found', '', 0}, ARGV[1], tonumber(ARGV[2])
-local page = redis.call('ZRANGEBYSCORE', index, ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', ARGV[2], ARGV[3])
-for i = 1, #page, 2 do
-  local id = page[i]
-  seen = page[i + 1] == score and seen + 1 or 1
-  score = page[i + 1]
-  found[2], found[3] = score, seen
-  local held = string.sub(id, 1, #ARGV[4]) == ARGV[4] and taken(named('record:') .. id, id, named('version:') .. string.match(id, '^[^:]*'))
+local found = {'found', ''}
+local page = redis.call('ZRANGEBYSCORE', index, '(' .. ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
+if #page > 0 then
+  found[2] = page[#page]
+  page = redis.call('ZRANGEBYSCORE', index, '(' .. ARGV[1], found[2])
+end
+for _, id in ipairs(page) do
+  local held = string.sub(id, 1, #ARGV[3]) == ARGV[3] and taken(named('record:') .. id, id, named('version:') .. string.match(id, '^[^:]*'))
   if held and held[1] == 'held' then
     local isUnknown = held[6] == 'null' and held[5] == 0 or string.sub(held[6], 1, 17) == '{"kind":"unknown"'
-    if isUnknown or ARGV[5] == '0' then
+    if isUnknown or ARGV[4] == '0' then
       found[#found + 1] = id
       for n = 1, 7 do found[#found + 1] = held[n] end
     end

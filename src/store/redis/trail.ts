@@ -26,8 +26,13 @@ export function redisTrail(scripts: OrderScripts, days: number, maxBytes = MAX_B
   };
 }
 
+/** Entries whose answer was lost come again for about a minute. */
+const REPEATED_MS = 120_000;
+
 /** KEYS 5: the stream, 6: how many bytes it has. ARGV: how long an entry is kept, the most bytes, then the entries. */
 const APPEND = `${COMMON}
+local appended = named('trail-appended:' .. redis.sha1hex(table.concat(ARGV, '\\n', 3, #ARGV - 4)))
+if redis.call('GET', appended) then return {'appended'} end
 local stream, bytes = KEYS[5], tonumber(redis.call('GET', KEYS[6]) or 0)
 local info = redis.pcall('INFO', 'memory')
 local memory = tonumber(type(info) == 'string' and string.match(info, 'maxmemory:(%d+)') or 0)
@@ -48,6 +53,7 @@ for _ = 1, 2 * #ARGV do
   bytes = bytes - sizeOf(entry[2][2])
 end
 redis.call('SET', KEYS[6], bytes)
+redis.call('SET', appended, 1, 'PX', ${REPEATED_MS})
 return {'appended'}
 `;
 

@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
+import { readAdapter } from '../../../src/app/resources.ts';
 import type { Environment } from '../../../src/config.ts';
 import { startTestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
@@ -148,6 +149,40 @@ describe('a stored catalog', () => {
       await served(sandbox, { ...plain, ...(await adapterOf('b', '// v2')) }, headers),
     ];
     expect(others.map(({ catalog }) => catalog)).toEqual(others.map(() => null));
+  });
+
+  test('is none of an adapter that other files are part of: what these have become nobody knows', async () => {
+    await using world = await opened();
+    const { sandbox } = world;
+    await writeFile(join(folder.path, 'other.mjs'), 'export default 1;');
+    const adapter = 'export default { answer: (_operation, body) => body };';
+    const digests: (string | null)[] = [];
+    for (const [name, source] of [
+      ['whole.mjs', '// Array.from(imports), required'],
+      ['types.ts', "import type { GatewayAdapter } from 'trading-graph/adapter';"],
+      ['static.mjs', "import other from './other.mjs';"],
+      ['bare.mjs', "import './other.mjs';"],
+      ['again.mjs', "export { default as other } from './other.mjs';"],
+      ['dynamic.mjs', "const other = await import('./other.mjs');"],
+      ['common.cjs', "const other = require('node:path');"],
+      ['builtin.mjs', "const other = process.getBuiltinModule('fs');"],
+    ] as const) {
+      const path = join(folder.path, name);
+      const isCommon = name.endsWith('.cjs');
+      const own = isCommon ? adapter.replace('export default', 'module.exports =') : adapter;
+      await writeFile(path, `${source}\n${own}`);
+      digests.push((await readAdapter({ gatewayAdapter: path }))?.digest ?? null);
+    }
+    expect(digests.map((digest) => digest === null)).toEqual([
+      false,
+      false,
+      ...Array(6).fill(true),
+    ]);
+    const files = { ...inFile(), GATEWAY_ADAPTER: join(folder.path, 'static.mjs') };
+    const app = await startTestApp(files, { gateway: sandbox });
+    await app.query(CATALOG, { token: sandbox.token(DEMO) });
+    await app.close();
+    expect(await storedFiles()).toEqual([]);
   });
 
   test('is served stale past CATALOG_MAX_AGE_SECONDS, and not past CATALOG_STALE_SECONDS more', async () => {

@@ -16,6 +16,7 @@ const SELDOM = {
   SESSION_POLL_MS: '3600000',
   SESSION_MAX_AGE_SECONDS: '3600',
 };
+const CATALOG = '{ catalog { version stale } }';
 const SESSION = '{ session { balance } }';
 const opened = closedClients();
 
@@ -64,7 +65,12 @@ test('an account that is told has its list and its snapshot read now, and nobody
   await read();
   expect(count(700001).map((now, at) => now - (before[at] ?? 0))).toEqual([2, 1]);
   expect(count(700002)).toEqual(others);
+  const catalogs = () =>
+    Promise.all(tokens.map(async (token) => (await app.query(CATALOG, { token })).data.catalog));
+  const fresh = await catalogs();
   await moves(app, pro, () => tell(app, { group: 'pro-usd' }));
+  const told = await catalogs();
+  expect([...fresh, ...told].map(({ stale }) => stale)).toEqual([false, false, false, true]);
   await read();
   expect(count(700002).map((now, at) => now - (others[at] ?? 0))).toEqual([1, 1]);
   await moves(app, demo, () => tell(app, { list: 'positions' }));
@@ -128,6 +134,14 @@ describeWithRedis('replicas that share a Redis', (serverPath) => {
     for (const body of [{ logins: ['700001'] }, { group: 'standard-usd' }]) {
       await moves(other, watcher, () => tell(one, body));
     }
+    // One that another version tells is not understood, and what comes with it is heard.
+    await moves(other, watcher, () => {
+      const noticeOf = (notice: object) => JSON.stringify({ from: 'another', notice });
+      const heard = noticeOf({ kind: 'accounts', accounts: ['700001'] });
+      const score = Date.now() + 60_000;
+      const foreign = [score, noticeOf({ kind: 'of tomorrow' })];
+      return redis.command('ZADD', 'trading-graph:notices', ...foreign, score + 1, heard);
+    });
     await redis.kill();
     expect((await tell(one, { logins: ['700001'] })).status).toBe(503);
   });

@@ -25,8 +25,8 @@ export type CatalogCache = ReturnType<typeof createCatalogCache>;
  */
 export function createCatalogCache(options: CatalogsOptions) {
   const { gateway, maxBytes, onFetched, clock } = options;
-  /** The hashes of the tokens that calls in flight are made with, by their groups' keys. */
-  const leaders = new Map<string, string>();
+  /** The calls in flight, with the hashes of their tokens, by their groups' keys. */
+  const calls = new Map<string, { group: string; tokenHash: string; isOutdated: boolean }>();
   const copies = options.copies && createStoredCopies(options.copies, options);
   const catalogs = new LRUCache<string, GroupCatalog, CatalogFetch>({
     max: MAX_GROUPS,
@@ -43,17 +43,20 @@ export function createCatalogCache(options: CatalogsOptions) {
     async fetchMethod(key, held, { options: entry, context: { viewer, group, purpose } }) {
       const catalog = held ?? createGroupCatalog(group, key, options);
       const isRefresh = purpose === 'refresh';
-      const stored = copies && purpose === 'read' && !catalog.copy ? await copies.get(key) : null;
-      if (stored !== null) {
-        entry.ttl = catalog.restore(stored);
-        return catalog;
-      }
-      leaders.set(key, viewer.tokenHash);
+      // Before the look at what is stored: whoever joins meanwhile has to know whose token may be refused behind it.
+      const call = { group, tokenHash: viewer.tokenHash, isOutdated: false };
+      calls.set(key, call);
       try {
+        const stored = copies && purpose === 'read' && !catalog.copy ? await copies.get(key) : null;
+        if (stored !== null) {
+          entry.ttl = catalog.restore(stored);
+          return catalog;
+        }
         const caller = isRefresh ? inBackground(viewer) : detached(viewer);
         const confirmed = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
         const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
-        entry.ttl = await catalog.receive(answer, confirmed, isRefresh);
+        const ttl = await catalog.receive(answer, confirmed, isRefresh);
+        entry.ttl = call.isOutdated ? catalog.outdate() : ttl;
         onFetched?.(answer.modified ? 'modified' : 'unmodified');
         if (catalog.copy) fireAndForget('catalog archive', copies?.put(key, catalog.copy));
       } catch (error) {
@@ -63,7 +66,7 @@ export function createCatalogCache(options: CatalogsOptions) {
         else entry.ttl = catalog.fail(error);
         if (isOfToken || catalog.served() === null) throw error;
       } finally {
-        leaders.delete(key);
+        calls.delete(key);
       }
       return catalog;
     },
@@ -81,7 +84,8 @@ export function createCatalogCache(options: CatalogsOptions) {
   return {
     all,
     held: (key: string) => catalogs.get(key),
-    leader: (key: string) => leaders.get(key),
+    /** The hash of the token that a call in flight is made with. */
+    leader: (key: string) => calls.get(key)?.tokenHash,
     /** Whether a copy is stored that a read with proof would find. */
     isStored: (key: string): MaybePromise<boolean> => copies?.has(key) ?? false,
     get byteSize(): number {
@@ -95,9 +99,17 @@ export function createCatalogCache(options: CatalogsOptions) {
     },
     /** Begins a refresh with the viewer's token where it is time, and none is under way. */
     refresh(viewer: Viewer, { group, key, isRefused }: GroupCatalog): void {
-      if (catalogs.has(key) || leaders.has(key) || isRefused(viewer.tokenHash)) return;
+      if (catalogs.has(key) || calls.has(key) || isRefused(viewer.tokenHash)) return;
       const context = { viewer, group, purpose: 'refresh' } as const;
       fireAndForget('catalog refresh', catalogs.fetch(key, { context }));
+    },
+    /** As `GroupCatalog.outdate`, of a group of all tenants, and of calls that are under way. */
+    outdate(group: string): void {
+      for (const call of calls.values()) call.isOutdated ||= call.group === group;
+      for (const catalog of all()) {
+        if (catalog.group !== group || calls.has(catalog.key)) continue;
+        catalogs.set(catalog.key, catalog, { ttl: catalog.outdate() });
+      }
     },
     /** As `GroupCatalog.expire`, of all groups. */
     expire(isOver: boolean): void {
