@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
+import { runInCore } from '../../lib/extension-code.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { runInCore } from '../../lib/guest-code.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { bodyBytes, PACK_FROM_BYTES } from '../../lib/pack.ts';
 import { PackedText } from '../../lib/packed-text.ts';

@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { steadyClock } from '../../lib/clock.ts';
 import type { CodeTraits, PublicCause } from '../../lib/error-traits.ts';
-import { guestAtFault } from '../../lib/guest-code.ts';
+import { extensionAtFault } from '../../lib/extension-code.ts';
 import type { Log } from '../../lib/log.ts';
 import { isPlainJson } from '../../lib/plain-json.ts';
 import { redact } from '../../lib/redact.ts';
@@ -189,7 +189,7 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
       const told = of === undefined ? {} : repeated(name, message);
       if (told === null) return;
       const field = of?.path?.filter((key) => typeof key === 'string').join('.');
-      const extension = read(() => guestAtFault(err));
+      const extension = read(() => extensionAtFault(err));
       const whose = extension === undefined ? 'the facade' : 'an extension';
       const fields = { requestId, code, operation, field, extension, ...told, err };
       log.error(fields, `a fault of ${whose}`);
@@ -204,7 +204,7 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
 
 /** Names the field of an extension whose fault an error is; null where it is nobody's, or no field's. */
 function fieldAtFault(fault: unknown, { nodes }: GraphQLError): string | null {
-  const extension = read(() => guestAtFault(fault));
+  const extension = read(() => extensionAtFault(fault));
   const [node] = nodes ?? [];
   return extension && node?.kind === Kind.FIELD ? `${extension}.${node.name.value}` : null;
 }

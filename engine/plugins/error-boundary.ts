@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { runInExtension } from '../../lib/extension-code.ts';
 import { traitOf } from '../../lib/field-traits.ts';
-import { runInExtension } from '../../lib/guest-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { isPlainJson, plainJson } from '../../lib/plain-json.ts';
 import type { Operation } from '../admission/operation.ts';
@@ -31,7 +31,7 @@ export type PluginErrorBoundary = ReturnType<typeof createErrorBoundary>;
 export function createErrorBoundary(
   schema: GraphQLSchema,
   codes: ErrorCodes,
-  { wrappable, guest }: { readonly wrappable: WrappableSchema; readonly guest: string },
+  { wrappable, extension }: { readonly wrappable: WrappableSchema; readonly extension: string },
 ) {
   const executed = new WeakMap<RequestSummary, ExecutedMutation>();
 
@@ -101,8 +101,8 @@ export function createErrorBoundary(
       if (outcome === events) return outcome;
       if (!(Symbol.asyncIterator in outcome)) return checked(record, outcome);
       if (events !== null) {
-        return runInExtension(guest, () =>
-          containedEvents(outcome, events, guest, codes.pluginFailed),
+        return runInExtension(extension, () =>
+          containedEvents(outcome, events, extension, codes.pluginFailed),
         );
       }
       if (reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
@@ -123,14 +123,16 @@ export function createErrorBoundary(
     }
     const mutation = executed.get(record);
     const isChanged = mutation !== undefined && result !== mutation.result;
-    if (isChanged && !runInExtension(guest, () => isPlainJson(result))) {
+    if (isChanged && !runInExtension(extension, () => isPlainJson(result))) {
       return failed(record, new TypeError('a result that JSON cannot carry'));
     }
     const { errors, extensions } = result;
     // They are written when the plugin's code has long returned.
     const plain = () => plainJson(extensions) as NonNullable<typeof extensions>;
     const answer =
-      extensions === undefined ? result : { ...result, extensions: runInExtension(guest, plain) };
+      extensions === undefined
+        ? result
+        : { ...result, extensions: runInExtension(extension, plain) };
     if (errors === undefined || errors.every(isOurs)) return answer;
     const meant = new AggregateError(errors);
     if (result.data == null) return failed(record, meant, fallback);
@@ -198,14 +200,14 @@ function isOurs({ extensions }: GraphQLError): boolean {
 function containedEvents(
   theirs: AsyncIterable<unknown>,
   events: OperationEvents,
-  guest: string,
+  extension: string,
   fault: (error: unknown) => void,
 ): AsyncIterableIterator<never, void> {
   const iterator = theirs[Symbol.asyncIterator]();
   let running: Promise<typeof OVER> | null = null;
   async function run() {
     try {
-      while (!(await runInExtension(guest, () => iterator.next())).done);
+      while (!(await runInExtension(extension, () => iterator.next())).done);
     } catch (error) {
       events.fail(error);
     }
@@ -213,7 +215,7 @@ function containedEvents(
   }
   async function leave() {
     try {
-      await runInExtension(guest, () => iterator.return?.());
+      await runInExtension(extension, () => iterator.return?.());
     } catch (error) {
       fault(error);
     }

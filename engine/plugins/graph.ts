@@ -1,7 +1,7 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { RequestCaller } from '../../lib/caller.ts';
-import { runInExtension } from '../../lib/guest-code.ts';
+import { runInExtension } from '../../lib/extension-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { AdmissionParts } from '../admission/admission.ts';
 import type { Operation } from '../admission/operation.ts';
@@ -69,7 +69,7 @@ export function createGraph(parts: GraphParts) {
     logging: false,
   });
   const asTheirs = <Result>(run: () => Result) =>
-    hasOthers ? runInExtension(plugins.guest, run) : run();
+    hasOthers ? runInExtension(plugins.extension, run) : run();
   const onRequested = own.flatMap((each) => each.onRequested ?? [])[0] as NonNullable<
     ServicePlugin['onRequested']
   >;

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { runInExtension } from '../../lib/guest-code.ts';
+import { runInExtension } from '../../lib/extension-code.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWrappableSchema, type WrappableSchema } from './wrappable-schema.ts';
 
@@ -42,7 +42,7 @@ interface Named {
 /** Other people's plugins once they are initialized. */
 export interface OpenPlugins {
   /** The name by which faults that none of them catches are logged and counted. */
-  readonly guest: string;
+  readonly extension: string;
   /** Their hooks, whose faults are kept. */
   readonly hooks: readonly Plugin[];
   readonly wrappable: WrappableSchema;
@@ -57,16 +57,16 @@ export function openPlugins(
   schema: GraphQLSchema,
   given: readonly OtherPlugin[],
   log: Log,
-  guest = 'plugins',
+  extension = 'plugins',
 ): OpenPlugins {
-  const wrappable = createWrappableSchema(schema, log, guest);
+  const wrappable = createWrappableSchema(schema, log, extension);
   const handlers: unknown[] = [];
   if (given.length > 0) wrappable.beginWrapping();
-  const all = runInExtension(guest, () => initialized(schema, given, handlers));
+  const all = runInExtension(extension, () => initialized(schema, given, handlers));
   wrappable.endWrapping();
-  const own = all.map((each) => ({ ...hooksOf(each, log), ...httpHooksOf(each, guest) }));
+  const own = all.map((each) => ({ ...hooksOf(each, log), ...httpHooksOf(each, extension) }));
   return {
-    guest,
+    extension,
     hooks: all.length === 0 ? [] : [handling(handlers), ...own],
     wrappable,
     ofHttp: all.flatMap(({ plugin, name }) => {
@@ -77,7 +77,7 @@ export function openPlugins(
       ];
       return names.map((hook) => `${name} has ${hook}`);
     }),
-    dispose: () => runInExtension(guest, () => disposed(all, log)),
+    dispose: () => runInExtension(extension, () => disposed(all, log)),
   };
 }
 
@@ -153,10 +153,10 @@ function refuseSchema(schema: GraphQLSchema, name: string) {
   };
 }
 
-function httpHooksOf({ plugin }: Named, guest: string): Plugin {
+function httpHooksOf({ plugin }: Named, extension: string): Plugin {
   const hooks = picked(plugin, OF_HTTP).map(([name, hook]) => [
     name,
-    (...given: unknown[]) => runInExtension(guest, () => (hook as Hook).apply(plugin, given)),
+    (...given: unknown[]) => runInExtension(extension, () => (hook as Hook).apply(plugin, given)),
   ]);
   return Object.fromEntries(hooks);
 }

@@ -1,6 +1,6 @@
 import { type ExecutionArgs, print, specifiedRules, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { runInCore } from '../../lib/guest-code.ts';
+import { runInCore } from '../../lib/extension-code.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { type AdmissionParts, admit } from '../admission/admission.ts';
 import type { Operation } from '../admission/operation.ts';

@@ -1,5 +1,5 @@
 import type { RequestCaller } from '../../lib/caller.ts';
-import { runInCore } from '../../lib/guest-code.ts';
+import { runInCore } from '../../lib/extension-code.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext, ReadingContext } from '../admission/operation-context.ts';

@@ -7,7 +7,7 @@ import {
   isInterfaceType,
   isObjectType,
 } from 'graphql';
-import { runInCore, runInExtension } from '../../lib/guest-code.ts';
+import { runInCore, runInExtension } from '../../lib/extension-code.ts';
 import type { Log } from '../../lib/log.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import { requestError } from '../operation/request-error.ts';
@@ -34,7 +34,7 @@ export type WrappableSchema = ReturnType<typeof createWrappableSchema>;
  * service's own with the one that they need. What a plugin replaced counts as the viewer's own from then on: it is shared
  * with nobody, cached nowhere and, having four parameters, never compiled.
  */
-export function createWrappableSchema(schema: GraphQLSchema, log: Log, guest: string) {
+export function createWrappableSchema(schema: GraphQLSchema, log: Log, extension: string) {
   let endings: readonly (() => Wrappable | null)[] = [];
   const writesOf = new WeakMap<object, Writes>();
   const failed = new WeakSet<object>();
@@ -52,7 +52,7 @@ export function createWrappableSchema(schema: GraphQLSchema, log: Log, guest: st
       }
       if (now) {
         const theirs = withContext(
-          (...given) => runInExtension(guest, () => now(...given)),
+          (...given) => runInExtension(extension, () => now(...given)),
           name,
           viewOf,
         );

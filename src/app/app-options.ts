@@ -8,7 +8,7 @@ import {
   openPlugins,
   PluginError,
 } from '../../engine/index.ts';
-import { guestName } from '../../lib/guest-code.ts';
+import { extensionName } from '../../lib/extension-code.ts';
 import { oldHeapLimit } from '../../lib/heap-limit.ts';
 import type { Limits } from '../../lib/limits/limit.ts';
 import { createLog, type Log, openLogOutput } from '../../lib/log.ts';
@@ -78,7 +78,12 @@ function openGiven(
   path: string | null,
 ): OpenPlugins {
   try {
-    const plugins = openPlugins(schema, given, log, path === null ? undefined : guestName(path));
+    const plugins = openPlugins(
+      schema,
+      given,
+      log,
+      path === null ? undefined : extensionName(path),
+    );
     if (plugins.ofHttp.length > 0) {
       log.info({ hooks: plugins.ofHttp }, 'plugins have hooks of HTTP, which run for no WebSocket');
     }

@@ -74,7 +74,7 @@ export async function openResources(
     extensions.backends.map((each) => [each.name, createBackendClient(each, wire)]),
   );
   for (const backend of backends.values()) started.defer(() => backend.close());
-  const ofPlugins = plugins.hooks.length > 0 ? [plugins.guest] : [];
+  const ofPlugins = plugins.hooks.length > 0 ? [plugins.extension] : [];
   metrics.graph.extend({ ...extensions, names: [...extensions.names, ...ofPlugins] });
   const documents = new Documents({
     schema,

@@ -15,7 +15,7 @@ import {
   type TrustedDocumentsOptions,
 } from '../../engine/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { guestName, registerGuest, runInExtension } from '../../lib/guest-code.ts';
+import { extensionName, registerExtension, runInExtension } from '../../lib/extension-code.ts';
 import { ListenError, probeAddress } from '../../lib/listen.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
@@ -142,7 +142,7 @@ export async function readPlugins(
   loadMs = LOAD_MS,
 ): Promise<readonly OtherPlugin[]> {
   if (path === null) return [];
-  const { loading, problem } = loadGuest('PLUGINS', path, importWithOwnGraphQL, loadMs);
+  const { loading, problem } = loadModule('PLUGINS', path, importWithOwnGraphQL, loadMs);
   const { module, foreign } = await loading;
   const plugins = defaultOf(module);
   if (foreign !== null) throw problem(`another copy of graphql, which ${foreign} imports`);
@@ -161,7 +161,7 @@ export async function readAdapter(
   loadMs = LOAD_MS,
 ): Promise<LoadedAdapter | null> {
   if (path === null) return null;
-  const { name, loading, problem } = loadGuest('GATEWAY_ADAPTER', path, (run) => run(), loadMs);
+  const { name, loading, problem } = loadModule('GATEWAY_ADAPTER', path, (run) => run(), loadMs);
   const adapter = defaultOf(await loading);
   const { request, answer } = Object(adapter);
   const isFit = [request, answer].every((each) => ['function', 'undefined'].includes(typeof each));
@@ -175,7 +175,7 @@ const IMPORTED_TYPES = /^\s*import\s+type\b[^'"]*(['"]).*?\1/gm;
 const OTHER_FILES = /\b(?:import|require|getBuiltinModule)\b|\bfrom\s*['"]/;
 
 /** Loads a file of others; throws the problem of its setting where that fails. */
-function loadGuest<Loaded>(
+function loadModule<Loaded>(
   setting: 'PLUGINS' | 'GATEWAY_ADAPTER',
   path: string,
   load: (run: () => Promise<never>) => Promise<Loaded>,
@@ -184,8 +184,8 @@ function loadGuest<Loaded>(
   const file = resolve(path);
   const problem = (reason: string) => new ConfigError([settingProblem(setting, path, reason)]);
   if (!existsSync(file)) throw problem('missing');
-  const name = guestName(file);
-  registerGuest(name, file);
+  const name = extensionName(file);
+  registerExtension(name, file);
   takeModulesAnywhere();
   const run = () =>
     loadedWithin(

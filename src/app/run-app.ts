@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { lostOfWs } from '../../engine/index.ts';
 import { steadyClock } from '../../lib/clock.ts';
-import { guestAtFault } from '../../lib/guest-code.ts';
+import { extensionAtFault } from '../../lib/extension-code.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';
 import { lostOfNode } from '../../lib/private-node.ts';
 import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
@@ -40,16 +40,16 @@ export async function runApp(
     output.drain(LAST_LINES_MS).then(end, end);
   };
   const repeated = createRepeatedErrors(steadyClock.now);
-  forbidGuestsToExit();
+  forbidExtensionsToExit();
   process.on('uncaughtException', (error, origin) => {
-    const guest = guestAtFault(error);
-    if (guest !== undefined) {
+    const extension = extensionAtFault(error);
+    if (extension !== undefined) {
       // The file's name says whose code it was; the process serves everybody else's requests.
       const kind = origin === 'unhandledRejection' ? 'rejection' : 'exception';
-      serving?.countFault(guest, kind);
-      const told = repeated(`${kind} ${guest}`);
+      serving?.countFault(extension, kind);
+      const told = repeated(`${kind} ${extension}`);
       if (told !== null) {
-        const fields = { extension: guest, kind, err: error, ...told };
+        const fields = { extension, kind, err: error, ...told };
         log.error(fields, 'uncaught error of an extension, a plugin or a package');
       }
       return;
@@ -108,12 +108,12 @@ export async function runApp(
 }
 
 /** The process serves everybody else's requests: where code of others would end it, its call fails like any other. */
-function forbidGuestsToExit(): void {
+function forbidExtensionsToExit(): void {
   const { exit } = process;
   process.exit = function leave(code) {
     const error = new Error('process.exit would end the service for all: throw an error instead');
     Error.captureStackTrace(error, leave);
-    if (guestAtFault(error) !== undefined) throw error;
+    if (extensionAtFault(error) !== undefined) throw error;
     return exit.call(process, code);
   };
 }

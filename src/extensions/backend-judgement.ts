@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { steadyClock, within } from '../../lib/clock.ts';
-import { attribute, runInExtension } from '../../lib/guest-code.ts';
+import { attribute, runInExtension } from '../../lib/extension-code.ts';
 import { jsonOf, refusalOf } from '../gateway/answer-body.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { isSuccess, isTooLong } from '../gateway/classify.ts';
@@ -17,13 +17,13 @@ type Judge = NonNullable<BackendOptions<Paths, Writes>['judge']>;
 
 /** Judges a backend's answers by the extension's own `judge`, or by status and body. */
 export function createJudgement(
-  guest: string,
+  extension: string,
   { name: backend, forwardToken, timeoutMs }: BackendSettings,
   given?: Judge,
   declared: Readonly<Record<string, unknown>> = {},
 ) {
   const judge =
-    given && ((answer: BackendAnswer) => runInExtension(guest, async () => given(answer)));
+    given && ((answer: BackendAnswer) => runInExtension(extension, async () => given(answer)));
 
   /** A user who signed in anew would get a 401 for our own credentials again. */
   function refuseOwnCredentials(name: string, exchange: Exchange): void {
@@ -71,7 +71,7 @@ export function createJudgement(
       if (isUnreadable(answer)) throw unknown(NO_JSON);
       if (isJudged) {
         const judging = async () => ({ verdict: await judge(shownOf(name, answer)) });
-        const failed = (error: Error) => new JudgeError(name, status, attribute(error, guest));
+        const failed = (error: Error) => new JudgeError(name, status, attribute(error, extension));
         const judged = await within(steadyClock, timeoutMs, judging()).catch((thrown) => {
           const error = readableError(thrown);
           throw isRefusal(status, error) ? error : failed(error);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import DataLoader from 'dataloader';
 import { clientOf } from '../../lib/caller.ts';
-import { observed, runInExtension } from '../../lib/guest-code.ts';
+import { observed, runInExtension } from '../../lib/extension-code.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { promised } from '../../lib/maybe-promise.ts';
 import { memo } from '../../lib/memo.ts';
@@ -29,13 +29,13 @@ const KEY = 'idempotency-key';
 
 /** The calls of one backend, as resolvers make them. */
 export function createBackend(
-  guest: string,
+  extension: string,
   settings: BackendSettings,
   { judge, loginHeader, forward = [] }: BackendOptions<Paths, Writes>,
   codes: Readonly<Record<string, unknown>>,
 ): Backend<string, string> {
   const { name: backend, forwardToken, viewerHeader, reads, writes, headers: fixed } = settings;
-  const judgement = createJudgement(guest, settings, judge, codes);
+  const judgement = createJudgement(extension, settings, judge, codes);
   /** The reads of each request since its last write, by its scope. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
   const readsFor = (context: ExtensionContext) =>
@@ -153,11 +153,15 @@ export function createBackend(
         if (typeof key !== 'string')
           throw fault(`a key of ${backend}.${operation} must be a string (it is ${shown(key)})`);
         const loadAll = async (keys: readonly string[]) => {
-          const asked = await runInExtension(guest, async () => readRequest(await request(keys)));
+          const asked = await runInExtension(extension, async () =>
+            readRequest(await request(keys)),
+          );
           const body = await read<Body>(context, operation, asked);
           // Each key waits for its own, and fails alone.
           const picked = async (each: string) => pick(body, each);
-          return runInExtension(guest, () => keys.map((each) => observed(picked(each)) as Value));
+          return runInExtension(extension, () =>
+            keys.map((each) => observed(picked(each)) as Value),
+          );
         };
         const create = () => new DataLoader<string, Value>(loadAll, { maxBatchSize: most });
         return memo(loaders, readsFor(context), create).load(key);

@@ -1,5 +1,5 @@
 import type { CodeTraits } from '../../lib/error-traits.ts';
-import { attribute } from '../../lib/guest-code.ts';
+import { attribute } from '../../lib/extension-code.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { builder } from '../schema/builder.ts';
@@ -35,10 +35,10 @@ export function createKit() {
   /** Elements of the schema that live lists have, and that run no code of an extension. */
   const elements = new Set<string>();
   const loaded = new Set<string>();
-  const kitFor = (guest: string) => {
+  const kitFor = (extension: string) => {
     const own = new Map<unknown, BackendSettings>();
     const checkTime = (called: string) => {
-      if (!loaded.has(guest)) return;
+      if (!loaded.has(extension)) return;
       throw fault(
         `${called} came after the file had been loaded: nothing adds to the schema any more`,
       );
@@ -66,7 +66,7 @@ export function createKit() {
         if (backend !== undefined && named === undefined) {
           throw fault(`backend of the live list ${name} must be what backend(…) has returned`);
         }
-        lists.push(declareLive(guest, options, named ?? null, (each) => elements.add(each)));
+        lists.push(declareLive(extension, options, named ?? null, (each) => elements.add(each)));
       },
       backend(options: BackendOptions<Paths, Writes>) {
         checkTime('backend(…)');
@@ -75,7 +75,7 @@ export function createKit() {
           throw fault(`the backend ${settings.name} is there already`);
         }
         backends.set(settings.name, settings);
-        const made = createBackend(guest, settings, options, codes);
+        const made = createBackend(extension, settings, options, codes);
         own.set(made, settings);
         return made;
       },
@@ -89,7 +89,8 @@ export function createKit() {
           throw fault(`error('${code}', …) takes { retryable: true or false, ${WORDS} }`);
         }
         codes[code] = { retryable, outcome, advice };
-        return (message: string) => attribute(new DeclaredError(code, retryable, message), guest);
+        return (message: string) =>
+          attribute(new DeclaredError(code, retryable, message), extension);
       },
     } satisfies Kit;
   };

@@ -11,8 +11,8 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
+import { runInExtension } from '../../lib/extension-code.ts';
 import type { FieldTraits } from '../../lib/field-traits.ts';
-import { runInExtension } from '../../lib/guest-code.ts';
 import { plainJson } from '../../lib/plain-json.ts';
 import { ROW_KEY, type Row } from '../domain/live-rows.ts';
 import type { Context } from '../schema/context.ts';
@@ -100,8 +100,8 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
   const sharedValue = createSharedValues();
   const leftFor = createOutcomeBudgets(typesOfOutcomes(schema, additions), timeoutMs);
   for (const [name, field, typeName] of fieldsOf(schema)) {
-    const guest = additions.get(name);
-    if (guest === undefined) continue;
+    const extension = additions.get(name);
+    if (extension === undefined) continue;
     if (typeName === 'Subscription') throw new Error(`${name}: extensions add no subscriptions`);
     if (!additions.has(typeName) && isNonNullType(field.type)) {
       throw new Error(`${name}: it must be nullable, or its failure hides what is beside it`);
@@ -133,9 +133,9 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
     };
     const isWrite = typeName === 'Mutation';
     const isOwn = (type: string) => additions.has(type);
-    const shape = shapeOf(field.type, { guest, field: name, isOwn });
+    const shape = shapeOf(field.type, { extension, field: name, isOwn });
     const ms = Math.min(timeoutMs, extensionDeadlineMs);
-    const deadline = { guest, operation: `${guest}.${field.name}`, ms, isWrite };
+    const deadline = { extension, operation: `${extension}.${field.name}`, ms, isWrite };
     field.extensions = traits as typeof field.extensions;
     const resolveWithin: Resolve = (source, args, context, info) => {
       // Compiled code has no path, and runs no writes.
@@ -144,7 +144,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       const shown = isOwnType ? source : readOnly(source);
       const run = (within: FieldDeadline) => {
         // Within a write, which is for whom the request is, whoever a `login` before it has signed in.
-        const given = new ResolverContext(context, guest, seconds !== undefined, info);
+        const given = new ResolverContext(context, extension, seconds !== undefined, info);
         const own = () =>
           resolve(shown, ownArguments(args, context), given as never, info as never);
         const written = () => given.writing(deadline.operation, own);
@@ -155,7 +155,9 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       if (seconds === undefined) return run(bounded);
       // The getters of a value run when its size is read.
       const read = () =>
-        runInExtension(guest, () => sharedValue(name, source, args, seconds, () => run(deadline)));
+        runInExtension(extension, () =>
+          sharedValue(name, source, args, seconds, () => run(deadline)),
+        );
       // Requests that wait for the same value have more time.
       return bounded === deadline ? read() : withinDeadline(bounded, null, read);
     };
@@ -183,7 +185,7 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
         try {
           return shape.read(value);
         } catch (error) {
-          throw failureOf(guest, error);
+          throw failureOf(extension, error);
         }
       };
       field.resolve = (source, args, context, ...[info]) =>
@@ -192,8 +194,8 @@ export function confine(schema: GraphQLSchema, additions: Additions, timeoutMs: 
       field.resolve = (source, args, context, info) => resolveWithin(source, args, context, info);
   }
   for (const type of Object.values(schema.getTypeMap())) {
-    const guest = additions.get(type.name);
-    if (guest !== undefined) confineType(type, schema, guest, timeoutMs);
+    const extension = additions.get(type.name);
+    if (extension !== undefined) confineType(type, schema, extension, timeoutMs);
   }
 }
 
@@ -212,10 +214,10 @@ function isRow(source: unknown): source is Row {
 function confineType(
   type: GraphQLNamedType,
   schema: GraphQLSchema,
-  guest: string,
+  extension: string,
   ms: number,
 ): void {
-  const limits = { guest, operation: `${guest}.${type.name}`, ms, isWrite: false };
+  const limits = { extension, operation: `${extension}.${type.name}`, ms, isWrite: false };
   const bounded =
     <Rest extends [GraphQLResolveInfo, ...unknown[]]>(
       ask: (...given: Asked<Rest>) => unknown,
@@ -227,7 +229,7 @@ function confineType(
       const given =
         context instanceof ResolverContext
           ? context
-          : new ResolverContext(context, guest, false, info);
+          : new ResolverContext(context, extension, false, info);
       const read = (answer: unknown) => {
         if (check(answer, info)) return answer;
         throw fault(`a value of ${info.parentType}.${info.fieldName} is of no type that it may be`);
@@ -262,7 +264,7 @@ function confineType(
       const coerce = type[name] as ((...given: unknown[]) => unknown) | undefined;
       if (coerce === undefined) continue;
       const coerceOwn = (...given: unknown[]) =>
-        runInExtension(guest, () => atOnce(type.name, () => coerce.apply(type, given)));
+        runInExtension(extension, () => atOnce(type.name, () => coerce.apply(type, given)));
       Object.assign(type, { [name]: coerceOwn });
     }
   }

@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import { GraphQLError } from 'graphql';
-import { attribute, runInExtension } from '../../lib/guest-code.ts';
+import { attribute, runInExtension } from '../../lib/extension-code.ts';
 import { isPlainJson } from '../../lib/plain-json.ts';
 import { DeadlineError, GatewayError } from '../gateway/errors.ts';
 
 export interface FieldDeadline {
   /** The name of the extension. */
-  readonly guest: string;
+  readonly extension: string;
   /** Names the field in errors: `alerts.priceAlerts`. */
   readonly operation: string;
   readonly ms: number;
@@ -45,12 +45,12 @@ export function withinDeadline(
   run: () => unknown,
   { lists, read }: FieldShape = ANY,
 ): unknown {
-  const { guest, ms } = deadline;
-  const failed = (error: unknown) => failureOf(guest, error);
+  const { extension, ms } = deadline;
+  const failed = (error: unknown) => failureOf(extension, error);
   const wait: Wait = { isOver: false, failed };
   let made: unknown;
   try {
-    made = runInExtension(guest, () => {
+    made = runInExtension(extension, () => {
       const value = listed(run(), lists);
       return isPending(value) ? settledValue(value, wait, lists).then(read) : read(value);
     });
@@ -122,8 +122,8 @@ async function itemsOf(source: AsyncIterable<unknown>, wait: Wait): Promise<read
 }
 
 /** Returns an error for what code of an extension has thrown, attributed to the extension. */
-export function failureOf(guest: string, thrown: unknown): Error {
-  return runInExtension(guest, () => attribute(readableError(thrown), guest));
+export function failureOf(extension: string, thrown: unknown): Error {
+  return runInExtension(extension, () => attribute(readableError(thrown), extension));
 }
 
 /** Turns whatever code has thrown into an error that can be read: GraphQL and the log read all of these. */

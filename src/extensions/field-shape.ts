@@ -12,7 +12,7 @@ import { type FieldShape, failureOf } from './field-deadline.ts';
 type Read = FieldShape['read'];
 
 interface Owner {
-  readonly guest: string;
+  readonly extension: string;
   /** `Type.field`. */
   readonly field: string;
   /** Whether a type is of an extension, which confines how its scalars are written. */
@@ -48,14 +48,14 @@ function readerOf(type: GraphQLOutputType, owner: Owner): Read {
 }
 
 /** An item that its type does not allow is an error of its own. */
-function itemsReader(read: Read, { guest, field }: Owner): Read {
+function itemsReader(read: Read, { extension, field }: Owner): Read {
   return (value) => {
     if (!Array.isArray(value)) throw fault(`${field} must be a list, not ${shown(value)}`);
     return value.map((item) => {
       try {
         return read(item);
       } catch (error) {
-        return failureOf(guest, error);
+        return failureOf(extension, error);
       }
     });
   };

@@ -65,7 +65,7 @@ const RULES: Rules<keyof Options> = {
 
 /** Adds the fields of a live list to the schema. `added` is told of the elements that are not the extension's own code. */
 export function declareLive(
-  guest: string,
+  extension: string,
   options: Options,
   backend: BackendSettings | null,
   added: (element: string) => void,
@@ -156,7 +156,7 @@ export function declareLive(
     }),
   );
 
-  const operation = `${guest}.${name}`;
+  const operation = `${extension}.${name}`;
   return {
     name,
     operation,
@@ -170,8 +170,8 @@ export function declareLive(
       (services: Services, ms: number) =>
       (viewer: Viewer | null, given: object, before: ReadRows | null) => {
         const own = new Context(services, viewer ?? { token: null, priority: 'poll' });
-        const context = new ResolverContext(own, guest, isPublic);
-        const deadline = { guest, operation, ms, isWrite: false };
+        const context = new ResolverContext(own, extension, isPublic);
+        const deadline = { extension, operation, ms, isWrite: false };
         const run = () => readRows(context, ownCopy(given), before);
         return withinDeadline(deadline, context, run) as Promise<ReadRows>;
       },

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { assertValidSchema, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
 import type { CodeTraits } from '../../lib/error-traits.ts';
-import { guestNames, registerGuest, runInExtension } from '../../lib/guest-code.ts';
+import { extensionNames, registerExtension, runInExtension } from '../../lib/extension-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { federated } from '../schema/federation.ts';
@@ -52,7 +52,7 @@ export async function loadExtensions(
   const additions: Additions = new Map();
   const { kitFor, loaded, backends, codes, lists, elements } = createKit();
   if (files.length > 0) takeModulesAnywhere();
-  const names = guestNames(files);
+  const names = extensionNames(files);
   for (const [at, file] of files.entries()) {
     const path = resolve(file);
     const name = names[at] as string;
@@ -62,7 +62,7 @@ export async function loadExtensions(
     const other = files[names.indexOf(name)];
     if (names.indexOf(name) !== at && other !== undefined)
       throw new ExtensionError(file, `${resolve(other)} and ${path} have one name, ${name}`);
-    registerGuest(name, path);
+    registerExtension(name, path);
     try {
       const load = async () => (await extensionIn(path))(kitFor(name));
       await loadedWithin(loadMs, runInExtension(name, load));

@@ -1,11 +1,11 @@
 import { type GraphQLResolveInfo, Kind } from 'graphql';
 import {
   attribute,
-  guestAtFault,
+  extensionAtFault,
   observed,
   runInCore,
   runInExtension,
-} from '../../lib/guest-code.ts';
+} from '../../lib/extension-code.ts';
 import { memo } from '../../lib/memo.ts';
 import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -27,7 +27,7 @@ const sharedReads = new WeakMap<Scope, object>();
 /** The context of an extension's resolver: a few means of the request's own context, and no way to the others. */
 export class ResolverContext implements ExtensionContext {
   readonly #context: Context;
-  readonly #guest: string;
+  readonly #extension: string;
   readonly #isShared: boolean;
   /** The scope in which the resolver began: it may go on after its deadline, when a `login` has changed the request's. */
   readonly #scope: Scope;
@@ -38,9 +38,9 @@ export class ResolverContext implements ExtensionContext {
   readonly #writes: Promise<unknown>[] = [];
 
   /** `isShared`: the value is for everybody, so nothing of the viewer may be read for it. */
-  constructor(context: Context, guest: string, isShared: boolean, info?: GraphQLResolveInfo) {
+  constructor(context: Context, extension: string, isShared: boolean, info?: GraphQLResolveInfo) {
     this.#context = context;
-    this.#guest = guest;
+    this.#extension = extension;
     this.#isShared = isShared;
     this.#scope = context.scope;
     this.#info = info;
@@ -160,7 +160,7 @@ export class ResolverContext implements ExtensionContext {
 
   /** The listeners are code of the extension. */
   #abort(aborting: AbortController | null, reason: unknown): void {
-    runInExtension(this.#guest, () => aborting?.abort(reason));
+    runInExtension(this.#extension, () => aborting?.abort(reason));
   }
 
   #ownScope(): Scope {
@@ -186,7 +186,7 @@ function firstField({ operation, fragments }: GraphQLResolveInfo): string | unde
 /** Work that the service does for an extension: its failure ends nothing where the extension does not wait for it. */
 export function handedOut<Value>(work: () => Promise<Value>): Promise<Value> {
   const failed = (error: unknown) => {
-    throw error instanceof AuthorError ? error : attribute(error, guestAtFault(error));
+    throw error instanceof AuthorError ? error : attribute(error, extensionAtFault(error));
   };
   return observed(runInCore(() => work().catch(failed)));
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseLongIntegers } from '../../lib/exact-json.ts';
-import { runInExtension } from '../../lib/guest-code.ts';
+import { runInExtension } from '../../lib/extension-code.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { isJsonContent } from './answer-body.ts';
 import { AdapterError } from './errors.ts';

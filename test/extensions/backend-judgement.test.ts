@@ -18,13 +18,13 @@ function answered(status: number, body = '{}') {
 }
 
 test('a write whose judge does not settle within the backend’s time-out has an unknown outcome', async () => {
-  const { write } = createJudgement('guest', settings, () => new Promise(() => {}));
+  const { write } = createJudgement('team', settings, () => new Promise(() => {}));
   const outcome = write('side.add', answered(200));
   await expect(outcome).rejects.toMatchObject({ kind: 'unknown', operation: 'side.add' });
 });
 
 test('a judge may find that a write has no result', async () => {
-  const { write } = createJudgement('guest', settings, () => null);
+  const { write } = createJudgement('team', settings, () => null);
   expect(await write('side.add', answered(200))).toBe(null);
 });
 
@@ -44,7 +44,7 @@ test.each<[status: number, code: string | undefined, isRefusal: boolean]>([
     const judge = () => {
       throw thrown;
     };
-    const { write } = createJudgement('guest', settings, judge, { DECLARED: {} });
+    const { write } = createJudgement('team', settings, judge, { DECLARED: {} });
     const refusal = { extensions: { code } };
     const unknown = { described: { extensions: { code: 'OUTCOME_UNKNOWN' }, fault: thrown } };
     const outcome = write('side.add', answered(status));
@@ -62,25 +62,25 @@ test.each([
   const judge = () => {
     throw thrown;
   };
-  const { write } = createJudgement('guest', settings, judge);
+  const { write } = createJudgement('team', settings, judge);
   const unknown = { described: { extensions: { code: 'OUTCOME_UNKNOWN' }, fault: thrown } };
   await expect(write('side.add', answered(403))).rejects.toMatchObject(unknown);
 });
 
 test('a judge is not asked about a backend’s own failures, nor about its rate limit', async () => {
-  const { write } = createJudgement('guest', settings, () => 'judged');
+  const { write } = createJudgement('team', settings, () => 'judged');
   expect(await write('side.add', answered(499))).toBe('judged');
   await expect(write('side.add', answered(500))).rejects.toMatchObject({ kind: 'unknown' });
   await expect(write('side.add', answered(429))).rejects.toThrow();
 });
 
 test('a refusal without words names the backend', async () => {
-  const { write } = createJudgement('guest', settings);
+  const { write } = createJudgement('team', settings);
   await expect(write('side.add', answered(409))).rejects.toThrow('side refuses this.');
 });
 
 test.each([401, 403])('%i for our own credentials is no fault of the user', async (status) => {
-  const own = createJudgement('guest', settings);
+  const own = createJudgement('team', settings);
   await expect(own.read('side.item', answered(status))).rejects.toMatchObject({ kind: 'contract' });
   await expect(own.write('side.add', answered(status))).rejects.toMatchObject({ kind: 'contract' });
 });

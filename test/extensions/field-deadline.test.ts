@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { withinDeadline } from '../../src/extensions/field-deadline.ts';
 
-const DEADLINE = { guest: 'guest', operation: 'guest.field', ms: 20, isWrite: false };
+const DEADLINE = { extension: 'team', operation: 'team.field', ms: 20, isWrite: false };
 
 test('a list that never ends is not read on after the deadline', async () => {
   const left = new EventTarget();
@@ -15,7 +15,7 @@ test('a list that never ends is not read on after the deadline', async () => {
   }
   const isLeft = once(left, 'left');
   const value = withinDeadline(DEADLINE, null, endless);
-  await expect(value).rejects.toMatchObject({ kind: 'timeout', operation: 'guest.field' });
+  await expect(value).rejects.toMatchObject({ kind: 'timeout', operation: 'team.field' });
   await isLeft;
 });
 

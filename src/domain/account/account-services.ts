@@ -1,6 +1,6 @@
 import type { Account } from '../../../lib/account.ts';
 import { steadyClock, systemClock } from '../../../lib/clock.ts';
-import { guestAtFault } from '../../../lib/guest-code.ts';
+import { extensionAtFault } from '../../../lib/extension-code.ts';
 import type { PollOutcome } from '../../../lib/live/live-options.ts';
 import { createPollScheduler, type PollScheduler } from '../../../lib/live/poll-scheduler.ts';
 import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
@@ -92,7 +92,7 @@ export function createAccountServices(
         if (!(error instanceof GatewayError)) {
           const told = repeated(list, error instanceof Error ? error.message : '');
           if (told === null) return;
-          const fields = { list, extension: guestAtFault(error), err: error, ...told };
+          const fields = { list, extension: extensionAtFault(error), err: error, ...told };
           log.error(fields, 'a poll failed with an unexpected error');
         } else if (list !== POSITIONS) {
           // A breaker's line says why positions are delayed; lists of a slower pace may open none.

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
-import { runInCore, runInExtension } from '../../../lib/guest-code.ts';
+import { runInCore, runInExtension } from '../../../lib/extension-code.ts';
 import { readSentinelUrl, type SentinelUrl } from '../../../lib/sentinel-url.ts';
 import { StoreError } from '../store-error.ts';
 import type { RedisHealth } from './redis-health.ts';

@@ -1,6 +1,6 @@
 import { steadyClock, within } from '../../../lib/clock.ts';
+import { runInCore } from '../../../lib/extension-code.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
-import { runInCore } from '../../../lib/guest-code.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
 import { createRedisHealth, type RedisHealth, type RedisHealthOptions } from './redis-health.ts';

@@ -9,30 +9,30 @@ import { fileURLToPath } from 'node:url';
  */
 const running = new AsyncLocalStorage<string | undefined>();
 
-/** The names of guests by the paths of their files. */
+/** The names of extensions, plugins included, by the paths of their files. */
 const names = new Map<string, string>();
 /** The folder of the program's own files: the one above this file's, or in a bundle its own. */
 const OWN_FOLDER = `${resolve(import.meta.filename, import.meta.filename.endsWith('.ts') ? '../..' : '..')}/`;
 const PACKAGES = '/node_modules/';
 
-/** Runs a guest's code: what it throws, now or in what it starts, is attributed to it. */
+/** Runs an extension's code: what it throws, now or in what it starts, is attributed to it. */
 export function runInExtension<Result>(name: string, run: () => Result): Result {
   return running.run(name, run);
 }
 
-/** Runs code of the service that a guest has called, such as a connection that outlives the call. */
+/** Runs code of the service that an extension has called, such as a connection that outlives the call. */
 export function runInCore<Result>(run: () => Result): Result {
   return running.getStore() === undefined ? run() : running.exit(run);
 }
 
-/** The name of a guest in logs and metrics: its file, without folders and ending. */
-export function guestName(path: string): string {
+/** The name of an extension in logs and metrics: its file, without folders and ending. */
+export function extensionName(path: string): string {
   return basename(path, extname(path));
 }
 
 /** The names of several; files that are named alike have their folders' names before theirs. */
-export function guestNames(paths: readonly string[]): string[] {
-  const names = paths.map(guestName);
+export function extensionNames(paths: readonly string[]): string[] {
+  const names = paths.map(extensionName);
   return names.map((name, at) => {
     const isOne = names.indexOf(name) === names.lastIndexOf(name);
     return isOne ? name : `${basename(dirname(resolve(paths[at] ?? '')))}/${name}`;
@@ -40,28 +40,28 @@ export function guestNames(paths: readonly string[]): string[] {
 }
 
 /** Stacks name a file by where its links lead. */
-export function registerGuest(name: string, path: string): void {
+export function registerExtension(name: string, path: string): void {
   names.set(realpathSync(path), name);
 }
 
-/** The guests behind errors that have left their code; undefined where the service has failed them. */
+/** The extensions behind errors that have left their code; undefined where the service has failed them. */
 const attributed = new WeakMap<Error, string | undefined>();
 
-/** Attributes an error, unless it is already. Its stack has no line of a guest whose value cannot be read, say. */
-export function attribute<Thrown>(error: Thrown, guest: string | undefined): Thrown {
-  if (error instanceof Error && !attributed.has(error)) attributed.set(error, guest);
+/** Attributes an error, unless it is already. Its stack has no line of an extension whose value cannot be read, say. */
+export function attribute<Thrown>(error: Thrown, extension: string | undefined): Thrown {
+  if (error instanceof Error && !attributed.has(error)) attributed.set(error, extension);
   return error;
 }
 
-/** The guest whose fault an error is, if any. Event handlers run as whoever emits: for the service's, the stack decides. */
-export function guestAtFault(error: unknown): string | undefined {
-  const guest = running.getStore();
-  if (guest !== undefined || !(error instanceof Error)) return guest;
-  return attributed.has(error) ? attributed.get(error) : guestOfStack(error.stack);
+/** The extension whose fault an error is, if any. Event handlers run as whoever emits: for the service's, the stack decides. */
+export function extensionAtFault(error: unknown): string | undefined {
+  const extension = running.getStore();
+  if (extension !== undefined || !(error instanceof Error)) return extension;
+  return attributed.has(error) ? attributed.get(error) : extensionOfStack(error.stack);
 }
 
-/** Finds whose code is innermost: the folder says it of files beside a guest's own. Packages are called by their users. */
-function guestOfStack(stack: unknown): string | undefined {
+/** Finds whose code is innermost: the folder says it of files beside an extension's own. Packages are called by their users. */
+function extensionOfStack(stack: unknown): string | undefined {
   for (const [, place = ''] of String(stack).matchAll(/^ +at (?:.*\()?(.+?)(?::\d+)+\)?$/gm)) {
     const file = place.startsWith('file:') ? fileURLToPath(place) : place;
     if (!isAbsolute(file)) continue;
@@ -77,7 +77,7 @@ function guestOfStack(stack: unknown): string | undefined {
   return undefined;
 }
 
-/** The same promise, whose rejection ends no process where a guest forgets to wait for it. */
+/** The same promise, whose rejection ends no process where an extension forgets to wait for it. */
 export function observed<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
