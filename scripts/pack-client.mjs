@@ -1,29 +1,51 @@
 // Packs `trading-graph-client` from this checkout, and says how an app installs it. Plain JavaScript
 // without dependencies, since a fresh clone has neither packages nor the Node that strips types.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const versionOf = (manifest, name) =>
-  `--package=${name}@${JSON.parse(readFileSync(join(root, manifest), 'utf8')).devDependencies[name]}`;
 const folder = mkdtempSync(join(tmpdir(), 'client-package-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const toolsIn = join(folder, 'tools');
+const packed = join(folder, 'package');
 
-// It needs nothing but the compiler and the bundler: each declaration is written from its own file, and types are left to
-// `npm run check`. What they print is shown only where they fail.
-const tools = [
-  versionOf('package.json', 'typescript'),
-  versionOf('client/package.json', 'rolldown'),
-];
-run('npx', '--yes', ...tools, 'node', join(root, 'client', 'build.mjs'), folder);
-const printed = run('npm', 'pack', folder, '--json', `--pack-destination=${root}`);
+// It needs nothing but the compiler and the bundler, which npm installs by the lock file, with its digests: each declaration is
+// written from its own file, and types are left to `npm run check`. What they print is shown only where they fail.
+mkdirSync(toolsIn);
+mkdirSync(packed);
+writeLock(['typescript', 'rolldown']);
+run('npm', 'ci', '--ignore-scripts', `--prefix=${toolsIn}`);
+const [tsc, rolldown] = ['typescript/bin/tsc', 'rolldown/bin/cli.mjs'];
+const paths = [tsc, rolldown].map((path) => join(toolsIn, 'node_modules', path));
+run('node', join(root, 'client', 'build.mjs'), packed, ...paths);
+const printed = run('npm', 'pack', packed, '--json', `--pack-destination=${root}`);
 const [, name] = /"filename":\s*"([^"]+)"/.exec(printed) ?? [];
 if (name === undefined) fail(printed);
 const tarball = join(root, name);
 console.log(`Packed ${tarball}\nInstall it in your app:\n\n  npm install ${tarball}\n`);
+
+/** The part of the lock file that has these packages, and whatever they need. */
+function writeLock(names) {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const packages = {};
+  const add = (name) => {
+    const path = `node_modules/${name}`;
+    const { dev: _, ...entry } = lock.packages[path] ?? fail(`The lock file lacks ${name}.`);
+    if (packages[path] !== undefined) return;
+    packages[path] = entry;
+    for (const needed of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies }))
+      add(needed);
+  };
+  for (const name of names) add(name);
+  const versions = names.map((name) => [name, packages[`node_modules/${name}`].version]);
+  const manifest = { name: 'tools', version: '0.0.0', dependencies: Object.fromEntries(versions) };
+  const write = (file, value) => writeFileSync(join(toolsIn, file), JSON.stringify(value));
+  write('package.json', manifest);
+  write('package-lock.json', { ...lock, ...manifest, packages: { '': manifest, ...packages } });
+}
 
 function run(command, ...args) {
   const { status, stdout, stderr, error } = spawnSync(command, args, {

@@ -1,5 +1,5 @@
-// Writes the bill of materials of what ships to stdout, as CycloneDX, from the lock files: the production packages, and those
-// of GraphiQL, whose files the service serves. `npm sbom --omit=dev` would leave out production packages that a package of
+// Writes the bill of materials of what ships to stdout, as CycloneDX, from the lock files: the production packages, those of
+// GraphiQL, whose files the service serves, and the Node of the image. `npm sbom --omit=dev` would leave out production packages that a package of
 // development needs too, GraphQL itself among them; so npm lists all, and the lock file tells which of them to leave out.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,6 +11,11 @@ interface Component {
   name: string;
   readonly version: string;
   properties: { readonly name: string; readonly value: string }[];
+  readonly type?: string;
+  readonly purl?: string;
+  /** By which scanners find what is known of a program that no registry has. */
+  readonly cpe?: string;
+  readonly licenses?: readonly { readonly license: { readonly id: string } }[];
 }
 
 interface Dependency {
@@ -29,12 +34,13 @@ const DEVELOPMENT = 'cdx:npm:package:development';
 const root = join(import.meta.dirname, '..');
 const bill = billOf(root);
 const graphiql = billOf(join(root, 'graphiql'));
+const node = nodeOfImage();
 bill.components = distinct(
-  [...bill.components, graphiql.metadata.component, ...graphiql.components],
+  [...bill.components, graphiql.metadata.component, ...graphiql.components, node],
   (one) => one['bom-ref'],
 );
-const { 'bom-ref': served } = graphiql.metadata.component;
-const serving: Dependency = { ref: bill.metadata.component['bom-ref'], dependsOn: [served] };
+const served = [graphiql.metadata.component, node].map((one) => one['bom-ref']);
+const serving: Dependency = { ref: bill.metadata.component['bom-ref'], dependsOn: served };
 // A package of both depends on what it needs in either.
 bill.dependencies = distinct(
   [...bill.dependencies, serving, ...graphiql.dependencies].map(({ ref }, _at, all) => ({
@@ -56,7 +62,7 @@ function billOf(folder: string): Bill {
   ) as Bill;
   const inProduction = new Set(
     productionPackages(folder)
-      // The one optional package is Node, which a container has of its own.
+      // The one optional package is Node, which a container has of its own: `nodeOfImage`.
       .filter(([, { optional }]) => !optional)
       .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
   );
@@ -75,6 +81,23 @@ function billOf(folder: string): Bill {
   const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   bill.metadata.component.name = name;
   return bill;
+}
+
+function nodeOfImage(): Component {
+  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const version = /^ARG NODE_IMAGE=node:([\d.]+)/m.exec(dockerfile)?.[1];
+  if (version === undefined) throw new Error('The Dockerfile names no version of Node.');
+  const purl = `pkg:generic/node@${version}`;
+  return {
+    'bom-ref': purl,
+    type: 'application',
+    name: 'node',
+    version,
+    purl,
+    cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
+    licenses: [{ license: { id: 'MIT' } }],
+    properties: [],
+  };
 }
 
 function distinct<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {

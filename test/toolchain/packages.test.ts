@@ -62,7 +62,7 @@ interface Component {
   readonly licenses?: readonly unknown[];
 }
 
-test('the bill of materials holds the production packages and those of GraphiQL, with licences, and no others', () => {
+test('the bill of materials holds the production packages, those of GraphiQL and the image’s Node, with licences, and no others', () => {
   const output = execFileSync('npm', ['run', '--silent', 'sbom'], {
     cwd: root,
     encoding: 'utf8',
@@ -82,7 +82,7 @@ test('the bill of materials holds the production packages and those of GraphiQL,
       .filter(([path, { dev, optional, link }]) => path !== '' && !dev && !optional && !link)
       .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);
   });
-  inProduction.push('trading-graph-graphiql@0.0.0');
+  inProduction.push('trading-graph-graphiql@0.0.0', `node@${process.versions.node}`);
   const listed = bill.components.map(({ name, version }) => `${name}@${version}`);
   expect(listed.sort()).toEqual([...new Set(inProduction)].sort());
   expect(bill.metadata.component.name).toBe('trading-graph');
