@@ -25,7 +25,8 @@ import { forwardedOf } from './tenant.ts';
 /** Reports whether orders are taken, and lets the operator say that the records are complete. */
 export const ordersCommand: Command = {
   usage: [
-    'Usage: trading-graph orders <status | hold | release | copy <to> | move <to> | complete | incomplete | free <login>> [--file <path>]',
+    'Usage: trading-graph orders <hold | release | copy <to> | move <to> | complete | incomplete | free <login>> [--file <path>]',
+    '       trading-graph orders status [--json] [--file <path>]',
     '       trading-graph orders list [<login>] [--unknown] [--json]',
     '       trading-graph orders show <login> <key | --number gateway-number> [--json]',
     '       trading-graph orders settle <login> <key> <accepted --number gateway-number | not-sent> --by name --why text',
@@ -90,19 +91,20 @@ const OPERANDS: Readonly<Record<string, number>> = {
   settle: 3,
 };
 const OPTIONS = { file: { type: 'string' }, header: { type: 'string', multiple: true } } as const;
+const STATUS_OPTIONS = { ...OPTIONS, json: { type: 'boolean' } } as const;
 const CASE_OPTIONS = {
-  ...OPTIONS,
+  ...STATUS_OPTIONS,
   number: { type: 'string' },
   by: { type: 'string' },
   why: { type: 'string' },
-  json: { type: 'boolean' },
   unknown: { type: 'boolean' },
 } as const;
 
 function readArgs(args: readonly string[]) {
   // An option that the command does not have is an error: it may be meant for another.
   const isCase = CASES.some((each) => args.includes(each));
-  const options = (isCase ? CASE_OPTIONS : OPTIONS) as typeof CASE_OPTIONS;
+  const others = args.includes('status') ? STATUS_OPTIONS : OPTIONS;
+  const options = (isCase ? CASE_OPTIONS : others) as typeof CASE_OPTIONS;
   const read = readArguments({ args: [...args], options, allowPositionals: true });
   const { file, header: headers = [], ...more } = read.values;
   const [first, operand = '', key, verdict] = read.positionals;
@@ -153,12 +155,7 @@ async function act(asked: Asked, terminal: Terminal): Promise<number> {
       if (replicas === null) return reportSilence(terminal);
       return reportHold(word, replicas > 0 ? null : NO_REPLICA, terminal);
     }
-    return reportRedis(
-      config,
-      redis,
-      terminal,
-      word === 'complete' || word === 'incomplete' ? word : null,
-    );
+    return reportRedis(config, redis, asked, terminal);
   }
   const path = config.orderStore;
   if (word === 'hold' || word === 'release') {
@@ -191,11 +188,12 @@ async function act(asked: Asked, terminal: Terminal): Promise<number> {
   if (account) return reportFreed(database.free(account), terminal);
   if (word === 'complete') database.declareComplete();
   if (word === 'incomplete') database.declareIncomplete();
-  const { held, degradedReason, gapReason, isHeld } = database.run([]);
-  const hold = isHeld ? `orders are ${HELD}` : null;
-  const refusal = degradedReason ?? hold ?? gapReason ?? TAKEN;
-  const state = config.redisUrl === null ? refusal : UNUSED;
-  terminal.out(`${path}: ${held} order records; ${state}`);
+  const { held, degradedReason, gapReason: gap, isHeld } = database.run([]);
+  const refusal = degradedReason ?? (isHeld ? `orders are ${HELD}` : null);
+  const refused = config.redisUrl === null ? refusal : UNUSED;
+  const status = { place: path, records: held, refused, gap };
+  const text = `${path}: ${held} order records; ${refused ?? gap ?? TAKEN}`;
+  terminal.out(asked.json ? JSON.stringify(status) : text);
   return EXIT_OK;
 }
 
@@ -239,20 +237,24 @@ const NO_REPLICA =
 async function reportRedis(
   config: Config,
   redis: RedisStatusOptions,
-  terminal: Terminal,
-  declared: 'complete' | 'incomplete' | null,
+  { word, json }: Asked,
+  { out }: Terminal,
 ): Promise<number> {
   const { orderRecordsMax: max, redisDurability: durability } = config;
+  const declared = word === 'complete' || word === 'incomplete' ? word : null;
   const status = await readRedisOrderStatus({ ...redis, max, durability, declared });
-  const address = withoutPassword(redis.url);
+  const place = withoutPassword(redis.url);
   if (status === null) {
-    terminal.out(`${address}: nothing is known of the order records, and no order is taken`);
+    const silent = { place, records: null, refused: 'Redis does not answer', gap: null };
+    const text = `${place}: nothing is known of the order records, and no order is taken`;
+    out(json ? JSON.stringify(silent) : text);
     return EXIT_FAILED;
   }
-  const { held, replicas, refusedFor, gap } = status;
-  const state = refusedFor === null ? (gap ?? TAKEN) : `no order is taken: ${refusedFor}`;
-  terminal.out(`${address}: ${held} order records, replicas: ${replicas}; ${state}`);
+  const { held: records, replicas, refusedFor: refused, gap } = status;
+  const state = refused === null ? (gap ?? TAKEN) : `no order is taken: ${refused}`;
+  const text = `${place}: ${records} order records, replicas: ${replicas}; ${state}`;
+  out(json ? JSON.stringify({ place, records, replicas, refused, gap }) : text);
   // A file from before the Redis, or from a process that was started without it.
-  if (existsSync(config.orderStore)) terminal.out(`${config.orderStore}: ${UNUSED}`);
+  if (!json && existsSync(config.orderStore)) out(`${config.orderStore}: ${UNUSED}`);
   return EXIT_OK;
 }

@@ -138,6 +138,10 @@ test('orders are held back and let go on every process of a file, and it outlive
   await holds(replicas, stage.run);
   expect(await stage.run('status')).toBe(0);
   expect(stage.out.at(-1)).toContain('orders are held back by an operator');
+  expect(await stage.run('status', '--json')).toBe(0);
+  const refused = expect.stringContaining('held back by an operator');
+  const told = { place: stage.path, records: 1, refused, gap: null };
+  expect(JSON.parse(stage.out.at(-1) ?? '')).toEqual(told);
   // While records may be missing as well, no key is taken.
   expect(await stage.run('incomplete')).toBe(0);
   expect(stage.out.at(-1)).toContain('orders are held back by an operator');
@@ -247,7 +251,7 @@ test.each([
   [['move'], 'Say where to move the file'],
   [['status', 'complete'], 'complete is one word too many'],
   [['status', '--now'], '--now'],
-  [['status', '--json'], '--json'],
+  [['hold', '--json'], '--json'],
   [['show', '1'], 'Say the key'],
   [['show', 'x', 'key'], 'login'],
   [['settle', '1'], 'Say the key'],
@@ -318,6 +322,10 @@ describeWithRedis('with Redis', (serverPath) => {
     await records.close();
     expect(await stage.run('status')).toBe(0);
     expect(stage.out.at(-2)).toMatch(/replicas: 0; no order is taken: no replica is connected/);
+    expect(await stage.run('status', '--json')).toBe(0);
+    const refusal = 'no replica is connected to Redis';
+    const told = { place: shown(redis), records: 2, replicas: 0, refused: refusal, gap: null };
+    expect(JSON.parse(stage.out.at(-1) ?? '')).toEqual(told);
     expect(await stage.run('incomplete', '--file', stage.path)).toBe(0);
     using refused = await rehearse({ REDIS_URL: redis.url.replace(REDIS_PASSWORD, 'wrong') });
     expect(await refused.run('status')).toBe(1);
