@@ -4,25 +4,28 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import * as machine from '../test/support/machine.ts';
 import { readRules, timesOf } from '../test/support/night/monitoring.ts';
 import { type Rehearsal, rehearse, type Seen, shown } from '../test/support/night/rehearse.ts';
-import { drawScenes, SCENES } from '../test/support/night/scenes.ts';
+import { drawScenes, SCENES, type Scene } from '../test/support/night/scenes.ts';
 import { mayMount } from '../test/support/night/small-disk.ts';
 
 const HASTENED_BY = 30;
-const HELP = `npm run soak -- fault-scenarios [--seed 7] [--faults 10] [--real] [--drill folder] [words of a title …]
+const APART_MS = 10_000;
+const HELP = `npm run soak -- fault-scenarios [--seed 7] [--faults 10] [--real] [--at-once 8] [--lasts 15] [--drill folder] [words of a title …]
 
-Draws faults from test/support/night/scenes.ts in the order that the seed decides, acts one after the other, and prints a
-table: when the first line came, the reason, the alerts with their real times, and the page, of which there may be one. What
-is missing fails the night, and with --real a second page, also after the fault's end. Fifteen requests a second, three of them orders, of 60 accounts, with --real of 300, and six
-live lists go on meanwhile.
+Draws faults from test/support/night/scenes.ts in the order that the seed decides, acts one after the other, or as many at once as
+--at-once says, each with replicas and monitoring of its own, and prints a table: when the first line came, the reason, the alerts
+with their real times, the page, of which there may be one, and the orders left unknown, which need a ticket. What is missing fails
+the night, and with --real a second page, also after the fault's end. Fifteen requests a second, three of them orders, of 60
+accounts, with --real of 300, and twenty live lists go on meanwhile. --lasts keeps a fault up for as many minutes at least.
 
 Every \`for\`, every window of the rules, Alertmanager's waits and the scrape are a thirtieth of what the files say, so that a fault takes three
 quarters of a minute; expressions and thresholds are the files'. What the service itself does takes the time that it takes
-in reality, and rules that count events need thirty times as many. \`--real\` scrapes every 15 s and judges in real time, with two minutes for each fault to be told and
-five without a page after it; all of them take seven hours, which words of their titles share out among several shells.
+in reality, and rules that count events need thirty times as many. \`--real\` scrapes every 15 s and judges in real time: a quarter of an
+hour for each fault, and an hour and a quarter for all of them, eight at once, which needs a core and 6 GB of memory.
 
 A drill, \`--drill folder\`, names no fault. Each has a folder with what somebody on call has: alerts.txt, readiness.txt, the
 logs since the fault, and the metrics before and then; answers.md is the table.
@@ -38,6 +41,8 @@ const { values, positionals } = parseArgs({
     faults: { type: 'string', default: String(SCENES.length) },
     drill: { type: 'string' },
     real: { type: 'boolean', default: false },
+    'at-once': { type: 'string', default: '1' },
+    lasts: { type: 'string', default: '0' },
     help: { type: 'boolean', default: false },
   },
   allowPositionals: true,
@@ -61,17 +66,32 @@ const asked = drawScenes(fitting, seed, Number(values.faults));
 const rules = await readRules();
 process.stderr.write(`seed ${seed}: ${asked.length} faults\n`);
 const table = [
-  '| Fault | First line, after s | Reason, after s | Alert, after s, and its real times | Page | Over after s |',
-  '|---|---|---|---|---|---|',
+  '| Fault | First line, after s | Reason, after s | Alert, after s, and its real times | Page | Unknown orders | Lists live again after s, 95 % and all | Over after s |',
+  '|---|---|---|---|---|---|---|---|',
 ];
 const missed: string[] = [];
 if (drill === undefined) process.stdout.write(`${table.join('\n')}\n`);
-for (const [at, scene] of asked.entries()) {
+// One iterator of all lanes: each takes the next scene when it has done with its own.
+const scenes = asked.entries();
+await Promise.all(Array.from({ length: Number(values['at-once']) }, actInTurn));
+
+async function actInTurn(_: unknown, lane: number): Promise<void> {
+  // Replicas that all start at once would be late for each other's probes.
+  await delay(lane * APART_MS);
+  for (const [at, scene] of scenes) {
+    await act(at, scene).catch((error: unknown) => {
+      process.exitCode = 1;
+      process.stderr.write(`${at + 1}/${asked.length}: ${error}\n`);
+    });
+  }
+}
+
+async function act(at: number, scene: Scene): Promise<void> {
   const place = `${at + 1}/${asked.length}`;
   const named = drill === undefined ? `${place} ${scene.title}` : place;
   if (scene.needs === 'small disk' && !mayMount) {
     process.stderr.write(`${named}: left out, it needs root, to mount a small file system\n`);
-    continue;
+    return;
   }
   const rehearsal = await rehearse(scene, {
     ...tools,
@@ -83,6 +103,7 @@ for (const [at, scene] of asked.entries()) {
     // As long as the longest window that a share of the last minutes is compared with.
     calmMs: isReal ? 300_000 : 15_000,
     withinMs: isReal ? 120_000 : 90_000,
+    lastsMs: Number(values.lasts) * 60_000,
   });
   // A rule that counts events needs thirty times as many in a thirtieth of its window, so causes may come late.
   const several = isReal && rehearsal.pages.length > 1 ? ['several pages'] : [];
@@ -105,7 +126,8 @@ for (const [at, scene] of asked.entries()) {
   }
 }
 
-function row({ scene, alerts, lines, reasons, pages, resolvedAfter }: Rehearsal): string {
+function row(rehearsal: Rehearsal): string {
+  const { scene, alerts, lines, reasons, pages, unknown, liveAfter, resolvedAfter } = rehearsal;
   const short = (name: string) => name.replace('TradingGraph', '');
   const others = [...alerts.keys()].filter((name) => !scene.alerts.includes(name));
   const also = others.map((name) => `${short(name)} ${after(alerts.get(name))}`);
@@ -117,6 +139,8 @@ function row({ scene, alerts, lines, reasons, pages, resolvedAfter }: Rehearsal)
     list(scene.alerts, alerts, short, (name) => ` (${times(name)})`) +
       (also.length > 0 ? `<br>also: ${also.join(', ')}` : ''),
     pages.map(short).join('<br>') || 'none',
+    String(unknown),
+    liveAfter.map(after).join(', '),
     after(resolvedAfter),
   ];
   return `| ${cells.join(' | ')} |`;

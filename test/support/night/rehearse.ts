@@ -11,6 +11,8 @@ export interface RehearsalOptions extends StageOptions {
   readonly calmMs: number;
   /** The longest time until all is seen, and until the alerts are over. */
   readonly withinMs: number;
+  /** The least time that the fault lasts; left out, until its page has been sent. */
+  readonly lastsMs?: number;
 }
 
 /** The seconds after which each was seen. */
@@ -28,6 +30,10 @@ export interface Rehearsal {
   readonly latePages: readonly string[];
   /** Seconds from the end of the fault until its alerts were over; null where they were not. */
   readonly resolvedAfter: number | null;
+  /** Seconds from there until 95 % of the live lists, and all of them, followed the gateway again. */
+  readonly liveAfter: readonly (number | null)[];
+  /** The orders that it left unknown, each of which a ticket tells. */
+  readonly unknown: number;
   readonly problems: readonly string[];
   /** What somebody on call has, without the name of the fault: file by file, as a drill hands it out. */
   readonly evidence: Readonly<Record<string, string>>;
@@ -38,6 +44,9 @@ type Health = { readonly reasons?: readonly string[]; readonly revision?: string
 
 const RUNBOOK = new URL('../../../docs/runbook.md', import.meta.url);
 const LOOK_MS = 200;
+const ORDER_UNKNOWN = '"msg":"an order ended unknown"';
+/** The window of BudgetBurn that outlives a fault. */
+const BUDGET_MS = 300_000;
 
 /** Acts one scene, and notes who told of it, and when. */
 export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
@@ -54,8 +63,9 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     return early.length === 0;
   });
   for (const { labels } of early) problems.push(`${labels.alertname} fired before it`);
-  // What is over by now may have been sent: it is no page of this fault.
+  // What is over by now may have been sent: it tells nothing of this fault.
   alertmanager.pages.clear();
+  alertmanager.tickets.clear();
 
   const sources = [...replicas, balancer];
   const names = [...replicas.map((_, at) => `replica-${at + 1}`), 'haproxy'];
@@ -118,6 +128,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     await until(withinMs, async () => alertmanager.pages.size > 0);
   }
   await delay(alertmanager.pageWithinMs);
+  await delay(Math.max(0, startedAtMs + (options.lastsMs ?? 0) - performance.now()));
   const woken = [...alertmanager.pages];
 
   const metricsAfter = await metrics();
@@ -130,26 +141,39 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   ]);
   await end();
   const endedAtMs = performance.now();
-  // Of minutes of history the fault is so large a share that at real times its budget burns for half an hour.
-  const isAwaited = (name: string) => hastenedBy > 1 || name !== 'TradingGraphBudgetBurn';
-  const isOver = await until(withinMs, async () => {
+  const followed = [0.95, 1].map(async (share) => {
+    const isLive = await until(withinMs, async () => stage.traffic.liveShare() >= share);
+    return isLive ? (performance.now() - endedAtMs) / 1_000 : null;
+  });
+  const isOver = await until(withinMs + BUDGET_MS / hastenedBy, async () => {
     const firing = new Set((await prometheus.firing()).map(({ labels }) => labels.alertname));
     const isWell = (health: Health) => health !== null && health.reasons === undefined;
     const healths = await readHealths();
-    return (
-      healths.every(isWell) && !scene.alerts.filter(isAwaited).some((name) => firing.has(name))
-    );
+    return healths.every(isWell) && !scene.alerts.some((name) => firing.has(name));
   });
   const overAfter = isOver ? (performance.now() - endedAtMs) / 1_000 : null;
   await delay(calmMs);
+  // What nobody was woken for may be sent once nothing inhibits it any more.
+  const isCalm = await until(withinMs + BUDGET_MS / hastenedBy, async () =>
+    (await prometheus.firing()).every(({ labels }) => labels.severity !== 'page'),
+  );
   problems.push(...missing().map((what) => `not among its ${what}`));
   if (!isOver) problems.push('it was not over when the fault was');
+  if (!isCalm) problems.push('a page fires on after it');
+  const unknown = newLogs()
+    .flat()
+    .filter((line) => line.includes(ORDER_UNKNOWN)).length;
+  if (unknown > 0 && !alertmanager.tickets.has('TradingGraphOrderUnknown')) {
+    problems.push(`no ticket tells of ${unknown} unknown orders`);
+  }
   return {
     scene,
     ...seen,
     pages: woken,
     latePages: [...alertmanager.pages].filter((name) => !woken.includes(name)),
     resolvedAfter: overAfter,
+    liveAfter: await Promise.all(followed),
+    unknown,
     problems,
     evidence,
   };

@@ -71,12 +71,13 @@ export async function openStage({ needs, environment = {} }: Needs, options: Sta
       hastenedBy,
     ),
   );
-  started.use(startTraffic(url, options, (email) => gateway.token({ email })));
+  const traffic = started.use(startTraffic(url, options, (email) => gateway.token({ email })));
   const random = createRandom(options.seed);
   const owned = started.move();
   return {
     disk,
     redis,
+    traffic,
     tlsUrl,
     prometheus,
     alertmanager,

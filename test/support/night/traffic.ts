@@ -11,14 +11,15 @@ const ORDER = `mutation Order($key: String!) {
 const LOGIN = `mutation ($email: String!) {
   login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } }
 }`;
-const LIVE = 'subscription { positionChanges { cursor } }';
+const LIVE = 'subscription { positionChanges { status } }';
+
 export interface Traffic {
   readonly accounts: number;
   readonly requestsPerSecond: number;
 }
 
 const REQUESTS_PER_ORDER = 5;
-const WATCHERS = 6;
+const WATCHERS = 20;
 const RECONNECT_MS = 500;
 
 /**
@@ -29,7 +30,7 @@ export function startTraffic(
   url: string,
   { accounts, requestsPerSecond }: Traffic,
   signIn: (email: string) => string,
-): Disposable {
+) {
   const tokens = new Map<number, string>();
   const emailOf = (user: number) => `user-${user}@example.com`;
   const tokenOf = (user: number) => {
@@ -56,6 +57,7 @@ export function startTraffic(
 
   // A service that is away answers nothing: the scene's record has that already.
   const timer = setInterval(() => void ask().catch(() => {}), 1_000 / requestsPerSecond);
+  const live = new Set<number>();
   const watchers = Array.from({ length: WATCHERS }, (_, at) => {
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
@@ -68,13 +70,26 @@ export function startTraffic(
         closed: (event) => {
           const { code } = event as { readonly code?: number };
           if (code === 4401 || code === 4403) tokens.delete(at + 1);
+          live.delete(at);
         },
       },
     });
-    client.subscribe({ query: LIVE }, { next() {}, error() {}, complete() {} });
+    client.subscribe<{ positionChanges: { status: string } }>(
+      { query: LIVE },
+      {
+        next({ data }) {
+          if (data?.positionChanges.status === 'LIVE') live.add(at);
+          else live.delete(at);
+        },
+        error() {},
+        complete() {},
+      },
+    );
     return client;
   });
   return {
+    /** The share of the watched lists that follow the gateway. */
+    liveShare: () => live.size / WATCHERS,
     [Symbol.dispose]() {
       clearInterval(timer);
       for (const watcher of watchers) {
