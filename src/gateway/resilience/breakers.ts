@@ -28,6 +28,8 @@ const MINIMUM_ORDERS = 5;
 const READS_SILENCE = { minimumCalls: MINIMUM_CALLS, minimumMs: 0 };
 /** Three accounts whose orders the gateway loses for a reason of theirs are no silence: within this time others are answered. */
 const ORDERS_SILENCE = { minimumCalls: 3, minimumMs: 2_000 };
+/** Between two reads that see whether a backend is back, from the second one on: live lists wait for what one of them finds. */
+const READS_PAUSE_MS = 2_000;
 /** Between two orders that are sent to see whether the gateway is back, while its reads are silent: a read tells as well. */
 const SILENT_PAUSE_MS = 20_000;
 /** Reads that were tried no longer ago than this would have told. */
@@ -87,10 +89,10 @@ export function createBackendBreakers(
       isAnybodys,
       minimumCalls,
       leavesProbes: isOrders,
-      pauseMs: () =>
-        hasSentProbe && isOrders && readsSilence()?.lasted(READS_TELL_MS)
-          ? SILENT_PAUSE_MS
-          : PAUSE_MS,
+      pauseMs() {
+        if (!isOrders) return READS_PAUSE_MS;
+        return hasSentProbe && readsSilence()?.lasted(READS_TELL_MS) ? SILENT_PAUSE_MS : PAUSE_MS;
+      },
       hasProvedCalls: () => clock.now() - provedAtMs < WINDOW_MS,
       onChange(state) {
         onCircuit(name, state, backend);
