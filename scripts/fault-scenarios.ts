@@ -27,6 +27,20 @@ quarters of a minute; expressions and thresholds are the files'. What the servic
 in reality, and rules that count events need thirty times as many. \`--real\` scrapes every 15 s and judges in real time: a quarter of an
 hour for each fault, and an hour and a quarter for all of them, eight at once, which needs a core and 6 GB of memory.
 
+What no fault here brings about, by hand against the sandbox gateway, where a body is for \`POST /sandbox/faults\`, until \`DELETE\`:
+- PositionsEmpty: \`{"operation":"getOpenPositions","kind":"status","status":200,"body":{"positions":[]}}\`, with five accounts that hold positions
+- GatewayChanged: read positions, then \`{"operation":"getOpenPositions","kind":"status","status":200,"body":{"data":[]}}\`
+- PositionsShort: as PositionsEmpty, with the first positions of an account as \`body\`, and its session read for ten minutes
+- MemoryShort: \`NODE_OPTIONS=--max-old-space-size=96\` and some hundred subscriptions
+- Slow: \`{"operation":"*","kind":"delay","delayMs":3000}\`
+- OrdersInDoubt: \`{"operation":"getSession","kind":"hang"}\`, and an order with a new token
+- CatalogOld: \`{"operation":"getAllTickers","kind":"status","status":503}\` with \`CATALOG_MAX_AGE_SECONDS=60\`
+- Flood: \`npm test -- test/end-to-end/limits/senders.test.ts\`
+- FillsUp: \`ORDER_RECORDS_MAX=10\` and nine orders, or \`ORDER_RECORDS_PER_ACCOUNT=10\` and six
+- DocumentsUnreadable: write \`{\` into the manifest
+- LogDropped: \`npm start > /dev/full\` under load, beyond 4 MB
+- ExtensionFaults: an extension with \`setTimeout(() => { throw new Error('no') })\` in a resolver
+
 A drill, \`--drill folder\`, names no fault. Each has a folder with what somebody on call has: alerts.txt, readiness.txt, the
 logs since the fault, and the metrics before and then; answers.md is the table.
   1. Somebody else, or \`shuf\`, chooses a seed that nobody has rehearsed.

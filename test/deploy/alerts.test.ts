@@ -24,9 +24,9 @@ const panels = dashboard.panels.flatMap((panel) => [panel, ...(panel.panels ?? [
 const annotations = dashboard.annotations.list.map(({ expr }) => expr);
 const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 const runbook = read('docs', 'runbook.md');
-/** The scenes of a night, and what the runbook has for the alerts that none of them brings about. */
+/** The scenes of a night, and what their help has for the alerts that none of them brings about. */
 const rehearsals =
-  read('test', 'support', 'night', 'scenes.ts') + runbook.slice(runbook.indexOf('## Rehearse'));
+  read('test', 'support', 'night', 'scenes.ts') + read('scripts', 'fault-scenarios.ts');
 const routes = read('deploy', 'prometheus', 'alertmanager.yml');
 const allAlerts = rules.split(/^ {6}- alert: /m).slice(1);
 /** Those that reach somebody. */
