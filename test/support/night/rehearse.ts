@@ -70,7 +70,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   const sources = [...replicas, balancer];
   const names = [...replicas.map((_, at) => `replica-${at + 1}`), 'haproxy'];
   const before = sources.map(({ logged }) => logged.length);
-  const newLogs = () => sources.map(({ logged }, at) => logged.slice(before[at]));
+  const newLogs = (since = before) => sources.map(({ logged }, at) => logged.slice(since[at]));
   const readHealths = (): Promise<Health[]> =>
     Promise.all(replicas.map(({ adminUrl }) => readinessOf(adminUrl).catch(() => null)));
   const metrics = () => Promise.all(replicas.map(({ adminUrl }) => readMetrics(adminUrl)));
@@ -89,6 +89,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   };
   const told = { alerts: new Map<string, string>(), readiness: [] as string[] };
   const last: string[] = [];
+  let read = before;
   const pages = new Set<string>();
   const runbook = await readFile(RUNBOOK, 'utf8');
   const metricsBefore = await metrics();
@@ -115,7 +116,8 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
       if (says !== last[at]) told.readiness.push(`${now} ${names[at]} ${says}`);
       last[at] = says;
     }
-    const lines = newLogs().flat();
+    const lines = newLogs(read).flat();
+    read = sources.map(({ logged }) => logged.length);
     for (const texts of scene.lines ?? []) {
       if (lines.some((line) => fits(line, texts))) note(seen.lines, shown(texts));
     }

@@ -58,6 +58,7 @@ export function startTraffic(
   // A service that is away answers nothing: the scene's record has that already.
   const timer = setInterval(() => void ask().catch(() => {}), 1_000 / requestsPerSecond);
   const live = new Set<number>();
+  let isOver = false;
   const watchers = Array.from({ length: WATCHERS }, (_, at) => {
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
@@ -74,23 +75,32 @@ export function startTraffic(
         },
       },
     });
-    client.subscribe<{ positionChanges: { status: string } }>(
-      { query: LIVE },
-      {
-        next({ data }) {
-          if (data?.positionChanges.status === 'LIVE') live.add(at);
-          else live.delete(at);
+    const follow = () => {
+      if (isOver) return;
+      const again = () => {
+        live.delete(at);
+        setTimeout(follow, RECONNECT_MS).unref();
+      };
+      client.subscribe<{ positionChanges: { status: string } }>(
+        { query: LIVE },
+        {
+          next({ data }) {
+            if (data?.positionChanges.status === 'LIVE') live.add(at);
+            else live.delete(at);
+          },
+          error: again,
+          complete: again,
         },
-        error() {},
-        complete() {},
-      },
-    );
+      );
+    };
+    follow();
     return client;
   });
   return {
     /** The share of the watched lists that follow the gateway. */
     liveShare: () => live.size / WATCHERS,
     [Symbol.dispose]() {
+      isOver = true;
       clearInterval(timer);
       for (const watcher of watchers) {
         // It rejects where it was about to connect to a service that is away.
