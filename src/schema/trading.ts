@@ -76,7 +76,7 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
       }),
       {
         'Boolean!': {
-          sent: 'True where the gateway refused it, in its own words. False where this server did, before the gateway heard of it: `EXPIRED`, later than its `sendBefore`, or `VOIDED`, its key was closed.',
+          sent: 'True where the gateway refused it, in its own words. False where this server did, for its `reason`: `EXPIRED` or `VOIDED` before the gateway heard of it, `SETTLED` by the word of the broker.',
           earlierUnknown:
             'True where the key was closed when nobody knew any more whether an earlier request with it had been sent: say that the order is unknown.',
         },
