@@ -39,13 +39,15 @@ local later = math.max(now, tonumber(ARGV[#ARGV - 1]))
 local surely = tonumber(ARGV[#ARGV]) or 0
 local droppedMs = 2 * dayMs
 -- The replicas of Redis that are connected; below 0 where it does not tell. One whose connection broke may be there twice, and one
--- that has another address now goes on as one that is not heard of.
+-- that has another address now goes on as one that is not heard of. A tool that copies Redis, and is none, has no port
+-- and acknowledges nothing.
 local function connected(silentSeconds)
   local info = redis.pcall('INFO', 'replication')
   if type(info) ~= 'string' then return -1 end
   local seen, count = {}, 0
-  for address, lag in string.gmatch(info, 'slave%d+:(ip=[^,]+,port=%d+),state=online,offset=%d+,lag=(%d+)') do
-    if not seen[address] and tonumber(lag) <= silentSeconds then seen[address], count = true, count + 1 end
+  for address, port, offset, lag in string.gmatch(info, 'slave%d+:(ip=[^,]+,port=(%d+)),state=online,offset=(%d+),lag=(%d+)') do
+    local isReplica = port ~= '0' or offset ~= '0'
+    if isReplica and not seen[address] and tonumber(lag) <= silentSeconds then seen[address], count = true, count + 1 end
   end
   return count
 end

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { closingOf } from '../../../src/store/order-records.ts';
 import { operatorRedis } from '../../../src/store/redis/operator-records.ts';
@@ -6,13 +8,13 @@ import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
-import type { TestRedis } from '../../support/redis.ts';
+import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved } from '../order-records-contract.ts';
 import { booked, LONG_OVER_MS } from '../settlement-contract.ts';
 import { voidRequest } from '../void-contract.ts';
 import { atBoard, failOver, startCopiedRedis } from './failovers.ts';
-import { MARKER, openReadyReplica, PREFIX } from './replica.ts';
+import { MARKER, openReadyReplica, PREFIX, twoBeats } from './replica.ts';
 
 const ROUNDS = inFull(60, 2);
 /** As the service has them, but for a replica of ours that has left being waited for no longer. */
@@ -86,6 +88,25 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     }
     await copies[0]?.redis.start();
     await eventually(() => reserved(one.records, '1', 'new'));
+  });
+
+  test('a tool that copies Redis for a while, as a backup does, is no replica of it', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openReadyReplica(redis.url, TIMEOUT);
+    const { port, password } = new URL(redis.url);
+    const tool = connect(Number(port), '127.0.0.1');
+    tool.write(`AUTH ${password}\r\n`);
+    await once(tool, 'data');
+    tool.write('SYNC\r\n');
+    const replicas = () => redis.command('INFO', 'replication').then(String);
+    await eventually(async () => expect(await replicas()).toMatch(/port=0,state=online,offset=0/));
+    await twoBeats(redis);
+    expect(one.records.copiesReason()).toBe(null);
+    await reserved(one.records, '1', 'beside');
+    tool.destroy();
+    await eventually(async () => expect(await replicas()).toContain('connected_slaves:0'));
+    await reserved(one.records, '1', 'behind');
+    expect(await redis.command('HGET', MARKER, 'copies')).toBe(null);
   });
 
   test('one that hangs has it refused, its key free and its void unsaid; others with another connection read on', async () => {
