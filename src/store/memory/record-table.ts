@@ -2,25 +2,27 @@ import type { Account } from '../../../lib/account.ts';
 import {
   AccountRecordsFullError,
   closedBy,
-  FEW_RECORDS,
-  fullShare,
   isGatewayRejection,
-  isNearlyFull,
-  isOfNeverSent,
-  mostOfOthers,
-  NEARLY,
   type OrderRecord,
   RECORD_LIFE_MS,
-  type RecordBounds,
   type RecordedOutcome,
   RecordsFullError,
   type Reservation,
   rank,
   recordId,
-  recordQuota,
-  shareOf,
   toOrderRecord,
 } from '../order-records.ts';
+import {
+  FEW_RECORDS,
+  fullShare,
+  isNearlyFull,
+  isOfNeverSent,
+  mostOfOthers,
+  NEARLY,
+  type RecordBounds,
+  recordQuota,
+  shareOf,
+} from '../record-shares.ts';
 
 export interface RecordTableOptions extends RecordBounds {
   /**

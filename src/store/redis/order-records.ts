@@ -18,10 +18,9 @@ import {
   type ReserveRequest,
   rank,
   recordId,
-  SHARES,
-  shareOf,
   toReservation,
 } from '../order-records.ts';
+import { SHARES, shareOf } from '../record-shares.ts';
 import { isSettled } from '../settlement.ts';
 import { createRedisAccountVersions } from './account-versions.ts';
 import {

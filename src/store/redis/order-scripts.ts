@@ -1,5 +1,6 @@
 import type { Account } from '../../../lib/account.ts';
-import { isOfNeverSent, type Reservation, recordId } from '../order-records.ts';
+import { type Reservation, recordId } from '../order-records.ts';
+import { isOfNeverSent } from '../record-shares.ts';
 import type { RedisConnection } from './connection.ts';
 import { answerIn } from './replies.ts';
 

@@ -3,14 +3,10 @@ import type { RecordTable, TableRecord } from '../memory/record-table.ts';
 import {
   AccountRecordsFullError,
   type CutOffOrder,
-  FEW_RECORDS,
   isGatewayRejection,
   mayHaveChanged,
-  mostOfOthers,
-  NEARLY,
   type OrderRecord,
   RECORD_LIFE_MS,
-  type RecordBounds,
   RecordsForgottenError,
   RecordsFullError,
   RecordsGapError,
@@ -18,11 +14,17 @@ import {
   type Reservation,
   rank,
   recordId,
+  toOrderRecord,
+} from '../order-records.ts';
+import {
+  FEW_RECORDS,
+  mostOfOthers,
+  NEARLY,
+  type RecordBounds,
   recordQuota,
   SHARES,
   shareOf,
-  toOrderRecord,
-} from '../order-records.ts';
+} from '../record-shares.ts';
 import { NotCopiedError, shortOf } from './copies.ts';
 import { forgetfulness } from './durability.ts';
 import { figureIn, outcomeIn, textIn } from './replies.ts';

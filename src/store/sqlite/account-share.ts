@@ -1,14 +1,14 @@
+import { RECORD_LIFE_MS } from '../order-records.ts';
 import {
   fullShare,
   isNearlyFull,
   isOfNeverSent,
   NEARLY,
-  RECORD_LIFE_MS,
   type RecordBounds,
   recordQuota,
   type Share,
   shareOf,
-} from '../order-records.ts';
+} from '../record-shares.ts';
 import { ageMs, type MachineClock } from './machine-clock.ts';
 import { isIntact, type OrderContent, type OrderRow, type Statements } from './order-rows.ts';
 import type { TaskRefusal } from './order-task.ts';

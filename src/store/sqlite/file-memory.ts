@@ -1,4 +1,4 @@
-import type { RecordBounds } from '../order-records.ts';
+import type { RecordBounds } from '../record-shares.ts';
 import type { MachineMoment } from './machine-clock.ts';
 
 /** When a gap was found. */

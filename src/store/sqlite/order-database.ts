@@ -5,13 +5,10 @@ import {
   CUT_OFF_GRACE_MS,
   type CutOffOrder,
   closedBy,
-  FEW_RECORDS,
   isForgotten,
-  mostOfOthers,
   type OrderRecord,
   RECORD_LIFE_MS,
   RENAMED,
-  type RecordBounds,
   type RecordedOutcome,
   RecordsGapError,
   RecordsUnavailableError,
@@ -19,6 +16,7 @@ import {
   recordId,
   toOrderRecord,
 } from '../order-records.ts';
+import { FEW_RECORDS, mostOfOthers, type RecordBounds } from '../record-shares.ts';
 import { isSettled } from '../settlement.ts';
 import { shareRefusal } from './account-share.ts';
 import { hasRoom } from './disk-room.ts';

@@ -1,6 +1,7 @@
 import { chmodSync, statSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
-import { RENAMED, type RecordBounds } from '../order-records.ts';
+import { RENAMED } from '../order-records.ts';
+import type { RecordBounds } from '../record-shares.ts';
 import {
   connect,
   makeFile,

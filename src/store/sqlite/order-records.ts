@@ -7,13 +7,13 @@ import {
   HELD,
   type OrderRecord,
   type OrderRecords,
-  type RecordBounds,
   RecordsForgottenError,
   RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
   toReservation,
 } from '../order-records.ts';
+import type { RecordBounds } from '../record-shares.ts';
 import { machineClock } from './machine-clock.ts';
 import type { Task, TaskAnswer } from './order-task.ts';
 import { SqliteFileError } from './sqlite-errors.ts';

@@ -2,13 +2,12 @@ import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Account } from '../../../lib/account.ts';
 import {
-  NEVER_SENT,
   type OrderRecord,
   RECORD_LIFE_MS,
   type Reservation,
-  SHARE_CHARACTERS,
   toOrderRecord,
 } from '../order-records.ts';
+import { NEVER_SENT, SHARE_CHARACTERS } from '../record-shares.ts';
 import { ageMs, type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 
 /**

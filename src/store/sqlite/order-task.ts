@@ -5,9 +5,9 @@ import type {
   OrderRecord,
   RecordedOutcome,
   Reservation,
-  Share,
   VoidRequest,
 } from '../order-records.ts';
+import type { Share } from '../record-shares.ts';
 import type { MachineMoment } from './machine-clock.ts';
 
 /** The times of a key, and the machine's uptime at which the clocks were read. */

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  RECORD_LIFE_MS,
-  RecordsUnavailableError,
-  shareOf,
-} from '../../../src/store/order-records.ts';
+import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../../src/store/order-records.ts';
+import { shareOf } from '../../../src/store/record-shares.ts';
 import { operatorRedis } from '../../../src/store/redis/operator-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
