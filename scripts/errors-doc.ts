@@ -24,6 +24,7 @@ method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code 
 | \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\`; \`limit\` alone \`IDEMPOTENCY_UNAVAILABLE\` | which limit is exceeded, the value found, and the limit itself |
 | \`gap\` | \`IDEMPOTENCY_UNAVAILABLE\` | \`until\` when order records may be missing |
 | \`earlierUnknown\` | \`IDEMPOTENCY_UNAVAILABLE\` and \`GATEWAY_UNAVAILABLE\` of an order | true where an earlier request with its key may have been sent |
+| \`sent\` | a mutation that was refused before anything of it was sent; a request that may be one and was not read | false, of this request alone |
 | \`requestId\` | \`INTERNAL\` | the log has the cause under this id; it is also the response header \`x-request-id\` |
 
 ## What is certain of a write

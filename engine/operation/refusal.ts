@@ -19,6 +19,11 @@ export function refused(
   return { kind: 'refusal', errors, status, headers, isWellFormed: true };
 }
 
+/** Says of what may be a mutation that nothing of it was carried out. */
+export function markNotSent(errors: readonly GraphQLError[]): void {
+  for (const { extensions } of errors) extensions.sent = false;
+}
+
 /** The refusal with headers that the response has in any case. */
 export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refusal {
   return { ...refusal, headers: { ...headers, ...refusal.headers } };

@@ -1,3 +1,4 @@
+import { OperationTypeNode } from 'graphql';
 import type { RequestSummary } from './request-summary.ts';
 
 /** How the parts of an answer are written: by the proposal of 2022 (`deferSpec=20220824`), or the present one (`incrementalSpec=v0.2`). */
@@ -25,4 +26,14 @@ export interface TransportContext {
   readonly reportsEnd: ((error: unknown) => boolean) | undefined;
   /** The request, over HTTP, for plugins that look at it. */
   readonly toRequest: (() => Request) | undefined;
+}
+
+/** Whether an operation is a mutation, or may be one as far as its document has been read. */
+export function mayBeMutation({
+  record: { type },
+  sent,
+}: Pick<TransportContext, 'record' | 'sent'>): boolean {
+  if (type !== null) return type === OperationTypeNode.MUTATION;
+  const query = typeof sent === 'object' && sent !== null && 'query' in sent ? sent.query : null;
+  return typeof query !== 'string' || query.includes('mutation');
 }

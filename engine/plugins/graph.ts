@@ -9,8 +9,14 @@ import type { OperationContext } from '../admission/operation-context.ts';
 import type { Subscribed } from '../execution/begin-events.ts';
 import type { Execution } from '../execution/execution.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
-import { type Fallback, OF_DOCUMENT, type Refusal, withHeaders } from '../operation/refusal.ts';
-import type { TransportContext } from '../operation/transport-context.ts';
+import {
+  type Fallback,
+  markNotSent,
+  OF_DOCUMENT,
+  type Refusal,
+  withHeaders,
+} from '../operation/refusal.ts';
+import { mayBeMutation, type TransportContext } from '../operation/transport-context.ts';
 import { createErrorBoundary } from './error-boundary.ts';
 import { createHttpHooks } from './http-hooks.ts';
 import type { OpenPlugins } from './open-plugins.ts';
@@ -85,6 +91,7 @@ export function createGraph(parts: GraphParts) {
     return chain(onRequested({ caller, transport, operation: null }), (operation) => {
       if (operation.kind === 'refusal') {
         codes.refused(operation.errors, transport.record);
+        if (mayBeMutation(transport)) markNotSent(operation.errors);
         return operation;
       }
       if (view !== undefined) view[REQUEST].operation = operation;

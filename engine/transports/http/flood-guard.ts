@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestCaller } from '../../../lib/caller.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { tooManyMessages } from '../../operation/over-limit-error.ts';
+import { markNotSent } from '../../operation/refusal.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import type { HttpReply } from './reply.ts';
 
@@ -56,6 +57,7 @@ export function mayPass({ method, headers, url = '' }: IncomingMessage): boolean
 export function refuseFlood(reply: HttpReply, { refused }: FloodSettings): MaybePromise<void> {
   refused('messages');
   const { errors, headers } = tooManyMessages();
+  if (reply.request.method === 'POST') markNotSent(errors);
   reply.setAll(headers);
   return reply.sendJson(429, { errors });
 }

@@ -2,7 +2,7 @@ import { type ExecutionResult, OperationTypeNode } from 'graphql';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Operation } from '../../admission/operation.ts';
 import type { RequestCode } from '../../operation/codes.ts';
-import { isRefusal, refused } from '../../operation/refusal.ts';
+import { isRefusal, markNotSent, refused } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import type { OperationEvents } from '../../operation/result-sink.ts';
@@ -170,6 +170,7 @@ export function createGraphQLEndpoint(
     media: MediaType = PLAIN_JSON,
   ): MaybePromise<void> {
     const errors = [requestError(CODES[status] ?? 'GRAPHQL_PARSE_FAILED', message)];
+    if (reply.request.method === 'POST') markNotSent(errors);
     graph.codes.refused(errors, reply.summary as RequestSummary);
     return sendRefusal(reply, { ...refused(errors, status), isWellFormed: false }, media);
   }

@@ -211,7 +211,7 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
   open(id: string, payload: object): ReturnType<SocketOperation['open']> {
     const operation = new SocketOperation(id, this.#messageBytes, this, this.#settings);
     const refusal = this.#refusalOf(id);
-    if (refusal !== null) return operation.refuse(refusal);
+    if (refusal !== null) return operation.refuse(refusal, payload);
     this.#operations.set(id, operation);
     this.#unfinished.add(operation);
     return operation.open(payload);

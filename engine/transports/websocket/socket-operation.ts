@@ -7,13 +7,14 @@ import type { Subscribed } from '../../execution/begin-events.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { asGraphQLError } from '../../operation/error-codes.ts';
 import { OverLimitError } from '../../operation/over-limit-error.ts';
-import { isRefusal, type Refusal } from '../../operation/refusal.ts';
+import { isRefusal, markNotSent, type Refusal } from '../../operation/refusal.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import {
   type Delivery,
   type EventText,
   OVER,
   type Over,
+import { mayBeMutation } from '../../operation/transport-context.ts';
   type ResultSink,
 } from '../../operation/result-sink.ts';
 import type { OpenedOperation } from '../../plugins/plugin-view.ts';
@@ -142,7 +143,7 @@ export class SocketOperation implements ResultSink {
     const connection = this.#connection;
     const { schema } = this.#settings.graph;
     await connection.room();
-    if (!connection.isOpen) return this.refuse(new OverLimitError('unread answers'));
+    if (!connection.isOpen) return this.refuse(new OverLimitError('unread answers'), payload);
     const opened = await this.#admit({ ...payload });
     // The protocol retains the message until the operation is over.
     Object.assign(payload, { query: '', variables: null, extensions: null });
@@ -213,7 +214,8 @@ export class SocketOperation implements ResultSink {
   }
 
   /** Answers an operation of which nothing is executed. */
-  async refuse(error: GraphQLError): Promise<readonly GraphQLError[]> {
+  async refuse(error: GraphQLError, payload: object): Promise<readonly GraphQLError[]> {
+    if (mayBeMutation({ record: this.summary, sent: payload })) markNotSent([error]);
     this.#settings.graph.codes.refused([error], this.summary);
     this.#end();
     return [error];

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
+import type { Environment } from '../../../src/config.ts';
 import { setHold } from '../../../src/store/sqlite/order-hold.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
 import { readinessOf } from '../../support/readiness.ts';
-import { justNow } from './order-client.ts';
+import { justNow, type Transport } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
 import {
   asking,
@@ -299,3 +300,33 @@ test('a request that was not sent says so, of itself alone, and an unsent order 
     data: { answer: { reason: null, sent: true } },
   });
 });
+
+/** Makes the rest of a document whose operation is refused before any of its fields is looked at. */
+const REFUSED: readonly (readonly [string, Environment, (field: string) => string])[] = [
+  ['RATE_LIMITED', { RATE_LIMIT_PER_MINUTE: '1' }, (field) => `{ ${field} }`],
+  ['QUERY_TOO_COMPLEX', { MAX_DEPTH: '1' }, (field) => `{ ${field} }`],
+  ['GRAPHQL_VALIDATION_FAILED', {}, (field) => `{ ${field} nothing }`],
+  ['BAD_USER_INPUT', {}, (field) => `($missing: String!) { ${field} __type(name: $missing) { name } }`],
+  ['GRAPHQL_PARSE_FAILED', {}, (field) => `{ ${field}`],
+];
+
+test.each(REFUSED)(
+  'an order whose request is refused with %s is told as not sent, and of a query so refused nothing is said',
+  async (code, environment, rest) => {
+    await using facade = await startOrderFacade(environment);
+    const client = facade.client();
+    const refusal = async (query: string, transport: Transport) => {
+      for (let times = 0; times < 50; times += 1) {
+        const body = await client.send({ query, variables: {} }, { transport });
+        const [error] = body === 'cut' ? [] : (body.errors ?? []);
+        if (error?.extensions.code === code) return error.extensions;
+      }
+      throw new Error(`Never refused with ${code}`);
+    };
+    const order = `placeOrder(input: { symbol: "AAPL", side: BUY, size: { amount: 20 }, idempotencyKey: "k" }) { __typename ... on OrderAccepted { positions { id } } }`;
+    for (const transport of ['http', 'socket'] as const) {
+      expect(await refusal(`mutation ${rest(order)}`, transport)).toHaveProperty('sent', false);
+      expect(await refusal(`query ${rest('session { login }')}`, transport)).not.toHaveProperty('sent');
+    }
+  },
+);
