@@ -14,9 +14,9 @@ import {
   type EventText,
   OVER,
   type Over,
-import { mayBeMutation } from '../../operation/transport-context.ts';
   type ResultSink,
 } from '../../operation/result-sink.ts';
+import { mayBeMutation } from '../../operation/transport-context.ts';
 import type { OpenedOperation } from '../../plugins/plugin-view.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';

@@ -96,7 +96,7 @@ describe('clients as they are', () => {
       expect(JSON.parse(text).errors).toEqual([
         {
           message: expect.stringContaining('text/event-stream'),
-          extensions: { code: 'NOT_ACCEPTABLE', retryable: false },
+          extensions: { code: 'NOT_ACCEPTABLE', retryable: false, sent: false },
         },
       ]);
     }
