@@ -19,8 +19,6 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
   },
   soak: {
     memory: [['scripts/soak.ts']],
-    chaos: [['scripts/soak-chaos.ts']],
-    rolling: [['scripts/soak-rolling.ts']],
     ledger: [['scripts/ledger.ts']],
     fuzz: [['scripts/fuzz.ts']],
     'fault-scenarios': [['scripts/fault-scenarios.ts']],

@@ -37,8 +37,6 @@ export async function startReplicas(
     sockets: () => gauges(all, 'sockets'),
     /** The accounts that all of them poll, where one that two poll counts twice. */
     feeds: async () => (await gauges(all, 'feeds{list="positions"}')).reduce((a, b) => a + b, 0),
-    /** One series of each replica that runs. */
-    gauges: (name: string) => gauges(all, name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,30 +1,48 @@
 import { createHash } from 'node:crypto';
 import { Agent } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
 import { inFull } from '../../support/in-full.ts';
 import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
 import { startedOnce } from '../../support/started.ts';
 import { forgedToken } from '../../support/tokens.ts';
-import { startWeighedFacade } from './weighed-facade.ts';
 
 const MEGABYTE = 1_048_576;
 const AT_A_TIME = 20;
 
 const sandbox = startedOnce(() => startSandbox({ seed: 'strangers', instruments: 100, tickMs: 0 }));
+const program = fileURLToPath(new URL('weighed-main.ts', import.meta.url));
+/** The whole program in a process of its own, so that nothing else is measured. */
 const facade = startedOnce(() =>
-  startWeighedFacade({
-    GATEWAY_URL: sandbox.url,
-    NODE_ENV: 'production',
-    RATE_LIMIT_PER_MINUTE: '10000000',
-  }),
+  startFacadeProcess(
+    {
+      GATEWAY_URL: sandbox.url,
+      NODE_ENV: 'production',
+      ORDER_STORE: 'memory',
+      RATE_LIMIT_PER_MINUTE: '10000000',
+    },
+    [],
+    program,
+  ),
 );
+
+/** The heap's size after a garbage collection, and the CPU that the process has used: what else the machine does is not in it. */
+async function weigh(): Promise<{ readonly heldBytes: number; readonly cpuMicros: number }> {
+  const before = facade.logged.length;
+  const find = () => facade.logged.slice(before).find((line) => line.includes('"heldBytes"'));
+  facade.signal('SIGUSR2');
+  await eventually(() => find() !== undefined);
+  return JSON.parse(find() as string);
+}
 
 let made = 0;
 
 /** Measures how many megabytes the heap grows by. */
 async function growth(times: number, ask: (at: number) => Promise<unknown>): Promise<number> {
-  const before = await facade.weigh();
+  const before = await weigh();
   let left = times;
   const asking = Array.from({ length: AT_A_TIME }, async () => {
     while (left > 0) {
@@ -34,7 +52,7 @@ async function growth(times: number, ask: (at: number) => Promise<unknown>): Pro
     }
   });
   await Promise.all(asking);
-  return ((await facade.weigh()).heldBytes - before.heldBytes) / MEGABYTE;
+  return ((await weigh()).heldBytes - before.heldBytes) / MEGABYTE;
 }
 
 const post = (parameters: object) => rawPost(`${facade.url}/graphql`, JSON.stringify(parameters));
@@ -128,12 +146,12 @@ async function cpuOf(make: (at: number) => string, check: (answer: RawAnswer) =>
   const agent = new Agent({ keepAlive: true });
   const headers = { 'content-type': 'application/json' };
   const post = { method: 'POST', agent, headers };
-  const { cpuMicros } = await facade.weigh();
+  const { cpuMicros } = await weigh();
   for (let at = 0; at < TIMES; at += 1) {
     check(await rawRequest(`${facade.url}/graphql`, { ...post, body: make(at) }));
   }
   agent.destroy();
-  return ((await facade.weigh()).cpuMicros - cpuMicros) / TIMES;
+  return ((await weigh()).cpuMicros - cpuMicros) / TIMES;
 }
 
 // Whatever one request costs, all other clients wait for: there is one event loop.

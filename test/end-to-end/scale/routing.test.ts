@@ -7,7 +7,6 @@ import { inFull } from '../../support/in-full.ts';
 import { startReplicas } from '../../support/replicas.ts';
 import { startedOnce } from '../../support/started.ts';
 import { Crowd, type CrowdOptions } from './crowd.ts';
-import { rollingRestart } from './rolling-restart.ts';
 
 const ACCOUNTS = inFull(50, 24);
 const SOCKETS_PER_ACCOUNT = 6;
@@ -82,33 +81,5 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     await Promise.all(answers);
     // Each of a token's snapshots is in the memory of one replica.
     expect(sandbox.calls('getSession') - calls).toBe(24);
-  });
-});
-
-const ROLLED_SOCKETS = inFull(6, 2);
-/** The balancer notices that a replica drains in 1.3 s, and on a busy machine in several. */
-const DELAY_MS = 8_000;
-/** It takes 40 s on a machine of its own. */
-const MAX_MS = 180_000;
-
-describeWithHaproxy('a rolling restart of three replicas', (haproxyPath) => {
-  test('fails no request, leaves no list behind the gateway and makes hardly more polls', {
-    timeout: MAX_MS,
-  }, async () => {
-    const { failures, polls, ...result } = await rollingRestart({
-      haproxyPath,
-      accounts: ACCOUNTS,
-      socketsPerAccount: ROLLED_SOCKETS,
-      pollMs: 2_000,
-      requestsPerSecond: inFull(40, 20),
-      delayMs: DELAY_MS,
-      aroundMs: 1_000,
-    });
-    expect(failures).toEqual([]);
-    expect(result).toMatchObject({ sockets: ROLLED_SOCKETS * ACCOUNTS, gaps: 0, stretch: 1 });
-    expect(result.closed).toBeGreaterThan(0);
-    // Sockets that go anywhere would have each account polled by 2.7 replicas all the time.
-    expect(result.pollsPerAccount).toBeLessThan(2);
-    expect(Math.min(...polls)).toBeGreaterThan(0);
   });
 });
