@@ -54,6 +54,13 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/domain/engine.ts': ["import '../../engine/plugins/graph.ts';", 'noRestrictedImports'],
   'src/domain/storage.ts': ['export const a = localStorage.length;', 'noRestrictedGlobals'],
   'src/domain/blind.ts': ["import 'graphql-yoga';", 'noRestrictedImports'],
+  'src/domain/redis.ts': [
+    "import type { A } from '../store/redis/account-versions.ts';",
+    'noRestrictedImports',
+  ],
+  'src/cli/redis.ts': ["await import('../store/redis/connection.ts');", 'noRestrictedImports'],
+  'src/app/redis.ts': ["import '../store/sqlite/order-hold.ts';", 'noRestrictedImports'],
+  'check/redis.ts': ["import '../src/store/memory/order-records.ts';", 'noRestrictedImports'],
   'src/domain/own.ts': ["import '../gateway/client.ts';", null],
   'src/schema/engine.ts': ["import '../../engine/plugins/graph.ts';", 'noRestrictedImports'],
   'src/schema/face.ts': ["import type { A } from '../../engine/index.ts';", 'noRestrictedImports'],

@@ -20,8 +20,8 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
   const ofStores: string[] = [];
   const [unusable, keySetFault] = await Promise.all([
     findUnusable(config, faulty, {
-      onOpen({ redisIsUp }) {
-        isRedisDown = redisIsUp !== null && !redisIsUp();
+      onOpen({ replicas }) {
+        isRedisDown = replicas !== null && !replicas.isUp();
       },
       onWarn: (message) => ofStores.push(message),
     }),

@@ -11,7 +11,7 @@ export function watchGauges(
   { server, webSockets, buffers, received, readiness, responses, persisted }: WiredServer,
 ): void {
   const { metrics, domain, documents, trusted, limiter, memory } = resources;
-  const { records, redisIsUp } = resources.stores;
+  const { records, replicas } = resources.stores;
   metrics.server.listClients(config.clientNames);
   metrics.server.connections.from(() => server.room.count, 'open');
   metrics.server.connections.from(() => server.room.most, 'max');
@@ -32,7 +32,7 @@ export function watchGauges(
   metrics.store.records.held.from(() => records.held());
   metrics.store.records.max.from(() => config.orderRecordsMax);
   metrics.store.records.perAccountMax.from(() => config.orderRecordsPerAccount);
-  if (redisIsUp !== null) metrics.store.redisUp.from(() => (redisIsUp() ? 1 : 0));
+  if (replicas !== null) metrics.store.redisUp.from(() => (replicas.isUp() ? 1 : 0));
   metrics.graph.manifestUnreadable.from(() => (trusted?.isUnreadable ? 1 : 0));
   metrics.memoryHeldShare.from(() => memory.heldShare);
   if (logOutput) metrics.logLinesDropped.from(() => logOutput.droppedLines);

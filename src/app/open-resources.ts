@@ -92,7 +92,7 @@ export async function openResources(
   metrics.gateway.watchFit(fit);
   const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };
   const table = { ...limits, ...options.limits };
-  const limiter = new Limiter(table, steadyClock, stores.limits?.share);
+  const limiter = new Limiter(table, steadyClock, stores.replicas?.share);
   const verify = await createVerifier({ ...config, log });
   // A signature tells a forged token apart without the gateway.
   if (verify === null && sandbox === null) log.info({}, WITHOUT_KEYS);

@@ -24,7 +24,8 @@ import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from '../extensions/es-modules.ts';
 import { ExtensionError, type Extensions, loadExtensions } from '../extensions/load-extensions.ts';
 import type { LoadedAdapter } from '../gateway/adapter.ts';
-import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
+import { openStores, type StoreOptions } from '../store/open-stores.ts';
+import type { SharedStore } from '../store/shared-store.ts';
 import { StoreError } from '../store/store-error.ts';
 
 const LISTENERS = {
@@ -70,7 +71,7 @@ export function openConfiguredStores(
     | 'isInspection'
     | 'gatewaySkewMs'
   >,
-): Promise<Stores> {
+): Promise<SharedStore> {
   const { redisUrl, orderStore } = config;
   return openStores({
     ...observer,
@@ -234,7 +235,7 @@ export function atAddress<T>(
 export async function findUnusable(
   config: Config,
   faulty: ReadonlySet<string>,
-  stores?: Pick<StoreOptions, 'onWarn'> & { readonly onOpen: (stores: Stores) => void },
+  stores?: Pick<StoreOptions, 'onWarn'> & { readonly onOpen: (stores: SharedStore) => void },
 ): Promise<readonly string[]> {
   const isMeant = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
   const attempts: Promise<unknown>[] = [];

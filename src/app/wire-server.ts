@@ -68,7 +68,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
       'order-gap': () => stores.records.gapReason(),
       'orders-held': () => stores.records.holdReason(),
       clock: () => gateway.clockSkew.degradedReason(),
-      redis: () => stores.redisReason(),
+      redis: () => stores.replicas?.degradedReason() ?? null,
       memory: () => memory.degradedReason(),
     }),
   });

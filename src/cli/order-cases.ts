@@ -4,6 +4,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import type { Config } from '../config.ts';
 import { partsOf } from '../domain/auth/viewer.ts';
+import type { OperatorRecords } from '../store/operator-records.ts';
 import {
   isUnknown,
   type OrderRecord,
@@ -11,9 +12,7 @@ import {
   type Settled,
 } from '../store/order-records.ts';
 import { openOrderTrail, type TrailEntry, trailEntries } from '../store/order-trail.ts';
-import { operatorRedis } from '../store/redis/operator-records.ts';
-import type { OperatorRecords, SettledOutcome, StoredOrder } from '../store/settlement.ts';
-import { operatorFile } from '../store/sqlite/operator-records.ts';
+import type { SettledOutcome, StoredOrder } from '../store/settlement.ts';
 import { UsageError } from './arguments.ts';
 import { EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
 
@@ -38,18 +37,14 @@ export async function runCase(
   word: (typeof CASES)[number],
   asked: CaseAsked,
   config: Config,
+  open: () => Promise<OperatorRecords>,
   terminal: Terminal,
 ): Promise<number> {
-  const { redisUrl: url, redisPrefix: prefix, redisReplicas, orderTrailDays: trailDays } = config;
-  const { orderStore: path, orderRecordsMax: max } = config;
   // Before anything is opened.
   const outcome = word === 'settle' ? verdictOf(asked) : null;
   const { account, key = '' } = asked;
   const onWarn = terminal.err;
-  const records =
-    url === null
-      ? operatorFile({ path, max, trailDays, onWarn })
-      : await operatorRedis({ url, prefix, redisReplicas, onWarn }, trailDays);
+  const records = await open();
   try {
     if (account === null || word === 'list') return await list(records, asked, config, terminal);
     if (outcome === null) return await show(records, account, asked, terminal);
@@ -62,7 +57,7 @@ export async function runCase(
     if (answer.kind === 'known') onWarn(`It is known already: ${stateOf(answer.record)}`);
     if (answer.kind !== 'settled') return EXIT_FAILED;
     const { record } = answer;
-    if (trailDays > 0) await noteInTrail(records, { account, key, record }, onWarn);
+    if (config.orderTrailDays > 0) await noteInTrail(records, { account, key, record }, onWarn);
     const isFirst = isDeepStrictEqual(record.outcome, outcome);
     const said = isFirst
       ? 'Settled. From now on every client gets'

@@ -1,21 +1,11 @@
 import { existsSync } from 'node:fs';
 import { withoutPassword } from '../config/setting.ts';
-import { type Config, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { accountOf } from '../domain/auth/viewer.ts';
-import { HELD, RecordsUnavailableError } from '../store/order-records.ts';
-import {
-  freeInRedis,
-  holdInRedis,
-  type RedisStatusOptions,
-  readRedisOrderStatus,
-} from '../store/redis/order-status.ts';
-import { copyOrderFile } from '../store/sqlite/copy-order-file.ts';
-import { machineClock } from '../store/sqlite/machine-clock.ts';
-import { moveOrderFile } from '../store/sqlite/move-order-file.ts';
-import { openOrderDatabase } from '../store/sqlite/order-database.ts';
-import { setHold } from '../store/sqlite/order-hold.ts';
-import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
+import { openOperatorRecords } from '../store/open-operator-records.ts';
+import type { OperatorStatus } from '../store/operator-records.ts';
+import { RecordsUnavailableError } from '../store/order-records.ts';
 import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
@@ -55,12 +45,13 @@ export const ordersCommand: Command = {
     try {
       return await act(asked, terminal);
     } catch (problem) {
-      if (problem instanceof StoreError) terminal.err(`REDIS_URL: ${problem.message}.`);
-      else if (problem instanceof RecordsUnavailableError)
+      if (problem instanceof StoreError) {
+        const config = readConfig(terminal.environment);
+        const isFile = config.redisUrl === null || asked.file !== undefined;
+        const path = asked.file ?? config.orderStore;
+        terminal.err(`${isFile ? `The file ${path} ` : 'REDIS_URL: '}${problem.message}.`);
+      } else if (problem instanceof RecordsUnavailableError) {
         terminal.err(`${problem.message}: it may not be done, repeat it.`);
-      else if (problem instanceof SqliteFileError) {
-        const path = asked.file ?? readConfig(terminal.environment).orderStore;
-        terminal.err(`The file ${path} ${problem.message}.`);
       } else throw problem;
       return EXIT_FAILED;
     }
@@ -123,78 +114,79 @@ function readArgs(args: readonly string[]) {
 }
 
 async function act(asked: Asked, terminal: Terminal): Promise<number> {
-  const { word, operand, login, file, headers } = asked;
-  const { environment } = terminal;
+  const { word, operand, login, file, headers, json } = asked;
+  const { environment, err, out } = terminal;
   const config = readConfig(
     file === undefined ? environment : { ...environment, ORDER_STORE: file },
   );
   const forwarded = forwardedOf(headers, config.gatewayForwardHeaders);
   const account = login && accountOf(login, forwarded);
-  const isInRedis = config.redisUrl !== null && file === undefined;
-  if (!isInRedis && config.orderStore === 'memory') {
-    terminal.err(IN_MEMORY);
+  const redisUrl = file === undefined ? config.redisUrl : null;
+  const { orderStore } = config;
+  if (redisUrl === null && orderStore === 'memory') {
+    err(IN_MEMORY);
     return EXIT_FAILED;
   }
+  const open = () =>
+    openOperatorRecords({
+      redisUrl,
+      orderStore,
+      prefix: config.redisPrefix,
+      redisReplicas: config.redisReplicas,
+      durability: config.redisDurability,
+      max: config.orderRecordsMax,
+      trailDays: config.orderTrailDays,
+      onWarn: err,
+    });
   const ofCase = CASES.find((each) => each === word);
-  if (ofCase) {
-    return runCase(
-      ofCase,
-      { ...asked, account },
-      isInRedis ? config : { ...config, redisUrl: null },
-      terminal,
-    );
-  }
-  if (isInRedis && config.redisUrl !== null) {
-    const { redisUrl: url, redisPrefix: prefix, redisReplicas } = config;
-    const redis = { url, prefix, redisReplicas, onWarn: terminal.err };
-    if (account) return reportFreed(await freeInRedis(redis, account), terminal);
-    if (word === 'copy' || word === 'move')
-      throw new UsageError('Redis has its own copies: name a file by --file.');
-    if (word === 'hold' || word === 'release') {
-      const replicas = await holdInRedis(redis, word === 'hold');
-      if (replicas === null) return reportSilence(terminal);
-      return reportHold(word, replicas > 0 ? null : NO_REPLICA, terminal);
-    }
-    return reportRedis(config, redis, asked, terminal);
-  }
-  const path = config.orderStore;
-  if (word === 'hold' || word === 'release') {
-    // Nothing is verified: an operator in an outage has no half minute.
-    setHold(path, word === 'hold');
-    return reportHold(word, config.redisUrl === null ? null : UNUSED, terminal);
-  }
-  if (word === 'copy') {
-    terminal.out(`${operand}: ${copyOrderFile(path, operand)} order records`);
-    return EXIT_OK;
-  }
-  if (word === 'move') {
-    const moved = moveOrderFile(path, operand, { clock: machineClock, onWarn: terminal.err });
-    terminal.out(`${operand}: ${moved} order records; restart the service with it as ORDER_STORE`);
-    return EXIT_OK;
-  }
-  const max = config.orderRecordsMax;
+  if (ofCase) return runCase(ofCase, { ...asked, account }, config, open, terminal);
+  const place = redisUrl === null ? orderStore : withoutPassword(redisUrl);
+  const isInUse = (config.redisUrl === null) === (redisUrl === null);
   using opened = new DisposableStack();
-  const database = opened.adopt(
-    openOrderDatabase({
-      path,
-      max,
-      clock: machineClock,
-      onWarn: terminal.err,
-      mustExist: true,
-      isInspection: true,
-    }),
-    (each) => each.close(),
-  );
-  if (account) return reportFreed(database.free(account), terminal);
-  if (word === 'complete') database.declareComplete();
-  if (word === 'incomplete') database.declareIncomplete();
-  const { held, degradedReason, gapReason: gap, isHeld } = database.run([]);
-  const refusal = degradedReason ?? (isHeld ? `orders are ${HELD}` : null);
-  const refused = config.redisUrl === null ? refusal : UNUSED;
-  const status = { place: path, records: held, refused, gap };
-  const text = `${path}: ${held} order records; ${refused ?? gap ?? TAKEN}`;
-  terminal.out(asked.json ? JSON.stringify(status) : text);
+  try {
+    const records = opened.adopt(await open(), (each) => each.close());
+    if (account) {
+      out(`${await records.free(account)} order records count for the account no more`);
+      return EXIT_OK;
+    }
+    if (word === 'hold' || word === 'release') {
+      const isHeard = await records.hold(word === 'hold');
+      return reportHold(word, isInUse ? (isHeard ? null : NO_REPLICA) : UNUSED, terminal);
+    }
+    if (word === 'copy' || word === 'move') {
+      if (!records.file) throw new UsageError('Redis has its own copies: name a file by --file.');
+      const isCopy = word === 'copy';
+      const moved = isCopy ? records.file.copyTo(operand) : records.file.moveTo(operand);
+      const then = isCopy ? '' : '; restart the service with it as ORDER_STORE';
+      out(`${operand}: ${moved} order records${then}`);
+      return EXIT_OK;
+    }
+    const isDeclared = word === 'complete' || word === 'incomplete';
+    const status = await records.status(isDeclared ? word : null);
+    const refusedFor = isInUse ? status.refusedFor : UNUSED;
+    out((json ? statusJson : statusText)(place, { ...status, refusedFor }));
+  } catch (problem) {
+    if (word !== 'status' || !(problem instanceof RecordsUnavailableError)) throw problem;
+    const silent = { place, records: null, refused: 'Redis does not answer', gap: null };
+    const text = `${place}: nothing is known of the order records, and no order is taken`;
+    out(json ? JSON.stringify(silent) : text);
+    return EXIT_FAILED;
+  }
+  // A file from before the Redis, or from a process that was started without it.
+  if (!json && redisUrl !== null && existsSync(orderStore)) out(`${orderStore}: ${UNUSED}`);
   return EXIT_OK;
+}
+
+function statusJson(place: string, { held, replicas, refusedFor, gap }: OperatorStatus): string {
+  const beside = replicas !== null && { replicas };
+  return JSON.stringify({ place, records: held, ...beside, refused: refusedFor, gap });
+}
+
+function statusText(place: string, { held, replicas, refusedFor, gap }: OperatorStatus): string {
+  const beside = replicas === null ? '' : `, replicas: ${replicas}`;
+  // A file's own reasons are whole sentences.
+  const refusal = replicas === null ? refusedFor : refusedFor && `no order is taken: ${refusedFor}`;
+  return `${place}: ${held} order records${beside}; ${refusal ?? gap ?? TAKEN}`;
 }
 
 /** `unheard`: why no process hears of it, so that in an outage nobody takes orders for held. */
@@ -215,46 +207,9 @@ function reportHold(
   return EXIT_OK;
 }
 
-/** Null where Redis does not answer. */
-function reportFreed(freed: number | null, terminal: Terminal): number {
-  if (freed === null) return reportSilence(terminal);
-  terminal.out(`${freed} order records count for the account no more`);
-  return EXIT_OK;
-}
-
-function reportSilence({ err }: Terminal): number {
-  err('Redis does not answer, so it may not be done: repeat it.');
-  return EXIT_FAILED;
-}
-
 const IN_MEMORY =
   'The order records are in the memory of the service, without a trail, and no command reaches them: name a file by --file or ORDER_STORE.';
 const TAKEN = 'orders are taken';
 const UNUSED = 'not in use, because REDIS_URL is set';
 const NO_REPLICA =
   'no replica is connected; REDIS_URL and REDIS_PREFIX must be those of the service';
-
-async function reportRedis(
-  config: Config,
-  redis: RedisStatusOptions,
-  { word, json }: Asked,
-  { out }: Terminal,
-): Promise<number> {
-  const { orderRecordsMax: max, redisDurability: durability } = config;
-  const declared = word === 'complete' || word === 'incomplete' ? word : null;
-  const status = await readRedisOrderStatus({ ...redis, max, durability, declared });
-  const place = withoutPassword(redis.url);
-  if (status === null) {
-    const silent = { place, records: null, refused: 'Redis does not answer', gap: null };
-    const text = `${place}: nothing is known of the order records, and no order is taken`;
-    out(json ? JSON.stringify(silent) : text);
-    return EXIT_FAILED;
-  }
-  const { held: records, replicas, refusedFor: refused, gap } = status;
-  const state = refused === null ? (gap ?? TAKEN) : `no order is taken: ${refused}`;
-  const text = `${place}: ${records} order records, replicas: ${replicas}; ${state}`;
-  out(json ? JSON.stringify({ place, records, replicas, refused, gap }) : text);
-  // A file from before the Redis, or from a process that was started without it.
-  if (!json && existsSync(config.orderStore)) out(`${config.orderStore}: ${UNUSED}`);
-  return EXIT_OK;
-}

@@ -121,7 +121,8 @@ export function createDomain(parts: DomainParts) {
     clock,
     pollsPerSecond: settings.gatewayPollsPerSecond,
   });
-  parts.stores.notices?.follow((told) => tell(told as Told));
+  const notices = parts.stores.replicas?.notices;
+  notices?.follow((told) => tell(told as Told));
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const needsKind = settings.orderKind === 'required';
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines, needsKind);
@@ -154,8 +155,7 @@ export function createDomain(parts: DomainParts) {
     /** False where other replicas may not know of it; told again, it does no harm. */
     async tell(told: Told): Promise<boolean> {
       tell(told);
-      const { notices } = parts.stores;
-      return notices === null || notices.tell(told);
+      return notices === undefined || notices.tell(told);
     },
     /** Called with the end of each field `login`. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>

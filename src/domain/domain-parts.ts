@@ -3,7 +3,7 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Log } from '../../lib/log.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { ClockSkew } from '../gateway/clock-skew.ts';
-import type { Stores } from '../store/open-stores.ts';
+import type { SharedStore } from '../store/shared-store.ts';
 import type { TradingLimiter } from './auth/limits.ts';
 import type { Verify } from './auth/verifier.ts';
 import type { CatalogsOptions } from './catalog/catalogs-options.ts';
@@ -34,7 +34,7 @@ export interface DomainSettings {
 export interface DomainParts {
   readonly client: GatewayClient;
   readonly logicalClock: LogicalClock;
-  readonly stores: Stores;
+  readonly stores: SharedStore;
   readonly limiter: TradingLimiter;
   readonly metrics: DomainMetrics;
   /** How far the gateway's clock is ahead of this machine's; null: not known yet. */

@@ -8,6 +8,7 @@ import { IS_NEW } from './order-records.ts';
 import { openOrderTrail, type TrailSettings } from './order-trail.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
 import type { SharedLimitsOptions } from './redis/shared-limits.ts';
+import type { SharedStore } from './shared-store.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
 import { StoreError } from './store-error.ts';
@@ -25,60 +26,53 @@ export interface StoreOptions
   readonly isInspection?: boolean;
 }
 
-/** The state that outlives a request. */
-export type Stores = Awaited<ReturnType<typeof openStores>>;
-
 /**
  * In Redis where replicas share; else this process's own, of which the order records may be a file.
  * Throws a StoreError where a named store cannot be used.
  */
-export async function openStores({ redisUrl: url, orderStore: path, ...given }: StoreOptions) {
-  const { isInspection = false, makesFolder = false, trailDays = 0, onWarn } = given;
-  const options = { ...given, uptimeMs: () => performance.now() };
+export async function openStores(options: StoreOptions): Promise<SharedStore> {
+  const { redisUrl: url } = options;
   try {
-    if (url === null) {
-      const isFile = path !== 'memory';
-      const isNew = isFile && !existsSync(path);
-      const made = isInspection ? 'later' : 'now';
-      if (isFile) await checkFilePath(path, makesFolder ? made : undefined);
-      // An inspection makes no file, which would belong to whoever ran it.
-      const records = await (isFile && !(isNew && isInspection)
-        ? openSqliteOrderRecords({ ...options, path })
-        : createMemoryOrderRecords(options));
-      if (isNew && !isInspection) onWarn(`${path} ${IS_NEW}`);
-      const known =
-        isFile && !isInspection ? await openKnownFile({ ...options, path: `${path}.known` }) : null;
-      const none = {
-        limits: null,
-        accountVersions: null,
-        notices: null,
-        redisIsUp: null,
-        redisReason: () => null,
-      };
-      const copies = known && createCatalogFiles(`${path}.catalogs`, options.clock);
-      const isKept = isFile && !isInspection && trailDays > 0;
-      const files = isKept ? trailFiles(path, trailDays, given.gatewaySkewMs) : null;
-      const trail = openOrderTrail(files, given);
-      const close = async () => {
-        await trail.close();
-        await known?.close();
-        await copies?.close();
-        await records.close();
-      };
-      return {
-        records,
-        trail,
-        ...none,
-        baselines: isFile ? createBaselineFiles(`${path}.baseline`) : createMemoryBaselines(),
-        catalogs: { versions: null, copies },
-        keys: known?.keys ?? null,
-        close,
-      };
-    }
+    if (url === null) return await openOwnStores(options);
     // Loaded only where there is a Redis, with all that it needs.
     const { openRedisStores } = await import('./redis/open-stores.ts');
-    return await openRedisStores({ ...options, url });
+    return await openRedisStores({ ...options, url, uptimeMs: () => performance.now() });
   } catch (error) {
     throw new StoreError(reasonOf(error), { cause: error });
   }
+}
+
+async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Promise<SharedStore> {
+  const { isInspection = false, makesFolder = false, trailDays = 0, onWarn } = given;
+  const options = { ...given, uptimeMs: () => performance.now() };
+  const isFile = path !== 'memory';
+  const isNew = isFile && !existsSync(path);
+  const made = isInspection ? 'later' : 'now';
+  if (isFile) await checkFilePath(path, makesFolder ? made : undefined);
+  // An inspection makes no file, which would belong to whoever ran it.
+  const records = await (isFile && !(isNew && isInspection)
+    ? openSqliteOrderRecords({ ...options, path })
+    : createMemoryOrderRecords(options));
+  if (isNew && !isInspection) onWarn(`${path} ${IS_NEW}`);
+  const known =
+    isFile && !isInspection ? await openKnownFile({ ...options, path: `${path}.known` }) : null;
+  const copies = known && createCatalogFiles(`${path}.catalogs`, options.clock);
+  const isKept = isFile && !isInspection && trailDays > 0;
+  const files = isKept ? trailFiles(path, trailDays, given.gatewaySkewMs) : null;
+  const trail = openOrderTrail(files, given);
+  const close = async () => {
+    await trail.close();
+    await known?.close();
+    await copies?.close();
+    await records.close();
+  };
+  return {
+    records,
+    trail,
+    baselines: isFile ? createBaselineFiles(`${path}.baseline`) : createMemoryBaselines(),
+    catalogs: { versions: null, copies },
+    keys: known?.keys ?? null,
+    replicas: null,
+    close,
+  };
 }

@@ -1,6 +1,5 @@
 import type { Account } from '../../lib/account.ts';
 import type { OrderRecord, RecordedOutcome, Settled } from './order-records.ts';
-import type { TrailStore } from './order-trail.ts';
 
 /** The outcome of an order that an operator has settled. */
 export type SettledOutcome = Exclude<RecordedOutcome, { kind: 'unknown' }> & {
@@ -20,17 +19,6 @@ export type SettleAnswer =
   | { readonly kind: 'none' }
   | { readonly kind: 'early'; readonly leftMs: number }
   | { readonly kind: 'known' | 'settled'; readonly record: OrderRecord };
-
-/** The order records and their trail for an operator's commands, beside the service that goes on using them. */
-export interface OperatorRecords {
-  find(account: Account, key: string): Promise<OrderRecord | null>;
-  /** Lists the orders of one account, or of all, or the unknown ones alone; some at a time, however many there are. */
-  list(account: Account | null, onlyUnknown: boolean): AsyncIterable<StoredOrder>;
-  /** Settles an order that is unknown, a minute after its deadline at the earliest. */
-  settle(request: SettleRequest): Promise<SettleAnswer>;
-  readonly trail: TrailStore;
-  close(): void;
-}
 
 /** Behind the deadline of an order an answer is read on for so long at the most. */
 export const LATE_ANSWER_MS = 60_000;

@@ -19,8 +19,8 @@ describeWithRedis('the stores in Redis', (serverPath) => {
         .split('\n').length;
     const before = await connections();
     await using stores = await openOnRedis(`${redis.url}/3`, { prefix: 'mine:' });
-    await stores.limits?.share(['requests a'], FIGURES);
-    stores.limits?.keys('token').add('key', Date.now() + 60_000);
+    await stores.replicas?.share(['requests a'], FIGURES);
+    stores.keys?.('token').add('key', Date.now() + 60_000);
     await stores.catalogs.versions?.put('version', 'text');
     await using other = await openOnRedis(`${redis.url}/3`, { prefix: 'mine:' });
     expect(await other.catalogs.versions?.get('version')).toBe('text');
@@ -82,7 +82,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await using stores = await openOnRedis(`${redis.url}/99`);
     await redis.start();
     await eventually(() => expect(stores.warnings).toContain('Redis has no such database'));
-    await stores.limits?.share(['requests a'], FIGURES);
+    await stores.replicas?.share(['requests a'], FIGURES);
     await stores.catalogs.versions?.put('version', 'text').catch(() => {});
     await expect(stores.records.reserve(request('1', 'k'))).rejects.toThrow('cannot be reached');
     expect(await redis.command('DBSIZE')).toBe(0);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { OperatorRecords } from '../../src/store/operator-records.ts';
 import type { OrderRecords, RecordedOutcome } from '../../src/store/order-records.ts';
-import type { OperatorRecords, SettledOutcome } from '../../src/store/settlement.ts';
+import type { SettledOutcome } from '../../src/store/settlement.ts';
 import { accountNamed } from '../support/accounts.ts';
 import { accepted, rejected, request, reserved, unknown } from './order-records-contract.ts';
 import { voidRequest } from './void-contract.ts';

@@ -48,7 +48,11 @@ export function createAccountServices(
   });
   accounts.on('positionsAnswered', (viewer, answer) => lists.positionsAnswered(viewer, answer));
   accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
-  const freshness = createAccountFreshness(accounts, logicalClock, stores.accountVersions);
+  const freshness = createAccountFreshness(
+    accounts,
+    logicalClock,
+    stores.replicas?.accountVersions ?? null,
+  );
   const board = createPositionsBoard(ledger, cacheBytes.positions);
   const sessions = createSessions({
     freshness,

@@ -1,21 +1,9 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
+import type { CopyStore, VersionStore } from '../../store/shared-store.ts';
 import type { Prover } from '../account/prover.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { VersionStore } from './sync/version-archive.ts';
-
-/** Keeps bytes beyond this process. Keys are letters, digits, `-` and `_`. */
-export interface CopyStore {
-  /** The largest that it takes. */
-  readonly maxBytes: number;
-  has(key: string): Promise<boolean>;
-  /** `leftMs`: how much longer they are kept. */
-  get(key: string): Promise<{ readonly bytes: Buffer; readonly leftMs: number } | null>;
-  /** False where another writes this very content, or did a moment ago. */
-  mayPut(key: string, content: string): Promise<boolean>;
-  put(key: string, bytes: Buffer, leftMs: number): Promise<void>;
-}
 
 /** The services and settings that the catalogs, and their parts, are made with. */
 export interface CatalogsOptions {

@@ -2,20 +2,11 @@ import DataLoader from 'dataloader';
 import type { Account } from '../../../lib/account.ts';
 import { type Clock, within } from '../../../lib/clock.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
+import type { AccountVersion, AccountVersions } from '../shared-store.ts';
 import type { RedisConnection } from './connection.ts';
 import type { OrderScripts } from './order-scripts.ts';
 import { answersIn, textIn } from './replies.ts';
 import { VERSIONS } from './scripts.ts';
-
-/** Tells a replica that an order on another one has changed an account, or may have. */
-export type AccountVersions = ReturnType<typeof createRedisAccountVersions>;
-
-export interface AccountVersion {
-  /** Another one whenever earlier versions, of whichever account, may have been lost. */
-  readonly epoch: string;
-  /** Null where no order changed the account within a day. */
-  readonly version: string | null;
-}
 
 // A read waits for it: a Redis that is slow must not make the facade slow.
 const TIMEOUT_MS = 200;
@@ -31,7 +22,7 @@ export function createRedisAccountVersions(
   clock: Clock,
   scripts: OrderScripts,
   timeoutMs = TIMEOUT_MS,
-) {
+): AccountVersions {
   /** A Redis that comes back may have lost its last writes, so each connection is an epoch of its own. */
   let connection = 0;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -64,8 +55,7 @@ export function createRedisAccountVersions(
   });
 
   return {
-    /** Rejects, and soon, where nobody can tell. */
-    async read(account: Account): Promise<AccountVersion> {
+    async read(account) {
       if (clock.now() < pausedUntilMs) throw new RecordsUnavailableError('Redis did not answer');
       return loader.load(account);
     },

@@ -1,4 +1,5 @@
 import { MAX_ALL_COPIES_BYTES, MAX_COPIES, MAX_COPY_BYTES } from '../catalog-files.ts';
+import type { SharedStore } from '../shared-store.ts';
 import type { RedisConnection } from './connection.ts';
 
 // A phone that was offline for longer loads the catalog anew, which takes a few seconds.
@@ -41,7 +42,10 @@ return 1
 const CLAIM_MS = 60_000;
 
 /** The catalogs that replicas share, over a connection of their own: an answer has megabytes, and nothing else may wait for it. */
-export function createRedisCatalogs(redis: RedisConnection, prefix: string) {
+export function createRedisCatalogs(
+  redis: RedisConnection,
+  prefix: string,
+): SharedStore['catalogs'] {
   /** Entries of one kind, of which the newest stay. */
   function entries(name: string, maxCount: number, maxBytes: number) {
     const keyOf = (key: string) => `${prefix}${name}:${key}`;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
+import type { Notices } from '../shared-store.ts';
 import type { RedisConnection } from './connection.ts';
 
 // A replica that was away for longer reads everything anew.
@@ -26,8 +27,12 @@ table.insert(notices, 1, redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] 
 return notices
 `;
 
-/** Changes that one replica was told, for the others: they look twice a second, so that a connection that breaks loses none. */
-export function createRedisNotices(redis: RedisConnection, prefix: string, clock: Clock) {
+/** The other replicas look twice a second, so that a connection that breaks loses no notice. */
+export function createRedisNotices(
+  redis: RedisConnection,
+  prefix: string,
+  clock: Clock,
+): Notices & { close(): void } {
   const key = `${prefix}notices`;
   const own = randomUUID();
   let seen = '+inf';
@@ -44,8 +49,7 @@ export function createRedisNotices(redis: RedisConnection, prefix: string, clock
   }
 
   return {
-    /** False where Redis may not have taken it. */
-    tell(notice: object): Promise<boolean> {
+    tell(notice) {
       const text = JSON.stringify({ from: own, id: randomUUID(), notice });
       const told = redis.run(TELL, [key], [text, KEPT_MS, MAX_KEPT]);
       return told.then(
@@ -53,8 +57,7 @@ export function createRedisNotices(redis: RedisConnection, prefix: string, clock
         () => false,
       );
     },
-    /** Calls it with each notice of another replica from now on. */
-    follow(hear: (notice: unknown) => void): void {
+    follow(hear) {
       const next = () => {
         if (isOver) return;
         // Redis' own trouble is told where it is met.
@@ -64,7 +67,7 @@ export function createRedisNotices(redis: RedisConnection, prefix: string, clock
       };
       next();
     },
-    close(): void {
+    close() {
       isOver = true;
     },
   };

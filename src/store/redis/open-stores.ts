@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Baselines } from '../baselines.ts';
-import type { OrderRecords } from '../order-records.ts';
 import { openOrderTrail, type TrailSettings } from '../order-trail.ts';
+import type { SharedStore } from '../shared-store.ts';
 import { createRedisCatalogs } from './catalogs.ts';
 import { connectRedis, REDIS_TIMEOUT_MS, type RedisConnection } from './connection.ts';
 import { createRedisNotices } from './notices.ts';
@@ -13,7 +13,7 @@ import { redisTrail } from './trail.ts';
 /** Opens the state that replicas share. */
 export async function openRedisStores(
   given: RedisOrderRecordsOptions & SharedLimitsOptions & TrailSettings,
-) {
+): Promise<SharedStore> {
   const { onWarn, onFailed, prefix } = given;
   const health = createRedisHealth({ onWarn, onFailed });
   const options = { ...given, health };
@@ -42,21 +42,18 @@ export async function openRedisStores(
   const resources = opened.move();
   const limits = createSharedLimits(redis, health, given);
   return {
-    records: records as OrderRecords,
+    records,
     trail,
-    /** The counts of limits, shared by all replicas. */
-    limits,
-    /** The known keys of one kind. */
     keys: limits.keys,
     baselines: createRedisBaselines(redis, prefix),
     catalogs: createRedisCatalogs(bulk, prefix),
-    /** The versions of accounts, which the orders of all replicas advance. */
-    accountVersions: records.versions,
-    notices,
-    /** Whether Redis takes commands. */
-    redisIsUp: records.redisIsUp,
-    /** Why Redis counts no limits, or lacks the replicas without which no order is sent; null while neither is so. */
-    redisReason: () => limits.degradedReason() ?? records.copiesReason(),
+    replicas: {
+      share: limits.share,
+      accountVersions: records.versions,
+      notices,
+      isUp: records.redisIsUp,
+      degradedReason: () => limits.degradedReason() ?? records.copiesReason(),
+    },
     close: () => resources.disposeAsync(),
   };
 }

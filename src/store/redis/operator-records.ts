@@ -1,7 +1,15 @@
+import type { OperatorRecords } from '../operator-records.ts';
 import { RecordsUnavailableError, recordId } from '../order-records.ts';
-import { agree, isSettled, LATE_ANSWER_MS, type OperatorRecords } from '../settlement.ts';
+import { agree, isSettled, LATE_ANSWER_MS } from '../settlement.ts';
 import { NotCopiedError, shortOf } from './copies.ts';
-import { connectOperator, type RedisStatusOptions } from './order-status.ts';
+import {
+  connectOperator,
+  DECLARE,
+  FREE,
+  HOLD,
+  type RedisOperatorOptions,
+  readOrderStatus,
+} from './order-status.ts';
 import { keyOfRecord, readRecord } from './record-answers.ts';
 import { figureIn, textIn } from './replies.ts';
 import { COMMON } from './scripts.ts';
@@ -13,10 +21,10 @@ const FIELDS = 8;
 
 /** The order records of all replicas that share a Redis, for operators. */
 export async function operatorRedis(
-  options: RedisStatusOptions,
-  trailDays: number,
+  options: RedisOperatorOptions & { readonly trailDays: number },
 ): Promise<OperatorRecords> {
-  const { scripts, writes, close } = await connectOperator(options);
+  const connected = await connectOperator(options);
+  const { scripts, writes, close } = connected;
   return {
     async find(account, key) {
       const keys = scripts.keysOf({ account, key });
@@ -52,7 +60,24 @@ export async function operatorRedis(
       const isSo = isSettled(record.outcome) && agree(record.outcome, outcome);
       return { kind: isSo ? 'settled' : 'known', record };
     },
-    trail: redisTrail(scripts, trailDays),
+    async status(declared) {
+      if (declared !== null) {
+        const { copied } = await writes.runCopied(DECLARE, [declared === 'complete' ? 0 : 2], []);
+        await copied();
+      }
+      return readOrderStatus(connected, options);
+    },
+    async free(account) {
+      const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(account)));
+      return figureIn(freed);
+    },
+    async hold(toHold) {
+      const { answer, copied } = await writes.runCopied(HOLD, [toHold ? 1 : 0], []);
+      await copied();
+      return figureIn(answer[1]) > 0;
+    },
+    trail: redisTrail(scripts, options.trailDays),
+    file: null,
     close,
   };
 }

@@ -1,12 +1,11 @@
-import type { Account } from '../../../lib/account.ts';
+import type { OperatorStatus } from '../operator-records.ts';
 import { gapReason } from '../order-gap.ts';
-import { HELD, RecordsUnavailableError } from '../order-records.ts';
-import { StoreError } from '../store-error.ts';
+import { HELD } from '../order-records.ts';
 import { connectRedis, type RedisConnectionOptions } from './connection.ts';
-import { type CopiedScripts, copiedScripts } from './copied-scripts.ts';
-import { NotCopiedError, shortOf, watchCopies } from './copies.ts';
+import { copiedScripts } from './copied-scripts.ts';
+import { shortOf, watchCopies } from './copies.ts';
 import { type Durability, forgetfulness } from './durability.ts';
-import { type OrderScripts, orderScripts } from './order-scripts.ts';
+import { orderScripts } from './order-scripts.ts';
 import { momentIn } from './record-answers.ts';
 import { figureIn } from './replies.ts';
 import { COMMON } from './scripts.ts';
@@ -16,11 +15,12 @@ export interface RedisStatusOptions extends RedisConnectionOptions {
   readonly redisReplicas: number | null;
 }
 
-interface RedisOrderStatusOptions extends RedisStatusOptions {
+export interface RedisOperatorOptions extends RedisStatusOptions {
   readonly max: number;
   readonly durability: Durability;
-  readonly declared?: 'complete' | 'incomplete' | null;
 }
+
+export type RedisOperator = Awaited<ReturnType<typeof connectOperator>>;
 
 const COPIED_MS = 800;
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -28,77 +28,32 @@ const REFUSALS: Readonly<Record<string, string>> = {
   recovering: 'the order records are being written back to Redis',
 };
 
-/**
- * Asks Redis about the order records without joining the replicas, once it has heard the operator's word on whether
- * some are missing; null where it does not answer.
- */
-export function readRedisOrderStatus({
-  max,
-  durability,
-  declared = null,
-  ...connection
-}: RedisOrderStatusOptions) {
-  return asked(connection, async (scripts, writes) => {
-    if (declared !== null) {
-      const { copied } = await writes.runCopied(DECLARE, [declared === 'complete' ? 0 : 2], []);
-      await copied();
-    }
-    const probe = `${scripts.marker}:probe`;
-    const [status, held, replicas, refusal, durable, missing, until, isHeld, connected, wanted] =
-      await scripts.run(STATUS, [], [probe]);
-    const isFull = figureIn(held) >= max;
-    const reasons = [
-      refusal ? `Redis refuses to write: ${refusal}` : null,
-      REFUSALS[String(status)] ?? null,
-      durability === 'required' ? forgetfulness(durable) : null,
-      isHeld === 1 ? HELD : null,
-      connection.redisReplicas !== 0 && figureIn(connected) < figureIn(wanted)
-        ? shortOf(figureIn(connected), figureIn(wanted))
-        : null,
-      isFull ? `all ${max} order records are in use` : null,
-      figureIn(replicas) === 0 ? 'no replica is connected to Redis' : null,
-    ];
-    return {
-      held: figureIn(held),
-      /** The number of replicas that have sent a heartbeat lately. */
-      replicas: figureIn(replicas),
-      /** Why orders are refused whose keys were made before a gap of the records; null where there is none. */
-      gap: missing === 1 ? gapReason('the order records in Redis', momentIn(until)) : null,
-      /** The reason for which all orders are refused; null while they are taken. */
-      refusedFor: reasons.find((reason) => reason !== null) ?? null,
-    };
-  });
-}
-
-/** How many records count for the account no more; null where Redis does not answer. */
-export function freeInRedis(redis: RedisStatusOptions, account: Account): Promise<number | null> {
-  return asked(redis, async (scripts) => {
-    const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(account)));
-    return figureIn(freed);
-  });
-}
-
-/** The number of replicas that hear of it; null where Redis does not answer. */
-export function holdInRedis(redis: RedisStatusOptions, toHold: boolean): Promise<number | null> {
-  return asked(redis, async (_, writes) => {
-    const { answer, copied } = await writes.runCopied(HOLD, [toHold ? 1 : 0], []);
-    await copied();
-    return figureIn(answer[1]);
-  });
-}
-
-async function asked<T>(
-  connection: RedisStatusOptions,
-  ask: (scripts: OrderScripts, writes: CopiedScripts) => Promise<T>,
-): Promise<T | null> {
-  try {
-    using operator = await connectOperator(connection);
-    return await ask(operator.scripts, operator.writes);
-  } catch (error) {
-    if (error instanceof NotCopiedError) throw new StoreError(`${error.message}: repeat it`);
-    if (error instanceof RecordsUnavailableError) return null;
-    throw error;
-  }
+/** Asks Redis about the order records without joining the replicas. */
+export async function readOrderStatus(
+  { scripts }: RedisOperator,
+  { max, durability, redisReplicas }: RedisOperatorOptions,
+): Promise<OperatorStatus> {
+  const probe = `${scripts.marker}:probe`;
+  const [status, held, replicas, refusal, durable, missing, until, isHeld, connected, wanted] =
+    await scripts.run(STATUS, [], [probe]);
+  const isFull = figureIn(held) >= max;
+  const reasons = [
+    refusal ? `Redis refuses to write: ${refusal}` : null,
+    REFUSALS[String(status)] ?? null,
+    durability === 'required' ? forgetfulness(durable) : null,
+    isHeld === 1 ? HELD : null,
+    redisReplicas !== 0 && figureIn(connected) < figureIn(wanted)
+      ? shortOf(figureIn(connected), figureIn(wanted))
+      : null,
+    isFull ? `all ${max} order records are in use` : null,
+    figureIn(replicas) === 0 ? 'no replica is connected to Redis' : null,
+  ];
+  return {
+    held: figureIn(held),
+    replicas: figureIn(replicas),
+    gap: missing === 1 ? gapReason('the order records in Redis', momentIn(until)) : null,
+    refusedFor: reasons.find((reason) => reason !== null) ?? null,
+  };
 }
 
 /** An operator's connection, which joins no replicas of ours and waits for those of Redis. */
@@ -147,13 +102,13 @@ return {'declared'}
 `;
 
 /** ARGV: 1 where no replica may send an order from its next heartbeat on, else 0. */
-const HOLD = `${COMMON}
+export const HOLD = `${COMMON}
 redis.call('HSET', marker, 'held', ARGV[1])
 return {'held', ${REPLICAS}}
 `;
 
 /** KEYS 5 and on: an account's records, which count for it no more, those of rejected orders last; their keys stay used up. */
-const FREE = `
+export const FREE = `
 local freed = redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[6])
 redis.call('DEL', KEYS[5], KEYS[6], KEYS[7])
 return {'freed', freed}

@@ -1,8 +1,9 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { StoreError } from '../store-error.ts';
 
 /** A file cannot be used safely; the message continues a sentence that begins with its path. */
-export class SqliteFileError extends Error {
+export class SqliteFileError extends StoreError {
   override readonly name = 'SqliteFileError';
   /** True where the content is damaged, which does not pass by itself. */
   readonly isDamage: boolean;

@@ -7,7 +7,7 @@ import { createAccountFreshness } from '../../../src/domain/account/account-fres
 import { createAccountServices } from '../../../src/domain/account/account-services.ts';
 import type { DomainParts } from '../../../src/domain/domain-parts.ts';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
-import type { AccountVersion } from '../../../src/store/redis/account-versions.ts';
+import type { AccountVersion } from '../../../src/store/shared-store.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Follower } from '../positions/follower.ts';
@@ -29,7 +29,9 @@ async function open() {
     logicalClock,
     log: { error() {} },
     stores: {
-      accountVersions: { read: async () => state.stored ?? Promise.reject(new Error('away')) },
+      replicas: {
+        accountVersions: { read: async () => state.stored ?? Promise.reject(new Error('away')) },
+      },
     },
     metrics: {
       sessionReads: count('read'),

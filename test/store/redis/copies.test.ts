@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { closingOf } from '../../../src/store/order-records.ts';
-import { operatorRedis } from '../../../src/store/redis/operator-records.ts';
-import { holdInRedis } from '../../../src/store/redis/order-status.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -14,7 +12,7 @@ import { accepted, request, reserved } from '../order-records-contract.ts';
 import { booked, LONG_OVER_MS } from '../settlement-contract.ts';
 import { voidRequest } from '../void-contract.ts';
 import { atBoard, failOver, startCopiedRedis } from './failovers.ts';
-import { MARKER, openReadyReplica, PREFIX, twoBeats } from './replica.ts';
+import { MARKER, openOperator, openReadyReplica, PREFIX, twoBeats } from './replica.ts';
 
 const ROUNDS = inFull(60, 2);
 /** As the service has them, but for a replica of ours that has left being waited for no longer. */
@@ -24,8 +22,7 @@ const SHORT = '0 of 1 replicas of Redis';
 const DOUBTED = { account: accountNamed('1'), key: 'doubted', outcome: booked };
 
 async function operatorOf({ url }: TestRedis) {
-  const connection = { url, prefix: 'trading-graph:', redisReplicas: null, onWarn() {} };
-  const operator = await operatorRedis(connection, 1);
+  const operator = await openOperator(url);
   return { ...operator, [Symbol.dispose]: operator.close };
 }
 
@@ -64,9 +61,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     expect(one.records.copiesReason()).toBe(null);
     await copies[0]?.redis.kill();
     await eventually(() => one.records.copiesReason()?.includes(SHORT) === true);
-    const connection = { url: primary.url, prefix: 'trading-graph:', onWarn() {} };
-    const held = holdInRedis({ ...connection, redisReplicas: null }, false);
-    await expect(held).rejects.toThrow(/^0 of 1 replicas of Redis have it in time: repeat it/);
+    await expect(operator.hold(false)).rejects.toThrow(/^0 of 1 replicas of Redis have it in time/);
     await expect(operator.settle(DOUBTED)).rejects.toThrow(SHORT);
     expect(await operator.find(DOUBTED.account, DOUBTED.key)).toMatchObject({ outcome: null });
     // A start with nothing but Redis to go by, and one after Redis was emptied.

@@ -45,7 +45,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     expect(await stores.records.voidKey(voidRequest('1', 'closed'))).toMatchObject({
       voided: true,
     });
-    await stores.limits?.share(['requests a'], FIGURES);
+    await stores.replicas?.share(['requests a'], FIGURES);
     const known = stores.keys?.('token');
     known?.add('key', Date.now() + 60_000);
     expect(await known?.has('key')).toBe(true);
@@ -58,7 +58,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     expect(await other.records.reserve(request('1', 'kept'))).toMatchObject({ reserved: false });
     await other.close();
     await eventually(() => expect(stores.records.degradedReason()).toBe(null));
-    expect(stores.limits?.degradedReason()).toBe(null);
+    expect(stores.replicas?.degradedReason()).toBe(null);
     expect(await redis.command('ACL', 'LOG')).toEqual([]);
 
     await using stranger = await openOnRedis(url, { prefix: 'other:' });
@@ -124,7 +124,7 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
       await promoted.command('REPLICAOF', 'NO', 'ONE');
       // No connection breaks with it.
       await old.command('REPLICAOF', '127.0.0.1', new URL(promoted.url).port);
-      await stores.limits?.share(['requests a'], FIGURES);
+      await stores.replicas?.share(['requests a'], FIGURES);
       await eventually(() => reserved(stores.records, '1', key));
       expect(await promoted.command('EXISTS', `trading-graph:{orders}:record:1:${key}`)).toBe(1);
     }

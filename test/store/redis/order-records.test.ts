@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../../src/store/order-records.ts';
 import { shareOf } from '../../../src/store/record-shares.ts';
-import { operatorRedis } from '../../../src/store/redis/operator-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -17,7 +16,14 @@ import {
 } from '../order-records-contract.ts';
 import { booked, itIsSettledByOperators, LONG_OVER_MS } from '../settlement-contract.ts';
 import { itVoidsKeys } from '../void-contract.ts';
-import { openReadyReplica, openReplica, PREFIX, restMs, twoBeats } from './replica.ts';
+import {
+  openOperator,
+  openReadyReplica,
+  openReplica,
+  PREFIX,
+  restMs,
+  twoBeats,
+} from './replica.ts';
 
 /** Of a worker, so that it ends where each is refused at once. */
 const MAX_RESERVATIONS = 100_000;
@@ -42,8 +48,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     const bounds = { max: 2_000, maxPerAccount: 2_000 };
     const maker = await openReadyReplica(url, bounds);
     const other = await openReadyReplica(url, bounds);
-    const of = { url, prefix: 'trading-graph:', redisReplicas: null, onWarn() {} };
-    const operator = await operatorRedis(of, 1);
+    const operator = await openOperator(url);
     return {
       replicas: [maker.records, other.records],
       operator,
@@ -66,8 +71,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
         unknown,
       );
     }
-    const of = { url: redis.url, prefix: 'trading-graph:', redisReplicas: null, onWarn() {} };
-    const operator = await operatorRedis(of, 1);
+    const operator = await openOperator(redis.url);
     const account = accountNamed('1');
     await operator.settle({ account, key: 'k', outcome: booked });
     expect(await other.records.find(account, 'k')).toMatchObject({ outcome: booked });

@@ -1,4 +1,5 @@
 import { systemClock } from '../../../lib/clock.ts';
+import { openOperatorRecords } from '../../../src/store/open-operator-records.ts';
 import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
 import {
   openRedisOrderRecords,
@@ -79,4 +80,18 @@ export async function twoBeats(redis: TestRedis): Promise<void> {
     const before = Math.max(...(await scores()));
     await eventually(async () => (await scores()).every((score) => score > before));
   }
+}
+
+/** The commands of an operator. */
+export function openOperator(redisUrl: string) {
+  return openOperatorRecords({
+    redisUrl,
+    orderStore: 'memory',
+    prefix: 'trading-graph:',
+    redisReplicas: null,
+    durability: 'wished',
+    max: 2_000,
+    trailDays: 1,
+    onWarn() {},
+  });
 }

@@ -1,12 +1,7 @@
 import type { Log } from '../../../../lib/log.ts';
+import type { VersionStore } from '../../../store/shared-store.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import { type CatalogChanges, changesTo } from './history.ts';
-
-/** Stores catalogs for all replicas, to compute changes since versions that another served. Keys are this process's text. */
-export interface VersionStore {
-  put(key: string, text: string): Promise<void>;
-  get(key: string): Promise<string | null>;
-}
 
 // The format of a version; no other client input may become part of a key.
 const VERSION = /^[\w-]{22}$/;

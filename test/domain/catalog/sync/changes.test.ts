@@ -4,8 +4,8 @@ import type { CatalogVersion } from '../../../../src/domain/catalog/catalog-vers
 import { buildVersion } from '../../../../src/domain/catalog/catalog-version.ts';
 import type { CatalogChanges } from '../../../../src/domain/catalog/sync/history.ts';
 import { createHistory } from '../../../../src/domain/catalog/sync/history.ts';
-import type { VersionStore } from '../../../../src/domain/catalog/sync/version-archive.ts';
 import type { Instrument } from '../../../../src/gateway/model.ts';
+import type { VersionStore } from '../../../../src/store/shared-store.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { turnsDuring } from '../../../support/turns.ts';
 import { openCatalogWorld } from '../catalog-world.ts';

@@ -1,0 +1,23 @@
+import type { OperatorRecords } from './operator-records.ts';
+import type { Durability } from './redis/durability.ts';
+import { operatorFile } from './sqlite/operator-records.ts';
+
+export interface OperatorOptions {
+  /** Null where the records are in a file. */
+  readonly redisUrl: string | null;
+  readonly orderStore: string;
+  readonly prefix: string;
+  readonly redisReplicas: number | null;
+  readonly durability: Durability;
+  readonly max: number;
+  readonly trailDays: number;
+  readonly onWarn: (message: string) => void;
+}
+
+/** Opens the order records that the configuration names, for an operator. */
+export async function openOperatorRecords(options: OperatorOptions): Promise<OperatorRecords> {
+  const { redisUrl: url, orderStore: path } = options;
+  if (url === null) return operatorFile({ ...options, path });
+  const { operatorRedis } = await import('./redis/operator-records.ts');
+  return operatorRedis({ ...options, url });
+}
