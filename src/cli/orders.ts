@@ -140,6 +140,10 @@ async function act(asked: Asked, terminal: Terminal): Promise<number> {
     });
   const ofCase = CASES.find((each) => each === word);
   if (ofCase) return runCase(ofCase, { ...asked, account }, config, open, terminal);
+  const isOfFile = word === 'copy' || word === 'move';
+  if (isOfFile && redisUrl !== null) {
+    throw new UsageError('Redis has its own copies: name a file by --file.');
+  }
   const place = redisUrl === null ? orderStore : withoutPassword(redisUrl);
   const isInUse = (config.redisUrl === null) === (redisUrl === null);
   using opened = new DisposableStack();
@@ -153,8 +157,7 @@ async function act(asked: Asked, terminal: Terminal): Promise<number> {
       const isHeard = await records.hold(word === 'hold');
       return reportHold(word, isInUse ? (isHeard ? null : NO_REPLICA) : UNUSED, terminal);
     }
-    if (word === 'copy' || word === 'move') {
-      if (!records.file) throw new UsageError('Redis has its own copies: name a file by --file.');
+    if (records.file && isOfFile) {
       const isCopy = word === 'copy';
       const moved = isCopy ? records.file.copyTo(operand) : records.file.moveTo(operand);
       const then = isCopy ? '' : '; restart the service with it as ORDER_STORE';
