@@ -22,7 +22,6 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     ledger: [['scripts/ledger.ts']],
     fuzz: [['scripts/fuzz.ts']],
     'fault-scenarios': [['scripts/fault-scenarios.ts']],
-    vectors: [['scripts/vectors.ts']],
     tests: [['scripts/repeat-tests.ts']],
   },
   bundle: { program: [['image/bundle.ts', '.']], package: [['image/pack.ts']] },

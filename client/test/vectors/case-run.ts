@@ -41,13 +41,11 @@ const SEEN_MS = 1_000;
 const DATE_MS = 1_000;
 /** The server allows for clocks of its replicas that differ. */
 const SINCE_MS = 4_000;
-const [REST, WAIT] = [{ must: 'rest' }, { do: 'wait' }];
 const SENT = { place: /order: place(?!d)/, void: /order: void/, ask: /order: placed/ } as const;
 
 /** Plays one case to a client of TypeScript. */
 export class CaseRun {
-  /** The steps so far. */
-  readonly played: Step[] = [];
+  #steps = 0;
   readonly #fake: Fake;
   readonly #event: object;
   #client: Client;
@@ -75,39 +73,29 @@ export class CaseRun {
   }
 
   async play({ steps, random = 0.5 }: Case): Promise<void> {
-    this.network.random = random;
-    for (const step of steps) await this.step(step);
-    await this.end();
+    this.#network.random = random;
+    for (const step of steps) await this.#step(step);
+    await this.#end();
   }
 
-  async step(step: Step): Promise<void> {
+  async #step(step: Step): Promise<void> {
     const name = step.do ?? step.must ?? '';
     const play = step.do === undefined ? this.#must[name] : this.#do[name];
     if (play === undefined) throw new Error(`No client knows the step ${name}.`);
-    this.played.push(step);
+    this.#steps += 1;
     try {
       await play(step);
       await this.#pass(0);
     } catch (error) {
-      const at = `Step ${this.played.length}, ${JSON.stringify(step)}`;
+      const at = `Step ${this.#steps}, ${JSON.stringify(step)}`;
       throw new Error(`${at}: ${(error as Error).message}`);
     }
   }
 
-  async end(): Promise<void> {
+  async #end(): Promise<void> {
     this.#client.dispose();
     await this.#pass(0);
-    expect(this.network.pending, 'tasks, lines and listeners that are left').toBe(0);
-  }
-
-  /** The next request about an order, if one comes in this time. */
-  async nextOrder(ms: number): Promise<FakeRequest | undefined> {
-    const { tried } = this.network;
-    const waiting = () => this.#unmet(/order: /)[0];
-    await this.#pass(ms, () => waiting() !== undefined);
-    const isQuiet = tried === this.network.tried && this.#unmet(/./).length === 0;
-    if (waiting() === undefined) this.played.push({ ...(isQuiet ? REST : WAIT), ms });
-    return waiting();
+    expect(this.#network.pending, 'tasks, lines and listeners that are left').toBe(0);
   }
 
   readonly #do: Readonly<Record<string, (step: Step) => unknown>> = {
@@ -123,16 +111,16 @@ export class CaseRun {
     complete: ({ errors }) => this.#last.end(errors as readonly object[] | undefined),
     cut: ({ code }) => this.#last.cut(code as number | undefined),
     wait: ({ ms }) => this.#pass(ms as number),
-    handshakes: ({ as }) => Object.assign(this.network, { handshake: as }),
-    streams: ({ as }) => Object.assign(this.network, { hasStreams: as === 'open' }),
+    handshakes: ({ as }) => Object.assign(this.#network, { handshake: as }),
+    streams: ({ as }) => Object.assign(this.#network, { hasStreams: as === 'open' }),
     network: ({ is }) => {
-      if (is === 'back') this.network.comeBack('online');
-      else Object.assign(this.network, { reach: is });
+      if (is === 'back') this.#network.comeBack('online');
+      else Object.assign(this.#network, { reach: is });
     },
-    platform: ({ online }) => Object.assign(this.network, { isOnline: online }),
-    app: ({ is }) => (is === 'hidden' ? this.network.hide() : this.network.comeBack()),
-    clock: (step) => Object.assign(this.network, { deviceAheadMs: step.aheadMs }),
-    store: ({ as }) => Object.assign(this.network, { store: as }),
+    platform: ({ online }) => Object.assign(this.#network, { isOnline: online }),
+    app: ({ is }) => (is === 'hidden' ? this.#network.hide() : this.#network.comeBack()),
+    clock: (step) => Object.assign(this.#network, { deviceAheadMs: step.aheadMs }),
+    store: ({ as }) => Object.assign(this.#network, { store: as }),
     token: ({ ends, renewal }) => {
       if (ends === undefined) Object.assign(this.#fake.market, { renewal });
       else return this.#fake.market.endToken(renewal as 'another' | undefined);
@@ -152,7 +140,7 @@ export class CaseRun {
     },
     tap: (step) => this.#tap(step),
     kill: () => {
-      this.network.kill();
+      this.#network.kill();
       this.#resumed = null;
     },
     start: () => {
@@ -185,18 +173,18 @@ export class CaseRun {
       await this.#within(step, () => subscriptions.length > this.#subscribed);
       const last = this.#last;
       this.#subscribed = subscriptions.length;
-      this.#tried = this.network.tried;
+      this.#tried = this.#network.tried;
       if (after !== undefined) expect(last.variables.after, 'after').toBe(after);
       if (over !== undefined) expect(last.over).toBe(over);
       if (token !== undefined) expect(last.token).toBe(`token-${token}`);
       if (list !== undefined) expect(last.query).toContain(`${list}Changes`);
     },
     try: async (step) => {
-      await this.#within(step, () => this.network.tried > this.#tried);
-      this.#tried = this.network.tried;
+      await this.#within(step, () => this.#network.tried > this.#tried);
+      this.#tried = this.#network.tried;
     },
     rest: async ({ ms }) => {
-      const count = () => [this.network.tried, this.#unmet(/./).length];
+      const count = () => [this.#network.tried, this.#unmet(/./).length];
       const before = count();
       await this.#pass(ms as number);
       expect(count(), 'lines and requests').toEqual(before);
@@ -237,7 +225,6 @@ export class CaseRun {
     renewals: ({ times }) => expect(this.#fake.market.renewals).toBe(times),
     'be signed out': () => expect(this.#signedOut).toBe(1),
     changes: (step) => this.#request(/query TradingGraphCatalog(?:Ids)?\(/, step),
-    page: (step) => this.#request(/TradingGraphCatalogPart/, step),
     hold: async ({ must: _, instruments, ...more }) => {
       const { catalog } = this.#client;
       if (instruments !== undefined)
@@ -247,21 +234,8 @@ export class CaseRun {
     load: ({ succeeds }) => expect(this.#isLoaded).toBe(succeeds),
   };
 
-  get network(): FakeNetwork {
+  get #network(): FakeNetwork {
     return this.#fake.market.network;
-  }
-
-  get renewals(): number {
-    return this.#fake.market.renewals;
-  }
-
-  get taps(): readonly Tap[] {
-    return this.#taps;
-  }
-
-  /** The orders that the present run of the app has found; null while it has not. */
-  get resumed(): readonly ResumedOrder[] | null {
-    return this.#resumed;
   }
 
   get #last(): FakeSubscription {
@@ -271,17 +245,17 @@ export class CaseRun {
   }
 
   #kept(): number[] {
-    const stored = [...this.network.texts.keys()].filter((name) => name.startsWith('orders/'));
-    return stored.map((name) => this.keyNumber(name.replace(/.*\//, '')));
+    const stored = [...this.#network.texts.keys()].filter((name) => name.startsWith('orders/'));
+    return stored.map((name) => this.#keyNumber(name.replace(/.*\//, '')));
   }
 
   #pass(ms: number, isOver?: () => boolean): Promise<boolean> {
-    return this.network.time.pass(ms, isOver);
+    return this.#network.time.pass(ms, isOver);
   }
 
   /** A step that is not to come at once comes within a minute; `atLeastMs` is how long it must not. */
   async #within({ withinMs = MINUTE_MS, atLeastMs = 0 }: Step, isOver: () => boolean) {
-    const { time } = this.network;
+    const { time } = this.#network;
     const beganMs = time.uptimeMs;
     expect(await this.#pass(withinMs as number, isOver), 'it comes in time').toBe(true);
     expect(time.uptimeMs - beganMs).toBeGreaterThanOrEqual(atLeastMs as number);
@@ -343,7 +317,7 @@ export class CaseRun {
   ) {
     const { variables } = await this.#request(SENT[kind], { ...step });
     const input = Object(variables.input) as Step;
-    expect(this.keyNumber(String(variables.key ?? input.idempotencyKey)), 'the key').toBe(key);
+    expect(this.#keyNumber(String(variables.key ?? input.idempotencyKey)), 'the key').toBe(key);
     const tapMs = this.#taps.at(-1)?.atMs ?? 0;
     const isNear = (sent: unknown, wanted: unknown, roomMs: number) => {
       if (wanted === undefined) return;
@@ -381,7 +355,7 @@ export class CaseRun {
     const resumed = key === undefined ? undefined : this.#resumedBy(key).ticket;
     const maxWaitMs = waitMs === undefined ? {} : { maxWaitMs: waitMs as number };
     const ticket = before ?? resumed ?? this.#client.orders.ticket(maxWaitMs);
-    const own: Tap = { ticket, atMs: this.network.serverMs, words: [], outcome: null };
+    const own: Tap = { ticket, atMs: this.#network.serverMs, words: [], outcome: null };
     this.#taps.push(own);
     const options = {
       onProgress(word: string) {
@@ -417,7 +391,7 @@ export class CaseRun {
   }
 
   /** Keys are numbered as they come. */
-  keyNumber(key: string): number {
+  #keyNumber(key: string): number {
     if (!this.#keys.includes(key)) this.#keys.push(key);
     return this.#keys.indexOf(key) + 1;
   }
