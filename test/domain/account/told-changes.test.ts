@@ -55,6 +55,9 @@ test('a group that is told has its catalog fetched anew once, for whoever follow
   );
   expect((await world.read(world.demo)).version).not.toBe(version);
   expect(world.fetches()).toBe(before + 1);
+  await world.clock.advance(1_000);
+  await new Promise(setImmediate);
+  expect(world.reads()).toBe(1);
 });
 
 test('a catalog that was asked for just before, or in vain, is fetched anew a while later by its next reader', async () => {
