@@ -7,12 +7,12 @@ import { overLimit } from '../operation/over-limit-error.ts';
 import type { EventResults } from './event-results.ts';
 
 /** The events, as other plugins may hand them on; or a result where there are none. */
-export type Subscribed = AsyncIterableIterator<never, void> | ExecutionResult;
+export type Subscribed = AsyncIterableIterator<ExecutionResult, void> | ExecutionResult;
 
 /** Makes what makes the contexts of a subscription's events. */
 export type EventContexts = (context: OperationContext) => () => ReadingContext;
 
-/** Begins a subscription, whose transport delivers its events. Their texts pass no iterator, and no hook `onNext`. */
+/** Begins a subscription, whose transport delivers its events. Their texts pass no iterator. */
 export async function beginEvents(
   results: EventResults,
   limits: ClientLimits,

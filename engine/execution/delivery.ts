@@ -44,9 +44,9 @@ export class FollowedEvents implements OperationEvents, StreamListener {
     this.#source = source;
   }
 
-  deliver(sink: ResultSink, outcome: AsyncIterable<never> = this): Delivery {
+  deliver(sink: ResultSink): Delivery {
     this.#sink = sink;
-    return outcome[Symbol.asyncIterator]() as Delivery;
+    return this;
   }
 
   fail(error: unknown): void {

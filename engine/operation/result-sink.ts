@@ -27,8 +27,8 @@ export interface Delivery extends AsyncIterableIterator<never, void> {
 
 /** The events of a subscription that has begun; what they are made by, no transport knows. */
 export interface OperationEvents extends Delivery {
-  /** Delivers to a transport that writes results itself, and iterates `outcome`: what plugins have made of the events. */
-  deliver(sink: ResultSink, outcome?: AsyncIterable<never>): Delivery;
+  /** Delivers to a transport that writes results itself, and iterates to their end. */
+  deliver(sink: ResultSink): Delivery;
   /** Ends with a last result that says that it has failed. */
   fail(error: unknown): void;
   /** Ends the source at once, if it has not ended: a quiet stream must not wait for its next event. */

@@ -12,8 +12,8 @@ import type { ErrorCodes } from '../operation/error-codes.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../operation/refusal.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
-import { type OperationEvents, OVER } from '../operation/result-sink.ts';
-import { GRAPH, type PluginContext } from './plugin-view.ts';
+import { ContainedEvents, IteratedEvents } from './plugin-events.ts';
+import { GRAPH, isOurs, type PluginContext } from './plugin-view.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
 interface ExecutedMutation {
@@ -97,19 +97,26 @@ export function createErrorBoundary(
     const { record, reportsEnd } = operation.transport;
     try {
       const outcome = await begin();
-      const { events } = operation;
-      if (outcome === events) return outcome;
       if (!(Symbol.asyncIterator in outcome)) return checked(record, outcome);
-      if (events !== null) {
-        return runInExtension(extension, () =>
-          containedEvents(outcome, events, extension, codes.pluginFailed),
-        );
-      }
+      contain(operation, outcome);
+      const { events } = operation;
+      if (events !== null) return new IteratedEvents(events);
       if (reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
       return outcome;
     } catch (error) {
       return failed(record, error);
     }
+  }
+
+  /** The events as plugins hand them on: what they have made of them is what the transport delivers. */
+  function contain(operation: Operation, outcome: AsyncIterable<ExecutionResult>) {
+    const { events, transport } = operation;
+    if (outcome instanceof IteratedEvents || events === null) return;
+    const options = { extension, codes, record: transport.record };
+    operation.events = runInExtension(
+      extension,
+      () => new ContainedEvents(outcome, events, options),
+    );
   }
 
   /** A result as plugins hand it on: their errors get our codes, and without data they are a refusal. */
@@ -182,54 +189,9 @@ export function createErrorBoundary(
     return found;
   }
 
-  return { outcomes, failed, run, checked };
+  return { outcomes, failed, run, checked, contain };
 }
 
 function scalarOrNull(value: unknown): unknown {
   return typeof value === 'object' ? null : value;
-}
-
-function isOurs({ extensions }: GraphQLError): boolean {
-  return typeof extensions?.retryable === 'boolean' && extensions.http === undefined;
-}
-
-/**
- * The events of a subscription as other plugins hand them on. Whatever their iterator throws ends this subscription
- * alone, and its source in any case. Results bypass it: what it yields nobody asked for.
- */
-function containedEvents(
-  theirs: AsyncIterable<unknown>,
-  events: OperationEvents,
-  extension: string,
-  fault: (error: unknown) => void,
-): AsyncIterableIterator<never, void> {
-  const iterator = theirs[Symbol.asyncIterator]();
-  let running: Promise<typeof OVER> | null = null;
-  async function run() {
-    try {
-      while (!(await runInExtension(extension, () => iterator.next())).done);
-    } catch (error) {
-      events.fail(error);
-    }
-    return OVER;
-  }
-  async function leave() {
-    try {
-      await runInExtension(extension, () => iterator.return?.());
-    } catch (error) {
-      fault(error);
-    }
-    events.leave();
-    return OVER;
-  }
-  return {
-    next() {
-      running ??= run();
-      return running;
-    },
-    return: leave,
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
 }

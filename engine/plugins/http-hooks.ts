@@ -8,7 +8,7 @@ import type { PluginErrorBoundary } from './error-boundary.ts';
 import { type OpenedOperation, PluginView, REQUEST } from './plugin-view.ts';
 
 /** The result or the refusal that a response stands for, and the events of a subscription. */
-type Settled = ExecutionResult | Refusal | AsyncIterable<unknown>;
+type Settled = ExecutionResult | Refusal | AsyncIterable<ExecutionResult>;
 type Open = (
   caller: RequestCaller,
   transport: TransportContext,
@@ -81,7 +81,11 @@ export function createHttpHooks(pluginErrors: PluginErrorBoundary, open: Open) {
           outcomes.set(none, pluginErrors.failed(transport.record, error, OF_REQUEST));
           return none;
         });
-        return { response, outcome: outcomes.get(response), operation: view[REQUEST].operation };
+        const outcome = outcomes.get(response);
+        const { operation } = view[REQUEST];
+        if (operation !== null && outcome !== undefined && Symbol.asyncIterator in outcome)
+          pluginErrors.contain(operation, outcome);
+        return { response, outcome, operation };
       },
   };
 }

@@ -6,10 +6,12 @@ import { type AdmissionParts, admit } from '../admission/admission.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { Subscribed } from '../execution/begin-events.ts';
+import { FollowedEvents } from '../execution/delivery.ts';
 import type { Execution } from '../execution/execution.ts';
 import { beginTrace } from '../execution/operation-traces.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 import type { Refusal } from '../operation/refusal.ts';
+import { IteratedEvents } from './plugin-events.ts';
 import { eventContexts, GRAPH, type PluginContext, type PluginRequest } from './plugin-view.ts';
 
 interface PipelineParts {
@@ -56,9 +58,13 @@ function useCompiledExecution({ execution, hasOthers }: PipelineParts): ServiceP
     },
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn((args) =>
-        runInCore(() =>
-          execution.subscribe(admittedContext(args), hasOthers ? eventContexts : undefined),
-        ),
+        hasOthers
+          ? chain(
+              runInCore(() => execution.subscribe(admittedContext(args), eventContexts)),
+              (outcome) =>
+                outcome instanceof FollowedEvents ? new IteratedEvents(outcome) : outcome,
+            )
+          : runInCore(() => execution.subscribe(admittedContext(args))),
       );
     },
   };

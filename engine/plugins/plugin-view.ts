@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql';
 import type { RequestCaller } from '../../lib/caller.ts';
 import { runInCore } from '../../lib/extension-code.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
@@ -53,6 +54,11 @@ export class PluginView {
 
 /** The view of an admitted operation, as envelop's hooks are given it. */
 export type PluginContext = PluginView & { readonly [GRAPH]: OperationContext };
+
+/** Whether an error has a code of ours, as a client is sent it. */
+export function isOurs({ extensions }: GraphQLError): boolean {
+  return typeof extensions?.retryable === 'boolean' && extensions.http === undefined;
+}
 
 const VIEW = Symbol('view');
 type Viewed = { [VIEW]?: object };

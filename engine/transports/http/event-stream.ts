@@ -45,8 +45,8 @@ export class EventStream implements ResultSink {
   }
 
   /** Sends the events until there are no more, or the client disconnects. */
-  async carry(followed: OperationEvents, outcome?: AsyncIterable<never>): Promise<void> {
-    const delivery = followed.deliver(this, outcome);
+  async carry(followed: OperationEvents): Promise<void> {
+    const delivery = followed.deliver(this);
     // A quiet feed would be followed until its next event.
     const leave = () => fireAndForget('response', delivery.return());
     this.#response.once('close', leave);

@@ -115,7 +115,7 @@ export function createGraphQLEndpoint(
       return sendAnswer(reply, outcome as ExecutionResult, operation, single);
     }
     if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
-      return sendEvents(reply, operation.events, outcome as AsyncIterable<never>, events);
+      return sendEvents(reply, operation.events, events);
     }
     const summary = reply.summary as RequestSummary;
     const stream = new EventStream(reply, summary, pingMs, parts?.type ?? DEFERRED);
@@ -123,11 +123,10 @@ export function createGraphQLEndpoint(
     return stream.carry(operation.events);
   }
 
-  /** Answers a subscription by an event stream, which may last for hours. `outcome`: as other plugins hand it on. */
+  /** Answers a subscription by an event stream, which may last for hours. */
   async function sendEvents(
     reply: HttpReply,
     followed: OperationEvents,
-    outcome: AsyncIterable<never>,
     type: StreamType | null,
   ): Promise<void> {
     const summary = reply.summary as RequestSummary;
@@ -138,7 +137,7 @@ export function createGraphQLEndpoint(
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);
     lasting.add(stream);
     try {
-      await stream.carry(followed, outcome);
+      await stream.carry(followed);
     } finally {
       lasting.delete(stream);
     }

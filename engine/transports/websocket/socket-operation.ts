@@ -172,7 +172,7 @@ export class SocketOperation implements ResultSink {
       const isFollowed = this.summary.type === 'subscription' && this.summary.outcome === 'ok';
       if (isFollowed) this.#settings.accessLog.subscribed(this.summary, connection.caller);
       const { events } = operation;
-      this.#results = events === null ? (outcome as Results) : events.deliver(this, outcome);
+      this.#results = events === null ? (outcome as Results) : events.deliver(this);
     }
     // A shutdown waits for no subscription.
     this.#owner.closeIfIdle();

@@ -1,4 +1,5 @@
 import { type DocumentNode, GraphQLError, parse, print } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -259,4 +260,71 @@ test('what hooks of HTTP fail with is no client’s to read', async () => {
     const unreadable = await fetch(`${app.url}/graphql?query={__typename}&variables={secret`);
     expect(await unreadable.text()).not.toContain('secret');
   }
+});
+
+const WATCH = 'subscription { positionChanges(intervalMs: 100) { cursor upserted { id } } }';
+
+interface Watched {
+  readonly positionChanges: { cursor: string; readonly upserted: readonly object[] };
+}
+
+test('onNext sees each event of its subscriber on both transports, may change it for that one alone, and ends it by failing', async () => {
+  const seen: string[] = [];
+  const plugin: Plugin = {
+    onSubscribe: ({ args: { operationName } }) => ({
+      onSubscribeResult: () => ({
+        onNext({ result, setResult }) {
+          const { positionChanges } = result.data as unknown as Watched;
+          seen.push(`${operationName} ${positionChanges.upserted.length > 0}`);
+          if (operationName === 'Fails') throw new TypeError('a secret');
+          if (operationName === 'Seen') return;
+          const errors = [new GraphQLError('mine', { extensions: { code: 'MINE' } })];
+          positionChanges.cursor = 'none';
+          setResult({ ...result, errors, extensions: { mine: 1 } });
+        },
+        onEnd: () => seen.push(`${operationName} ended`),
+      }),
+    }),
+  };
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+  const token = await app.signIn();
+  for (const transport of ['event stream', 'WebSocket'] as const) {
+    seen.length = 0;
+    const ask = (name: string) => {
+      const query = WATCH.replace(' {', ` ${name} {`);
+      return send(app, transport, { query, operationName: name }, { token });
+    };
+    const [own, changed, failed] = await Promise.all(['Seen', 'Changed', 'Fails'].map(ask));
+    expect(own?.data.positionChanges.cursor).not.toBe('none');
+    expect(own?.errors).toEqual([]);
+    expect(changed?.data.positionChanges).toEqual({
+      ...own?.data.positionChanges,
+      cursor: 'none',
+    });
+    expect(changed?.errors).toMatchObject([{ extensions: { code: 'MINE', retryable: false } }]);
+    expect(changed?.answer.extensions).toEqual({ mine: 1 });
+    expect(failed?.errors).toMatchObject([{ extensions: { code: 'INTERNAL' } }]);
+    expect(failed?.text).not.toContain('secret');
+    await subscriptionsAre(app.adminUrl, 0);
+    await eventually(() => seen.filter((each) => each.endsWith('ended')).length >= 2);
+    expect(seen).toEqual(expect.arrayContaining(['Seen true', 'Changed true', 'Fails true']));
+  }
+});
+
+test('a reader behind a plugin that looks at its events gets each change in their order, until it leaves', async () => {
+  const seen: unknown[] = [];
+  const onNext = ({ result }: { result: { data?: unknown } }) => void seen.push(result.data);
+  const plugin = { onSubscribe: () => ({ onSubscribeResult: () => ({ onNext }) }) };
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+  using socket = await initializedSocket(app, await app.signIn());
+  socket.subscribe('1', WATCH);
+  for (let events = 1; events <= 3; events += 1) {
+    await eventually(() => socket.of('1').length >= events);
+    app.sandbox.tick();
+  }
+  const sent = socket.of('1').map(({ payload }) => payload?.data);
+  expect(sent.length).toBeGreaterThanOrEqual(3);
+  expect(seen.slice(0, sent.length)).toEqual(sent);
+  socket.say({ id: '1', type: 'complete' });
+  await subscriptionsAre(app.adminUrl, 0);
 });
