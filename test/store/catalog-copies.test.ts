@@ -26,17 +26,8 @@ async function putInTurn(
   return sizes.map((_size, turn) => turn).filter((turn) => there[turn]);
 }
 
-async function keepsWholeAndNewest(
-  store: CopyStore,
-  age: (key: string, turn: number) => Promise<unknown>,
-) {
-  const bytes = Buffer.from([0, 255, 10, 128]);
-  await store.put('one', bytes, HOUR_MS);
-  const found = await store.get('one');
-  expect(found?.bytes).toEqual(bytes);
-  expect(found?.leftMs).toBeLessThanOrEqual(HOUR_MS);
-  expect(found?.leftMs).toBeGreaterThan(HOUR_MS / 2);
-  expect([await store.has('none'), await store.get('none')]).toEqual([false, null]);
+async function keepsNewest(store: CopyStore, age: (key: string, turn: number) => Promise<unknown>) {
+  await store.put('one', Buffer.alloc(1), HOUR_MS);
   await age('one', -1);
   const most = store.maxBytes;
   // Four of the largest fill it, and what is newest stays whatever its size.
@@ -49,7 +40,7 @@ test('the folder of catalogs keeps the newest, 100 of them and 64 MB at most, an
   const path = join(folder.path, 'catalogs');
   const store = createCatalogFiles(path, systemClock);
   const began = Date.now() - HOUR_MS;
-  await keepsWholeAndNewest(store, async (key, turn) => {
+  await keepsNewest(store, async (key, turn) => {
     const at = new Date(began + turn * 1_000);
     await utimes(join(path, `${key}.catalog`), at, at);
   });
@@ -70,7 +61,7 @@ describeWithRedis('catalogs in Redis', (serverPath) => {
     await using stores = await openOnRedis(redis.url);
     const { copies } = stores.catalogs;
     if (copies === null) throw new Error('Redis keeps copies');
-    await keepsWholeAndNewest(copies, (key, turn) =>
+    await keepsNewest(copies, (key, turn) =>
       redis.command(
         'ZADD',
         'trading-graph:packed-catalogs',

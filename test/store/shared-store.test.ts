@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../lib/clock.ts';
+import { createKnownKeys } from '../../lib/limits/known-keys.ts';
+import { openStores } from '../../src/store/open-stores.ts';
+import type { SharedStore } from '../../src/store/shared-store.ts';
+import { accountNamed } from '../support/accounts.ts';
+import { describeWithRedis } from '../support/describe-with.ts';
+import { eventually } from '../support/eventually.ts';
+import { ownFolder } from '../support/own-folder.ts';
+import { startTestRedis } from '../support/redis.ts';
+import { accepted, request, reserved } from './order-records-contract.ts';
+import { openOnRedis } from './stores-on-redis.ts';
+
+const HOUR_MS = 3_600_000;
+const folder = ownFolder();
+const one = accountNamed('1');
+
+/** The contract of every store, of which `open` opens one more process's view where there can be one; else the same. */
+function itIsASharedStore(
+  begin: () => Promise<AsyncDisposable & { open(): Promise<SharedStore> }>,
+): void {
+  test('what one process has put, the next one finds', async () => {
+    await using place = await begin();
+    const first = await place.open();
+    const known = (store: SharedStore, kind = 'token') =>
+      createKnownKeys(systemClock, HOUR_MS, store.keys?.(kind));
+    const keys = known(first);
+    for (const key of ['kept', 'erased']) keys.add(key);
+    keys.delete('erased');
+    for (const text of ['old', 'new']) await first.baselines.put('getNews', text);
+    const bytes = Buffer.from([0, 255, 10, 128]);
+    expect(await first.catalogs.copies?.mayPut('group', 'digest')).not.toBe(false);
+    await first.catalogs.copies?.put('group', bytes, HOUR_MS);
+    await first.catalogs.versions?.put('version', 'text');
+    await first.records.settle(await reserved(first.records, '1', 'k'), accepted);
+    await first.close();
+    const next = await place.open();
+    expect(await next.baselines.get('getNews')).toBe('new');
+    expect(await next.baselines.get('getOther')).toBe(null);
+    expect(await next.records.find(one, 'k')).toMatchObject({ outcome: accepted });
+    expect(await next.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+    const { keys: ofStore, catalogs, replicas } = next;
+    if (ofStore !== null) {
+      const again = known(next);
+      await eventually(async () => expect(await again.has('kept')).toBe(true));
+      expect([await again.has('erased'), await known(next, 'pair').has('kept')]).toEqual([
+        false,
+        false,
+      ]);
+    }
+    if (catalogs.copies !== null) {
+      const found = await catalogs.copies.get('group');
+      expect(found?.bytes).toEqual(bytes);
+      expect(found?.leftMs).toBeLessThanOrEqual(HOUR_MS);
+      expect(found?.leftMs).toBeGreaterThan(HOUR_MS / 2);
+      expect(await catalogs.copies.has('group')).toBe(true);
+      expect([await catalogs.copies.has('none'), await catalogs.copies.get('none')]).toEqual([
+        false,
+        null,
+      ]);
+    }
+    if (catalogs.versions !== null) {
+      expect(await catalogs.versions.get('version')).toBe('text');
+      expect(await catalogs.versions.get('another')).toBe(null);
+    }
+    if (replicas !== null) {
+      expect((await replicas.accountVersions.read(one)).version).not.toBe(null);
+      expect((await replicas.accountVersions.read(accountNamed('2'))).version).toBe(null);
+    }
+    await next.close();
+  });
+
+  test('replicas count together, and hear each other’s notices, never their own', async () => {
+    await using place = await begin();
+    const first = await place.open();
+    if (first.replicas === null) return first.close();
+    const other = await place.open();
+    const bucket = (points: number) => [10, 10 / HOUR_MS, points];
+    expect(await first.replicas.share(['a'], bucket(3))).toEqual([7]);
+    const levels = await other.replicas?.share(['a', 'b'], [...bucket(2), ...bucket(1)]);
+    expect(levels?.map(Math.round)).toEqual([5, 9]);
+    const heard: unknown[] = [];
+    first.replicas.notices.follow((notice) => heard.push(['first', notice]));
+    other.replicas?.notices.follow((notice) => heard.push(['other', notice]));
+    await eventually(async () => {
+      expect(await first.replicas?.notices.tell({ group: 'g' })).toBe(true);
+      expect(heard).toContainEqual(['other', { group: 'g' }]);
+    });
+    expect(heard).not.toContainEqual(['first', { group: 'g' }]);
+    expect([first.replicas.isUp(), first.replicas.degradedReason()]).toEqual([true, null]);
+    await other.close();
+    await first.close();
+  });
+}
+
+const OWN = { redisUrl: null, max: 100, clock: systemClock, prefix: '', onWarn() {} } as const;
+
+describe('the store in memory', () => {
+  itIsASharedStore(async () => {
+    const store = await openStores({ ...OWN, orderStore: 'memory', durability: 'wished' });
+    return { open: async () => store, async [Symbol.asyncDispose]() {} };
+  });
+});
+
+describe('the store in files', () => {
+  itIsASharedStore(async () => ({
+    open: () =>
+      openStores({
+        ...OWN,
+        orderStore: join(folder.path, 'orders.db'),
+        durability: 'wished',
+        makesFolder: true,
+      }),
+    async [Symbol.asyncDispose]() {},
+  }));
+});
+
+describeWithRedis('the store in Redis', (serverPath) => {
+  itIsASharedStore(async () => {
+    const redis = await startTestRedis(serverPath);
+    return {
+      open: () => openOnRedis(redis.url),
+      [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
+    };
+  });
+});
