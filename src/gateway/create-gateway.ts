@@ -32,6 +32,7 @@ export function createGateway(options: GatewayOptions) {
     log.error({ adapter, part, operation, err: error, ...told }, 'the gateway adapter failed');
   };
   const clockSkew = createClockSkew(systemClock, steadyClock);
+  let isClockWrong = false;
   let onExchange: (call: WireCall, exchange: Exchange) => void = () => {};
   const onReadsRecovered = new Set<() => void>();
   const { send, resilience, degradedReason, close } = createWire({
@@ -41,6 +42,11 @@ export function createGateway(options: GatewayOptions) {
     widths: gatewayWidths(options.gatewayConnections),
     observe(call, _outcome, _ms, exchange) {
       clockSkew.saw(call, exchange);
+      const detail = clockSkew.degradedReason();
+      if ((detail !== null) !== isClockWrong) {
+        isClockWrong = !isClockWrong;
+        log.warn({ state: isClockWrong ? 'wrong' : 'right', detail }, 'clock');
+      }
       onExchange(call, exchange);
     },
     onRecovered(backend) {

@@ -3,7 +3,7 @@ import { describeWithAlertmanager } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { inFull } from '../support/in-full.ts';
 import { haproxyPath, prometheusPath, redisServerPath } from '../support/machine.ts';
-import { startAlertmanager, startPrometheus } from '../support/night/monitoring.ts';
+import { startAlertmanager } from '../support/night/monitoring.ts';
 import { fits, rehearse } from '../support/night/rehearse.ts';
 import { SCENES } from '../support/night/scenes.ts';
 
@@ -54,28 +54,6 @@ describeWithAlertmanager('a night under a real Prometheus', (alertmanagerPath) =
     3 * WITHIN_MS,
   );
 });
-
-test.skipIf(prometheusPath === null)(
-  'a Prometheus of a rehearsal knows its own replicas, and none of another one beside it',
-  async () => {
-    await using started = new AsyncDisposableStack();
-    const awayOf = async (port: number) => {
-      const [front, alertmanager] = ['http://127.0.0.1:9', 'http://127.0.0.1:9'];
-      const watched = { targets: [`127.0.0.1:${port}`], front, alertmanager };
-      const { firing } = started.use(
-        await startPrometheus(prometheusPath ?? '', watched, HASTENED_BY),
-      );
-      return eventually(async () => {
-        const alerts = await firing();
-        const names = alerts.flatMap(({ labels }) => labels.instance ?? []);
-        expect(names).toContain(`127.0.0.1:${port}`);
-        return names;
-      });
-    };
-    await awayOf(1);
-    expect(new Set(await awayOf(2))).toEqual(new Set(['127.0.0.1:2']));
-  },
-);
 
 describeWithAlertmanager('the routes', (alertmanagerPath) => {
   const page = (alertname: string, job?: string) => ({

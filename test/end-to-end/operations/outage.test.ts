@@ -213,6 +213,9 @@ test('a clock that is ahead of the gateway’s or behind it is measured, and whi
   );
   const details = [{ code: 'clock', detail }];
   expect(await readinessOf(app.adminUrl)).toMatchObject({ status: 'degraded', details });
+  const told = () =>
+    app.logged.filter((line) => line.includes('"msg":"clock"')).map((line) => JSON.parse(line));
+  expect(told()).toEqual([expect.objectContaining({ level: 'warn', state: 'wrong', detail })]);
 
   // By the gateway's clock it has an hour left; the answer is what it was.
   const calls = app.sandbox.calls();
@@ -229,6 +232,7 @@ test('a clock that is ahead of the gateway’s or behind it is measured, and whi
     await ask(app, token);
     expect(Math.abs(await seriesValue(app, 'gateway_clock_skew_seconds'))).toBeLessThan(5);
   });
+  expect(told().map(({ state }) => state)).toEqual(['wrong', 'right']);
   expect(await ask(app, app.sandbox.token({ ...DEMO, expiresInSeconds: -HOUR }))).toHaveLength(1);
   expect([await tokens(app, 'refused_by_clock'), await tokens(app, 'other')]).toEqual([1, 2]);
 

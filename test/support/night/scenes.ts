@@ -147,7 +147,8 @@ export const SCENES: readonly Scene[] = [
   {
     title: 'The clock is two hours off the gateway’s',
     alerts: ['TradingGraphClockSkewed'],
-    reasons: ['gateway'],
+    lines: [['"msg":"clock"', '"state":"wrong"']],
+    reasons: ['clock'],
     ...failing({ operation: '*', kind: 'clock', shiftSeconds: 7_200 }),
   },
   {

@@ -28,8 +28,6 @@ const LINE_END = 0x0a;
 // Parsed, or written, in about half a millisecond.
 const PIECE_LENGTH = 64 * 1024;
 
-export type StoredCopies = ReturnType<typeof createStoredCopies>;
-
 /**
  * The newest copy of each group, for a process that has none: of this very gateway, read in this very way, and never older than
  * a copy in memory may be. It opens to nobody without the proof that memory asks for, and whatever fails costs a fetch.
