@@ -11,7 +11,12 @@ import { fingerprint } from './fingerprint.ts';
 const FOLDER = import.meta.dirname;
 const MODULES = join(FOLDER, 'node_modules');
 const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
+const PAGE = join(FOLDER, 'page');
 const TARGET = join(FOLDER, 'bundle');
+
+/** Parts of the language that a query is typed and run without: they come with the help while typing, or with the query builder. */
+const LATER_LANGUAGE =
+  /node_modules\/(vscode-languageserver-types|graphql-language-service\/esm\/(index\.js|interface|utils\/(validate|getVar|Range))|graphql\/(index|(execution|validation)\/|utilities\/(build(AST)|coerce|concat|extend|find|lexico|print|strip|resolve|mapSchema)))/;
 
 /** Texts, and what stands in their place. Of an expression it is the first that is found. */
 type Repairs = readonly (readonly [old: string | RegExp, better: string])[];
@@ -39,6 +44,7 @@ const NAMES: readonly (readonly [file: string, Repairs])[] = [
   [
     'graphiql-explorer/dist/Explorer.js',
     [
+      ["require('graphql')", "require('language-of-explorer')"],
       [/'select',\s*\{\s*onChange/, "'select', { 'aria-label': 'Kind of operation', onChange"],
       [/'select',\s*\{\s*style/, "'select', { 'aria-label': arg.name, style"],
       [/'select',\s*\{\s*style/, "'select', { 'aria-label': arg.name, style"],
@@ -51,11 +57,16 @@ const NAMES: readonly (readonly [file: string, Repairs])[] = [
 ];
 
 const bundle = await rolldown({
-  input: { graphiql: join(FOLDER, 'src', 'main.js') },
+  input: { main: join(PAGE, 'main.js'), graphiql: join(FOLDER, 'src', 'main.js') },
   platform: 'browser',
+  preserveEntrySignatures: 'allow-extension',
   plugins: [replacements()],
   // The styles are put together below.
   moduleTypes: { '.css': 'empty' },
+  // Or what only names a type of it would wait for it.
+  treeshake: {
+    moduleSideEffects: [{ test: LATER_LANGUAGE, sideEffects: false }],
+  },
   transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   onLog(level, { code, message }) {
     // Directives such as "use client" are for servers that render React.
@@ -69,15 +80,19 @@ const { output } = await bundle.generate({
   chunkFileNames: ({ name, isDynamicEntry }) =>
     isDynamicEntry && name !== 'editor' ? 'later-[name].js' : '[name].js',
   codeSplitting: {
+    includeDependenciesRecursively: false,
     groups: [
       { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 3 },
+      { name: 'later-language', test: LATER_LANGUAGE, priority: 2 },
       {
         name: 'language',
-        test: /node_modules\/(graphql|graphql-language-service|vscode-languageserver-types)\//,
-        priority: 2,
+        test: /node_modules\/(graphql(-language-service)?|nullthrows)\/|src\/markdown\.js/,
+        priority: 1,
       },
-      // GraphiQL asks for each of its thirty parts by itself, always for all.
-      { name: 'editor', test: /node_modules\/codemirror(-graphql)?\//, priority: 1 },
+      {
+        name: 'codemirror',
+        test: /node_modules\/(codemirror\/(?!addon\/(?!hint|fold|edit|lint))|codemirror-graphql\/esm\/utils\/forEach)/,
+      },
     ],
   },
 });
@@ -105,11 +120,17 @@ function write(name: string, text: string): void {
   console.log(`${name}: ${text.length} bytes, ${packed.length} packed`);
 }
 
-/** GraphiQL's own styles bring two families of fonts, which are three times as large as all the rest. */
+/** GraphiQL's own styles, without two families of fonts that are three times as large as all the rest, and those of the page. */
 function styles(): string {
   const files = ['graphiql/dist/style.css', '@graphiql/plugin-explorer/dist/style.css'];
   const css = files.map((file) => readFileSync(join(MODULES, file), 'utf8')).join('\n');
-  return repaired(css, CONTRAST).replaceAll(/@font-face\s*\{[^}]*\}/g, '');
+  const own = readFileSync(join(PAGE, 'page.css'), 'utf8');
+  const bare = repaired(css, CONTRAST).replaceAll(/@font-face\s*\{[^}]*\}/g, '');
+  // The browser's text size counts for its spaces too, and for the sizes of text that it has not in rem itself.
+  return (
+    bare.replaceAll(/(--px-\d+|font-size):\s*(\d+)px/g, (_, name, px) => `${name}:${px / 16}rem`) +
+    own
+  );
 }
 
 /** The texts that have to go with the code, by package. A licence that asks for more fails. */
@@ -136,10 +157,14 @@ function replacements(): Plugin {
   return {
     name: 'replacements',
     resolveId(source, importer = '') {
+      if (source === 'language-of-explorer') return join(FOLDER, 'src', 'language.cjs');
       if (source.startsWith('doc-explorer/'))
         return join(docs, source.slice('doc-explorer/'.length));
-      if (/ui\/tabs\.js$/.test(source) && importer.includes('@graphiql/react'))
-        return join(FOLDER, 'src', 'tabs.js');
+      if (importer.includes('@graphiql/react')) {
+        if (/ui\/tabs\.js$/.test(source)) return join(FOLDER, 'src', 'tabs.js');
+        if (source === '../markdown.js') return join(FOLDER, 'src', 'markdown.js');
+        if (/^codemirror/.test(source)) return join(FOLDER, 'src', 'editor.js');
+      }
       if (source === '@graphiql/plugin-doc-explorer') return join(FOLDER, 'src', 'docs.js');
       return null;
     },

@@ -5,11 +5,16 @@ import { join } from 'node:path';
 /** A digest of all that the bundle is made from, so that a test sees when it has to be made again. */
 export function fingerprint(): string {
   const folder = import.meta.dirname;
-  const sources = readdirSync(join(folder, 'src')).sort();
+  const sources = ['src', 'page'].flatMap((from) =>
+    readdirSync(join(folder, from))
+      .filter((name) => /\.(js|css)$/.test(name))
+      .sort()
+      .map((name) => join(from, name)),
+  );
   const files = [
     ...['bundle.ts', 'package-lock.json'],
     ...['../client/src/live/rows.ts', '../client/src/subscribe/event-stream.ts'],
-    ...sources.map((name) => join('src', name)),
+    ...sources,
   ];
   const texts = files.map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}`);
   return hash('sha256', texts.join('\0'), 'hex');

@@ -1,10 +1,10 @@
-import { ERROR_CODES, type ErrorCode } from '../src/schema/error-codes.ts';
+import { APP_IS_WRONG, ERROR_CODES, type ErrorCode } from '../src/schema/error-codes.ts';
 
 const INTRODUCTION = `# Errors
 
 <!-- Written by \`npm run docs\` from src/schema/error-codes.ts. -->
 
-For developers who handle what goes wrong. A refused order, a wrong password or an invalid telephone number is no error: it is a member of a union, and
+What each error code means, whether to repeat the request, and what to show. A refused order, a wrong password or an invalid telephone number is no error: it is a member of a union, and
 \`... on Refusal { error message }\` selects the gateway’s words in any result. All else is an error.
 
 Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`; the other fields have their data. An error of the whole request
@@ -13,26 +13,31 @@ method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code 
 
 ## What an error carries
 
-| \`extensions.\` | In | Meaning |
-|---|---|---|
-| \`code\` | every error | one of the codes below |
-| \`retryable\` | every error | whether the same request may be sent again: it can succeed, and does no harm |
-| \`operation\` | errors of a gateway call | the gateway operation that failed |
-| \`retryAfter\` | \`RATE_LIMITED\`, \`IDEMPOTENCY_UNAVAILABLE\`; where the gateway said it with a 503, \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` | seconds to wait first |
-| \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503 | the gateway’s own \`error\` and \`message\`, personal data redacted; may be shown to the user |
-| \`argument\` | \`BAD_USER_INPUT\` | path of the argument, where the error is about one |
-| \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\`; \`limit\` alone \`IDEMPOTENCY_UNAVAILABLE\` | which limit is exceeded, the value found, and the limit itself |
-| \`gap\` | \`IDEMPOTENCY_UNAVAILABLE\` | \`until\` when order records may be missing |
-| \`earlierUnknown\` | \`IDEMPOTENCY_UNAVAILABLE\` and \`GATEWAY_UNAVAILABLE\` of an order | true where an earlier request with its key may have been sent |
-| \`sent\` | a mutation that was refused before anything of it was sent; a request that may be one and was not read | false, of this request alone |
-| \`requestId\` | \`INTERNAL\` | the log has the cause under this id; it is also the response header \`x-request-id\` |
+In \`extensions\`, of every error:
+
+- \`code\`: one of those below
+- \`retryable\`: the same request may be sent again: it can succeed, and does no harm
+
+Of some:
+
+- \`operation\`: the gateway operation that failed
+- \`retryAfter\`: seconds to wait first (\`RATE_LIMITED\`, \`IDEMPOTENCY_UNAVAILABLE\`; \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` where the gateway’s 503 said it)
+- \`gatewayError\`: the gateway’s own \`error\` and \`message\`, personal data redacted, for the user too (\`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503)
+- \`argument\`: path of the wrong argument (\`BAD_USER_INPUT\`)
+- \`limit\`, \`value\`, \`maximum\`: the limit’s name, the value found, the limit itself (\`QUERY_TOO_COMPLEX\`; \`limit\` alone \`IDEMPOTENCY_UNAVAILABLE\`)
+- \`gap\`: \`until\` when order records may be missing (\`IDEMPOTENCY_UNAVAILABLE\`)
+- \`earlierUnknown\`: an earlier request with the order’s key may have been sent (\`IDEMPOTENCY_UNAVAILABLE\`, \`GATEWAY_UNAVAILABLE\`)
+- \`sent\`: false, of this request alone (a mutation refused before anything of it was sent; a request that may be one and was not read)
+- \`requestId\`: the log’s name of the cause (\`INTERNAL\`); also the response header \`x-request-id\`
 
 ## What is certain of a write
 
-Each code below says it, for a write whose own field has the error, and for all writes of a request that has it as a whole. A longer \`path\` is about what was read after the write. Of
-earlier requests with an order's key [orders.md](orders.md#what-is-known-of-which-request) tells.
+A write that has an error of its own, and each write of a request that has one as a whole, was not carried out by this request, unless the code says otherwise below. A longer \`path\` is about what was read after the write.
+[orders.md](orders.md#what-is-known-of-which-request) tells of earlier requests with an order’s key.
 
 ## The codes
+
+Where a code has no text to show: “${APP_IS_WRONG}”
 `;
 
 /** docs/errors.md, from the table of codes that the program itself uses. */
@@ -45,9 +50,9 @@ export function errorsPage(): string {
 
 /** Held to the judgement of the gateway's answers by test/schema/writes-by-code.test.ts. */
 const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
-  none: 'was not carried out by this request.',
-  unknown: 'may have been carried out or not.',
-  never: 'never has this code. Reads have, and signing in.',
+  none: '',
+  unknown: '- A write may have been carried out or not.\n',
+  never: '- No write has this code: reads have, and signing in.\n',
 };
 
 function section(code: string, error: ErrorCode): string {
@@ -55,13 +60,11 @@ function section(code: string, error: ErrorCode): string {
   const usual = retryable ? 'yes' : 'no';
   const retry = code === 'OUTCOME_UNKNOWN' ? 'only where `retryable` is true' : usual;
   const others = Object.entries(showInstead).map(([when, other]) => `${when} “${other}”`);
-  const shown = [`“${show}”`, ...others];
+  const shown = show === APP_IS_WRONG ? '' : `- Show: ${[`“${show}”`, ...others].join('; ')}\n`;
   return `### ${code}
 
 ${cause}
 
 - Retry: ${retry}. ${advice}
-- Show: ${shown.join('; ')}
-- A write: ${WRITE[write]}
-`;
+${shown}${WRITE[write]}`;
 }

@@ -12,7 +12,7 @@ import { tablesOf } from './result-tables.js';
  */
 
 // Below this the details would leave no room for the panes.
-const ROOMY = '(min-width: 700px) and (min-height: 600px)';
+const ROOMY = '(min-width: 43.75em) and (min-height: 37.5em)';
 
 /** The line below GraphiQL: what the last answer was like, with its gateway calls or its events on demand. */
 export class AnswerBar {

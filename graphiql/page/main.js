@@ -53,7 +53,7 @@ renderGraphiQL(elementOf('root', HTMLElement), {
   // Of a new tab; GraphiQL's own is a page of explanations.
   defaultQuery: '',
   // A phone has no room for a third pane until it is asked for.
-  defaultEditorToolsVisibility: matchMedia('(min-width: 700px)').matches ? 'variables' : false,
+  defaultEditorToolsVisibility: matchMedia('(min-width: 43.75em)').matches ? 'variables' : false,
   shouldPersistHeaders: false,
 });
 

@@ -10,8 +10,7 @@ export type Assets = Awaited<ReturnType<typeof loadAssets>>;
 interface File {
   readonly name: string;
   readonly bytes: Buffer;
-  /** Where it was packed before. */
-  readonly br?: Buffer;
+  readonly br: Buffer;
 }
 
 const TYPES = new Map([
@@ -19,24 +18,18 @@ const TYPES = new Map([
   ['css', 'text/css'],
 ]);
 
-// The browser runs these files as they are, so they are JavaScript, with types in comments.
 const SOURCES = join(import.meta.dirname, '..');
-const PAGE_FOLDER = join(SOURCES, 'page');
 const BUNDLE_FOLDER = join(SOURCES, 'bundle');
 
 const unpackBrotli = promisify(brotliDecompress);
 
-/**
- * Reads the page, the files of GraphiQL itself and the project's own by their URL paths: modules import each other by
- * relative paths.
- */
+/** Reads the page, and the files of GraphiQL and the page by their URL paths: modules import each other by relative paths. */
 export async function loadAssets() {
-  const [html, graphiql, page] = await Promise.all([
-    readFile(join(PAGE_FOLDER, 'index.html'), 'utf8'),
+  const [html, files] = await Promise.all([
+    readFile(join(SOURCES, 'page', 'index.html'), 'utf8'),
     readBundle().then(published),
-    readPage().then(published),
   ]);
-  return { html, graphiql, page };
+  return { html, files };
 }
 
 /** Reads the files that `npm run docs -- graphiql` has made: packed already, so nothing as large is compressed while somebody waits. */
@@ -47,13 +40,6 @@ async function readBundle(): Promise<File[]> {
       const br = await readFile(join(BUNDLE_FOLDER, name));
       return { name: name.replace(/\.br$/, ''), bytes: await unpackBrotli(br), br };
     }),
-  );
-}
-
-async function readPage(): Promise<File[]> {
-  const names = (await readdir(PAGE_FOLDER)).filter((name) => TYPES.has(extensionOf(name)));
-  return Promise.all(
-    names.map(async (name) => ({ name, bytes: await readFile(join(PAGE_FOLDER, name)) })),
   );
 }
 

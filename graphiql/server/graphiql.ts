@@ -76,8 +76,7 @@ export class GraphiQL implements Site {
   }
 
   async #file(reply: HttpReply, path: string): Promise<void> {
-    const { graphiql, page } = await this.#loadAssets();
-    const file = graphiql.get(path) ?? page.get(path);
+    const file = (await this.#loadAssets()).files.get(path);
     return file === undefined ? sendNotFound(reply) : sendFile(reply, file);
   }
 }
@@ -103,8 +102,8 @@ function shell(
   token: string | null,
 ): string {
   const users = sandbox?.users ?? null;
-  const paths = [...assets.graphiql.keys(), ...assets.page.keys()];
-  const url = (name: string) => paths.find((path) => path.endsWith(`/${name}`)) ?? '';
+  const url = (name: string) =>
+    [...assets.files.keys()].find((path) => path.endsWith(`/${name}`)) ?? '';
   const config = {
     endpoint: `${publicPath}/graphql`,
     credentials: hasAuthCookie ? 'omit' : 'same-origin',
@@ -115,11 +114,7 @@ function shell(
   };
   const head = [
     `<link rel="stylesheet" href="${url('graphiql.css')}" />`,
-    `<link rel="stylesheet" href="${url('page.css')}" />`,
-    ...[...assets.page.keys()]
-      .filter(isFirst)
-      .map((path) => `<link rel="modulepreload" href="${path}" />`),
-    ...[...assets.graphiql]
+    ...[...assets.files]
       .filter(([path]) => isFirst(path))
       .map(
         ([path, { br }]) => `<link rel="modulepreload" href="${path}" data-bytes="${br.length}" />`,

@@ -11,7 +11,9 @@ export const DOC_EXPLORER_PLUGIN = {
     const { visiblePlugin } = usePluginStore();
     return h(visiblePlugin === DOC_EXPLORER_PLUGIN ? DocsFilledIcon : DocsIcon);
   },
-  content: whenOpened(() =>
-    import('doc-explorer/components/doc-explorer.js').then(({ DocExplorer }) => DocExplorer),
-  ),
+  content: whenOpened(async () => {
+    const opened = import('doc-explorer/components/doc-explorer.js');
+    await import('./help.js');
+    return (await opened).DocExplorer;
+  }),
 };

@@ -48,7 +48,7 @@ export class Metrics {
   );
   readonly backgroundFailures = this.registry.counter(
     'background_failures_total',
-    'Work that nobody waits for, such as telling other replicas, and that failed; the log has the error.',
+    'Background work that failed, such as telling other replicas; the log has the error.',
     { task: BACKGROUND_TASKS },
   );
   readonly memoryHeldShare = this.registry.gauge(

@@ -80,7 +80,7 @@ const GAUGES_OF_LISTS: Readonly<Record<string, readonly [MeasureOfLists, help: s
   feeds_delayed: [({ delayed }) => delayed, 'Feeds whose last poll failed.'],
   feed_oldest_seconds: [
     ({ oldestSeconds }) => oldestSeconds,
-    'Time since the gateway, or an extension’s backend, confirmed the oldest list that subscribers see; 0: there is none.',
+    'Time since the gateway, or an extension’s backend, confirmed the oldest list seen; 0: there is none.',
   ],
   subscriptions: [({ subscriptions }) => subscriptions, 'Live subscriptions.'],
   feed_polls_waiting: [
@@ -114,7 +114,7 @@ export function createDomainMetrics(registry: Registry) {
     ),
     ordersOfNoKind: count(
       'orders_without_kind_total',
-      'Orders, and repeats, without a `kind`, which `ORDER_KIND=required` refuses: of apps that have to be updated before.',
+      'Orders, and repeats, without a `kind`: of apps to update before `ORDER_KIND=required`.',
     ),
     lateOrders: registry.counter(
       'orders_settled_late_total',
@@ -127,7 +127,7 @@ export function createDomainMetrics(registry: Registry) {
     ),
     doubts: registry.counter(
       'orders_doubted_total',
-      'Answers, to repeats and questions too, that leave an order in doubt; unknown: it may have been carried out; earlier: an earlier request with its key may have been sent.',
+      'Answers that leave an order in doubt; unknown: it may have been carried out; earlier: an earlier request with its key may have been sent.',
       { told: ['unknown', 'earlier'] },
     ),
     contradictions: count(
@@ -158,7 +158,7 @@ export function createDomainMetrics(registry: Registry) {
     },
     tokens: registry.counter(
       'tokens_total',
-      'Tokens judged, by the gateway (accepted: for the first time; refused) or refused here already: without a usable login, for their key, issuer or audience, or for another reason; refused_by_clock: here or there, for a time that is over or has not come by less than the two clocks differ.',
+      'Tokens judged by the gateway (accepted: for the first time; refused) or refused here: without a usable login, for their key, issuer or audience, or for another reason; refused_by_clock: for a time that is over, or not come, by less than the two clocks differ.',
       { result: ['accepted', 'refused', 'login', 'key', 'other', 'refused_by_clock'] },
     ),
     signIns: registry.counter('sign_ins_total', 'Fields `login` by their end.', {
@@ -167,7 +167,7 @@ export function createDomainMetrics(registry: Registry) {
   };
   const tokenAccounts = registry.gauge(
     'token_accounts',
-    'Accounts by the last call of each within the minute, by operation and by the check of the signature here (verification); refused: for a token that the gateway had accepted before, or that `login` had just returned. No others are refused.',
+    'Accounts by the last call of each within the minute, by operation and by the check of the signature here (verification); refused: with a token accepted before, or just returned by `login`.',
     'operation',
     'verdict',
   );
@@ -179,7 +179,7 @@ export function createDomainMetrics(registry: Registry) {
   );
   const accountLists = registry.gauge(
     'account_lists',
-    'Accounts read within five minutes by whether ops 10 and 12 agree; differ: op 12 says that there are no positions and op 10 lists some, over two reads; short: it lacks the same ones in three reads over ten minutes. One that lists fewer until then is not counted.',
+    'Accounts read within five minutes by whether ops 10 and 12 agree; differ: op 12 has none where op 10 lists some, over two reads; short: it lacks the same ones in three reads over ten minutes.',
     'verdict',
   );
   accountLists.fromEach(() => {

@@ -50,7 +50,7 @@ export function createGatewayMetrics(registry: Registry) {
   );
   const brokenAnswers = registry.counter(
     'gateway_answers_broken_total',
-    'Answers with a status of success whose body breaks the interface; those that call themselves JSON are ok in gateway_calls_total.',
+    'Answers with a status of success whose body breaks the interface; JSON by its type is ok in gateway_calls_total.',
     { operation: [...READ_NAMES, 'login'] },
   );
   const inexact = registry.counter(
@@ -88,7 +88,7 @@ export function createGatewayMetrics(registry: Registry) {
 
   const lostFields = registry.gauge(
     'gateway_lost_fields',
-    'Fields that an operation’s answers had, and that every row now lacks or has with another type; vital: the body, `success`, an id, a price or a size of ops 4, 5, 10 and 12.',
+    'Fields that every row had, and now lacks or has with another type; vital: the body, `success`, an id, a price or a size of ops 4, 5, 10 and 12.',
     'operation',
     'loss',
   );

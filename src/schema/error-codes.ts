@@ -17,20 +17,18 @@ export interface ErrorCode extends CodeTraits {
 }
 
 const BY_THE_CALLER = { retryable: false, write: 'none', outcome: 'caller' } as const;
-const BY_THE_APP = {
-  ...BY_THE_CALLER,
-  show: 'Something is wrong with this app. Please update it.',
-} as const;
+export const APP_IS_WRONG = 'Something is wrong with this app. Please update it.';
+const BY_THE_APP = { ...BY_THE_CALLER, show: APP_IS_WRONG } as const;
 
 export const ERROR_CODES = {
   GRAPHQL_PARSE_FAILED: {
-    cause: 'The document is not valid GraphQL, or the request has no document.',
-    advice: 'Fix the request.',
+    cause: 'The document is missing, or not valid GraphQL.',
+    advice: 'Fix it.',
     ...BY_THE_APP,
   },
   GRAPHQL_VALIDATION_FAILED: {
     cause: 'The document does not match the schema.',
-    advice: 'Fix the document; compare it with `schema.graphql`.',
+    advice: 'Compare it with `schema.graphql`.',
     ...BY_THE_APP,
   },
   NOT_ACCEPTABLE: {
@@ -40,34 +38,33 @@ export const ERROR_CODES = {
   },
   BATCHING_NOT_SUPPORTED: {
     cause: 'The request is a list of operations.',
-    advice:
-      'Send each operation by itself: several fields of one operation are the batch of this API.',
+    advice: 'Send each operation by itself, or one operation with several fields.',
     ...BY_THE_APP,
   },
   BAD_USER_INPUT: {
     cause:
-      'A variable or an argument is outside what is allowed; `extensions.argument` names it. So is a number that cannot be carried exactly: one that is not finite, or that a double holds with another decimal value.',
+      'A variable or an argument (`extensions.argument`) is outside what is allowed, or a number that no double carries exactly.',
     advice: 'Correct the value; in a form, show the message beside its field.',
     show: 'Please check what you have entered.',
     ...BY_THE_CALLER,
   },
   UNAUTHENTICATED: {
     cause:
-      'There is no token, or it is unreadable, expired, or refused by the gateway. HTTP says 200; where it ends a subscription, the WebSocket is closed with 4403.',
+      'The token is missing, unreadable, expired, or refused by the gateway. HTTP says 200; where it ends a subscription, the WebSocket is closed with 4403.',
     advice: 'Sign in again and repeat the request with the new token.',
     show: 'Please sign in again.',
     ...BY_THE_CALLER,
   },
   FORBIDDEN: {
     cause:
-      'The gateway does not allow this for this user; its reason, where it gave one, is in `extensions.gatewayError`. Or (HTTP 403) a page of another site sent the request.',
-    advice: 'Do not repeat it; show `gatewayError.message` too, where there is one.',
+      'The gateway does not allow this user to do it (`extensions.gatewayError` may say why), or (HTTP 403) a page of another site sent the request.',
+    advice: 'Do not repeat it; show `gatewayError.message` too.',
     show: 'You cannot do this.',
     ...BY_THE_CALLER,
   },
   RATE_LIMITED: {
     cause:
-      'Too many requests, counted by the facade (HTTP 429, but over a socket) or by the gateway; or (HTTP 503) the memory of the facade is short.',
+      'Too many requests, as counted here (HTTP 429, but over a socket) or by the gateway; or (HTTP 503) memory is short here.',
     retryable: true,
     advice: 'Wait `extensions.retryAfter` seconds, then repeat.',
     show: 'Please wait a moment.',
@@ -79,7 +76,7 @@ export const ERROR_CODES = {
       'The gateway could not be reached or failed, or an order was held back and not sent; a notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
     retryable: true,
     advice:
-      'Retry with exponential backoff, not before `extensions.retryAfter` seconds where it is there; show `gatewayError.message` too, where there is one.',
+      'Back off exponentially, not before `extensions.retryAfter` seconds; show `gatewayError.message` too.',
     show: 'The service cannot be reached. Trying again…',
     write: 'none',
     outcome: 'fault',
@@ -88,17 +85,17 @@ export const ERROR_CODES = {
     cause:
       'The gateway did not answer a read or a sign-in in time, or an extension’s field its own.',
     retryable: true,
-    advice: 'Retry with exponential backoff.',
+    advice: 'Back off exponentially.',
     show: 'This takes longer than usual. Trying again…',
     write: 'never',
     outcome: 'fault',
   },
   GATEWAY_REFUSED: {
     cause:
-      'The gateway refused a read, and said why in `extensions.gatewayError`: there is no such thing, or it is locked or not possible now.',
+      'The gateway refused a read, and `extensions.gatewayError` says why: there is no such thing, or it is locked or not possible now.',
     retryable: false,
     advice:
-      'Do not repeat it at once; show the rest of the screen, and `gatewayError.message` where there is one.',
+      'Show the rest of the screen, and `gatewayError.message`.',
     show: 'This cannot be shown.',
     write: 'never',
     outcome: 'caller',
@@ -113,23 +110,23 @@ export const ERROR_CODES = {
   },
   OUTCOME_UNKNOWN: {
     cause:
-      'A write was sent and no readable answer came back: it may have been carried out or not.',
+      'A write was sent, and no readable answer came back.',
     retryable: false,
     advice:
-      'Look at the result before repeating. Where `extensions.retryable` is true, repeating does no harm.',
+      'Else look at the result before repeating.',
     show: 'We do not know yet whether this went through. Please check before trying again.',
     write: 'unknown',
     outcome: 'fault',
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The order records are full or out of reach, so this request was refused before sending. `extensions.earlierUnknown`: they could not be read either, so an earlier request with the key may have been sent. `extensions.gap`: records may be missing, and unknown keys made before 60 seconds after its `until` are refused for a day. `extensions.limit`: this account, or this token of it, has placed too many orders in a day, or closed too many keys. From `voidOrder` and `placedOrder`, with `extensions.retryable` false, it means: the key is closed, and what became of its order stays unknown.',
+      'The order records are full or out of reach, so this request was refused before sending. `earlierUnknown`: they could not be read either. `gap`: unknown keys made before 60 seconds after its `until` are refused for a day. `limit`: this account, or this token of it, has placed too many orders in a day, or closed too many keys. From `voidOrder` and `placedOrder`, with `retryable` false: the key is closed, and what became of its order stays unknown.',
     retryable: true,
     advice:
-      'Repeat with the same idempotency key; where `extensions.retryable` is false after `extensions.retryAfter` seconds, which may be hours, or after signing in again. With `extensions.earlierUnknown` use no other key.',
+      'Repeat with the same idempotency key; where `retryable` is false after `retryAfter` seconds, which may be hours, or after signing in again. With `earlierUnknown` use no other key.',
     show: 'We cannot say at the moment whether your order was placed. We keep asking…',
     showInstead: {
-      'without `extensions.earlierUnknown`': 'Your order was not placed. Please try again.',
+      'without `earlierUnknown`': 'Your order was not placed. Please try again.',
     },
     write: 'none',
     outcome: 'fault',
@@ -156,7 +153,7 @@ export const ERROR_CODES = {
     ...BY_THE_APP,
   },
   INTERNAL: {
-    cause: 'A fault in the facade itself. Its log has the cause under `extensions.requestId`.',
+    cause: 'A fault of this service. Its log has the cause under `extensions.requestId`.',
     retryable: false,
     advice: 'Report the `requestId`. An order is repeated at once, with its key.',
     show: 'Something went wrong on our side.',

@@ -46,7 +46,7 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
   });
   const faults = registry.counter(
     'extension_faults_total',
-    'Errors of an extension’s or a plugin’s file that nothing has caught: rejections of promises, exceptions of timers and event handlers.',
+    'Errors that an extension’s or a plugin’s file left uncaught, in promises, timers or event handlers.',
     { extension: [], kind: ['rejection', 'exception'] },
   );
   const readsOf = (cache: (typeof CACHES)[number]): CacheReads => ({

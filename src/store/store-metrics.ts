@@ -32,7 +32,7 @@ export function createStoreMetrics(registry: Registry) {
   const nearlyFull = registry
     .counter(
       'order_records_nearly_full_total',
-      'Orders and voids, refused ones too, of accounts that have 80 % of their share of order records, or of tokens that have 80 % of their half.',
+      'Orders and voids, refused ones too, of accounts with 80 % of their share of order records, or of tokens with 80 % of their half.',
     )
     .register();
   const trailLost = registry
@@ -44,7 +44,7 @@ export function createStoreMetrics(registry: Registry) {
   );
   const redisErrors = registry.counter(
     'redis_errors_total',
-    'Connections to Redis that failed or broke, commands without an answer in time, and refusals by the code of its answer (NOAUTH: the password too; refused: any other).',
+    'Connections to Redis that failed or broke, commands without an answer in time, and refusals by its code (NOAUTH: the password too; refused: any other).',
     { kind: REDIS_ERRORS },
   );
   const counterSeconds = registry

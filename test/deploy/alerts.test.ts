@@ -103,7 +103,7 @@ describe('the dashboard', () => {
   });
 
   test('shows every metric of docs/metrics.md', () => {
-    const listed = [...read('docs', 'metrics.md').matchAll(/^\| `(trading_graph_\w+)[`{]/gm)];
+    const listed = [...read('docs', 'metrics.md').matchAll(/^- `(trading_graph_\w+)[`{]/gm)];
     expect(listed.length).toBeGreaterThan(40);
     const shown = new Set(
       expressions.flatMap(namedSeries).map(({ metric }) => metric.replace(/_bucket$/, '')),

@@ -150,7 +150,7 @@ test('the autoscaler goes by the CPU and by a metric that the service has', () =
   expect([op, path]).toEqual(['add', '/spec/metrics/-']);
   const { pods } = value;
   expect(readProject('docs', 'metrics.md')).toMatch(
-    new RegExp(`^\\| \`${pods.metric.name}\` \\| (?!Histogram)`, 'm'),
+    new RegExp(`^- \`${pods.metric.name}\`: (?!Histogram)`, 'm'),
   );
   expect(readDeployed('kubernetes', 'README.md')).toContain(`{ as: ${pods.metric.name} }`);
 });

@@ -1,0 +1,18 @@
+export {
+  GraphQLObjectType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isLeafType,
+  isNonNullType,
+  isObjectType,
+  isRequiredInputField,
+  isScalarType,
+  isUnionType,
+  isWrappingType,
+  parse,
+  parseType,
+  print,
+  visit,
+} from 'graphql';
