@@ -195,17 +195,19 @@ function chooseSize(size: number): void {
 function drawFigures(after?: Figures, before?: Figures): void {
   for (const name of ['calls', 'bytes', 'time'] as const) {
     setText(find(`screen-${name}`, HTMLElement), after?.[name] ?? '–');
-    const than = before ? `instead of ${before[name]}` : '';
-    setText(find(`screen-${name}-before`, HTMLElement), than);
+    setText(find(`screen-${name}-before`, HTMLElement), before ? `instead of ${before[name]}` : '');
   }
+  setText(find('rest-cost', HTMLElement), before?.cost ?? '');
+  setText(find('graph-cost', HTMLElement), after?.cost ?? '');
 }
 
 type Figures = ReturnType<typeof figuresOf>;
 
 function figuresOf({ calls }: Way) {
   const sent = calls.filter(({ isLocal }) => !isLocal);
-  const bytes = sent.reduce((sum, each) => sum + each.bytes, 0);
-  return { calls: String(sent.length), bytes: formatBytes(bytes), time: formatMs(endOf(calls)) };
+  const bytes = formatBytes(sent.reduce((sum, each) => sum + each.bytes, 0));
+  const cost = `${sent.length === 1 ? '1 call' : `${sent.length} calls`}, ${bytes}`;
+  return { calls: String(sent.length), bytes, time: formatMs(endOf(calls)), cost };
 }
 
 function receipt({ operation, ms, source, outcome }: Receipt): HTMLElement {

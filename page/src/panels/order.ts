@@ -176,9 +176,8 @@ async function resume(app: App, turn: Turn, { orders }: Client, key?: string): P
     const none = resumed ? wordsOf('none') : { ...wordsOf('unanswered'), status: 'none' as const };
     return turn.show(key ? await ask(app, key) : none);
   }
-  const shown = shownOf(app, order.idempotencyKey, order.outcome, [
-    ['Orders sent by this run', '0'],
-  ]);
+  const sent: Details = [['Orders sent by this run', '0']];
+  const shown = shownOf(app, order.idempotencyKey, order.outcome, sent);
   turn.show({ ...shown, title: `After the restart: ${shown.title.toLowerCase()}` });
   // The client reports an order until the user has dealt with it, as by reading this page. One that is not known yet is asked for again.
   const { outcome } = order;
@@ -225,9 +224,6 @@ const outcome = await ticket.place({
   side: '${side}',
   kind: 'MARKET',
   size: { units: ${units} },
-}, {
-  // 'sending', 'asking' what became of it, 'closing' its key
-  onProgress: (progress) => console.log(progress),
 });
 // 'accepted', 'rejected' or 'unsent';
 // 'unknown' where the gateway leaves it open
