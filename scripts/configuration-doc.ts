@@ -25,7 +25,7 @@ function configurationTable(): string {
       const allowed = shortly(setting.kind.allowed);
       const cells = [
         `\`${name}\``,
-        `${defaultOf(setting)}; ${allowed}`,
+        allowed === '' ? defaultOf(setting) : `${defaultOf(setting)}; ${allowed}`,
         OCCASIONS[name] ? `${means}. *When ${OCCASIONS[name]}.*` : `${means}.`,
       ];
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
@@ -34,9 +34,10 @@ function configurationTable(): string {
   return `| Variable | Default; allowed | Meaning; when to set it |\n|---|---|---|\n${rows.join('')}`;
 }
 
-/** A range as figures alone. */
+/** A range as figures alone; nothing where any whole number from 1 on is allowed. */
 function shortly(allowed: string): string {
   return allowed
+    .replace(/^a whole number, 1 (?:or more|to 2147483(?:647)?)$/, '')
     .replace(/^a whole number, (\d+) to (\d+)$/, '$1–$2')
     .replace(/^a whole number, (\d+) or more$/, '≥ $1')
     .replace(/^one of /, '')
