@@ -94,8 +94,7 @@ export const ERROR_CODES = {
     cause:
       'The gateway refused a read, and `extensions.gatewayError` says why: there is no such thing, or it is locked or not possible now.',
     retryable: false,
-    advice:
-      'Show the rest of the screen, and `gatewayError.message`.',
+    advice: 'Show the rest of the screen, and `gatewayError.message`.',
     show: 'This cannot be shown.',
     write: 'never',
     outcome: 'caller',
@@ -109,11 +108,9 @@ export const ERROR_CODES = {
     outcome: 'fault',
   },
   OUTCOME_UNKNOWN: {
-    cause:
-      'A write was sent, and no readable answer came back.',
+    cause: 'A write was sent, and no readable answer came back.',
     retryable: false,
-    advice:
-      'Else look at the result before repeating.',
+    advice: 'Else look at the result before repeating.',
     show: 'We do not know yet whether this went through. Please check before trying again.',
     write: 'unknown',
     outcome: 'fault',
