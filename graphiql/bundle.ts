@@ -128,8 +128,10 @@ function styles(): string {
   const bare = repaired(css, CONTRAST).replaceAll(/@font-face\s*\{[^}]*\}/g, '');
   // The browser's text size counts for its spaces too, and for the sizes of text that it has not in rem itself.
   return (
-    bare.replaceAll(/(--px-\d+|font-size):\s*(\d+)px/g, (_, name, px) => `${name}:${px / 16}rem`) +
-    own
+    bare.replaceAll(
+      /(--px-\d+|--(?:sidebar|toolbar)-width|font-size):\s*(\d+)px/g,
+      (_, name, px) => `${name}:${px / 16}rem`,
+    ) + own
   );
 }
 
