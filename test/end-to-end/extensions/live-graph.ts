@@ -74,26 +74,25 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
     t.field({
       ...text,
       type: [AlertRef],
-      resolve: (_position, _args, context) => alertsOf(context),
+      resolve: (_position, _args, context) => listOf(alerts)(context),
     }),
   );
-  const alertsOf = async (context: Parameters<typeof alerts.read>[0]) =>
-    (await alerts.read<{ alerts: AlertRow[] }>(context, 'list')).alerts;
+  const keyed = { key: ({ id }: { readonly id: string }) => id, everyMs: 100 };
+  const often = { ...keyed, type: AlertRef, key: ({ id }: AlertRow) => id };
+  type Context = Parameters<typeof alerts.read>[0];
+  const listOf = (of: Pick<typeof quotes, 'read'>) => async (context: Context) =>
+    (await of.read<{ alerts: AlertRow[] }>(context, 'list')).alerts;
   live({
     name: 'alerts',
-    type: AlertRef,
-    key: ({ id }) => id,
-    everyMs: 100,
+    ...often,
     backend: alerts,
     moving: ['price'],
-    read: alertsOf,
+    read: listOf(alerts),
   });
   live({
     name: 'quotes',
     changes: 'quoteChanges',
-    type: AlertRef,
-    key: ({ id }) => id,
-    everyMs: 100,
+    ...often,
     backend: quotes,
     of: 'everybody',
     args: builder.args((t) => ({ symbol: t.string({ required: true }) })),
@@ -102,11 +101,9 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
   });
   live({
     name: 'notices',
-    type: AlertRef,
-    key: ({ id }) => id,
-    everyMs: 100,
+    ...often,
     backend: quotes,
-    read: async (context) => (await quotes.read<{ alerts: AlertRow[] }>(context, 'list')).alerts,
+    read: listOf(quotes),
   });
   builder.objectField('AlertsChanges' as never, 'guests', (t) =>
     t.string({ ...text, resolve: (_event, _args, context) => Object.keys(context).join() }),
@@ -119,29 +116,21 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
     live({
       name,
       of,
-      type: AlertRef,
-      key: ({ id }) => id,
+      ...often,
       everyMs: 3_600_000,
       backend: of === 'account' ? alerts : quotes,
-      read: async (context) =>
-        of === 'account'
-          ? alertsOf(context)
-          : (await quotes.read<{ alerts: AlertRow[] }>(context, 'list')).alerts,
+      read: listOf(of === 'account' ? alerts : quotes),
     });
   }
   live({
     name: 'mine',
-    type: AlertRef,
-    key: ({ id }) => id,
-    everyMs: 100,
+    ...often,
     backend: mine,
-    read: async (context) => (await mine.read<{ alerts: AlertRow[] }>(context, 'list')).alerts,
+    read: listOf(mine),
   });
   live({
     name: 'personal',
-    type: AlertRef,
-    key: ({ id }) => id,
-    everyMs: 100,
+    ...often,
     backend: quotes,
     of: 'everybody',
     read: async (context) => {
@@ -159,8 +148,7 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
   live({
     name: 'growing',
     type: NoticeRef,
-    key: ({ id }) => id,
-    everyMs: 100,
+    ...keyed,
     backend: quotes,
     of: 'everybody',
     args: builder.args((t) => ({ ids: t.stringList({ defaultValue: [] }) })),
@@ -180,11 +168,10 @@ const extension: Extension = ({ builder, refs, backend, live, computed, error })
   live({
     name: 'strict',
     type: StrictRef,
-    key: ({ id }) => id,
-    everyMs: 100,
+    ...keyed,
     backend: quotes,
     of: 'everybody',
-    read: async (context) => (await quotes.read<{ alerts: AlertRow[] }>(context, 'list')).alerts,
+    read: listOf(quotes),
   });
   builder.mutationField('add', (t) =>
     t.field({
