@@ -214,9 +214,7 @@ test('the example’s own test passes, and its page shows it', async () => {
     readFile(join(ROOT, 'docs/adapter.md'), 'utf8'),
     readFile(ACME, 'utf8'),
   ]);
-  const [, adapter = ''] = /^(const acme.*?^};)$/ms.exec(source) ?? [];
-  expect(page).toContain(adapter);
-  expect(adapter).not.toBe('');
+  expect(page).toContain(source.trimEnd());
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const args = ['--test', 'examples/adapter/acme.test.ts'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
