@@ -1,0 +1,136 @@
+import { basename, join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { inFull } from '../../test/support/in-full.ts';
+import { startedOnce } from '../../test/support/started.ts';
+import { bundlers } from './support/bundlers.ts';
+import { entryPoints, packClient } from './support/packed-client.ts';
+import { runTool } from './support/run-tool.ts';
+
+// npm installs five hundred packages.
+vi.setConfig({ testTimeout: 600_000 });
+
+/** The oldest compiler that reads the declarations, and others that apps have; the project's own is the newest. */
+const OLDER = ['typescript-5.0', 'typescript-5.4', 'typescript-5.9'];
+
+const TYPED_APP = `
+import { createClient, type ErrorCode, type Result, type TypedText } from 'trading-graph-client';
+import { TradingGraphProvider, useCatalog } from 'trading-graph-client/react';
+import { createClientWith } from 'trading-graph-client/core';
+import { catalog } from 'trading-graph-client/catalog';
+import { live } from 'trading-graph-client/live';
+import { createElement } from 'react';
+const client = createClient({ url: 'https://example.com/graphql', token: ({ force }) => (force ? null : 't'), catalogFields: ['digits'] });
+export function Digits() {
+  const { search } = useCatalog<'digits'>();
+  const digits: number | undefined = search('AAPL')[0]?.digits;
+  // @ts-expect-error The client keeps other fields.
+  const leverage = search('AAPL')[0]?.leverage;
+  return createElement('p', null, digits, leverage);
+}
+export const tree = createElement(TradingGraphProvider, { client }, createElement(Digits));
+const few = createClientWith({ url: 'https://example.com/graphql', token: () => 't' }, live({ positionFields: ['symbol'] }), catalog(['digits']));
+few.positions(({ positions }) => console.log(positions?.[0]?.symbol, few.catalog.get('AAPL')?.digits));
+// @ts-expect-error It has no orders.
+few.orders;
+export const fewTree = createElement(TradingGraphProvider, { client: few });
+const ONE = 'query ($id: ID!) { instrument(id: $id) { id } }' as TypedText<{ instrument: { id: string } | null }, { id: string }>;
+export const one: Promise<Result<{ instrument: { id: string } | null }>> = client.query(ONE, { id: 'AAPL' });
+// @ts-expect-error The operation has variables.
+export const none = client.query(ONE);
+const HOME = '{ session { id } }' as TypedText<{ session: { id: string } | null }>;
+export const home: Promise<Result<{ session: { id: string } | null }>> = client.query(HOME);
+const code: ErrorCode | undefined = 'a code of an extension';
+if (code === 'RATE_LIMITED') console.log(code);
+const any = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
+const ticket = client.orders.ticket();
+export const orders = [ticket.place({ ...any, kind: 'MARKET' }), ticket.place({ ...any, kind: 'PENDING', price: 1 })];
+declare const lost: number | undefined;
+// @ts-expect-error It has no kind.
+ticket.place({ ...any, price: lost });
+// @ts-expect-error What waits for a price has one.
+ticket.place({ ...any, kind: 'PENDING' });
+// @ts-expect-error Nor may it be missing.
+ticket.place({ ...any, kind: 'PENDING', price: lost });
+`;
+
+/** An app where these globals are declared as React Native does. */
+const BARE_APP = `
+import { createClient } from 'trading-graph-client';
+declare class OwnSocket { constructor(url: string, protocols?: string[]) }
+declare class OwnSignal {
+  readonly aborted: boolean;
+  addEventListener: (type: 'abort', listener: (this: OwnSignal, event: object) => void) => void;
+  removeEventListener: (type: 'abort', listener: (this: OwnSignal, event: object) => void) => void;
+}
+declare const fetch: (input: string, init?: { method?: string }) => Promise<{ readonly ok: boolean }>;
+declare const key: { readonly type: string; readonly algorithm: { readonly name: 'AES-GCM' } };
+const client = createClient({
+  url: 'https://example.com/graphql',
+  token: () => 't',
+  environment: { fetch, WebSocket: OwnSocket },
+  offlineAccount: { key, login: null },
+});
+export const answer = client.query('{ session { id } }', undefined, { signal: new OwnSignal() });
+`;
+
+const packed = startedOnce(packClient);
+
+describe('an app outside the workspace that has installed the package', () => {
+  const compilers = inFull([...OLDER, 'typescript'], ['typescript']);
+  test.each(
+    compilers.flatMap((compiler) => [
+      { compiler, module: 'esnext', moduleResolution: 'bundler' },
+      { compiler, module: 'node16', moduleResolution: 'node16' },
+    ]),
+  )('is type-checked strictly by $compiler, with the resolution $moduleResolution', async (own) => {
+    const { compiler, ...resolution } = own;
+    // Declarations of Apollo Client, or of what it needs, are wrong for these.
+    const isWithout = compiler === 'typescript-5.0' || resolution.module === 'node16';
+    const left = isWithout ? /apollo$|json$/ : /json$/;
+    const imports = entryPoints().filter((path) => !left.test(path));
+    const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
+    packed.write('app.ts', `${TYPED_APP}\n${text.join('\n')}\n`);
+    const compilerOptions = {
+      ...resolution,
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      types: [],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      noEmit: true,
+      skipLibCheck: false,
+    };
+    const path = packed.write(
+      `tsconfig.${resolution.module}.json`,
+      JSON.stringify({ compilerOptions, files: ['app.ts'] }),
+    );
+    const installed = OLDER.includes(compiler)
+      ? join(basename(await bundlers()), 'node_modules', compiler)
+      : compiler;
+    expect(await runTool(join(installed, 'bin', 'tsc'), ['-p', path])).toBe('');
+  });
+
+  test('is type-checked where the compiler has no types of DOM or Node', async () => {
+    // Apollo Client and the storage in files want theirs.
+    const imports = entryPoints().filter((path) => !/apollo$|files$|json$/.test(path));
+    const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
+    packed.write('bare.ts', `${BARE_APP}\n${text.join('\n')}\n`);
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'es2022',
+      lib: ['es2022'],
+      types: [],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      skipLibCheck: false,
+      // The rest of graphql 17 has DOM's types, which graphql 16 and all that is used of either has not.
+      paths: { graphql: ['./node_modules/graphql/language/ast.d.ts'] },
+    };
+    const path = packed.write(
+      'tsconfig.bare.json',
+      JSON.stringify({ compilerOptions, files: ['bare.ts'] }),
+    );
+    expect(await runTool('typescript/bin/tsc', ['-p', path])).toBe('');
+  });
+});
