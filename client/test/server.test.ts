@@ -3,6 +3,8 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ownApp } from '../../test/support/shared-app.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { OwnEnvironment } from '../src/environment.ts';
+import type { OrderInput } from '../src/orders/order-input.ts';
+import type { TicketOptions } from '../src/orders/ticket.ts';
 import { forRequest } from '../src/server.ts';
 
 const app = ownApp({ RATE_LIMIT_PER_MINUTE: '1000000', ORDER_RATE_LIMIT_PER_MINUTE: '1000000' });
@@ -129,6 +131,47 @@ test('orders and mutations are the caller’s own, or are refused', async () => 
   const orders = app.sandbox.orders().slice(before);
   expect(orders).toHaveLength(accepted.length);
   expect(orders.filter(({ comment, login }) => comment !== String(login))).toEqual([]);
+});
+
+test('an order whose key comes with its form is one, whichever requests bring it', async () => {
+  const before = app.sandbox.orders().length;
+  const place = (key: string, input: OrderInput = BUY) =>
+    forRequest(tokens[0] ?? '', { url: url() })
+      .orders.ticket({ idempotencyKey: key })
+      .place(input);
+  const ends = await Promise.all([place('of a form'), place('of a form'), place('of another')]);
+  expect(ends).toMatchObject(Array(3).fill({ status: 'accepted' }));
+  expect(await place('of a form')).toMatchObject({ status: 'accepted', replayed: true });
+  const other = await place('of a form', { ...BUY, size: { units: 2 } });
+  expect(other).toMatchObject({ status: 'unsent', error: { code: 'BAD_USER_INPUT' } });
+  expect(app.sandbox.orders()).toHaveLength(before + 2);
+});
+
+test('of such a key nobody says when it was made, or after an error that nothing was bought', async () => {
+  const sent: string[] = [];
+  let isCut = false;
+  const environment: OwnEnvironment = {
+    fetch: async (input, init) => {
+      sent.push(String((init as RequestInit).body));
+      if (isCut) throw Object.assign(new TypeError('refused'), { cause: { code: 'ECONNREFUSED' } });
+      const answer = await fetch(input as string, init as RequestInit);
+      if (sent.at(-1)?.includes('mutation PlaceOrder')) throw new TypeError('lost');
+      return answer;
+    },
+  };
+  const place = (own: TicketOptions) =>
+    forRequest(tokens[0] ?? '', { url: url(), environment })
+      .orders.ticket({ maxWaitMs: 300, ...own })
+      .place(BUY, { withinMs: 2_000 });
+  const dates = () => sent.splice(0).flatMap((text) => text.match(/"(keyMade|since)":"2/g) ?? []);
+  expect(await place({})).toMatchObject({ status: 'accepted' });
+  expect(new Set(dates())).toEqual(new Set(['"keyMade":"2', '"since":"2']));
+  await place({ idempotencyKey: 'of a form' });
+  expect(sent.join()).toContain('VoidOrder');
+  expect(dates()).toEqual([]);
+  isCut = true;
+  expect(await place({})).toMatchObject({ status: 'unsent' });
+  expect(await place({ idempotencyKey: 'cut off' })).toMatchObject({ status: 'unknown' });
 });
 
 test('no cache keeps an answer, and nothing tells the time or a random number before it leaves', async () => {

@@ -16,6 +16,7 @@ import {
 } from './key-age.ts';
 import type { Settled } from './outcome.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
+import type { TicketOptions } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
 
 /** A storage is not waited for longer where the app does without it. */
@@ -23,10 +24,6 @@ const VOLATILE_AFTER_MS = 1_000;
 /** An app that is killed right after it was told has not shown the outcome yet: the next run tells it once more. */
 const SEEN_AFTER_MS = 1_000;
 const UNUSED: KeyStamp = { at: null, up: 0, made: null };
-
-export interface NewKey {
-  readonly maxWaitMs?: number | undefined;
-}
 
 /** A key that was used in an earlier run of the app. */
 export interface UsedKey {
@@ -57,6 +54,8 @@ export class OrderKey {
   digest: string | null = null;
   /** Whether a request whose outcome is not known has been sent. */
   isInDoubt = false;
+  /** Whether the app has given it: another request may have been the first with it, at a time that nobody here knows. */
+  readonly isGiven: boolean;
   readonly #context: TicketContext;
   #stamp = UNUSED;
   #entry: Entry | null = null;
@@ -69,11 +68,14 @@ export class OrderKey {
   /** Another one with each use of the key, and when its outcome was seen. */
   #use = {};
 
-  constructor(context: TicketContext, key: string, used: UsedKey | NewKey) {
+  constructor(context: TicketContext, key: string, used: UsedKey | TicketOptions) {
     this.#context = context;
     this.key = key;
     const { maxWaitMs } = 'stored' in used ? used.stored : used;
     this.maxWaitMs = waitOf(maxWaitMs);
+    this.isGiven = 'idempotencyKey' in used && used.idempotencyKey !== undefined;
+    this.isInDoubt = this.isGiven;
+    if (this.isGiven) this.leaveOutKeyMade();
     if (!('stored' in used)) return;
     const { keys } = context;
     const { account, stored, stamp } = used;
@@ -149,7 +151,7 @@ export class OrderKey {
 
   /** Since when the server would have to know of an order with it, by the server's clock; undefined where that is not known. */
   get since(): string | undefined {
-    return momentOf(this.#stamp, -ERROR_MS);
+    return this.isGiven ? undefined : momentOf(this.#stamp, -ERROR_MS);
   }
 
   /** Until when the order may be sent, by the server's clock; undefined where that is not known. */

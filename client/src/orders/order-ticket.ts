@@ -28,7 +28,7 @@ interface Placed {
 
 export class OrderTicket implements Ticket {
   readonly #context: TicketContext;
-  readonly #maxWaitMs: number | undefined;
+  #options: TicketOptions;
   readonly #followers: Followers<TicketState>;
   /** Null while it has none: a form that is only looked at has no key. */
   #key: OrderKey | null;
@@ -43,11 +43,11 @@ export class OrderTicket implements Ticket {
   /** A new one, or that of an order of an earlier run. */
   constructor(
     context: TicketContext,
-    { maxWaitMs }: TicketOptions,
+    options: TicketOptions,
     resumed?: { readonly key: OrderKey; readonly outcome: OrderOutcome },
   ) {
     this.#context = context;
-    this.#maxWaitMs = maxWaitMs;
+    this.#options = options;
     this.#outcome = resumed?.outcome ?? null;
     // The server refuses whatever comes with a key that it has told to be unsent.
     this.#key = (this.#outcome?.status !== 'unsent' && resumed?.key) || null;
@@ -103,9 +103,13 @@ export class OrderTicket implements Ticket {
   }
 
   get #ownKey(): OrderKey {
-    const { environment } = this.#context.core;
-    const own = { maxWaitMs: this.#maxWaitMs };
-    this.#key ??= new OrderKey(this.#context, environment.randomId(), own);
+    if (this.#key === null) {
+      const { idempotencyKey = this.#context.core.environment.randomId(), maxWaitMs } =
+        this.#options;
+      this.#key = new OrderKey(this.#context, idempotencyKey, this.#options);
+      // The order after it is another one.
+      this.#options = { maxWaitMs };
+    }
     return this.#key;
   }
 

@@ -46,6 +46,11 @@ export function refusesKeyMade({ code, message }: TradingGraphError): boolean {
   return code === 'BAD_USER_INPUT' && message.includes('keyMade');
 }
 
+/** Whether another order has the key. */
+export function isAnothers({ code, extensions }: TradingGraphError): boolean {
+  return code === 'BAD_USER_INPUT' && extensions.argument === 'input.idempotencyKey';
+}
+
 /** Whether the account has had its orders of a day; keys can be closed all the same. */
 function isFull({ code, extensions }: TradingGraphError): boolean {
   return code === 'IDEMPOTENCY_UNAVAILABLE' && extensions.limit !== undefined;

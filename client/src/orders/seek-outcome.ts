@@ -17,7 +17,14 @@ import { freshSocket } from './fresh-socket.ts';
 import { PING, PLACED_ORDER } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
 import { type OrderAnswer, type OrderOutcome, readAnswer, unsentCode } from './outcome.ts';
-import { isLasting, mayClose, mayHaveTraded, pauseMs, refusesKeyMade } from './repeat-rules.ts';
+import {
+  isAnothers,
+  isLasting,
+  mayClose,
+  mayHaveTraded,
+  pauseMs,
+  refusesKeyMade,
+} from './repeat-rules.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
 
@@ -191,6 +198,8 @@ async function send(
     // An earlier request that was lost may still arrive, so that its doubt stays.
     const resends = !options.exchange && mayResend(context.core.environment);
     if (!mayHaveTraded(error, resends)) key.isInDoubt = wasInDoubt;
+    // The key that the app has given is another order's, of which its own request tells; this one is not placed with it.
+    if (key.isGiven && isAnothers(error)) key.isInDoubt = false;
     throw error;
   }
 }

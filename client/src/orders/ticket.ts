@@ -9,6 +9,11 @@ export interface TicketOptions {
    * that its key is closed: unless it has been placed by then, it never will be.
    */
   readonly maxWaitMs?: number | undefined;
+  /**
+   * The key of its first order, where a form brings it to a server, so that whatever repeats the request is the same order. It
+   * may have been used before: an error alone then leaves the order `unknown`. By default a new one.
+   */
+  readonly idempotencyKey?: string;
 }
 
 /** The options of placing an order. */
