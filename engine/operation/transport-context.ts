@@ -35,5 +35,6 @@ export function mayBeMutation({
 }: Pick<TransportContext, 'record' | 'sent'>): boolean {
   if (type !== null) return type === OperationTypeNode.MUTATION;
   const query = typeof sent === 'object' && sent !== null && 'query' in sent ? sent.query : null;
-  return typeof query !== 'string' || query.includes('mutation');
+  // A document that is named by its hash comes without a text, over a WebSocket with an empty one.
+  return typeof query !== 'string' || query === '' || query.includes('mutation');
 }
