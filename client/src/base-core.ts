@@ -23,8 +23,8 @@ export interface BaseOptions {
   readonly route?: boolean;
   /** The login whose token the app gives, as far as it knows it. */
   readonly login?: () => string | null | undefined;
-  /** Where the hint is kept. */
-  readonly memory?: { hint: string | null };
+  /** Where the hint is kept, and what it waits for. */
+  readonly memory?: { hint: string | null; seeking: Promise<unknown> };
   /** The login whose session the app holds. */
   readonly expected?: { readonly login: string | null };
   readonly environment: DatedEnvironment;
@@ -58,11 +58,14 @@ export function createBaseCore(
     own: Omit<SubscriptionsOptions, 'environment' | 'memory' | 'heartbeatMs' | 'hiddenMs'>,
   ) => SubscriptionsPart,
 ): BaseCore {
-  const { environment, memory = { hint: null }, route = true } = options;
+  const { environment, route = true } = options;
+  const { memory = { hint: null, seeking: Promise.resolve() } } = options;
   const tasks: (() => void)[] = [];
   let isDisposed = false;
   /** The login of which the app's word was taken last; undefined before the first token. */
   let held: string | null | undefined;
+  /** The login whose hint is sought, or known. */
+  let hinted: string | null = null;
   /** The sign-in of which the server has not said whose it is, though it was asked. */
   let doubted: SignIn | null = null;
   let doubts = 0;
@@ -77,7 +80,7 @@ export function createBaseCore(
     onChange: () => subscriptions.restart(),
     onLogin(login) {
       doubts = 0;
-      if (route) findHint(login);
+      if (route) void findHint(login);
     },
     onDoubt({ code, retryable }) {
       // The present lines may be the former account's.
@@ -96,6 +99,7 @@ export function createBaseCore(
     },
     onSignedOut(error) {
       memory.hint = null;
+      hinted = null;
       held = null;
       subscriptions.endAll(error);
       accounts.signedOut();
@@ -106,7 +110,10 @@ export function createBaseCore(
   const requests = new Requests({
     environment,
     tokens,
-    url,
+    async url() {
+      await memory.seeking;
+      return url();
+    },
     accountOf,
     signIn: () => accounts.signIn,
   });
@@ -118,8 +125,17 @@ export function createBaseCore(
     onToken,
   });
 
-  function findHint(login: string): void {
-    memory.hint = routeHint(login);
+  async function findHint(login: string): Promise<void> {
+    hinted = login;
+    const hashing = Promise.resolve(login).then(environment.routeHint ?? routeHint);
+    const seeking = hashing.then(
+      (hint) => {
+        if (hint !== null && hinted === login) memory.hint = hint;
+      },
+      () => {},
+    );
+    memory.seeking = seeking;
+    await seeking;
   }
 
   /** The app's word is enough for a hint, which opens nothing: without it the first line waits for the server's. */
@@ -128,7 +144,7 @@ export function createBaseCore(
     callApp(environment, () => {
       login = options.login?.() ?? login;
     });
-    if (login != null && login !== held) findHint(login);
+    if (login != null && login !== held) void findHint(login);
     held = login ?? null;
   }
 
@@ -180,6 +196,7 @@ export function createBaseCore(
 
   return {
     request: (operation, variables, own) => requests.request(operation, variables, own),
+    retrying: requests.retrying.followed,
     subscribe: (operation, variables, sink) => subscriptions.subscribe(operation, variables, sink),
     account,
     onAccountChange: (listener) => accounts.onChange(listener),

@@ -67,6 +67,14 @@ export interface Sink<Data> {
   connected?(): void;
 }
 
+/** A state that is followed by two functions, which are what React's `useSyncExternalStore` takes. */
+export interface Followable<State> {
+  /** Calls back at once and with each change. Returns a function that ends it. */
+  (listener: (state: State) => void): () => void;
+  /** The state as it is now: the same object until something changes. */
+  state(): State;
+}
+
 /** The state and functions that the parts of the client share. */
 export interface Core {
   readonly environment: Environment;
@@ -80,6 +88,8 @@ export interface Core {
     variables: Variables,
     options?: OwnRequestOptions<Data>,
   ): Promise<Result<Data>>;
+  /** Why the request failed last that is being tried again; null while none is. */
+  readonly retrying: Followable<TradingGraphError | null>;
   /**
    * Subscribes over the one shared WebSocket, or an event stream where WebSockets are blocked. After a lost line it
    * subscribes again, with the variables that the function returns then. Returns a function that ends it.

@@ -42,6 +42,7 @@ export function createCore(options: CoreOptions): OwnCore {
   /** A line without the hint works as well, on any replica, so that it waits for a moment only. So does one with a former account's. */
   function hinted(findHint: (token: string) => Promise<void>) {
     return async (token: string) => {
+      await memory.seeking;
       if (options.route === false || memory.hint !== null) return;
       const found = withinTime(environment, HINT_WAIT_MS, undefined, (time) =>
         time.race(findHint(token)),

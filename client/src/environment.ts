@@ -25,6 +25,8 @@ export interface Environment {
   readonly isServer?: boolean;
   /** Whether `fetch` may send a request twice after a connection that broke; left out, wherever it is not Node's own. */
   readonly resends?: boolean;
+  /** Four hex digits of a login's SHA-256, for `?route=`; left out, Web Crypto is asked. */
+  readonly routeHint?: (login: string) => string | null;
   readonly lifecycle: Lifecycle;
 }
 
@@ -36,7 +38,7 @@ export type OwnEnvironment = Partial<
 /** The functions of it that requests need. */
 export type RequestEnvironment = Pick<
   Environment,
-  'fetch' | 'now' | 'uptime' | 'random' | 'after' | 'isServer'
+  'fetch' | 'now' | 'uptime' | 'random' | 'after' | 'isServer' | 'routeHint'
 > & { readonly lifecycle?: Pick<Lifecycle, 'isOnline'> };
 
 /** The parts that requests need, and a listener for the `Date` of their answers. */

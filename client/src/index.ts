@@ -1,6 +1,6 @@
 export type { CatalogReplica } from './catalog/catalog.ts';
 export type { InstrumentField } from './catalog/instrument.ts';
-export type { RequestOptions, Result, Sink } from './core.ts';
+export type { Followable, RequestOptions, Result, Sink } from './core.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
 export type { Environment, Lifecycle, OwnEnvironment } from './environment.ts';
 export { type ErrorCode, type ErrorDetails, TradingGraphError } from './errors.ts';
@@ -12,15 +12,17 @@ export type { LiveAccount } from './live/account.ts';
 export { accountDocument } from './live/account-operation.ts';
 export type { LiveFields, LiveNames } from './live/chosen-fields.ts';
 export { type FoldedList, foldList } from './live/fold-list.ts';
-export type { OfflineAccount } from './live/kept-state.ts';
 export { type ListFields, type ListOptions, listDocument } from './live/list-operation.ts';
 export type { ListState, Lists, OwnListOptions, RowOf } from './live/lists.ts';
-export type { AccountFigures, FoldOptions, PositionTotals } from './live/live-source.ts';
+export type {
+  AccountFigures,
+  FoldOptions,
+  OfflineAccount,
+  PositionTotals,
+} from './live/live-source.ts';
 export type { Positions, PositionsListener, PositionsOptions } from './live/positions.ts';
 export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';
 export type { AccountState, PositionsState } from './live/states.ts';
-export type { Notifications } from './notifications/notifications.ts';
-export type { Device } from './notifications/operations.ts';
 export type { Operation, TrustedDocument, TypedDocument, TypedText } from './operation.ts';
 export type { Orders } from './orders/create-orders.ts';
 export type {

@@ -1,8 +1,8 @@
 import type { Feature } from './core-client.ts';
 import { createAccount, type LiveAccount } from './live/account.ts';
 import type { LiveFields, LiveNames } from './live/chosen-fields.ts';
-import type { OfflineAccount } from './live/kept-state.ts';
 import { createLists, type Lists } from './live/lists.ts';
+import type { OfflineAccount } from './live/live-source.ts';
 import { createPositions, type Positions } from './live/positions.ts';
 
 export { accountDocument } from './live/account-operation.ts';

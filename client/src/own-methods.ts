@@ -1,6 +1,6 @@
 import type { BaseCore } from './base-core.ts';
-import type { RequestOptions, Result } from './core.ts';
-import { createNotifications, type Notifications } from './notifications/notifications.ts';
+import type { Followable, RequestOptions, Result } from './core.ts';
+import type { TradingGraphError } from './errors.ts';
 import type { Operation } from './operation.ts';
 
 /** A client for queries and mutations. */
@@ -15,8 +15,8 @@ export interface RequestsClient {
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables, Data>
   ): Promise<Result<Data>>;
-  /** Push notifications to this device. */
-  readonly notifications: Notifications;
+  /** Follows whether a query is being tried again: with why its last attempt failed, or with null. */
+  readonly retrying: Followable<TradingGraphError | null>;
   /** The signed-in account, as the server said last; null while that is not known, or nobody is signed in. */
   readonly login: string | null;
   /**
@@ -48,7 +48,7 @@ export function ownMethods(core: BaseCore): RequestsClient {
       }),
     mutate: (operation, ...[variables, own]) =>
       core.request(operation, variables as NonNullable<typeof variables>, own),
-    notifications: createNotifications(core),
+    retrying: core.retrying,
     get login() {
       return core.login;
     },

@@ -6,6 +6,7 @@ export {
   TradingGraphProvider,
   type TradingGraphProviderProps,
   useClient,
+  useRetrying,
 } from './react/provider.ts';
 export { useCatalog } from './react/use-catalog.ts';
 export { useAccount, useAge, useLive, usePosition, usePositions } from './react/use-live.ts';

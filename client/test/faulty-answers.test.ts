@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Client, type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
+import { notifications } from '../src/notifications.ts';
 import { fakeClient } from '../src/testing.ts';
 
 /** Answers that a server gives seldom, so that they are scripted at the platform's `fetch`. */
@@ -92,8 +93,8 @@ test.each(['{"data":null}', '{"errors":[]}', '{"data":null,"errors":[]}'])(
 test.each([{ done: { __typename: 'Delayed' } }, { done: null }, {}])(
   'a device of which the answer does not say that it was disabled is not: %o',
   async (data) => {
-    const { notifications } = open(() => ({ data }));
-    expect(await notifications.disableDevice('phone-1')).toMatchObject({ code: 'PROTOCOL' });
+    const own = notifications(open(() => ({ data })));
+    expect(await own.disableDevice('phone-1')).toMatchObject({ code: 'PROTOCOL' });
   },
 );
 

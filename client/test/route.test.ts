@@ -1,24 +1,22 @@
 import { createHash } from 'node:crypto';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { hermesRouteHint } from '../src/react-native/route-hint.ts';
 import { routedUrl, routeHint } from '../src/route.ts';
 
 const hashed = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 4);
 
-test('the hint is the beginning of a SHA-256, also where the platform has no Web Crypto', () => {
-  vi.stubGlobal('crypto', undefined);
+test('the hint is the beginning of a SHA-256, also where the platform has no Web Crypto', async () => {
   // The vector of docs/clients/native.md.
-  expect(routeHint('700001')).toBe('6a08');
+  expect(await routeHint('700001')).toBe('6a08');
   for (let n = 0; n < 3_000; n += 1) {
     const login = String((n * 7_919_333_331) % 10 ** (1 + (n % 15)));
-    expect(routeHint(login)).toBe(hashed(login));
+    expect(hermesRouteHint(login)).toBe(hashed(login));
   }
   for (let length = 1; length <= 55; length += 1) {
-    expect(routeHint('9'.repeat(length))).toBe(hashed('9'.repeat(length)));
+    const login = '9'.repeat(length);
+    expect([hermesRouteHint(login), await routeHint(login)]).toEqual(Array(2).fill(hashed(login)));
   }
-});
-
-test('there is none for what no login can be', () => {
-  for (const login of ['', 'é', '9'.repeat(56)]) expect(routeHint(login)).toBe(null);
+  for (const login of ['', 'é', '9'.repeat(56)]) expect(hermesRouteHint(login)).toBe(null);
 });
 
 test('the hint joins the parameters that the URL has', () => {

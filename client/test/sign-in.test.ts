@@ -3,6 +3,7 @@ import { Accounts } from '../src/account.ts';
 import { ACCOUNT_OPERATION } from '../src/account-operation.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
+import { notifications } from '../src/notifications.ts';
 import { requestEnvironment } from '../src/request-environment.ts';
 import { createRequests } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
@@ -212,7 +213,7 @@ test('a query that is not repeated is answered for the present account', async (
 
 test('what does no harm twice is not repeated for another account', async () => {
   const { client, market } = fakeClient();
-  const marking = client.notifications.markRead(['7']);
+  const marking = notifications(client).markRead(['7']);
   await market.pass(0);
   await market.signIn('700002');
   await client.tokenChanged();

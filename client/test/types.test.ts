@@ -56,6 +56,7 @@ ticket.place({ ...any, kind: 'PENDING', price: lost });
 /** An app where these globals are declared as React Native does. */
 const BARE_APP = `
 import { createClient } from 'trading-graph-client';
+import { offlineAccount } from 'trading-graph-client/offline-account';
 declare class OwnSocket { constructor(url: string, protocols?: string[]) }
 declare class OwnSignal {
   readonly aborted: boolean;
@@ -68,7 +69,7 @@ const client = createClient({
   url: 'https://example.com/graphql',
   token: () => 't',
   environment: { fetch, WebSocket: OwnSocket },
-  offlineAccount: { key, login: null },
+  offlineAccount: offlineAccount({ key, login: null }),
 });
 export const answer = client.query('{ session { id } }', undefined, { signal: new OwnSignal() });
 `;

@@ -3,8 +3,8 @@ import { accountDocument } from './account-operation.ts';
 import type { LiveFields, LiveNames } from './chosen-fields.ts';
 import { type FoldedAccount, foldAccount } from './fold-account.ts';
 import { createFollowed, type Followed } from './followed.ts';
-import { createKeptState, type OfflineAccount } from './kept-state.ts';
 import { olderForm } from './list-operation.ts';
+import type { OfflineAccount } from './live-source.ts';
 import { type AccountState, NO_ACCOUNT } from './states.ts';
 
 /** Follows the whole account: open positions, pending orders and the session's figures. */
@@ -18,7 +18,7 @@ export function createAccount<Names extends LiveNames = LiveNames>(
   return createFollowed(core, {
     operation,
     older: olderForm(operation),
-    kept: fields.offlineAccount && createKeptState(core, fields.offlineAccount, operation),
+    kept: fields.offlineAccount?.(core, operation),
     eventOf: ({ accountChanges }) => accountChanges,
     fold: foldAccount,
     nothing: NO_ACCOUNT,

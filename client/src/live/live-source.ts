@@ -1,6 +1,6 @@
+import type { Core } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
-import type { KeptState } from './kept-state.ts';
 
 /** Exact sums over the list, in no stated currency; null where a position does not say. */
 export interface PositionTotals {
@@ -85,6 +85,21 @@ export interface LiveSum {
   /** When the list was last confirmed. */
   readonly asOf: Date;
 }
+
+/** Keeps a state over restarts of the app. */
+export interface KeptState<State> {
+  /** Shows what was kept. What is damaged, another login's, another document's or another key's is deleted. */
+  read(show: (state: State) => void): Promise<void>;
+  /** Keeps the latest state in a while. */
+  keep(state: State): void;
+  forget(): void;
+}
+
+/** Keeps the states of a document, as `offlineAccount()` of `/offline-account` makes it. */
+export type OfflineAccount = <State extends object>(
+  core: Core,
+  document: string,
+) => KeptState<State>;
 
 /** A subscription with cursors, and what its events amount to. */
 export interface LiveSource<

@@ -93,14 +93,13 @@ export class OrderTicket implements Ticket {
     if (this.#running === null) this.#begin();
   }
 
-  state(): TicketState {
+  readonly state = (): TicketState => {
     this.#followers.check();
     return this.#state;
-  }
+  };
 
-  follow(listener: (state: TicketState) => void): () => void {
-    return this.#followers.add(listener);
-  }
+  readonly follow = (listener: (state: TicketState) => void): (() => void) =>
+    this.#followers.add(listener);
 
   get #ownKey(): OrderKey {
     if (this.#key === null) {

@@ -1,4 +1,4 @@
-import type { OfflineAccount } from '../live/kept-state.ts';
+import type { OfflineAccountOptions } from '../offline-account.ts';
 
 /** The methods that are used of `expo-secure-store`, or of another keychain. */
 export interface SecureStoreLike<Options> {
@@ -16,7 +16,7 @@ const BYTES = 32;
 export async function offlineAccountKey<Options>(
   store: SecureStoreLike<Options>,
   options?: Options,
-): Promise<OfflineAccount['key']> {
+): Promise<OfflineAccountOptions['key']> {
   if (globalThis.crypto?.subtle === undefined)
     throw new Error('This platform has no `crypto.subtle`: install react-native-quick-crypto.');
   const kept = await store.getItemAsync(NAME, options);

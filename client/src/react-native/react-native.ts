@@ -1,6 +1,7 @@
 import type { Environment, Lifecycle } from '../environment.ts';
 import { type AsyncStorageLike, asyncStorage } from '../storage/async-storage.ts';
 import type { ClientStorage } from '../storage.ts';
+import { hermesRouteHint as routeHint } from './route-hint.ts';
 
 /** The methods that are used of React Native's `AppState`. */
 export interface AppStateLike {
@@ -73,6 +74,7 @@ export function reactNative({ AppState, NetInfo, AsyncStorage, ...own }: ReactNa
     environment: {
       lifecycle,
       isSlowLine: network.isSlow,
+      routeHint,
       ...(randomId && { randomId }),
       ...(fetch && {
         // The client gives it texts for addresses only; Expo's types lack `URL`.

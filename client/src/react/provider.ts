@@ -5,9 +5,11 @@ import {
   type ReactNode,
   useContext,
   useState,
+  useSyncExternalStore,
 } from 'react';
 import type { InstrumentField } from '../catalog/instrument.ts';
 import type { Client } from '../create-client.ts';
+import type { TradingGraphError } from '../errors.ts';
 import type { LiveNames } from '../live/chosen-fields.ts';
 import type { AnyClient } from './any-client.ts';
 import { CatalogStore } from './catalog-store.ts';
@@ -44,6 +46,12 @@ export function useClient<
 >(): Client<Field, Names> {
   // Only the app knows with which fields it made its client.
   return useProvided().client as unknown as Client<Field, Names>;
+}
+
+/** Why the query failed last that is being tried again; null while none is. */
+export function useRetrying(): TradingGraphError | null {
+  const { retrying } = useProvided().client;
+  return useSyncExternalStore(retrying, retrying.state, () => null);
 }
 
 export function useProvided(): Provided {

@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
+import { useMemo, useState, useSyncExternalStore } from 'react';
 import type { FollowedOrder } from '../orders/order-list.ts';
 import type { Ticket, TicketState } from '../orders/ticket.ts';
 import { featureOf } from './any-client.ts';
@@ -20,12 +20,7 @@ export function useTicket(given?: Ticket): TicketForm {
   const [held, hold] = useState(() => ({ orders, own: orders.ticket() }));
   if (held.orders !== orders) hold({ orders, own: orders.ticket() });
   const ticket = given ?? held.own;
-  const follow = useCallback((changed: () => void) => ticket.follow(changed), [ticket]);
-  const state = useSyncExternalStore(
-    follow,
-    () => ticket.state(),
-    () => READY,
-  );
+  const state = useSyncExternalStore(ticket.follow, ticket.state, () => READY);
   return useMemo(
     () => ({
       ...state,

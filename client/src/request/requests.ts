@@ -15,12 +15,13 @@ import {
   signedOutError,
 } from './failures.ts';
 import { sentVariables, unsendable } from './finite-variables.ts';
+import { RetryingRequests } from './retrying.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface RequestsOptions {
   readonly environment: DatedEnvironment;
   readonly tokens: Tokens;
-  readonly url: () => string;
+  readonly url: () => Promise<string>;
   /** The login of the account that a token is for. */
   readonly accountOf: (token: string, exchange?: Exchanger) => Promise<string>;
   readonly signIn: () => SignIn;
@@ -51,11 +52,13 @@ const OFFLINE_MS = 1_000;
 /** Requests over HTTP: with a token that is renewed once, and repeated where that does no harm. */
 export class Requests {
   readonly #options: RequestsOptions;
+  readonly retrying: RetryingRequests;
   readonly #underWay = new Set<AbortController>();
   #isDisposed = false;
 
   constructor(options: RequestsOptions) {
     this.#options = options;
+    this.retrying = new RetryingRequests(options.environment);
   }
 
   async request<Data, Variables>(
@@ -107,6 +110,7 @@ export class Requests {
       if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
       return failed(asTradingGraphError(thrown));
     } finally {
+      this.retrying.note(abort.signal, null);
       this.#underWay.delete(abort);
       options.signal?.removeEventListener('abort', leave);
     }
@@ -122,8 +126,9 @@ export class Requests {
     const { options, repeats, time } = request;
     for (let failures = 0; ; failures += 1) {
       while (repeats && environment.lifecycle?.isOnline === false) {
-        if (!options.waitsOffline || time.remainingMs === 0)
-          return failed(networkError('This device is offline.'));
+        const offline = networkError('This device is offline.');
+        if (!options.waitsOffline || time.remainingMs === 0) return failed(offline);
+        this.retrying.note(request.signal, offline);
         await time.sleep(OFFLINE_MS);
       }
       const result = await this.#withToken(request).catch((thrown) =>
@@ -134,6 +139,7 @@ export class Requests {
       if (options.endsOnLoss && result.errors.some(({ code }) => code === 'NETWORK')) return result;
       const delayMs = retryDelay(result, failures, environment.random);
       if (delayMs === null || delayMs >= time.remainingMs) return result;
+      this.retrying.note(request.signal, error);
       callApp(environment, () => options.onRetrying?.(error));
       await time.sleep(delayMs);
     }
@@ -181,9 +187,10 @@ export class Requests {
       }
     }
     const attemptMs = repeats && !options.timeoutMs ? QUERY_ATTEMPT_MS : Number.POSITIVE_INFINITY;
+    const address = await url();
     options.leaving?.();
     return (options.exchange ?? exchange)(environment, {
-      url: url(),
+      url: address,
       document,
       variables,
       token,

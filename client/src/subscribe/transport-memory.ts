@@ -17,6 +17,8 @@ export class TransportMemory {
   readonly #storage: ClientStorage | null;
   readonly #environment: Environment;
   #hint: string | null = null;
+  /** Resolves when a hint is known, or cannot be had. */
+  seeking: Promise<unknown> = Promise.resolve();
 
   constructor(storage: ClientStorage | null, environment: Environment) {
     this.#storage = storage;

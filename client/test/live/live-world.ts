@@ -4,8 +4,8 @@ import { eventually } from '../../../test/support/eventually.ts';
 import type { Core } from '../../src/core.ts';
 import { createAccount } from '../../src/live/account.ts';
 import type { LiveFields } from '../../src/live/chosen-fields.ts';
-import type { OfflineAccount } from '../../src/live/kept-state.ts';
 import { createLists } from '../../src/live/lists.ts';
+import type { OfflineAccount } from '../../src/live/live-source.ts';
 import { createPositions } from '../../src/live/positions.ts';
 import { startCore, type TestCore, type TestCoreOptions } from '../support/client.ts';
 import {

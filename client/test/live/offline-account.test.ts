@@ -3,9 +3,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import { browserEnvironment } from '../../src/browser-environment.ts';
-import { createClient } from '../../src/create-client.ts';
-import { createKeptState } from '../../src/live/kept-state.ts';
 import type { AccountState } from '../../src/live/states.ts';
+import { offlineAccount } from '../../src/offline-account.ts';
 import {
   createMemoryStorage,
   type MemoryStorage,
@@ -41,7 +40,7 @@ function start(options: DeviceOptions = {}): Device & { readonly states: readonl
     token: () => (email === null ? null : world.sandbox.token({ email })),
     environment: SOON,
     storage,
-    offlineAccount: { key, login: DEMO },
+    offlineAccount: offlineAccount({ key, login: DEMO }),
     ...options,
   });
   const states: AccountState[] = [];
@@ -108,9 +107,12 @@ test('an app that starts offline shows the last state as stale until the line is
 });
 
 test.each<[string, () => DeviceOptions | Promise<DeviceOptions>]>([
-  ['of another login', () => ({ offlineAccount: { key, login: PRO } })],
-  ['where nobody is signed in', () => ({ offlineAccount: { key, login: null } })],
-  ['under another key', async () => ({ offlineAccount: { key: await newKey(), login: DEMO } })],
+  ['of another login', () => ({ offlineAccount: offlineAccount({ key, login: PRO }) })],
+  ['where nobody is signed in', () => ({ offlineAccount: offlineAccount({ key, login: null }) })],
+  [
+    'under another key',
+    async () => ({ offlineAccount: offlineAccount({ key: await newKey(), login: DEMO }) }),
+  ],
   ['of other fields', () => ({ positionFields: ['symbol'] })],
   [
     'that is none',
@@ -139,7 +141,7 @@ test('where the server names another login than the app, what was shown is gone 
   storage.entries.delete(ENTRY);
   await eventually(() => storage.entries.has(ENTRY));
   world.proxy.stall();
-  const next = start({ offlineAccount: { key, login: PRO } });
+  const next = start({ offlineAccount: offlineAccount({ key, login: PRO }) });
   await eventually(() => next.account.state().isStale);
   expect(next.account.state().session?.login).toBe(PRO);
 });
@@ -279,15 +281,14 @@ test('nothing is kept without a key', async () => {
   account(() => {});
   await eventually(() => account.state(), { until: isWhole });
   expect(storage.entries.has(ENTRY)).toBe(false);
-  const offlineAccount = { key: 'secret' as unknown as CryptoKey, login: DEMO };
-  const options = { url: world.proxy.url, token: () => null, offlineAccount };
-  expect(() => createClient(options)).toThrow('offlineAccount.key is an AES-GCM key');
+  const given = { key: 'secret' as unknown as CryptoKey, login: DEMO };
+  expect(() => offlineAccount(given)).toThrow('is an AES-GCM key of Web Crypto');
 });
 
 test('texts of all scripts are kept, and times stay times', async () => {
   const { core } = world.device({ storage, environment: SOON });
   const state = { name: 'Zürich 漢字 😀 \u2028', asOf: new Date(0), ordersAsOf: null };
-  const kept = () => createKeptState<object>(core, { key, login: DEMO }, 'texts');
+  const kept = () => offlineAccount({ key, login: DEMO })<object>(core, 'texts');
   kept().keep(state);
   await eventually(() => storage.entries.has(ENTRY));
   const read: object[] = [];

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ownApp } from '../../../test/support/shared-app.ts';
+import { notifications } from '../../src/notifications.ts';
 import { createRequests } from '../../src/requests.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
@@ -21,11 +22,11 @@ const bodies = (operation: 'registerDevice' | 'markNotificationsRead' | 'addCryp
   app.sandbox.requests(operation).map(({ body }) => JSON.parse(body));
 
 test('a device is registered after a sign-in, again with a new push token, and disabled before a sign-out', async () => {
-  const { notifications } = start();
+  const own = notifications(start());
   const device = { deviceId: 'phone-1', platform: 'IOS' } as const;
-  expect(await notifications.registerDevice({ ...device, token: 'push-1' })).toBeNull();
-  expect(await notifications.registerDevice({ ...device, token: 'push-2' })).toBeNull();
-  expect(await notifications.disableDevice('phone-1')).toBeNull();
+  expect(await own.registerDevice({ ...device, token: 'push-1' })).toBeNull();
+  expect(await own.registerDevice({ ...device, token: 'push-2' })).toBeNull();
+  expect(await own.disableDevice('phone-1')).toBeNull();
   expect(bodies('registerDevice')).toMatchObject([
     { deviceId: 'phone-1', platform: 'ios', token: 'push-1', enabled: true },
     { deviceId: 'phone-1', platform: 'ios', token: 'push-2', enabled: true },
@@ -35,12 +36,12 @@ test('a device is registered after a sign-in, again with a new push token, and d
 
 test('where nobody is signed in nothing is sent, and the app is told what that means', async () => {
   token = null;
-  const { notifications } = start();
+  const own = notifications(start());
   const device = { deviceId: 'phone-1', token: 'push-1' };
-  const unregistered = await notifications.registerDevice(device);
+  const unregistered = await own.registerDevice(device);
   expect(unregistered).toMatchObject({ code: 'SIGNED_OUT' });
   expect(unregistered?.message).toContain('would be nobody');
-  const enabled = await notifications.disableDevice('phone-1');
+  const enabled = await own.disableDevice('phone-1');
   expect(enabled?.message).toContain('still gets notifications');
   expect(bodies('registerDevice')).toEqual([]);
 });
@@ -52,7 +53,7 @@ test.each([
 ] as const)('a mark %s is sent again, in the background too', async (_what, fault, losses) => {
   app.sandbox.fail({ operation: 'markNotificationsRead', ...fault });
   let requests = 0;
-  const { notifications } = start({
+  const client = start({
     fetch: async (input, init) => {
       const answer = await fetch(input, init);
       requests += 1;
@@ -60,16 +61,16 @@ test.each([
       return answer;
     },
   });
-  expect(await notifications.markRead(['7', '8'])).toBeNull();
+  expect(await notifications(client).markRead(['7', '8'])).toBeNull();
   expect(bodies('markNotificationsRead')).toEqual(Array(3).fill({ ids: [7, 8] }));
 });
 
 test('what the gateway refuses, and what is no number, is said', async () => {
-  const { notifications } = start();
-  expect(await notifications.markRead(['x'])).toMatchObject({ code: 'BAD_USER_INPUT' });
+  const own = notifications(start());
+  expect(await own.markRead(['x'])).toMatchObject({ code: 'BAD_USER_INPUT' });
   const body = { success: false, error: 'TOO_MANY_DEVICES', message: 'Too many devices.' };
   app.sandbox.fail({ operation: 'registerDevice', kind: 'status', status: 200, body });
-  const refused = await notifications.registerDevice({ deviceId: 'phone-1' });
+  const refused = await own.registerDevice({ deviceId: 'phone-1' });
   expect(refused).toMatchObject({ code: 'REJECTED', message: 'Too many devices.' });
 });
 

@@ -70,6 +70,8 @@ describe('a query', () => {
     const { time } = market.network;
     const retrying: string[] = [];
     const onRetrying = ({ code }: { code: string }) => void retrying.push(code);
+    const states: unknown[] = [];
+    client.retrying((error) => void states.push(error?.code ?? null));
     market.network.reach = 'gone';
     const lost = client.query('{ a }', undefined, { timeoutMs: 2_000, onRetrying });
     const end = { code: 'NETWORK', message: 'The server cannot be reached.' };
@@ -80,12 +82,19 @@ describe('a query', () => {
     expect(await time.pass(2_000, () => isOver)).toBe(true);
     expect((await lost).errors).toMatchObject([end]);
     expect(retrying).toEqual(['NETWORK', 'NETWORK']);
+    expect([...states, client.retrying.state()]).toEqual([null, ...retrying, null, null]);
     market.network.reach = 'dead';
     const silent = client.query('{ a }', undefined, { timeoutMs: 2_000 });
     await market.pass(2);
     expect((await silent).errors).toMatchObject([{ message: 'No answer came in time.' }]);
     const usual = client.query('{ a }');
+    const other = client.query('{ b }', undefined, { timeoutMs: 15_200 });
     await market.pass(15);
+    expect(client.retrying.state()).toMatchObject({ message: 'No answer came in time.' });
+    await market.pass(0.2);
+    expect((await other).errors).toMatchObject([{ code: 'NETWORK' }]);
+    // The first one is still tried again.
+    expect(client.retrying.state()).not.toBeNull();
     market.network.reach = 'there';
     await market.pass(1);
     await market.answer({ data: { a: 1 } });

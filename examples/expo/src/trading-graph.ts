@@ -7,6 +7,7 @@ import { AppState, Platform } from 'react-native';
 import { install } from 'react-native-quick-crypto';
 import { createClientWith } from 'trading-graph-client/core';
 import { live } from 'trading-graph-client/live';
+import { offlineAccount } from 'trading-graph-client/offline-account';
 import { orders } from 'trading-graph-client/orders';
 import { offlineAccountKey, reactNative } from 'trading-graph-client/react-native';
 import { freshToken, heldLogin, ON_THIS_PHONE, openSession, signOut, URL } from './session';
@@ -31,7 +32,7 @@ export async function openTradingGraph() {
       positionFields: ['symbol', 'digits', 'priceCurrent', 'profit'],
       orderFields: [],
       sessionFields: ['id', 'login', 'balance', 'equity', 'currency'],
-      offlineAccount: { key, login: heldLogin() },
+      offlineAccount: offlineAccount({ key, login: heldLogin() }),
     }),
     orders(),
   );

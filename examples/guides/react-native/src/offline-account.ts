@@ -1,6 +1,6 @@
 import * as SecureStore from 'expo-secure-store';
 import { install } from 'react-native-quick-crypto';
-import type { OfflineAccount } from 'trading-graph-client';
+import { offlineAccount } from 'trading-graph-client/offline-account';
 import { offlineAccountKey } from 'trading-graph-client/react-native';
 
 install(); // the client asks `crypto` for its `subtle`
@@ -9,6 +9,6 @@ install(); // the client asks `crypto` for its `subtle`
 const HERE = { keychainAccessible: SecureStore.WHEN_UNLOCKED_THIS_DEVICE_ONLY };
 
 /** The login is the one that the app has kept with its token; null if it has none. */
-export async function offlineAccount(login: string | null): Promise<OfflineAccount> {
-  return { key: await offlineAccountKey(SecureStore, HERE), login };
+export async function offline(login: string | null) {
+  return offlineAccount({ key: await offlineAccountKey(SecureStore, HERE), login });
 }

@@ -1,7 +1,8 @@
-import type { Core } from '../core.ts';
+import type { Core } from './core.ts';
+import type { KeptState, OfflineAccount } from './live/live-source.ts';
 
-/** Keeps the account's last state in the storage, encrypted, so that an app that starts offline shows it. */
-export interface OfflineAccount {
+/** The options of `offlineAccount()`. */
+export interface OfflineAccountOptions {
   /** An AES-GCM key of Web Crypto (a `CryptoKey`) that the app keeps on this device. */
   readonly key: { readonly algorithm: { readonly name: string } };
   /** The login whose session the app holds, null for none: its state is shown before the server has named it. */
@@ -13,18 +14,20 @@ const ENTRY = 'trading-graph:account';
 const KEEP_AFTER_MS = 5_000;
 const IV_BYTES = 12;
 
-/** Keeps one state of one login. Where anything fails, there is nothing to show. */
-export interface KeptState<State> {
-  /** Shows what was kept. What is damaged, another login's, another document's or another key's is deleted. */
-  read(show: (state: State) => void): Promise<void>;
-  /** Keeps the latest state in a while. */
-  keep(state: State): void;
-  forget(): void;
+/** Keeps the account's last state in the client's storage, encrypted, so that an app that starts offline shows it. */
+export function offlineAccount(options: OfflineAccountOptions): OfflineAccount {
+  const { key, login } = options;
+  if (Object(key).algorithm?.name !== 'AES-GCM')
+    throw new TypeError('`key` of `offlineAccount` is an AES-GCM key of Web Crypto');
+  // A compiler without the types of DOM knows no name for it.
+  return (core, document) => keptState(core, key as CryptoKey, login, document);
 }
 
-export function createKeptState<State extends object>(
+/** Keeps one state of one login. Where anything fails, there is nothing to show. */
+function keptState<State extends object>(
   core: Core,
-  { key: given, login: expected }: OfflineAccount,
+  key: CryptoKey,
+  expected: string | null,
   document: string,
 ): KeptState<State> {
   const { environment, storage } = core;
@@ -34,10 +37,6 @@ export function createKeptState<State extends object>(
   let forgotten = 0;
   let cancel: (() => void) | null = null;
 
-  if (Object(given).algorithm?.name !== 'AES-GCM')
-    throw new TypeError('offlineAccount.key is an AES-GCM key of Web Crypto.');
-  // A compiler without the types of DOM knows no name for it.
-  const key = given as CryptoKey;
   core.expectLogin(expected);
   core.onDispose(stop);
 

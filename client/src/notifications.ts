@@ -1,13 +1,18 @@
-import type { Core, RequestOptions } from '../core.ts';
-import { TradingGraphError } from '../errors.ts';
-import type { TypedText } from '../operation.ts';
-import { protocolError, signedOutError } from '../request/failures.ts';
-import {
-  type Acknowledged,
-  type Device,
-  MARK_NOTIFICATIONS_READ,
-  REGISTER_DEVICE,
-} from './operations.ts';
+import type { RequestOptions } from './core.ts';
+import { TradingGraphError } from './errors.ts';
+import { MARK_NOTIFICATIONS_READ, REGISTER_DEVICE } from './notifications/operations.ts';
+import type { TypedText } from './operation.ts';
+import type { RequestsClient } from './own-methods.ts';
+import { protocolError, signedOutError } from './request/failures.ts';
+
+/** A device that notifications are sent to. */
+export interface Device {
+  /** The same for as long as the app is installed. */
+  readonly deviceId: string;
+  readonly platform?: 'ANDROID' | 'IOS' | 'MACOS' | 'WEB' | 'WINDOWS';
+  /** The token by which the platform's push service reaches it. */
+  readonly token?: string;
+}
 
 type Options = Pick<RequestOptions, 'signal' | 'timeoutMs'>;
 
@@ -23,13 +28,14 @@ export interface Notifications {
   markRead(ids: readonly string[], options?: Options): Promise<TradingGraphError | null>;
 }
 
-export function createNotifications({ request }: Pick<Core, 'request'>): Notifications {
-  const send = async <Variables>(
-    operation: TypedText<Acknowledged, Variables>,
-    variables: Variables,
+/** Push notifications to this device, over any client. */
+export function notifications({ mutate }: Pick<RequestsClient, 'mutate'>): Notifications {
+  const send = async (
+    operation: TypedText<Acknowledged, { input: object }>,
+    input: object,
     options?: Options,
   ): Promise<TradingGraphError | null> => {
-    const { data, errors } = await request(operation, variables, { ...options, repeats: true });
+    const { data, errors } = await mutate(operation, { input }, { ...options, repeats: true });
     const { __typename, error, message } = data?.done ?? {};
     if (__typename === 'Rejected') {
       const details = { code: 'REJECTED', retryable: false, extensions: { error } };
@@ -41,14 +47,22 @@ export function createNotifications({ request }: Pick<Core, 'request'>): Notific
       : protocolError('The answer does not say that it was done.');
   };
   const register = async (enabled: boolean, device: Device, options?: Options) => {
-    const error = await send(REGISTER_DEVICE, { input: { ...device, enabled } }, options);
+    const error = await send(REGISTER_DEVICE, { ...device, enabled }, options);
     return error?.code === 'SIGNED_OUT' ? signedOutError(UNSIGNED[Number(enabled)]) : error;
   };
   return {
     registerDevice: (device, options) => register(true, device, options),
     disableDevice: (deviceId, options) => register(false, { deviceId }, options),
-    markRead: (ids, options) => send(MARK_NOTIFICATIONS_READ, { input: { ids } }, options),
+    markRead: (ids, options) => send(MARK_NOTIFICATIONS_READ, { ids }, options),
   };
+}
+
+interface Acknowledged {
+  readonly done: {
+    readonly __typename: string;
+    readonly error?: string | null;
+    readonly message?: string | null;
+  } | null;
 }
 
 const UNSIGNED = [
