@@ -64,8 +64,6 @@ export function createBaseCore(
   let isDisposed = false;
   /** The login of which the app's word was taken last; undefined before the first token. */
   let held: string | null | undefined;
-  /** The login whose hint is sought, or known. */
-  let hinted: string | null = null;
   /** The sign-in of which the server has not said whose it is, though it was asked. */
   let doubted: SignIn | null = null;
   let doubts = 0;
@@ -80,7 +78,7 @@ export function createBaseCore(
     onChange: () => subscriptions.restart(),
     onLogin(login) {
       doubts = 0;
-      if (route) void findHint(login);
+      if (route) findHint(login);
     },
     onDoubt({ code, retryable }) {
       // The present lines may be the former account's.
@@ -99,7 +97,7 @@ export function createBaseCore(
     },
     onSignedOut(error) {
       memory.hint = null;
-      hinted = null;
+      memory.seeking = Promise.resolve();
       held = null;
       subscriptions.endAll(error);
       accounts.signedOut();
@@ -121,21 +119,22 @@ export function createBaseCore(
   const subscriptions: SubscriptionsPart = subscriptionsOf({
     tokens,
     url,
-    prepare: (token) => accounts.of(token).then(findHint),
+    async prepare(token) {
+      findHint(await accounts.of(token));
+      await memory.seeking;
+    },
     onToken,
   });
 
-  async function findHint(login: string): Promise<void> {
-    hinted = login;
+  /** The hint of the login that was named last is the one that stands, whichever is found first. */
+  function findHint(login: string): void {
     const hashing = Promise.resolve(login).then(environment.routeHint ?? routeHint);
-    const seeking = hashing.then(
-      (hint) => {
-        if (hint !== null && hinted === login) memory.hint = hint;
-      },
-      () => {},
-    );
+    const seeking = hashing
+      .catch(() => null)
+      .then((hint) => {
+        if (memory.seeking === seeking) memory.hint = hint;
+      });
     memory.seeking = seeking;
-    await seeking;
   }
 
   /** The app's word is enough for a hint, which opens nothing: without it the first line waits for the server's. */
@@ -144,7 +143,7 @@ export function createBaseCore(
     callApp(environment, () => {
       login = options.login?.() ?? login;
     });
-    if (login != null && login !== held) void findHint(login);
+    if (login != null && login !== held) findHint(login);
     held = login ?? null;
   }
 

@@ -99,6 +99,21 @@ test('the server’s word takes the place of the app’s, and the next user’s 
   await eventually(async () => expect(await stored()).toMatch(/^(?!6a08)[\da-f]{4}$/));
 });
 
+test('an account that has no hint takes no other account’s', async () => {
+  let email = 'demo@example.com';
+  const environment = countedEnvironment({
+    routeHint: (login) => (login === LOGIN ? ROUTE.slice(-4) : null),
+  });
+  using core = open({ route: true, environment, token: () => app.sandbox.token({ email }) });
+  for (const route of [ROUTE, '']) {
+    await core.account();
+    await core.request('{ __typename }', undefined);
+    expect(proxy.lastPath).toBe(`/graphql${route}`);
+    email = 'pro@example.com';
+    await core.tokenChanged();
+  }
+});
+
 test('a login that cannot be had costs the hint alone', async () => {
   const thrown: unknown[] = [];
   const environment = countedEnvironment({ thrown });
