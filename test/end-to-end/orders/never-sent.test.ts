@@ -1,13 +1,17 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import type { Environment } from '../../../src/config.ts';
 import { setHold } from '../../../src/store/sqlite/order-hold.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
+import { limited } from '../../support/limits.ts';
 import { readinessOf } from '../../support/readiness.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 import { justNow, type Transport } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
 import {
@@ -332,3 +336,38 @@ test.each(REFUSED)(
     }
   },
 );
+
+test('so is one whose request is refused unread, for its size, its type, its id or its number', async () => {
+  const { query, variables } = placing(buying('k'));
+  const order = JSON.stringify({ query, variables });
+  const post = (to: TestApp, body: BodyInit, own: Readonly<Record<string, string>> = {}) => {
+    const headers = { 'content-type': 'application/json', ...own };
+    return fetch(`${to.url}/graphql`, { method: 'POST', headers, body });
+  };
+  const notSent = { errors: [{ extensions: { sent: false } }] };
+  await using app = await startTestApp();
+  for (const [status, answer] of [
+    [413, await post(app, order.padEnd(1_100_000))],
+    [415, await post(app, order, { 'content-type': 'text/plain' })],
+  ] as const) {
+    expect([answer.status, await answer.json()]).toMatchObject([status, notSent]);
+  }
+  using socket = await initializedSocket(app);
+  for (const [id, text, sent] of [
+    ['w'.repeat(256), query, false],
+    ['r'.repeat(256), '{ __typename }', undefined],
+  ] as const) {
+    socket.subscribe(id, text, variables);
+    const { payload } = await socket.until(id, 'error');
+    expect(payload[0].extensions.sent).toBe(sent);
+  }
+  await using strict = await startTestApp({}, { limits: limited('messages', 8) });
+  for (let times = 0, status = 0; status !== 429; times += 1) {
+    expect(times).toBeLessThan(20);
+    // One that is not packed is read all the same: it may be a sign-in.
+    const answer = await post(strict, gzipSync(order), { 'content-encoding': 'gzip' });
+    ({ status } = answer);
+    const body = await answer.json();
+    if (status === 429) expect(body).toMatchObject(notSent);
+  }
+});
