@@ -5,7 +5,7 @@ import type { Baselines } from './baselines.ts';
 import type { OrderRecords } from './order-records.ts';
 import type { OrderTrail } from './order-trail.ts';
 
-/** What outlives a request, and what replicas share: the port of every store, whose contract is in `test/store/`. */
+/** The port of the stores: the state that outlives a request, and that replicas share. Its contract is in `test/store/`. */
 export interface SharedStore {
   /** These alone must never forget: without a record no order is sent. */
   readonly records: OrderRecords;
@@ -24,7 +24,7 @@ export interface SharedStore {
   close(): Promise<void>;
 }
 
-/** What the replicas tell each other by way of their store. */
+/** The state and the notices that replicas exchange through their store. */
 export interface BetweenReplicas {
   /** Spends from the buckets of all replicas; null while the store does not answer, when each counts for itself. */
   readonly share: Share;

@@ -139,7 +139,7 @@ export function createSessions(options: SessionsOptions) {
     for (const [key, { answer }] of [...cache]) {
       if (answer.session.group === group) cache.delete(key);
     }
-    // Whose group an answer under way will name, nobody knows: whoever asks from now on shares none.
+    // An answer under way may be of that group, so that no later reader shares it.
     inFlightReads.clear();
     forgottenTime = logicalClock.next();
   }

@@ -76,8 +76,8 @@ export function toldIn(
 }
 
 /**
- * Believes what it is told: snapshots and catalogs from before are stale at once, and live lists are read within half of the ceiling
- * of polls, however many they are and however often it is told.
+ * Makes snapshots and catalogs stale as soon as a change of them is reported, and has live lists polled. These polls take at most
+ * half of the ceiling, however many lists there are and however often changes are reported.
  */
 export function createToldChanges(parts: ToldChangesParts) {
   const { accounts, sessions, catalogs, ledger, lists, clock, pollsPerSecond } = parts;

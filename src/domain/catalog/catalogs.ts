@@ -86,7 +86,7 @@ export function createCatalogs(options: CatalogsOptions) {
       viewer.receipt?.({ operation: 'getAllTickers', ms: 0, source: 'cache' });
       return view;
     },
-    /** What is in memory of a group, of any tenant, was asked for too early. */
+    /** Makes the cached catalogs of a group stale, of all tenants. */
     outdate: cache.outdate,
     /** Begins a refresh where it is time, for somebody who reads nothing now. */
     renew(viewer: Viewer): void {

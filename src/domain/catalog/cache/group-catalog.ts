@@ -22,7 +22,7 @@ export interface CatalogCopy extends CopyTimes {
 // A failure older than this says nothing about the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
 const NEVER_FAILED = { times: 0, atMs: -Infinity, retryAtMs: -Infinity };
-/** However often it is told, a catalog has megabytes. */
+/** A catalog has megabytes, so that reported changes fetch it no more often than this. */
 const OUTDATED_AGAIN_MS = 10_000;
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
