@@ -21,7 +21,7 @@ interface ResultSource {
   readonly text: (event: unknown, isPacked: boolean) => MaybePromise<EventText>;
   /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
-  /** Called when the subscription has ended, for any reason, perhaps more than once. */
+  /** Called when the subscription has ended, for any reason. */
   readonly ended: () => void;
 }
 
@@ -49,15 +49,19 @@ export class FollowedEvents implements OperationEvents, StreamListener {
     return this;
   }
 
-  fail(error: unknown): void {
-    const last = this.#source.failure(error);
-    if (last !== null) this.#sink?.send(JSON.stringify(last), () => {});
-    this.leave();
+  failure(error: unknown): ExecutionResult | null {
+    return this.#source.failure(error);
   }
 
   leave(): void {
-    this.#source.ended();
-    this.#events.leave();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    // A plugin's iterator may wait for an event that no longer comes.
+    this.#over.resolve(OVER);
+    runInCore(() => {
+      this.#source.ended();
+      this.#events.leave();
+    });
   }
 
   next(): Promise<Over> {
@@ -70,9 +74,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   }
 
   async return(): Promise<Over> {
-    this.#isOver = true;
-    this.#over.resolve(OVER);
-    runInCore(() => this.leave());
+    this.leave();
     return OVER;
   }
 

@@ -12,7 +12,8 @@ import type { ErrorCodes } from '../operation/error-codes.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../operation/refusal.ts';
 import { requestError } from '../operation/request-error.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
-import { ContainedEvents, IteratedEvents } from './plugin-events.ts';
+import type { OperationEvents } from '../operation/result-sink.ts';
+import { containedEvents, IteratedEvents } from './plugin-events.ts';
 import { GRAPH, isOurs, type PluginContext } from './plugin-view.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
@@ -94,29 +95,24 @@ export function createErrorBoundary(
   }
 
   async function handedOn(operation: Operation, begin: () => MaybePromise<Subscribed>) {
-    const { record, reportsEnd } = operation.transport;
+    const { record } = operation.transport;
     try {
       const outcome = await begin();
-      if (!(Symbol.asyncIterator in outcome)) return checked(record, outcome);
-      contain(operation, outcome);
-      const { events } = operation;
-      if (events !== null) return new IteratedEvents(events);
-      if (reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
-      return outcome;
+      return Symbol.asyncIterator in outcome
+        ? new IteratedEvents(contain(operation, outcome))
+        : checked(record, outcome);
     } catch (error) {
       return failed(record, error);
     }
   }
 
   /** The events as plugins hand them on: what they have made of them is what the transport delivers. */
-  function contain(operation: Operation, outcome: AsyncIterable<ExecutionResult>) {
+  function contain(operation: Operation, outcome: AsyncIterable<ExecutionResult>): OperationEvents {
     const { events, transport } = operation;
-    if (outcome instanceof IteratedEvents || events === null) return;
+    if (outcome instanceof IteratedEvents && events !== null) return events;
     const options = { extension, codes, record: transport.record };
-    operation.events = runInExtension(
-      extension,
-      () => new ContainedEvents(outcome, events, options),
-    );
+    operation.events = containedEvents(outcome, events, options);
+    return operation.events;
   }
 
   /** A result as plugins hand it on: their errors get our codes, and without data they are a refusal. */

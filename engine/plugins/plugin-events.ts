@@ -1,6 +1,8 @@
 import type { ExecutionResult } from 'graphql';
 import { runInCore, runInExtension } from '../../lib/extension-code.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { pullStreamOf } from '../../lib/pull-stream.ts';
+import { FollowedEvents } from '../execution/delivery.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
 import {
@@ -23,7 +25,8 @@ export class IteratedEvents implements AsyncIterableIterator<ExecutionResult, vo
   readonly #events: OperationEvents;
   #hasBegun = false;
   #isOver = false;
-  #asked: ((step: Step) => void) | null = null;
+  /** An iterator may be asked for several results before it has the first. */
+  readonly #asked: ((step: Step) => void)[] = [];
   /** What the source waits for, until the next result is asked for. */
   #proceed: (() => void) | null = null;
 
@@ -34,10 +37,9 @@ export class IteratedEvents implements AsyncIterableIterator<ExecutionResult, vo
   next(): Promise<Step> {
     if (this.#isOver) return Promise.resolve(OVER);
     return new Promise((resolve) => {
-      this.#asked = resolve;
-      const proceed = this.#hasBegun ? this.#proceed : () => this.#begin();
-      this.#proceed = null;
-      if (proceed !== null) runInCore(proceed);
+      this.#asked.push(resolve);
+      if (this.#hasBegun) this.#goOn();
+      else runInCore(() => this.#begin());
     });
   }
 
@@ -47,7 +49,7 @@ export class IteratedEvents implements AsyncIterableIterator<ExecutionResult, vo
   }
 
   hasRoom(ready: () => void): boolean {
-    if (this.#asked !== null) return true;
+    if (this.#asked.length > 0) return true;
     this.#proceed = ready;
     return false;
   }
@@ -55,7 +57,8 @@ export class IteratedEvents implements AsyncIterableIterator<ExecutionResult, vo
   send(text: EventText, taken: () => void): void {
     const json = Array.isArray(text) ? Buffer.concat(text).toString() : (text as string);
     this.#proceed = taken;
-    this.#answer({ done: false, value: JSON.parse(json) });
+    this.#asked.shift()?.({ done: false, value: JSON.parse(json) });
+    if (this.#asked.length > 0) this.#goOn();
   }
 
   [Symbol.asyncIterator](): this {
@@ -73,13 +76,13 @@ export class IteratedEvents implements AsyncIterableIterator<ExecutionResult, vo
 
   #end(): void {
     this.#isOver = true;
-    this.#answer(OVER);
+    for (const answer of this.#asked.splice(0)) answer(OVER);
   }
 
-  #answer(step: Step): void {
-    const asked = this.#asked;
-    this.#asked = null;
-    asked?.(step);
+  #goOn(): void {
+    const proceed = this.#proceed;
+    this.#proceed = null;
+    if (proceed !== null) runInCore(proceed);
   }
 }
 
@@ -91,103 +94,47 @@ interface ContainedOptions {
 
 /**
  * The events of a subscription as other plugins hand them on: what their iterator yields is sent. Whatever it throws ends this
- * subscription alone, and its source in any case.
+ * subscription alone, and its source in any case. `events`: the source; null where theirs have none of ours.
  */
-export class ContainedEvents implements OperationEvents {
-  readonly #iterator: AsyncIterator<ExecutionResult>;
-  readonly #events: OperationEvents;
-  readonly #options: ContainedOptions;
-  readonly #over = Promise.withResolvers<Over>();
-  #sink: ResultSink | null = null;
-  #hasBegun = false;
-
-  constructor(
-    theirs: AsyncIterable<ExecutionResult>,
-    events: OperationEvents,
-    options: ContainedOptions,
-  ) {
-    this.#iterator = theirs[Symbol.asyncIterator]();
-    this.#events = events;
-    this.#options = options;
-  }
-
-  deliver(sink: ResultSink): this {
-    this.#sink = sink;
-    return this;
-  }
-
-  next(): Promise<Over> {
-    if (!this.#hasBegun && this.#sink !== null) {
-      this.#hasBegun = true;
-      this.#sendAll(this.#sink).then(
-        () => this.#over.resolve(OVER),
-        (error) => this.fail(error),
-      );
-    }
-    return this.#over.promise;
-  }
-
-  async return(): Promise<Over> {
-    this.#over.resolve(OVER);
-    // A plugin's end may fail, or never come.
-    this.leave();
-    try {
-      await this.#theirs(() => this.#iterator.return?.());
-    } catch (error) {
-      this.#options.codes.pluginFailed(error);
-    }
-    return OVER;
-  }
-
-  fail(error: unknown): void {
-    if (this.#sink !== null) this.#events.deliver(this.#sink);
-    this.#events.fail(error);
-    this.#over.resolve(OVER);
-  }
-
-  leave(): void {
-    this.#events.leave();
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async #sendAll(sink: ResultSink): Promise<void> {
-    for (;;) {
-      // The next event is the newest once its reader has room for it.
-      await roomOf(sink);
-      const step = await this.#theirs(() => this.#iterator.next());
-      if (step.done) return;
-      const result = this.#checked(step.value);
-      const text = this.#theirs(() => JSON.stringify(result));
-      await new Promise<void>((taken) => sink.send(text, taken));
-    }
-  }
+export function containedEvents(
+  theirs: AsyncIterable<ExecutionResult>,
+  events: OperationEvents | null,
+  { extension, codes, record }: ContainedOptions,
+): OperationEvents {
+  const run = <Result>(work: () => Result) => runInExtension(extension, work);
+  const iterator = run(() => theirs[Symbol.asyncIterator]());
+  const values = { [Symbol.asyncIterator]: () => ({ next: () => run(() => iterator.next()) }) };
 
   /** Errors of a plugin's own get our codes. */
-  #checked(result: ExecutionResult): ExecutionResult {
+  function checked(result: ExecutionResult): ExecutionResult {
     if (typeof result !== 'object' || result === null) throw new TypeError('no result');
     const { errors } = result;
     if (errors === undefined || errors.every(isOurs)) return result;
-    const { codes, record } = this.#options;
     const coded = errors.flatMap((each) =>
       isOurs(each) ? each : codes.refusal(each, record).errors,
     );
     return { ...result, errors: coded };
   }
 
-  #theirs<Result>(run: () => Result): Result {
-    return runInExtension(this.#options.extension, run);
+  /** A plugin's end may fail, or never come. */
+  async function end(): Promise<void> {
+    try {
+      await run(() => iterator.return?.());
+    } catch (error) {
+      codes.pluginFailed(error);
+    }
   }
-}
 
-async function roomOf(sink: ResultSink): Promise<void> {
-  let hasRoom = false;
-  while (!hasRoom) {
-    await new Promise<void>((ready) => {
-      hasRoom = sink.hasRoom(ready);
-      if (hasRoom) ready();
-    });
-  }
+  return new FollowedEvents(pullStreamOf<unknown>(values), {
+    text(value) {
+      const result = checked(value as ExecutionResult);
+      return run(() => JSON.stringify(result));
+    },
+    failure: (error) =>
+      events === null ? { errors: codes.refusal(error, record).errors } : events.failure(error),
+    ended() {
+      events?.leave();
+      fireAndForget('response', end());
+    },
+  });
 }

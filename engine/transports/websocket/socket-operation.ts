@@ -28,9 +28,6 @@ type OperationSettings = Pick<
   'accessLog' | 'graph' | 'standingOf' | 'tokenEndOf' | 'tracing'
 >;
 
-/** The results of a subscription, as its transport iterates them: ours bypass the iterator. */
-type Results = AsyncIterableIterator<ExecutionResult>;
-
 /** The socket of an operation. */
 export interface OperationOwner {
   readonly connection: Connection;
@@ -74,7 +71,7 @@ export class SocketOperation implements ResultSink {
   /** Aborted once its client has unsubscribed, or has left. */
   readonly #leaving = new AbortController();
   #opened: OpenedOperation | null = null;
-  #results: Results | null = null;
+  #results: Delivery | null = null;
   /** Ends what the protocol waits for. */
   #release: (() => void) | null = null;
   /** The error with which its token has ended, where its client wants to be sent that instead of a closed socket. */
@@ -171,21 +168,20 @@ export class SocketOperation implements ResultSink {
     if (Symbol.asyncIterator in outcome) {
       const isFollowed = this.summary.type === 'subscription' && this.summary.outcome === 'ok';
       if (isFollowed) this.#settings.accessLog.subscribed(this.summary, connection.caller);
-      const { events } = operation;
-      this.#results = events === null ? (outcome as Results) : events.deliver(this);
+      this.#results = operation.events?.deliver(this) ?? null;
     }
     // A shutdown waits for no subscription.
     this.#owner.closeIfIdle();
     if (!this.isLeft) {
       return deliveryOf(() => this.#whileHeard(this.#deliver(outcome, meter), OVER));
     }
-    await this.#results?.return?.();
+    await this.#results?.return();
     this.#end();
     return NOBODY;
   }
 
   async #deliver(outcome: Subscribed | Refusal, meter: Meter): Promise<Over> {
-    if (Symbol.asyncIterator in outcome) await this.#follow(this.#results as Results);
+    if (Symbol.asyncIterator in outcome) await this.#follow();
     else if (isRefusal(outcome) || (this.#tokenEnd !== null && outcome.errors !== undefined))
       this.#fail(outcome.errors ?? []);
     else await this.#send(await jsonText(outcome, meter));
@@ -198,10 +194,9 @@ export class SocketOperation implements ResultSink {
   }
 
   /** Sends the results of a subscription until there are no more. */
-  async #follow(results: Results): Promise<void> {
+  async #follow(): Promise<void> {
     try {
-      // Ours go to `send`; those of another plugin's own come by the iterator.
-      for await (const result of results) await this.#send(JSON.stringify(result));
+      await this.#results?.next();
     } catch (error) {
       this.#fail(this.#settings.graph.codes.refusal(error, this.summary).errors);
     }
@@ -228,7 +223,7 @@ export class SocketOperation implements ResultSink {
     if (this.summary.type === 'query') this.#end();
     // Another may come in the same flight.
     if (this.summary.type === 'subscription') this.#owner.ended(this);
-    fireAndForget('response', this.#results?.return?.());
+    fireAndForget('response', this.#results?.return());
     this.#release?.();
   }
 

@@ -5,7 +5,17 @@ import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Sent, send, TRANSPORTS, type Transport } from '../../support/four-transports.ts';
 import { readMetrics } from '../../support/leaks.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { startedOnce } from '../../support/started.ts';
+import {
+  askAndStall,
+  LONG_QUESTIONS,
+  longField,
+  MEGABYTE,
+  ROOMY,
+  UNTAKEN_BYTES,
+  unreadBytes,
+} from '../limits/slow-reader.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
 const LIVE = 'subscription Failing { positionChanges { cursor } }';
@@ -220,6 +230,26 @@ test('an iterator that fails ends its own subscription alone, with a masked erro
   await subscriptionsAre(app.adminUrl, 0);
 });
 
+test('events that are a plugin’s own are sent as those of the service are, on both transports', async () => {
+  async function* own() {
+    yield { data: { own: 1 } };
+    throw new TypeError('a secret');
+  }
+  const onSubscribe = ({ setResultAndStopExecution }: Hook) => setResultAndStopExecution(own());
+  await using app = await startTestApp({}, { plugins: [{ onSubscribe }] });
+  const { data, errors } = await send(app, 'event stream', LIVE);
+  expect([data, errors]).toEqual([{ own: 1 }, []]);
+  using socket = await initializedSocket(app);
+  socket.subscribe('1', LIVE);
+  await socket.until('1', 'complete');
+  expect(socket.of('1')).toMatchObject([
+    { payload: { data: { own: 1 } } },
+    { payload: { errors: [{ extensions: { code: 'INTERNAL' } }] } },
+    { type: 'complete' },
+  ]);
+  expect(JSON.stringify(socket.messages)).not.toContain('secret');
+});
+
 interface Given {
   readonly args: { document: DocumentNode; variableValues?: unknown };
 }
@@ -263,6 +293,7 @@ test('what hooks of HTTP fail with is no client’s to read', async () => {
 });
 
 const WATCH = 'subscription { positionChanges(intervalMs: 100) { cursor upserted { id } } }';
+const watchAs = (name: string) => WATCH.replace(' {', ` ${name} {`);
 
 interface Watched {
   readonly positionChanges: { cursor: string; readonly upserted: readonly object[] };
@@ -291,8 +322,7 @@ test('onNext sees each event of its subscriber on both transports, may change it
   for (const transport of ['event stream', 'WebSocket'] as const) {
     seen.length = 0;
     const ask = (name: string) => {
-      const query = WATCH.replace(' {', ` ${name} {`);
-      return send(app, transport, { query, operationName: name }, { token });
+      return send(app, transport, { query: watchAs(name), operationName: name }, { token });
     };
     const [own, changed, failed] = await Promise.all(['Seen', 'Changed', 'Fails'].map(ask));
     expect(own?.data.positionChanges.cursor).not.toBe('none');
@@ -311,20 +341,76 @@ test('onNext sees each event of its subscriber on both transports, may change it
   }
 });
 
-test('a reader behind a plugin that looks at its events gets each change in their order, until it leaves', async () => {
-  const seen: unknown[] = [];
-  const onNext = ({ result }: { result: { data?: unknown } }) => void seen.push(result.data);
-  const plugin = { onSubscribe: () => ({ onSubscribeResult: () => ({ onNext }) }) };
+test('an iterator that asks for two events at once gets both in their order, and ends where its client leaves', async () => {
+  let hasEnded = false;
+  async function* inPairs(events: AsyncIterable<never>) {
+    const own = events[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        for (const step of await Promise.all([own.next(), own.next()])) {
+          if (step.done) return;
+          yield step.value;
+        }
+      }
+    } finally {
+      hasEnded = true;
+    }
+  }
+  const onSubscribeResult = ({ result, setResult }: Subscribed) => setResult(inPairs(result));
+  const plugin = { onSubscribe: () => ({ onSubscribeResult }) };
   await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
   using socket = await initializedSocket(app, await app.signIn());
   socket.subscribe('1', WATCH);
-  for (let events = 1; events <= 3; events += 1) {
-    await eventually(() => socket.of('1').length >= events);
+  await eventually(() => {
     app.sandbox.tick();
-  }
-  const sent = socket.of('1').map(({ payload }) => payload?.data);
-  expect(sent.length).toBeGreaterThanOrEqual(3);
-  expect(seen.slice(0, sent.length)).toEqual(sent);
+    return socket.of('1').length >= 4;
+  });
+  const versions = socket
+    .of('1')
+    .map(({ payload }) => Number.parseInt(payload.data.positionChanges.cursor, 36));
+  expect(versions).toEqual([...new Set(versions)].sort((one, other) => one - other));
   socket.say({ id: '1', type: 'complete' });
-  await subscriptionsAre(app.adminUrl, 0);
+  await eventually(() => expect(hasEnded).toBe(true));
+});
+
+test('a plugin is asked for no event of a reader whose client leaves too much unread, and for those of others', async () => {
+  const seen: unknown[] = [];
+  const plugin: Plugin = {
+    onSubscribe: ({ args: { operationName } }) => ({
+      onSubscribeResult: () => ({ onNext: () => void seen.push(operationName) }),
+    }),
+  };
+  const events = (of: string) => seen.filter((name) => name === of).length;
+  await using app = await startTestApp(
+    { ...LONG_QUESTIONS, POSITIONS_POLL_MS: '100' },
+    {
+      plugins: [plugin],
+      connections: { ...ROOMY, unreadBytes: 64 * MEGABYTE, clock: createScriptedClock(0) },
+    },
+  );
+  const token = await app.signIn();
+  const watching = async (operationName: string, as: string) => {
+    const socket = await initializedSocket(app, as);
+    const payload = { query: watchAs(operationName), operationName };
+    socket.say({ id: '1', type: 'subscribe', payload });
+    await socket.until('1', 'next');
+    return socket;
+  };
+  using _held = await watching('Held', token);
+  using _other = await watching('Other', await app.signIn('pro@example.com'));
+  const untilMore = (of: string, count: number) => {
+    const before = events(of);
+    return eventually(() => {
+      app.sandbox.tick();
+      return events(of) >= before + count;
+    });
+  };
+  using unread = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });
+  await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(5 * MEGABYTE));
+  // One had been asked for before.
+  const most = events('Held') + 1;
+  await untilMore('Other', 5);
+  expect(events('Held')).toBeLessThanOrEqual(most);
+  unread.socket.destroy();
+  await untilMore('Held', 2);
 });
