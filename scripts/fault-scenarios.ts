@@ -25,8 +25,8 @@ accounts, with --real of 300, and twenty live lists go on meanwhile. --lasts kee
 Every \`for\`, every window of the rules, Alertmanager's waits and the scrape are a thirtieth of what the files say, so that a fault takes three
 quarters of a minute; expressions and thresholds are the files'. What the service itself does takes the time that it takes
 in reality, and rules that count events need thirty times as many. \`--real\` scrapes every 15 s and judges in real time: a quarter of an
-hour for each fault, and an hour and a quarter for all of them, eight at once, which needs four cores that have nothing else to do:
-where replicas wait for the machine, alerts fire before the fault, and the scene tells nothing.
+hour for each fault, and an hour and a quarter for all of them, eight at once, which needs four cores. A scene that has waited for
+the machine for over a second says so, and tells nothing: \`nice -n -15\` keeps others from it.
 
 What no fault here brings about, by hand against the sandbox gateway, where a body is for \`POST /sandbox/faults\`, until \`DELETE\`:
 - PositionsEmpty: \`{"operation":"getOpenPositions","kind":"status","status":200,"body":{"positions":[]}}\`, with five accounts that hold positions

@@ -15,6 +15,8 @@ const SLOT_SLACK = 0.4;
 const STRETCHED_AGAIN_MS = 60_000;
 /** Backends that are back meet all lists that wait for them, spread over this time. */
 const RESUMED_WITHIN_MS = 2_000;
+/** An answer after so long without any is that of a backend that is back: beside lists that are answered, one that fails waits on. */
+const SILENT_MS = 2_000;
 
 export type PollScheduler = ReturnType<typeof createPollScheduler>;
 
@@ -28,8 +30,9 @@ export function createPollScheduler(
   type Poll = () => void;
   const steady = new Set<Poll>();
   const urgent = new Set<Poll>();
-  /** The lists that back off, each with what plans its poll anew. */
-  const backingOff = new Map<Poll, (dueMs: number) => void>();
+  /** The lists that back off, each with what plans its poll sooner. */
+  const backingOff = new Map<Poll, (nowMs: number, spreadMs: number) => void>();
+  let answeredAtMs = Number.NEGATIVE_INFINITY;
   // The slots of each process have a phase of their own, or all replicas would call a backend in the same millisecond.
   const phase = random();
   /** The steady polls of all lists per second. */
@@ -73,15 +76,24 @@ export function createPollScheduler(
     return (slot + phase) * slotMs;
   }
 
+  function resume(): void {
+    const nowMs = clock.now();
+    for (const planSooner of backingOff.values()) planSooner(nowMs, random() * RESUMED_WITHIN_MS);
+    backingOff.clear();
+  }
+
   return {
     /** The factor by which every interval is longer than requested. */
     stretch,
     /** Polls that are due and wait for the ceiling. */
     waiting: () => steady.size + urgent.size,
     /** The backend is back: lists that back off from it are polled soon, within the ceiling. */
-    resume: (): void => {
-      for (const planAt of backingOff.values()) planAt(clock.now() + random() * RESUMED_WITHIN_MS);
-      backingOff.clear();
+    resume,
+    /** A list was read, by a poll or by others. */
+    answered(): void {
+      const nowMs = clock.now();
+      if (nowMs - answeredAtMs >= SILENT_MS) resume();
+      answeredAtMs = nowMs;
     },
     /** `poll` is a function of this list alone. */
     join(poll: Poll) {
@@ -121,12 +133,17 @@ export function createPollScheduler(
           demandOf(1000 / intervalMs);
           plan(slotNear(sinceMs + intervalMs * stretch(), intervalMs), steady);
         },
-        /** Plans a poll at an exact time. One that backs off is polled sooner where its backend is back. */
-        at(dueMs: number, isBackingOff = false): void {
+        /** Plans a poll at an exact time. */
+        at(dueMs: number): void {
           demandOf(0);
           plan(dueMs, steady);
-          if (isBackingOff)
-            backingOff.set(poll, (soonerMs) => plan(Math.min(dueMs, soonerMs), steady));
+        },
+        /** The same for one that failed: sooner where its backend is back, yet not within the pause that it has asked for. */
+        backOff(dueMs: number, askedUntilMs: number): void {
+          this.at(dueMs);
+          backingOff.set(poll, (nowMs, spreadMs) =>
+            plan(Math.min(dueMs, Math.max(nowMs, askedUntilMs) + spreadMs), steady),
+          );
         },
         /** Plans a poll as soon as the ceiling allows, in a queue apart from the steady ones, where it keeps its place. */
         soon(): void {

@@ -7,8 +7,8 @@ export class RetryPause {
   /** The calls that have failed since one succeeded. Its own methods alone change these. */
   failures = 0;
   untilMs = Number.NEGATIVE_INFINITY;
-  /** Whether it is the backend that asked for it. */
-  wasAsked = false;
+  /** The backend has asked to be left alone until then. */
+  askedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LiveOptions<never>) {
     this.#options = options;
@@ -23,9 +23,10 @@ export class RetryPause {
     this.failures += 1;
     const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
     const asked = retryAfterSeconds?.(error) ?? null;
-    this.wasAsked = asked !== null;
     const pauseMs = backoffMs(this.failures, options, asked);
-    this.untilMs = clock.now() + Math.min(pollMaxMs, pauseMs);
+    const nowMs = clock.now();
+    this.untilMs = nowMs + Math.min(pollMaxMs, pauseMs);
+    this.askedUntilMs = nowMs + Math.min(pollMaxMs, (asked ?? 0) * 1000);
   }
 
   succeeded(): void {

@@ -126,6 +126,8 @@ export function createAccountServices(
   const schedulers = new Map<string | null, PollScheduler>();
   accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
+  // A gateway that is back after 429s or garbage had no breaker open that closes.
+  accounts.on('positionsAnswered', scheduler.answered);
   const openPositions = createOpenPositions({ gateway, board, clock, hub, freshness });
   const settlePair = createSettlePair(sessions, openPositions, board, clock, logicalClock);
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { position } from './scripted-gateway.ts';
+import { gatewayError, position } from './scripted-gateway.ts';
 
 test('a feed that fails is delayed, keeps its list, and is live when it recovers', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
@@ -69,6 +69,32 @@ test.each([
     expect(gateway.polls.length).toBe(before + 1);
   },
 );
+
+test('where none was answered, the first list that is wakes the others within two seconds, but for a pause that was asked for; one that fails alone waits on', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  const logins = Array.from({ length: 42 }, (_, at) => String(2_000 + at));
+  const [alone, asked, ...others] = logins;
+  const followers = logins.map((login) => followChanges(viewer(login, { login })));
+  const callsOf = (one?: string) =>
+    gateway.polls.flatMap(({ login, atMs }) => (login === one ? atMs : []));
+  await clock.advance(3_000);
+  gateway.fault = ({ login }) =>
+    login === asked ? gatewayError('rate-limited', 30) : gatewayError('contract');
+  await clock.advance(60_000);
+  expect(followers.filter(({ last }) => last?.status === 'LIVE')).toEqual([]);
+  const askedAtMs = callsOf(asked).at(-1) ?? 0;
+  const before = callsOf(alone).length;
+  const healedAtMs = clock.now();
+  gateway.fault = ({ login }) => (login === alone ? gatewayError('contract') : null);
+  await clock.advance(31_001);
+  const after = (login?: string) => callsOf(login).find((atMs) => atMs >= healedAtMs) ?? 0;
+  const backAtMs = others.map(after).toSorted((a, b) => a - b);
+  const [firstMs = 0] = backAtMs;
+  expect(backAtMs.at(-1)).toBeLessThanOrEqual(firstMs + 2_020);
+  expect(backAtMs[20]).toBeGreaterThan(firstMs + 500);
+  expect(after(asked)).toBeGreaterThanOrEqual(askedAtMs + 30_000);
+  expect(callsOf(alone).length).toBeLessThanOrEqual(before + 3);
+});
 
 test('without a first list in time a subscription ends with the error of the call, of which one may wait for its turn', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1 });

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import type { Fault } from '../../../sandbox/faults.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';
+import { seriesValue } from '../operations/scraped.ts';
 import { closedClients } from './closed-clients.ts';
 import { ACCOUNT, CHANGES, type Watcher, webSocketClient } from './watcher.ts';
 
@@ -90,6 +92,31 @@ test('with headers of GATEWAY_FORWARD_HEADERS an account is one of that tenant',
   await tell(app, { logins: ['700001'], headers: { 'X-Tenant': 'a' } });
   expect([await calls('a'), await calls('b')]).toEqual([1, 0]);
 });
+
+test.each<[string, Omit<Fault, 'operation'>]>([
+  ['429s', { kind: 'status', status: 429 }],
+  ['garbage', { kind: 'garbage' }],
+])(
+  'a gateway that is back after %s, where no breaker opened, is noticed by the answer to anybody, but not within a Retry-After',
+  async (_, fault) => {
+    await using app = await startTestApp(SELDOM);
+    const operation = 'getOpenPositions';
+    const asking = { kind: 'status', status: 429, headers: { 'retry-after': '3600' } } as const;
+    app.sandbox.fail({ operation, ...asking, login: 700_002 });
+    app.sandbox.fail({ operation, ...fault });
+    const [demo, pro] = [DEMO, PRO].map((user) =>
+      opened(webSocketClient(app, app.sandbox.token(user))).watch(),
+    );
+    const failed = () => seriesValue(app, 'feed_polls_total{list="positions",outcome="failed"}');
+    await eventually(async () => expect(await failed()).toBe(2), pro?.whileOpen);
+    app.sandbox.clearFaults();
+    const before = app.sandbox.calls(operation, 700_002);
+    const token = app.sandbox.token({ email: 'fresh@example.com' });
+    await app.query('{ positions { id } }', { token });
+    await eventually(() => expect(demo?.last?.status).toBe('LIVE'), demo?.whileOpen);
+    expect(app.sandbox.calls(operation, 700_002)).toBe(before);
+  },
+);
 
 test('what is no change is refused with words, what comes too often with 429, and the public port knows nothing of it', async () => {
   await using app = await startTestApp();

@@ -97,25 +97,3 @@ test('accounts are polled together, and no less often for it', async () => {
   // Polls fall on forty moments in each second, instead of nearly two hundred.
   expect(new Set(polls.map(({ atMs }) => Math.round(atMs))).size).toBeLessThanOrEqual(410);
 });
-
-test('once a backend is back, lists that back off from it are polled within two seconds, spread over them', async () => {
-  const clock = createScriptedClock();
-  const scheduler = createPollScheduler(clock, 500, createSeededRandom(3).next);
-  const polledAtMs: number[] = [];
-  const turns = Array.from({ length: 40 }, () =>
-    scheduler.join(() => void polledAtMs.push(clock.now())),
-  );
-  turns.forEach((turn, at) => {
-    // The last ones were asked for the pause, and one is left meanwhile.
-    turn.at(clock.now() + 30_000, at < 30);
-  });
-  turns[0]?.leave();
-  const backAtMs = clock.now();
-  scheduler.resume();
-  await clock.advance(2_000);
-  expect(polledAtMs).toHaveLength(29);
-  expect(polledAtMs.filter((atMs) => atMs - backAtMs < 1_000).length).toBeGreaterThan(5);
-  expect(polledAtMs.filter((atMs) => atMs - backAtMs >= 1_000).length).toBeGreaterThan(5);
-  await clock.advance(28_100);
-  expect(polledAtMs).toHaveLength(39);
-});

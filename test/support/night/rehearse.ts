@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readMetrics } from '../leaks.ts';
 import { readinessOf } from '../readiness.ts';
@@ -42,6 +43,8 @@ export interface Rehearsal {
 type Health = { readonly reasons?: readonly string[]; readonly revision?: string } | null;
 
 const LOOK_MS = 200;
+/** Alerts of a machine that keeps its processes waiting for longer are not the fault's. */
+const STARVED_MS = 1_000;
 const ORDER_UNKNOWN = '"msg":"an order ended unknown"';
 /** The window of BudgetBurn that outlives a fault. */
 const BUDGET_MS = 300_000;
@@ -53,6 +56,8 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   await using stage = await openStage(scene, options);
   const { prometheus, alertmanager, replicas, balancer } = stage;
   const problems: string[] = [];
+  const turns = monitorEventLoopDelay();
+  turns.enable();
   await delay(calmMs);
   // While it does not know its targets yet, or misses a scrape, a door counts as shut, and that inhibits every page.
   let early: readonly Alert[] = [];
@@ -151,6 +156,8 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   const isCalm = await until(withinMs + BUDGET_MS / hastenedBy, async () =>
     (await prometheus.firing()).every(({ labels }) => labels.severity !== 'page'),
   );
+  const turnMs = turns.max / 1e6;
+  if (turnMs > STARVED_MS) problems.push(`it tells nothing: a turn took ${Math.round(turnMs)} ms`);
   problems.push(...missing().map((what) => `not among its ${what}`));
   if (!isOver) problems.push('it was not over when the fault was');
   if (!isCalm) problems.push('a page fires on after it');
