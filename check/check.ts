@@ -1,4 +1,5 @@
-import { startEmbeddedSandbox } from '../src/app/embedded-sandbox.ts';
+import { embeddedSandbox } from '../sandbox/embedded.ts';
+import { sandboxSettings } from '../src/app/embedded-sandbox.ts';
 import { readAdapter } from '../src/app/resources.ts';
 import { readArguments } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
@@ -118,7 +119,8 @@ async function checkTarget(
   terminal: Terminal,
 ): Promise<GatewayReport> {
   await using started = new AsyncDisposableStack();
-  const sandbox = kind === 'sandbox' ? started.use(await startEmbeddedSandbox(config)) : null;
+  const sandbox =
+    kind === 'sandbox' ? started.use(await embeddedSandbox.start(sandboxSettings(config))) : null;
   const probe = started.use(
     createProbe({
       ...config,

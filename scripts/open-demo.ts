@@ -1,4 +1,5 @@
 import { createLog } from '../lib/log.ts';
+import { embeddedSandbox } from '../sandbox/embedded.ts';
 import { startApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { launchChromium } from '../test/support/launch-chromium.ts';
@@ -9,7 +10,8 @@ export async function openDemo() {
   if (chromiumPath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH.');
   await using opened = new AsyncDisposableStack();
   const log = createLog({ level: 'error', format: 'compact', destination: process.stdout });
-  const app = await startApp(readConfig({ PORT: '0', ADMIN_PORT: '0' }), { log });
+  const config = readConfig({ PORT: '0', ADMIN_PORT: '0' });
+  const app = await startApp(config, { log, sandbox: embeddedSandbox });
   opened.defer(() => app.close());
   const browser = opened.use(await launchChromium(chromiumPath));
   const parts = opened.move();

@@ -60,7 +60,6 @@ async function compose(config: Config, given: AppOptions) {
     build,
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
-    sandbox: opened.sandbox,
     /** The hashed address of the client whose bytes were handled last. */
     lastClient(): string | null {
       const { received, accessLog } = wired;

@@ -1,4 +1,5 @@
 import { createLog, openLogOutput } from '../lib/log.ts';
+import { embeddedSandbox } from '../sandbox/embedded.ts';
 import { connectionFaults } from './app/max-connections.ts';
 import { findUnusable } from './app/resources.ts';
 import { LAST_LINES_MS, runApp } from './app/run-app.ts';
@@ -21,7 +22,7 @@ async function main(): Promise<void> {
     const others = await findUnusable(config, faulty);
     throw new ConfigError([...problems, ...others, ...warnings]);
   }
-  await runApp(config, { warnings });
+  await runApp(config, { warnings, sandbox: embeddedSandbox });
 }
 
 /** In production the log is read by machines, so the problems are lines of it as well. */

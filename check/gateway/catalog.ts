@@ -1,4 +1,4 @@
-import { ageSeconds } from '../../src/domain/catalog/cache/freshness.ts';
+import { ageSeconds, agesOf, lifeMsOf } from '../../src/domain/catalog/cache/freshness.ts';
 import type { Answer } from '../../src/gateway/exchange.ts';
 import { toInstruments } from '../../src/gateway/wire/instrument.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
@@ -61,7 +61,7 @@ export async function checkCatalog(
 }
 
 function judgeAge(run: CheckRun, { headers }: Answer): void {
-  const { catalogMaxAgeSeconds: limit } = run.config;
+  const limit = lifeMsOf(agesOf(run.config).maxAgeMs, headers) / 1000;
   const age = ageSeconds(headers.age) ?? 0;
   if (age < limit) return;
   const text = `The catalog is ${age} s old when it comes, and counts for ${limit}: it is marked stale for ever. Is there a cache in front of the gateway that keeps it?`;

@@ -19,11 +19,14 @@ import type { Extensions } from '../extensions/load-extensions.ts';
 import type { LoadedAdapter } from '../gateway/adapter.ts';
 import { federated } from '../schema/federation.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
+import type { SandboxParts } from './embedded-sandbox.ts';
 import { maxConnections } from './max-connections.ts';
 import { settingProblem } from './resources.ts';
 
 export interface AppOptions {
   readonly log?: Log;
+  /** Needed where no gateway is configured. */
+  readonly sandbox?: SandboxParts | undefined;
   /** Where `log` goes, for metrics. */
   readonly logOutput?: Pick<LogOutput, 'droppedLines'>;
   /** The schema to serve in place of the whole one. */

@@ -1,16 +1,40 @@
+import type { AllowedOrigins, Site } from '../../engine/index.ts';
 import type { GraphiQLOptions } from '../../graphiql/server/graphiql.ts';
-import type { Sandbox, SandboxOptions } from '../../sandbox/start.ts';
 import type { Config } from '../config.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 
-/** Starts a sandbox gateway that fits the configuration. Its files are loaded only here. */
-export async function startEmbeddedSandbox(
-  config: Config,
-  address: Pick<SandboxOptions, 'host' | 'port'> = {},
-): Promise<Sandbox> {
-  const { startSandbox } = await import('../../sandbox/start.ts');
-  return startSandbox({
-    ...address,
+/** The sandbox gateway and its pages. The entry of the process hands them in: nothing that serves a real gateway knows them. */
+export interface SandboxParts {
+  start(options: SandboxSettings & SandboxAddress): Promise<RunningSandbox>;
+  /** Whether this installation has the demonstration page. */
+  hasPage(): boolean;
+  sites(options: SandboxSitesOptions): readonly Site[];
+}
+
+interface RunningSandbox extends AsyncDisposable {
+  readonly url: string;
+}
+
+interface SandboxSitesOptions {
+  readonly gatewayUrl: string;
+  readonly origins: AllowedOrigins;
+  readonly withPage: boolean;
+  /** The figures of the graph itself, for the page. */
+  readonly graphFigures: () => Promise<object>;
+  /** Called when the sandbox has another edition of the catalog, or another catalog than before. */
+  readonly onCatalogChange: (change: { readonly isOther: boolean }) => void;
+}
+
+interface SandboxAddress {
+  readonly host?: string;
+  readonly port?: number;
+}
+
+type SandboxSettings = ReturnType<typeof sandboxSettings>;
+
+/** The settings of a sandbox gateway that fits the configuration. */
+export function sandboxSettings(config: Config) {
+  return {
     seed: config.sandboxSeed,
     instruments: config.sandboxInstruments,
     tickMs: config.sandboxTickMs,
@@ -19,7 +43,7 @@ export async function startEmbeddedSandbox(
     groupClaim: config.gatewayGroupClaim,
     directionField: config.gatewayDirectionField,
     mobileWallet: config.gatewayMobileWallet,
-  });
+  };
 }
 
 /** The users that GraphiQL offers, and the token that it starts with. */

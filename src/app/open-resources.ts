@@ -17,7 +17,7 @@ import { createFit } from '../gateway/fit.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StoreOptions } from '../store/open-stores.ts';
 import type { StartOptions } from './app-options.ts';
-import { startEmbeddedSandbox } from './embedded-sandbox.ts';
+import { sandboxSettings } from './embedded-sandbox.ts';
 import { Metrics } from './metrics.ts';
 import { programVersion } from './program-version.ts';
 import { openConfiguredDocuments, openConfiguredStores } from './resources.ts';
@@ -43,7 +43,10 @@ export async function openResources(
     plugins,
     adapter = null,
   } = options;
-  const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
+  if (config.sandbox && !options.sandbox)
+    throw new Error('without GATEWAY_URL, hand in `sandbox: embeddedSandbox`');
+  const running = config.sandbox && (await options.sandbox?.start(sandboxSettings(config)));
+  const sandbox = running ? started.use(running) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
   const repeated = createRepeatedErrors(steadyClock.now);
@@ -165,7 +168,6 @@ async function openState(
   const stores = await openConfiguredStores(config, {
     onWarn: (message, fields = {}) => log.warn(fields, message),
     onNearlyFull: () => metrics.store.nearlyFull.add(),
-    onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
     onFailed: (kind) => metrics.store.redisErrors.add(kind),
     onTrailLost: (entries) => metrics.store.trailLost.add(entries),
     gatewaySkewMs,

@@ -5,12 +5,12 @@ import { extensionAtFault } from '../../lib/extension-code.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';
 import { lostOfNode } from '../../lib/private-node.ts';
 import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
-import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
 import type { Config } from '../config.ts';
 import { REPLICA } from '../store/order-trail.ts';
 import { type AppOptions, openAppLog } from './app-options.ts';
+import type { SandboxParts } from './embedded-sandbox.ts';
 import { networkAddress } from './network-address.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
@@ -19,7 +19,7 @@ export const LAST_LINES_MS = 1_000;
 /** npm passes on to the process what a terminal or a supervisor has sent to both: within this time that is one signal. */
 const SAME_SIGNAL_MS = 1_000;
 
-export interface RunOptions extends Pick<AppOptions, 'plugins' | 'backendUrls'> {
+export interface RunOptions extends Pick<AppOptions, 'plugins' | 'backendUrls' | 'sandbox'> {
   /** Probable mistakes in the environment, for the log. */
   readonly warnings?: readonly string[];
   /** Called once all is closed, before the process exits. */
@@ -101,7 +101,7 @@ export async function runApp(
   const store = redisUrl === null ? orderStore : withoutPassword(redisUrl);
   const { adminUrl, url } = app;
   log.info({ ...app.build, node, replica: REPLICA, gateway, store, adminUrl, url }, 'serving');
-  if (config.sandbox) output.write(welcome(config, app));
+  if (config.sandbox) output.write(welcome(config, app, options.sandbox));
   // Node writes it at a clean exit alone: after a process that was killed the next would compile all again.
   setImmediate(flushCompileCache);
   return app;
@@ -118,9 +118,9 @@ function forbidExtensionsToExit(): void {
   };
 }
 
-function welcome(config: Config, { url }: App): string {
+function welcome(config: Config, { url }: App, sandbox: SandboxParts | undefined): string {
   // The container image has no page.
-  const hasPage = config.demoPage && config.graphiql && DemoPage.find() !== null;
+  const hasPage = config.demoPage && config.graphiql && sandbox?.hasPage();
   const open = hasPage
     ? `  Open       ${url}/   (what it does, live: you are signed in as the demo user)\n`
     : '';

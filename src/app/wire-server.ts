@@ -5,8 +5,6 @@ import { FrontPage } from '../../graphiql/server/front-page.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
 import { MAX_HEARTBEAT_SECONDS } from '../../lib/live/subscription.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
-import { DemoPage } from '../../sandbox/page/demo-page.ts';
-import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
 import type { Config } from '../config.ts';
 import { expiryOf } from '../domain/auth/claims.ts';
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
@@ -52,7 +50,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     origins: config.corsOrigins,
     // A page sends them on like any other client.
     corsHeaders: [...config.corsHeaders, ...forwardHeaders],
-    sites: sitesOf(config, resources, () =>
+    sites: sitesOf(config, options, resources, () =>
       config.introspection
         ? new Map([['docs/schema.md', schemaPage(schema, { hasService: true })]])
         : new Map(),
@@ -77,32 +75,33 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
 /** Makes the pages that the HTTP server serves beside GraphQL. */
 function sitesOf(
   config: Config,
+  { sandbox: parts }: StartOptions,
   { sandbox, gateway, domain, metrics }: Resources,
   made: () => ReadonlyMap<string, string>,
 ): readonly Site[] {
   const { introspection, corsOrigins: origins, demoPage: isTrial, publicPath } = config;
-  // A proxy on this machine that does not name itself would open them to everybody.
-  const controls =
+  // The page leads to GraphiQL and to the documentation.
+  const hasPage = sandbox !== null && isTrial && config.graphiql && (parts?.hasPage() ?? false);
+  const ofSandbox =
+    // A proxy on this machine that does not name itself would open the controls to everybody.
     sandbox && isTrial
-      ? new SandboxProxy({
+      ? parts?.sites({
           gatewayUrl: sandbox.url,
           origins,
+          withPage: hasPage,
           onCatalogChange: domain.catalogs.expire,
           graphFigures: () => graphFigures(metrics.registry),
         })
-      : null;
-  // The page leads to GraphiQL and to the documentation.
-  const page =
-    controls && config.graphiql ? DemoPage.find((request) => controls.isOpenTo(request)) : null;
+      : [];
   const docs = config.graphiql ? DocsSite.find(made, publicPath) : null;
   const hasAuthCookie = config.authCookie !== null;
   const users = sandbox && graphiqlUsers(gateway.client);
   const shared = { introspection, hasDocs: docs !== null, publicPath };
   const graphiql = config.graphiql
-    ? new GraphiQL({ ...shared, sandbox: users, hasAuthCookie, hasPage: page !== null })
+    ? new GraphiQL({ ...shared, sandbox: users, hasAuthCookie, hasPage })
     : null;
   const front = new FrontPage({ ...shared, hasGraphiql: config.graphiql });
-  return [page, docs, graphiql, controls, front].filter((site) => site !== null);
+  return [...(ofSandbox ?? []), docs, graphiql, front].filter((site) => site !== null);
 }
 
 /** The figures of the graph itself, for the demonstration page. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
+import { COMMANDS } from '../../check/commands.ts';
 import { ask } from './ask.ts';
-import { COMMANDS } from './commands.ts';
 import { dispatch } from './dispatch.ts';
 
 // `trading-graph schema | head` closes the pipe early, which is no failure.

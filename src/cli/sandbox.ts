@@ -1,5 +1,5 @@
 import { ListenError, probeAddress } from '../../lib/listen.ts';
-import { startEmbeddedSandbox } from '../app/embedded-sandbox.ts';
+import { type SandboxParts, sandboxSettings } from '../app/embedded-sandbox.ts';
 import { readConfig } from '../config.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK } from './dispatch.ts';
@@ -7,7 +7,7 @@ import { type Command, EXIT_FAILED, EXIT_OK } from './dispatch.ts';
 const DEFAULT_PORT = 4_010;
 
 /** Runs the sandbox gateway in a process of its own. */
-export const sandboxCommand: Command = {
+export const sandboxCommand = ({ start }: Pick<SandboxParts, 'start'>): Command => ({
   usage: [
     'Usage: trading-graph sandbox [--port <number>] [--host <address>]',
     '',
@@ -27,7 +27,7 @@ export const sandboxCommand: Command = {
       terminal.err(`--${problem.about}=${flags[problem.about]}: ${problem.message}`);
       return EXIT_FAILED;
     }
-    await using sandbox = await startEmbeddedSandbox(config, flags);
+    await using sandbox = await start({ ...sandboxSettings(config), ...flags });
     // The signal handler is installed before the output invites anyone to stop the process.
     const stopped = terminal.stopped();
     terminal.out(`The sandbox gateway listens on ${sandbox.url}`);
@@ -37,7 +37,7 @@ export const sandboxCommand: Command = {
     await stopped;
     return EXIT_OK;
   },
-};
+});
 
 function readFlags(args: readonly string[]) {
   const options = { port: { type: 'string' }, host: { type: 'string' } } as const;

@@ -11,6 +11,7 @@ import { createProofTrials } from './auth/proof-trials.ts';
 import { createTokenRefusals } from './auth/token-refusals.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { createWriteLimits } from './auth/write-limits.ts';
+import { agesOf } from './catalog/cache/freshness.ts';
 import { createCatalogs } from './catalog/catalogs.ts';
 import type { DomainParts } from './domain-parts.ts';
 import { watchCutOffs } from './trading/cut-off.ts';
@@ -28,6 +29,7 @@ export function createDomain(parts: DomainParts) {
     const skewMs = clockSkew.ms ?? 0;
     return skewMs * offByMs < 0 && Math.abs(skewMs) >= Math.abs(offByMs);
   };
+  const ages = agesOf(settings);
   const remembered = (name: keyof typeof KNOWN_MS) =>
     createKnownKeys(clock, KNOWN_MS[name], keys?.(name));
   const known = remembered('token');
@@ -37,7 +39,7 @@ export function createDomain(parts: DomainParts) {
     logicalClock,
     isKnown: known.hasHere,
     proofMs: settings.authProofSeconds * 1000,
-    keptMs: settings.catalogStaleSeconds * 1000,
+    keptMs: ages.staleMs,
     onJudged(verdict, { expiresAtMs }) {
       const isByClock =
         verdict === 'refused' && expiresAtMs !== null && isOfSkew(clock.date() - expiresAtMs);
@@ -79,8 +81,7 @@ export function createDomain(parts: DomainParts) {
     gatewayDate: (ms) => clock.dateOf(ms) + (clockSkew.earlyMs ?? 0),
     random: Math.random,
     log,
-    maxAgeMs: settings.catalogMaxAgeSeconds * 1000,
-    staleMs: settings.catalogStaleSeconds * 1000,
+    ...ages,
     versions: parts.stores.catalogs.versions,
     copies: parts.catalogCopies,
     maxUnpackedBytes: settings.catalogMaxBytes,

@@ -1,3 +1,4 @@
+import { embeddedSandbox } from '../../sandbox/embedded.ts';
 import { runApp } from '../app/run-app.ts';
 import { readConfig } from '../config.ts';
 
@@ -5,7 +6,10 @@ import { readConfig } from '../config.ts';
 const { environment, backendUrls } = JSON.parse(process.argv[2] ?? '{}');
 process.once('disconnect', () => process.exit());
 try {
-  const { url } = await runApp(readConfig(environment), { backendUrls });
+  const { url } = await runApp(readConfig(environment), {
+    backendUrls,
+    sandbox: embeddedSandbox,
+  });
   process.send?.({ url });
 } catch (error) {
   const problem = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS } from '../../check/commands.ts';
 import { failedStart } from '../support/failed-start.ts';
 import { runCli } from '../support/run-cli.ts';
 
@@ -32,6 +32,31 @@ test.each(Object.keys(COMMANDS))('%s prints its own usage', async (name) => {
   const { code, out } = await runCli([name, '--help']);
   expect(code).toBe(0);
   expect(out).toContain(`trading-graph ${name}`);
+});
+
+test.each([
+  ['sandbox --port 99999', '--port'],
+  ['sandbox --port x', '--port'],
+  ['sandbox --colour red', '--colour'],
+  ['sandbox extra', 'extra'],
+  ['schema --yaml', '--yaml'],
+  ['schema extra', 'extra'],
+  ['hash', 'one address'],
+  ['hash 1 2', 'one address'],
+  ['hash 1 --key k', 'one address'],
+  ['hash demo@example.com', 'one address'],
+  [`hash ${'1'.repeat(16)}`, 'one address'],
+  ['hash 10.0.0.0/8', 'one address'],
+  ['documents', 'documents check'],
+  ['documents list', 'documents check'],
+  ['documents check', 'PERSISTED_DOCUMENTS'],
+  ['documents check client --instruments many', '--instruments=many'],
+  ['documents check client --colour', '--colour'],
+])('%s is a wrong command line: one line, and exit code 2', async (line, text) => {
+  const { err, ...rest } = await runCli(line.split(' '), { LOG_ACCOUNT_KEY: 'a key' });
+  expect(rest).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(/^.+\n$/);
+  expect(err).toContain(text);
 });
 
 test('a wrong configuration stops the service, and so does an argument', async () => {

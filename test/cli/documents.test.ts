@@ -135,15 +135,3 @@ describe('manifests are read as the server reads them', () => {
     ]);
   });
 });
-
-test.each([
-  [[], 'documents check'],
-  [['list'], 'documents check'],
-  [['check'], 'PERSISTED_DOCUMENTS'],
-  [['check', CLIENT, '--instruments', 'many'], '--instruments=many'],
-  [['check', CLIENT, '--colour'], '--colour'],
-])('%j is a wrong command line: exit code 2', async (args, text) => {
-  const { code, out, err } = await runCli(['documents', ...args]);
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toContain(text);
-});

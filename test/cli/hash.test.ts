@@ -31,19 +31,6 @@ test('an order has the hash that the log has of its key', async () => {
   expect((await runCli(['hash', '--key', '6f1c-0d2e'], KEY)).out).toBe(`${hashed('6f1c-0d2e')}\n`);
 });
 
-test.each([
-  [[]],
-  [['1', '2']],
-  [['1', '--key', 'k']],
-  [['demo@example.com']],
-  [['1'.repeat(16)]],
-  [['10.0.0.0/8']],
-])('%j is a wrong command line: exit code 2', async (args) => {
-  const { code, out, err } = await runCli(['hash', ...args], KEY);
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toContain('one address');
-});
-
 test('without a key, or with a configuration that is wrong, there is no hash to look for', async () => {
   const none = await runCli(['hash', '700001']);
   expect(none).toMatchObject({ code: 1, out: '' });

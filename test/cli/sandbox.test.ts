@@ -15,12 +15,3 @@ test('wrong variables are one line each, and nothing starts', async () => {
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(err.trimEnd().split('\n')).toHaveLength(2);
 });
-
-test.each([[['--port', '99999']], [['--port', 'x']], [['--colour', 'red']], [['extra']]])(
-  '%j is a wrong command line: exit code 2',
-  async (args) => {
-    const { code, err } = await runCli(['sandbox', ...args]);
-    expect(code).toBe(2);
-    expect(err).toMatch(/^.+\n$/);
-  },
-);

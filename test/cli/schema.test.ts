@@ -13,9 +13,3 @@ test('as JSON it is the result of an introspection query, whatever the server di
   const schema = buildClientSchema(JSON.parse(out) as IntrospectionQuery);
   expect(`${printedSchema(schema)}\n`).toBe(SDL);
 });
-
-test.each([[['--yaml']], [['extra']]])('%j is a wrong command line: exit code 2', async (args) => {
-  const { code, out, err } = await runCli(['schema', ...args]);
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toContain(args[0]);
-});

@@ -1,4 +1,5 @@
 import { createLog } from '../../lib/log.ts';
+import { embeddedSandbox } from '../../sandbox/embedded.ts';
 import type { Sandbox } from '../../sandbox/start.ts';
 import type { AppOptions } from '../../src/app/app-options.ts';
 import { startApp } from '../../src/app.ts';
@@ -80,8 +81,13 @@ export async function startTestApp(
     // One write may hold several lines.
     destination: { write: (lines) => void logged.push(...lines.split(/(?<=\n)/)) },
   });
+  let running = gateway;
   const app = await startApp(config, {
     log,
+    sandbox: {
+      ...embeddedSandbox,
+      start: async (settings) => (running = await embeddedSandbox.start(settings)),
+    },
     // Else each close waits for what clients of this process might still send on connections that they keep.
     connections: { lingerMs: 10, ...connections },
     limits: { ...(!refills && withoutRefills(limitTable(config))), ...limits },
@@ -89,8 +95,8 @@ export async function startTestApp(
   }).finally(() => {
     for (const name of names) delete process.env[name];
   });
-  const sandbox = gateway ?? app.sandbox;
-  if (sandbox === null) throw new Error('tests run against the sandbox gateway');
+  const sandbox = running;
+  if (sandbox === undefined) throw new Error('tests run against the sandbox gateway');
   const { url, adminUrl } = app;
   const query = (document: string, asked: QueryOptions = {}) =>
     postQuery(`${url}/graphql`, document, asked);

@@ -4,6 +4,7 @@ import { openSync } from 'node:fs';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../lib/log.ts';
 import { createLogOutput } from '../../../lib/log-output.ts';
+import { embeddedSandbox } from '../../../sandbox/embedded.ts';
 import { startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
 import { postQuery } from '../../support/app.ts';
@@ -82,7 +83,7 @@ test('lines that are dropped are counted, and degrade nothing', async () => {
   const output = createLogOutput({ fd, droppedLine: String, maxBytes: 1_000 });
   const log = createLog({ level: 'info', format: 'json', destination: output });
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0' });
-  const app = await startApp(config, { log, logOutput: output });
+  const app = await startApp(config, { log, logOutput: output, sandbox: embeddedSandbox });
   onTestFinished(() => app.close());
   const read = async (path: string) => (await fetch(`${app.adminUrl}${path}`)).text();
   for (let at = 0; at < 10; at += 1) await postQuery(`${app.url}/graphql`, '{ __typename }', {});

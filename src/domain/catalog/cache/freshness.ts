@@ -32,8 +32,7 @@ export function timesOf(
       ageByDateMs(headers.date, gatewayDate(sentAtMs)),
     ),
   );
-  const grantedMs = grantedLifeMs(headers['cache-control']);
-  const lifeMs = Math.min(maxAgeMs, Math.max(MIN_LIFE_MS, grantedMs));
+  const lifeMs = lifeMsOf(maxAgeMs, headers);
   const restMs = lifeMs - initialAgeMs - (receivedAtMs - sentAtMs);
   // The gateway's own cache has nothing younger, so the copy is served, marked stale from the start.
   const isTooOld = restMs <= 0;
@@ -60,6 +59,20 @@ export function timesOf(
     /** Whether it was stored, and the gateway has said nothing of it since. */
     isRestored: false as boolean,
   };
+}
+
+/** How old a catalog may be by the settings. What else judges a catalog's age, as `check` does, has these from here too. */
+export function agesOf(settings: {
+  readonly catalogMaxAgeSeconds: number;
+  readonly catalogStaleSeconds: number;
+}) {
+  const { catalogMaxAgeSeconds, catalogStaleSeconds } = settings;
+  return { maxAgeMs: catalogMaxAgeSeconds * 1000, staleMs: catalogStaleSeconds * 1000 };
+}
+
+/** How old a copy with these headers may be. */
+export function lifeMsOf(maxAgeMs: number, headers: CatalogAnswer['headers']): number {
+  return Math.min(maxAgeMs, Math.max(MIN_LIFE_MS, grantedLifeMs(headers['cache-control'])));
 }
 
 /** The times of a copy that was stored so long ago; those that follow count from then. */
