@@ -4,6 +4,7 @@ import { idempotencyKey } from '../domain/trading/input-rules.ts';
 import { notSent } from '../domain/trading/order-errors.ts';
 import { type OrderResult, type Submission, unsentReason } from '../domain/trading/outcome.ts';
 import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket.ts';
+import type { UnsentReason as Reason } from '../store/order-records.ts';
 import { reads } from './account-read.ts';
 import { needed, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
@@ -58,7 +59,7 @@ const UnsentReason = builder.enumType('UnsentReason', {
     EXPIRED: { description: 'It came later than its `sendBefore`.' },
     VOIDED: { description: 'Its key was closed before any order had it.' },
     SETTLED: { description: 'The broker’s back office has found that it was never carried out.' },
-  },
+  } satisfies Record<Reason, { description: string }>,
 });
 
 const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected').implement({

@@ -121,17 +121,29 @@ export type RecordedOutcome =
   | RecordedRejection
   | { readonly kind: 'unknown'; readonly sentAtMs: number; readonly message: string | null };
 
-/** The last two are unknown to earlier versions, which read any of these as a refusal of the gateway's. */
-export interface RecordedRejection {
+export type RecordedRejection = GatewayRejection | UnsentOrder;
+
+interface GatewayRejection {
   readonly kind: 'rejected';
   readonly error: string | null;
   readonly message: string | null;
-  /** Absent where the gateway has refused it: it is the facade that did, and nothing was sent. */
-  readonly sent?: false;
+  readonly sent?: never;
+}
+
+/** It is the facade that refused it. Earlier versions read it as a refusal of the gateway's, which has the same members but for the last three. */
+export interface UnsentOrder {
+  readonly kind: 'rejected';
+  readonly error: UnsentReason;
+  readonly message: string | null;
+  readonly sent: false;
   /** Present where the key was closed before any order had it. */
   readonly closing?: KeyClosing;
   readonly settled?: Settled;
 }
+
+/** Clients are told each of them, in the schema's words. */
+export const UNSENT_REASONS = ['EXPIRED', 'VOIDED', 'SETTLED'] as const;
+export type UnsentReason = (typeof UNSENT_REASONS)[number];
 
 /** Present where an operator has said what became of an order that was unknown; for other operators, never for clients. */
 export interface Settled {
@@ -158,7 +170,7 @@ export const RECORD_LIFE_MS = 24 * 3_600_000;
 export const KEY_LIFE_MS = RECORD_LIFE_MS - KEY_ERROR_MS;
 
 /** The outcome of a closed key, which is older than the store where its age is not known. */
-export function closedBy(keyAgeMs: number | null, rememberedMs: number): RecordedRejection {
+export function closedBy(keyAgeMs: number | null, rememberedMs: number): UnsentOrder {
   const closing = {
     keyAgeMs: keyAgeMs ?? RECORD_LIFE_MS,
     rememberedMs: Math.floor(Math.min(rememberedMs, RECORD_LIFE_MS)),
@@ -167,7 +179,7 @@ export function closedBy(keyAgeMs: number | null, rememberedMs: number): Recorde
 }
 
 export function closingOf({ outcome }: Pick<OrderRecord, 'outcome'>): KeyClosing | null {
-  return (outcome?.kind === 'rejected' && outcome.closing) || null;
+  return (outcome?.kind === 'rejected' && outcome.sent === false && outcome.closing) || null;
 }
 
 export function toReservation({

@@ -79,8 +79,8 @@ export function outcomeOf(outcome: Submission) {
   if (kind === 'unknown') {
     return { outcome: kind, message, sentAt: new Date(outcome.sentAtMs).toISOString() };
   }
-  const { error, sent = true } = outcome;
-  return sent
-    ? { outcome: kind, error: error && redact(error), message }
-    : { outcome: error?.toLowerCase() };
+  const { error, sent } = outcome;
+  return sent === false
+    ? { outcome: error.toLowerCase() }
+    : { outcome: kind, error: error && redact(error), message };
 }

@@ -5,7 +5,12 @@ import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal } from '../../gateway/judge.ts';
 import { toSubmitResult } from '../../gateway/wire/bodies.ts';
 import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
-import type { RecordedOutcome, RecordedRejection } from '../../store/order-records.ts';
+import {
+  type RecordedOutcome,
+  UNSENT_REASONS,
+  type UnsentOrder,
+  type UnsentReason,
+} from '../../store/order-records.ts';
 
 /** The outcome of an order that may have reached the gateway, as its record keeps it. "Unknown" is not "failed". */
 export type Submission = RecordedOutcome;
@@ -22,9 +27,9 @@ export interface OrderResult {
 export type Acceptance = Extract<Submission, { kind: 'accepted' }>;
 
 /** It reached its sending later than its client meant it. */
-export const EXPIRED: RecordedRejection = unsent('EXPIRED');
+export const EXPIRED = unsent('EXPIRED');
 /** Its key was closed before any order had it. */
-export const VOIDED: RecordedRejection = unsent('VOIDED');
+export const VOIDED = unsent('VOIDED');
 
 /** The gateway may have an error of the same name. */
 export function isVoided(submission: Submission): boolean {
@@ -32,14 +37,12 @@ export function isVoided(submission: Submission): boolean {
 }
 
 /** Whether it was refused here, before the gateway heard of it. */
-export function isUnsent(submission: Submission): submission is RecordedRejection {
+export function isUnsent(submission: Submission): submission is UnsentOrder {
   return submission.kind === 'rejected' && submission.sent === false;
 }
 
-const UNSENT_REASONS = ['EXPIRED', 'VOIDED', 'SETTLED'] as const;
-
 /** Why it was refused here; null where the gateway refused it, or for a reason of another version of this program. */
-export function unsentReason(submission: Submission): (typeof UNSENT_REASONS)[number] | null {
+export function unsentReason(submission: Submission): UnsentReason | null {
   if (!isUnsent(submission)) return null;
   return UNSENT_REASONS.find((reason) => reason === submission.error) ?? null;
 }
@@ -97,7 +100,7 @@ export function duplicateNumber({ orderId, message }: Acceptance, sentAtMs: numb
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }
 
-function unsent(error: string): RecordedRejection {
+function unsent(error: UnsentReason): UnsentOrder {
   return { kind: 'rejected', error, message: null, sent: false };
 }
 

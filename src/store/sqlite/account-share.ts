@@ -56,9 +56,10 @@ export function shareRefusal(
     if (whose === undefined) return null;
     const row = statements.byId.get(held[OLDEST[whose]]) as unknown as OrderRow | undefined;
     // The age of a damaged row cannot be known; within a day another one's turn comes.
-    if (!row?.isIndexed || !isIntact(row)) return { whose, freeInMs: RECORD_LIFE_MS };
+    if (!row?.isIndexed || !isIntact(row))
+      return { kind: 'share', whose, freeInMs: RECORD_LIFE_MS };
     const freeInMs = Math.max(0, RECORD_LIFE_MS - ageMs(row, clock));
-    if (freeInMs > 0 || tries >= FORGOTTEN_AT_ONCE) return { whose, freeInMs };
+    if (freeInMs > 0 || tries >= FORGOTTEN_AT_ONCE) return { kind: 'share', whose, freeInMs };
     // Its turn among all accounts' rows may come much later.
     forget(row.id);
   }

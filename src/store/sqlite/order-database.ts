@@ -111,12 +111,13 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
   }
 
   /** Where nothing can be written, the records that can be read answer for their keys. */
-  function answersUnwritten(tasks: readonly Task[], refusal: string): readonly TaskAnswer[] {
+  function answersUnwritten(tasks: readonly Task[], reason: string): readonly TaskAnswer[] {
+    const refusal = { kind: 'unavailable', reason } as const;
     const answerOf = (task: Task): TaskAnswer => {
       if (task.do === 'find') return answer(task);
       if (task.do === 'void') return answer({ ...task.request, do: 'find' }) ?? refusal;
       if (task.do !== 'reserve') return refusal;
-      return answer({ ...task.reservation, do: 'find' }) ?? { unused: refusal };
+      return answer({ ...task.reservation, do: 'find' }) ?? { kind: 'unused', reason };
     };
     try {
       if (failure?.isDamage) return tasks.map(() => refusal);
@@ -149,14 +150,16 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       if (task.do === 'check') return null;
       if (task.do === 'cut off') return cutOff();
       const isEnd = task.do === 'settle' || task.do === 'release';
-      if (!isEnd && isOtherName(file.state, options.accounts)) return RENAMED;
-      if (task.do === 'find') return recordOf(task);
+      if (!isEnd && isOtherName(file.state, options.accounts)) {
+        return { kind: 'unavailable', reason: RENAMED };
+      }
+      if (task.do === 'find') return asAnswer(recordOf(task));
       if (task.do === 'void') return voidKey(task);
       if (task.do === 'reserve') {
         const { reservation, keyTime } = task;
         const record = recordOf(reservation, keyTime);
-        if (record) return record;
-        if (isForgotten(keyTime, rememberedMs)) return { isForgotten: true };
+        if (record) return asAnswer(record);
+        if (isForgotten(keyTime, rememberedMs)) return { kind: 'forgotten' };
         const refusal = insert(rows.toContent(reservation, clock));
         if (keyTime && refusal === null) file.rememberClocks(keyTime.differMs);
         return refusal;
@@ -165,7 +168,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       if (row?.reservation !== task.reservation.id) return null;
       const { outcome, pendingMs } = rows.toRecord(row, clock);
       if (task.do === 'settle') {
-        if (isSettled(outcome)) return rows.toRecord(row, clock);
+        if (isSettled(outcome)) return asAnswer(rows.toRecord(row, clock));
         if (rank(task.outcome) <= rank(outcome)) return null;
         update({ ...row, outcome: JSON.stringify(task.outcome) });
         file.state.writes += 1;
@@ -176,9 +179,10 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       return null;
     } catch (error) {
       if (!(error instanceof RecordsUnavailableError)) throw error;
-      if (error instanceof RecordsGapError) return { gapUntilMs: error.untilMs };
+      if (error instanceof RecordsGapError) return { kind: 'gap', untilMs: error.untilMs };
       // The outcome of a damaged record has nowhere to go, however often it is retried.
-      return task.do === 'settle' || task.do === 'release' ? null : error.message;
+      const isEnd = task.do === 'settle' || task.do === 'release';
+      return isEnd ? null : { kind: 'unavailable', reason: error.message };
     }
   }
 
@@ -197,17 +201,17 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
       file.state.writes += 1;
       found.push({ account: row.account, key: row.key, reservedAtMs });
     }
-    return { cutOff: found };
+    return { kind: 'cut off', orders: found };
   }
 
   /** A key that the file may have lost is closed as well: the outcome tells how far the file remembers. */
   function voidKey({ reservation, request }: Extract<Task, { do: 'void' }>): TaskAnswer {
     const found = rowOf(request);
-    if (found && !rows.isOver(found, clock)) return rows.toRecord(found, clock);
+    if (found && !rows.isOver(found, clock)) return asAnswer(rows.toRecord(found, clock));
     const content = rows.toContent(reservation, clock);
     const outcome = closedBy(request.keyAgeMs, rememberedMs());
     const refusal = insert({ ...content, outcome: JSON.stringify(outcome) });
-    return refusal ?? toOrderRecord(reservation, outcome, 0);
+    return refusal ?? asAnswer(toOrderRecord(reservation, outcome, 0));
   }
 
   /** Inserts a record whose key has none, or has one that is over. */
@@ -215,7 +219,7 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     const old = rowOf(content);
     if (old) drop(old.id);
     const { state } = file;
-    if (state.rows >= roomFor(content.account)) return { isFull: true, freeInMs: freeInMs() };
+    if (state.rows >= roomFor(content.account)) return { kind: 'full', freeInMs: freeInMs() };
     const of = { statements, bounds: options, clock, forget: drop };
     const refusal = shareRefusal(content, of);
     if (refusal !== null) return refusal;
@@ -350,6 +354,10 @@ export function openOrderDatabase(options: OrderDatabaseOptions) {
     run,
     close: file.close,
   };
+}
+
+function asAnswer(record: OrderRecord | null): TaskAnswer {
+  return record && { kind: 'record', record };
 }
 
 class DamagedRecordError extends RecordsUnavailableError {

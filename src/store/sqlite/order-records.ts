@@ -15,7 +15,7 @@ import {
 } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
 import { machineClock } from './machine-clock.ts';
-import type { Task, TaskAnswer } from './order-task.ts';
+import type { Task, TaskAnswer, TaskRefusal } from './order-task.ts';
 import { SqliteFileError } from './sqlite-errors.ts';
 import type { FromThread } from './thread.ts';
 
@@ -67,9 +67,9 @@ export async function openSqliteOrderRecords({
   const workerData = { path, isInspection, accounts, max, maxPerAccount };
   const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
   thread.on('message', (message: FromThread) => {
-    if ('warning' in message) return onWarn(message.warning);
-    if ('isNearlyFull' in message) return onNearlyFull?.();
-    if ('refusal' in message) return opening.reject(new SqliteFileError(message.refusal));
+    if (message.kind === 'warning') return onWarn(message.warning);
+    if (message.kind === 'nearly full') return onNearlyFull?.();
+    if (message.kind === 'refusal') return opening.reject(new SqliteFileError(message.reason));
     ({ held, degradedReason, gapReason, isHeld } = message);
     opening.resolve();
     for (const [n, { resolve }] of underWay.entries()) resolve(message.answers[n] ?? null);
@@ -92,8 +92,8 @@ export async function openSqliteOrderRecords({
 
   async function ask(task: Task): Promise<OrderRecord | null> {
     const answer = await answerTo(task);
-    if (answer && 'cutOff' in answer) throw new RecordsUnavailableError('an answer out of turn');
-    return answer;
+    if (answer?.kind === 'cut off') throw new RecordsUnavailableError('an answer out of turn');
+    return answer?.record ?? null;
   }
 
   async function answerTo(task: Task) {
@@ -102,21 +102,31 @@ export async function openSqliteOrderRecords({
     queue.push(waiting);
     if (underWay.length === 0) post();
     const answer = await waiting.promise;
-    if (typeof answer === 'string') throw new RecordsUnavailableError(answer);
-    if (answer && 'unused' in answer) {
-      throw new RecordsUnavailableError(answer.unused, { earlierUnknown: false });
+    if (answer === null || answer.kind === 'record' || answer.kind === 'cut off') return answer;
+    throw errorOf(answer, task);
+  }
+
+  function errorOf(refusal: TaskRefusal, task: Task): RecordsUnavailableError {
+    switch (refusal.kind) {
+      case 'unavailable':
+        return new RecordsUnavailableError(refusal.reason);
+      case 'unused':
+        return new RecordsUnavailableError(refusal.reason, { earlierUnknown: false });
+      case 'forgotten':
+        return new RecordsForgottenError();
+      case 'full':
+        return new RecordsFullError(max, refusal.freeInMs);
+      case 'gap':
+        return new RecordsGapError(
+          refusal.untilMs,
+          task.do === 'reserve' ? task.keyTime?.madeMs : null,
+        );
+      case 'share': {
+        const id = 'reservation' in task ? task.reservation.id : '';
+        const bounds = { max, maxPerAccount };
+        return new AccountRecordsFullError(bounds, id, refusal.whose, refusal.freeInMs);
+      }
     }
-    if (answer && 'isForgotten' in answer) throw new RecordsForgottenError();
-    if (answer && 'isFull' in answer) throw new RecordsFullError(max, answer.freeInMs);
-    if (answer && 'gapUntilMs' in answer) {
-      const madeMs = 'keyTime' in task ? task.keyTime?.madeMs : null;
-      throw new RecordsGapError(answer.gapUntilMs, madeMs);
-    }
-    if (answer && 'whose' in answer) {
-      const id = 'reservation' in task ? task.reservation.id : '';
-      throw new AccountRecordsFullError({ max, maxPerAccount }, id, answer.whose, answer.freeInMs);
-    }
-    return answer;
   }
 
   function askInTime(task: Task, onLate = () => {}) {
@@ -165,7 +175,7 @@ export async function openSqliteOrderRecords({
     },
     async cutOff() {
       const answer = await answerTo({ do: 'cut off' });
-      return answer && 'cutOff' in answer ? answer.cutOff : [];
+      return answer?.kind === 'cut off' ? answer.orders : [];
     },
     held: () => held,
     degradedReason: () => degradedReason,

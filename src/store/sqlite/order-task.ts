@@ -28,18 +28,20 @@ export type Task =
   | { readonly do: 'cut off' }
   | { readonly do: 'check' };
 
-/** The record there is, or is from now on of a key that was closed, or that an operator has settled; null, or why the task is refused. */
+/** Null where the key has no record, or has one from now on that was asked for. */
 export type TaskAnswer =
-  | OrderRecord
-  | { readonly cutOff: readonly CutOffOrder[] }
+  /** The record there is, or is from now on of a key that was closed, or that an operator has settled. */
+  | { readonly kind: 'record'; readonly record: OrderRecord }
+  | { readonly kind: 'cut off'; readonly orders: readonly CutOffOrder[] }
   | null
   | TaskRefusal;
 
-/** The reason, as a text; `unused` where the key has no record; or when its account or token has room for one more. */
 export type TaskRefusal =
-  | string
-  | { readonly unused: string }
-  | { readonly isFull: true; readonly freeInMs: number | null }
-  | { readonly gapUntilMs: number | null }
-  | { readonly isForgotten: true }
-  | { readonly whose: Share; readonly freeInMs: number };
+  | { readonly kind: 'unavailable'; readonly reason: string }
+  /** The key has no record. */
+  | { readonly kind: 'unused'; readonly reason: string }
+  | { readonly kind: 'full'; readonly freeInMs: number | null }
+  | { readonly kind: 'gap'; readonly untilMs: number | null }
+  | { readonly kind: 'forgotten' }
+  /** `freeInMs`: when the account, or its token, has room for one more. */
+  | { readonly kind: 'share'; readonly whose: Share; readonly freeInMs: number };

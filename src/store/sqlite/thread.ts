@@ -5,11 +5,11 @@ import type { Task } from './order-task.ts';
 
 /** A batch's result, of which the first says that the thread is ready, or why it is not. */
 export type FromThread =
-  | ReturnType<OrderDatabase['run']>
-  | { readonly refusal: string }
-  | { readonly warning: string }
-  /** The id of an account, or of a token of it. */
-  | { readonly isNearlyFull: true };
+  | ({ readonly kind: 'batch' } & ReturnType<OrderDatabase['run']>)
+  | { readonly kind: 'refusal'; readonly reason: string }
+  | { readonly kind: 'warning'; readonly warning: string }
+  /** An account, or a token of it, has nearly its share. */
+  | { readonly kind: 'nearly full' };
 
 /** Tasks, and how far the gateway's clock is ahead; null: it ends. */
 export type ToThread = { readonly tasks: readonly Task[]; readonly skewMs: number | null } | null;
@@ -17,15 +17,15 @@ export type ToThread = { readonly tasks: readonly Task[]; readonly skewMs: numbe
 /** The worker thread in which order records wait for the disk, so that no other request does. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const say = (message: FromThread) => port.postMessage(message);
-  const onWarn = (warning: string) => say({ warning });
-  const onNearlyFull = () => say({ isNearlyFull: true });
+  const onWarn = (warning: string) => say({ kind: 'warning', warning });
+  const onNearlyFull = () => say({ kind: 'nearly full' });
   let skewMs: number | null = null;
   const clock = { ...machineClock, skewMs: () => skewMs };
   let database: OrderDatabase;
   try {
     database = openOrderDatabase({ ...workerData, clock, onWarn, onNearlyFull });
   } catch (error) {
-    say({ refusal: error instanceof Error ? error.message : String(error) });
+    say({ kind: 'refusal', reason: error instanceof Error ? error.message : String(error) });
     port.close();
     return;
   }
@@ -37,14 +37,14 @@ function serve(port: NonNullable<typeof parentPort>): void {
   port.on('message', (batch: ToThread) => {
     if (batch !== null) {
       ({ skewMs } = batch);
-      say(database.run(batch.tasks));
+      say({ kind: 'batch', ...database.run(batch.tasks) });
     } else {
       cancelVerifying();
       database.close();
       port.close();
     }
   });
-  say(database.run([]));
+  say({ kind: 'batch', ...database.run([]) });
   verifyAfter(database.verifiesAfterMs);
 }
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
-import { itKeepsOrderRecords, reserved } from '../order-records-contract.ts';
-import { itVoidsKeys, rememberedMs, voidRequest } from '../void-contract.ts';
+import { reserved } from '../order-records-contract.ts';
+import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
+import { rememberedMs, voidRequest } from '../void-contract.ts';
 
 async function openRecords(max: number, maxPerAccount = max, onNearlyFull = () => {}) {
   const uptimeMs = () => performance.now();
@@ -12,8 +13,7 @@ async function openRecords(max: number, maxPerAccount = max, onNearlyFull = () =
 }
 
 describe('order records in memory', () => {
-  itKeepsOrderRecords(openRecords);
-  itVoidsKeys(openRecords);
+  itIsAStoreOfOrderRecords(openRecords);
 
   test('remember since they began, and a day at the most', async () => {
     let uptimeMs = 1_000_000;

@@ -6,16 +6,9 @@ import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
-import {
-  accepted,
-  itKeepsOrderRecords,
-  rejected,
-  request,
-  reserved,
-  unknown,
-} from '../order-records-contract.ts';
-import { booked, itIsSettledByOperators, LONG_OVER_MS } from '../settlement-contract.ts';
-import { itVoidsKeys } from '../void-contract.ts';
+import { accepted, rejected, request, reserved, unknown } from '../order-records-contract.ts';
+import { booked, LONG_OVER_MS } from '../settlement-contract.ts';
+import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
 import {
   openOperator,
   openReadyReplica,
@@ -40,9 +33,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
       },
     };
   };
-  itKeepsOrderRecords(openRecords);
-  itVoidsKeys(openRecords);
-  itIsSettledByOperators(async () => {
+  itIsAStoreOfOrderRecords(openRecords, async () => {
     const redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
     const { url } = redis;
     const bounds = { max: 2_000, maxPerAccount: 2_000 };

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
 import { closedReservation, closingOf, RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import type { OrderDatabase } from '../../../src/store/sqlite/order-database.ts';
-import type { TaskAnswer } from '../../../src/store/sqlite/order-task.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import {
   acceptedAs,
+  answerTo,
   createFolder,
   createMachineClock,
   fill,
@@ -18,7 +18,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-function close(database: OrderDatabase, key: string, keyAgeMs: number | null = 0): TaskAnswer {
+function close(database: OrderDatabase, key: string, keyAgeMs: number | null = 0) {
   const atMs = Date.parse('2026-11-20T12:00:00Z');
   const request = {
     account: accountNamed('1001'),
@@ -28,7 +28,7 @@ function close(database: OrderDatabase, key: string, keyAgeMs: number | null = 0
     keyAgeMs,
   };
   const reservation = closedReservation(request);
-  return database.run([{ do: 'void', reservation, request }]).answers[0] ?? null;
+  return answerTo(database, { do: 'void', reservation, request });
 }
 
 /** Closes a key; how far back the file remembered then. */
@@ -70,7 +70,7 @@ describe('a file remembers', () => {
     {
       using database = openDatabase(folder.path, { clock });
       clock.pass(HOUR_MS);
-      expect(reserve(database, 'second')).toEqual({ gapUntilMs: null });
+      expect(reserve(database, 'second')).toEqual({ kind: 'gap', untilMs: null });
       // A client's clock may be ahead by a minute.
       expect(remembered(database, 'second')).toBe(HOUR_MS - 60_000);
       expect(reserve(database, 'second')).toMatchObject({ inputDigest: '' });
@@ -111,9 +111,9 @@ test('an account closes another key when a closed one expires, however many othe
   clock.pass(1_000);
   close(database, 'k2');
   clock.pass(RECORD_LIFE_MS - 3_000);
-  expect(close(database, 'k3')).toEqual({ whose: 'account', freeInMs: 2_000 });
+  expect(close(database, 'k3')).toEqual({ kind: 'share', whose: 'account', freeInMs: 2_000 });
   expect(reserve(database, 'k3')).toBe(null);
   clock.pass(2_000);
   expect(close(database, 'k1')).toMatchObject({ inputDigest: '' });
-  expect(close(database, 'k4')).toEqual({ whose: 'account', freeInMs: 1_000 });
+  expect(close(database, 'k4')).toEqual({ kind: 'share', whose: 'account', freeInMs: 1_000 });
 });

@@ -47,7 +47,7 @@ test('a copy is made while orders are taken, which wait for none of it, and refu
     degradedReason: null,
     gapReason: expect.stringContaining('may be incomplete'),
   });
-  expect(reserve(restored, 'meanwhile 4')).toEqual({ gapUntilMs: null });
+  expect(reserve(restored, 'meanwhile 4')).toEqual({ kind: 'gap', untilMs: null });
   expect(reserve(restored, 'key 5')).toMatchObject({ inputDigest: 'input of key 5' });
   expect(reserve(restored, 'key 7')).toMatchObject({ id: 'another' });
   // The original is no copy for it.
@@ -102,7 +102,7 @@ test.each([
     for (const end of ['', '.mark']) rmSync(`${folder.path}${end}`);
     renameSync(copy, folder.path);
     using restored = openDatabase(folder.path, { clock });
-    expect(reserve(restored, 'later')).toEqual({ gapUntilMs: null });
+    expect(reserve(restored, 'later')).toEqual({ kind: 'gap', untilMs: null });
   },
 );
 
@@ -120,7 +120,7 @@ test('a copy that was looked at often is one also where it is written over the f
   clock.pass(DAY_MS + 60_000);
   copyFileSync(copy, folder.path);
   using restored = openDatabase(folder.path, { clock });
-  expect(reserve(restored, 'later')).toEqual({ gapUntilMs: null });
+  expect(reserve(restored, 'later')).toEqual({ kind: 'gap', untilMs: null });
 });
 
 test('a copy that its operator calls complete is one no more', () => {

@@ -103,7 +103,7 @@ test('whoever has the former file takes no order and says where it is, and none 
   // Without the sign what begins there is known to lack records.
   rmSync(`${folder.path}.moved`);
   using begun = openDatabase(folder.path);
-  expect(reserve(begun, 'key')).toEqual({ gapUntilMs: null });
+  expect(reserve(begun, 'key')).toEqual({ kind: 'gap', untilMs: null });
 });
 
 test('a file comes back to a place that it was moved from', () => {
@@ -197,7 +197,7 @@ test('a copy stays one where it is moved, and a file that has lost a record stay
   const to = join(folder.folder, 'moved.db');
   expect(move(copy, to)).toBe(1);
   using moved = openDatabase(to);
-  expect(reserve(moved, 'later')).toEqual({ gapUntilMs: null });
+  expect(reserve(moved, 'later')).toEqual({ kind: 'gap', untilMs: null });
   {
     using database = new DatabaseSync(folder.path);
     database.exec('DELETE FROM orders WHERE id = 2');
@@ -293,7 +293,7 @@ test.each(['before', 'after'])(
     } else expect(() => openDatabase(folder.path)).toThrow(`was moved to ${to}`);
     {
       using unfinished = openDatabase(to);
-      expect(reserve(unfinished, 'later')).toEqual({ gapUntilMs: null });
+      expect(reserve(unfinished, 'later')).toEqual({ kind: 'gap', untilMs: null });
       for (const key of ['key', 'meanwhile']) {
         expect(reserve(unfinished, key)).toMatchObject({ outcome: acceptedAs(key) });
       }

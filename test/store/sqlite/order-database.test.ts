@@ -24,6 +24,7 @@ import { accountNamed } from '../../support/accounts.ts';
 import { mayMount, mountSmallDisk } from '../../support/night/small-disk.ts';
 import {
   acceptedAs,
+  answerTo,
   createFolder,
   createMachineClock,
   fill,
@@ -32,11 +33,11 @@ import {
   reserve,
 } from './order-files.ts';
 
-const INCOMPLETE = { gapUntilMs: null };
+const INCOMPLETE = { kind: 'gap', untilMs: null };
 const GAP = expect.stringContaining('may be incomplete');
 
 function find(database: ReturnType<typeof openDatabase>, key: string) {
-  return database.run([{ do: 'find', account: accountNamed('1001'), key }]).answers[0];
+  return answerTo(database, { do: 'find', account: accountNamed('1001'), key });
 }
 
 test('accounts named as before have their former gap, and another one where an earlier version recorded an order by other names', () => {
@@ -127,14 +128,14 @@ describe('a record', () => {
     clock.pass(5_000);
     const full = database.run([of('1', 'c'), of('1', 'd'), of('2', 'd')]);
     const freeInMs = RECORD_LIFE_MS - 5_000;
-    expect(full.answers).toEqual([null, { whose: 'account', freeInMs }, null]);
+    expect(full.answers).toEqual([null, { kind: 'share', whose: 'account', freeInMs }, null]);
     clock.pass(freeInMs);
     expect(database.run([of('1', 'e'), of('1', 'f'), of('1', 'g')]).answers).toEqual([
       null,
       null,
-      { whose: 'account', freeInMs: 5_000 },
+      { kind: 'share', whose: 'account', freeInMs: 5_000 },
     ]);
-    expect(database.run([of('1', 'c')]).answers[0]).toMatchObject({ id: 'reservation of c' });
+    expect(answerTo(database, of('1', 'c'))).toMatchObject({ id: 'reservation of c' });
   });
 
   test('gets no older by a corrected date, ages by it over a restart of the machine, and never below nothing', () => {
@@ -410,7 +411,9 @@ test.runIf(mayMount)(
       expect(checked()).toContain('cannot grow');
       refusals.push(reserve(database, `refused ${second}`));
     }
-    expect(refusals).toEqual(Array(10).fill({ unused: expect.stringContaining('cannot grow') }));
+    expect(refusals).toEqual(
+      Array(10).fill({ kind: 'unused', reason: expect.stringContaining('cannot grow') }),
+    );
     expect(warnings).toHaveLength(1);
     await disk.free();
     expect(checked()).toBe(null);

@@ -16,6 +16,7 @@ import { accountNamed } from '../../support/accounts.ts';
 import { inFull } from '../../support/in-full.ts';
 import {
   acceptedAs,
+  answerTo,
   createFolder,
   createMachineClock,
   fill,
@@ -388,7 +389,7 @@ describe('a file that is verified behind the start', AMPLE, () => {
     const rememberedMs = () => {
       const reservation = reservationOf(`closed ${warnings.length}`);
       const request = { ...reservation, tokenHash: 'a', atMs: 0, keyAgeMs: null };
-      const [closed] = database.run([{ do: 'void', reservation, request }]).answers;
+      const closed = answerTo(database, { do: 'void', reservation, request });
       return closed && typeof closed === 'object' && 'outcome' in closed
         ? closingOf(closed)?.rememberedMs
         : null;

@@ -8,7 +8,7 @@ import {
   type OrderDatabaseOptions,
   openOrderDatabase,
 } from '../../../src/store/sqlite/order-database.ts';
-import type { TaskAnswer } from '../../../src/store/sqlite/order-task.ts';
+import type { Task } from '../../../src/store/sqlite/order-task.ts';
 import { accountNamed } from '../../support/accounts.ts';
 
 export interface TestClock extends MachineClock {
@@ -76,11 +76,15 @@ export function acceptedAs(key: string): RecordedOutcome {
 }
 
 /** One answer: null means that the key was free, and is reserved now. */
-export function reserve(database: OrderDatabase, key: string): TaskAnswer {
-  const [answer = null] = database.run([
-    { do: 'reserve', reservation: reservationOf(key, 'another') },
-  ]).answers;
-  return answer;
+export function reserve(database: OrderDatabase, key: string) {
+  return answerTo(database, { do: 'reserve', reservation: reservationOf(key, 'another') });
+}
+
+/** The record there is, null, why nobody can tell, or any other refusal. */
+export function answerTo(database: OrderDatabase, task: Task) {
+  const [answer = null] = database.run([task]).answers;
+  if (answer?.kind === 'record') return answer.record;
+  return answer?.kind === 'unavailable' ? answer.reason : answer;
 }
 
 export function fill(path: string, keys: readonly string[]): void {

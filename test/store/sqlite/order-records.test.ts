@@ -15,9 +15,9 @@ import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.
 import { accountNamed } from '../../support/accounts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
-import { itIsSettledByOperators } from '../settlement-contract.ts';
-import { itVoidsKeys, voidRequest } from '../void-contract.ts';
+import { accepted, request, reserved } from '../order-records-contract.ts';
+import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
+import { voidRequest } from '../void-contract.ts';
 import { startRecordsProcess } from './records-process.ts';
 
 async function openRecords(
@@ -57,9 +57,7 @@ describe('order records in SQLite', () => {
     const opened = await openRecords(...bounds);
     return { ...opened.records, [Symbol.asyncDispose]: opened[Symbol.asyncDispose] };
   };
-  itKeepsOrderRecords(openAlone);
-  itVoidsKeys(openAlone);
-  itIsSettledByOperators(async () => {
+  itIsAStoreOfOrderRecords(openAlone, async () => {
     const opened = await openRecords(2_000);
     const { path } = opened;
     const other = await opened.open();

@@ -1,0 +1,13 @@
+import { itKeepsOrderRecords } from './order-records-contract.ts';
+import { itIsSettledByOperators } from './settlement-contract.ts';
+import { itVoidsKeys } from './void-contract.ts';
+
+/** The whole contract of a store of order records; operators settle those that processes share. */
+export function itIsAStoreOfOrderRecords(
+  open: Parameters<typeof itVoidsKeys>[0],
+  openShared?: Parameters<typeof itIsSettledByOperators>[0],
+): void {
+  itKeepsOrderRecords(open);
+  itVoidsKeys(open);
+  if (openShared !== undefined) itIsSettledByOperators(openShared);
+}
