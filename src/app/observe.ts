@@ -31,7 +31,6 @@ export function watchGauges(
   }
   metrics.store.records.held.from(() => records.held());
   metrics.store.records.max.from(() => config.orderRecordsMax);
-  metrics.store.records.perAccountMax.from(() => config.orderRecordsPerAccount);
   if (replicas !== null) metrics.store.redisUp.from(() => (replicas.isUp() ? 1 : 0));
   metrics.graph.manifestUnreadable.from(() => (trusted?.isUnreadable ? 1 : 0));
   metrics.memoryHeldShare.from(() => memory.heldShare);

@@ -63,13 +63,7 @@ export function openConfiguredStores(
   config: Config,
   observer: Pick<
     StoreOptions,
-    | 'onWarn'
-    | 'onNearlyFull'
-    | 'onCounted'
-    | 'onFailed'
-    | 'onTrailLost'
-    | 'isInspection'
-    | 'gatewaySkewMs'
+    'onWarn' | 'onNearlyFull' | 'onFailed' | 'onTrailLost' | 'isInspection' | 'gatewaySkewMs'
   >,
 ): Promise<SharedStore> {
   const { redisUrl, orderStore } = config;

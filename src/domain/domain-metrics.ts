@@ -37,20 +37,12 @@ const GAUGES: Readonly<Record<string, readonly [help: string, measure: Measure]>
     'Catalogs past their time.',
     ({ catalogs }) => catalogs.figures.filter(({ isStale }) => isStale).length,
   ],
-  catalog_age_seconds: [
-    'Age of the oldest catalog; 0: there is none.',
-    ({ catalogs }) => Math.max(0, ...catalogs.figures.map(({ ageSeconds }) => ageSeconds)),
-  ],
   catalog_left_seconds: [
     'Time until the first catalog may be served no longer, as while the gateway fails.',
     ({ catalogs }) => {
       const left = catalogs.figures.map(({ leftSeconds }) => leftSeconds);
       return left.length === 0 ? null : Math.min(...left);
     },
-  ],
-  catalog_unknown_values: [
-    'Values of instruments that are null because an enum here lacks them.',
-    ({ catalogs }) => catalogs.figures.reduce((sum, { unknownValues }) => sum + unknownValues, 0),
   ],
 };
 

@@ -24,10 +24,6 @@ export function createStoreMetrics(registry: Registry) {
   const records = {
     held: registry.gauge('order_records', 'Order records that are held.'),
     max: registry.gauge('order_records_max', 'The most that may be held.'),
-    perAccountMax: registry.gauge(
-      'order_records_account_max',
-      'The most that one account may hold.',
-    ),
   };
   const nearlyFull = registry
     .counter(
@@ -47,13 +43,6 @@ export function createStoreMetrics(registry: Registry) {
     'Connections to Redis that failed or broke, commands without an answer in time, and refusals by its code (NOAUTH: the password too; refused: any other).',
     { kind: REDIS_ERRORS },
   );
-  const counterSeconds = registry
-    .histogram(
-      'redis_count_seconds',
-      'Duration of counting a request in Redis, for limits that replicas share.',
-      SECONDS,
-    )
-    .register();
   return {
     seconds,
     failures,
@@ -62,6 +51,5 @@ export function createStoreMetrics(registry: Registry) {
     trailLost,
     redisUp,
     redisErrors,
-    counterSeconds,
   };
 }
