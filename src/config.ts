@@ -70,10 +70,7 @@ export function parseEnvironment(environment: Environment) {
     problems,
     faulty,
     /** Probable mistakes that do not prevent a start. */
-    warnings: [
-      ...warnOfUnknownNames(environment, KNOWN_NAMES),
-      ...warnOfDoubts(values, environment),
-    ],
+    warnings: [...warnOfUnknownNames(environment, KNOWN_NAMES), ...warnOfDoubts(values)],
   };
 }
 

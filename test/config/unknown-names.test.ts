@@ -54,19 +54,14 @@ test('no setting is taken for another', () => {
 test.each([
   [{ TRUSTED_PROXIES: '0.0.0.0/0' }, 'trusts everybody'],
   [{ TRUSTED_PROXIES: '10.0.0.0/8, ::/0' }, '::/0 trusts everybody'],
-  [{ OTEL_TRACES_SAMPLER: 'always' }, 'is always_on meant?'],
 ])('%j starts, with a warning', (environment, text) => {
   const { problems, warnings } = parseEnvironment(environment);
   expect(problems).toEqual([]);
   expect(warnings).toEqual([expect.stringContaining(text)]);
 });
 
-test.each([
-  { TRUSTED_PROXIES: '10.0.0.0/8' },
-  { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio' },
-  { OTEL_TRACES_SAMPLER: 'always_off' },
-])('%j is not warned of', (environment) => {
-  expect(warningsOf(environment)).toEqual([]);
+test('a network that is somebody is not warned of', () => {
+  expect(warningsOf({ TRUSTED_PROXIES: '10.0.0.0/8' })).toEqual([]);
 });
 
 test('an origin with a * in it matches nothing, and is refused', () => {

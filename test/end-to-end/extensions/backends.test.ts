@@ -220,6 +220,10 @@ test.each<[what: string, reply: Reply, plain: unknown, judged: unknown]>([
         const { data, errors } = await query(SEND, { token, variables });
         const [code = data.send] = errors.map(({ extensions }) => extensions.code);
         expect([method, judged, code]).toEqual([method, judged, expected]);
+        if (code === 'OUTCOME_UNKNOWN') {
+          const name = `${judged ? 'judged' : 'side'}.${operation}`;
+          expect(errors[0]?.extensions).toMatchObject({ operation: name, retryable: false });
+        }
         const body = method === 'DELETE' ? '' : '{}';
         expect(service.received).toMatchObject([{ method, body }]);
         expect(service.received[0]?.headers['content-type'] ?? null).toBe(
@@ -229,6 +233,20 @@ test.each<[what: string, reply: Reply, plain: unknown, judged: unknown]>([
     }
   },
 );
+
+test('that a judge has failed is its extension’s fault in the log', async () => {
+  service.answer = () => ({ status: 201, body: null });
+  await query(SEND, {
+    token: tokenOf(),
+    variables: { operation: 'create', judged: true, request: {} },
+  });
+  const wanted = [
+    '"operation":"judged.create"',
+    "of null (reading 'ok')",
+    '"extension":"side-graph"',
+  ];
+  await eventually(() => facade.logged.some((line) => wanted.every((part) => line.includes(part))));
+});
 
 test('each write has a key: the caller’s, the request’s where it is forwarded, or one of its own', async () => {
   const token = tokenOf();

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
@@ -182,43 +182,28 @@ test('an outcome waits no longer for what is nested, or shared, than for one fie
   });
 });
 
-describe('a write', () => {
-  test('whose judge fails is said to be unknown, and the fault is the extension’s', async () => {
-    service.answer = () => ({ status: 418, body: {} });
-    const { data, errors } = await query('mutation { judged }', { token: tokenOf() });
-    expect(data).toEqual({ judged: null });
-    expect(errors).toMatchObject([
-      { extensions: { code: 'OUTCOME_UNKNOWN', operation: 'judged.add', retryable: false } },
-    ]);
-    const wanted = ['"operation":"judged.add"', 'a teapot', '"extension":"faulty-graph"'];
-    await eventually(() =>
-      facade.logged.some((line) => wanted.every((part) => line.includes(part))),
-    );
-  });
-
-  test.each([
-    ['was done', { status: 200, body: {} }, 'OUTCOME_UNKNOWN', 'faulty-graph.sentAndRead'],
-    ['may have been done', 'reset', 'OUTCOME_UNKNOWN', 'faulty-graph.sentAndRead'],
-    ['was refused', { status: 409, body: {} }, 'GATEWAY_UNAVAILABLE', 'news.all'],
-  ] as const)(
-    'that %s is not said to be unsent by a read that fails meanwhile',
-    async (_what, reply, code, operation) => {
-      const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
-      service.answer = async ({ method }) => {
-        if (method === 'GET') {
-          read();
-          return { status: 500, body: {} };
-        }
-        await isRead;
-        return reply;
-      };
-      const { data, errors } = await query('mutation { sentAndRead }', { token: tokenOf() });
-      expect(data).toEqual({ sentAndRead: null });
-      const extensions = { code, operation, retryable: code === 'GATEWAY_UNAVAILABLE' };
-      expect(errors).toMatchObject([{ path: ['sentAndRead'], extensions }]);
-    },
-  );
-});
+test.each([
+  ['was done', { status: 200, body: {} }, 'OUTCOME_UNKNOWN', 'faulty-graph.sentAndRead'],
+  ['may have been done', 'reset', 'OUTCOME_UNKNOWN', 'faulty-graph.sentAndRead'],
+  ['was refused', { status: 409, body: {} }, 'GATEWAY_UNAVAILABLE', 'news.all'],
+] as const)(
+  'a write that %s is not said to be unsent by a read that fails meanwhile',
+  async (_what, reply, code, operation) => {
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    service.answer = async ({ method }) => {
+      if (method === 'GET') {
+        read();
+        return { status: 500, body: {} };
+      }
+      await isRead;
+      return reply;
+    };
+    const { data, errors } = await query('mutation { sentAndRead }', { token: tokenOf() });
+    expect(data).toEqual({ sentAndRead: null });
+    const extensions = { code, operation, retryable: code === 'GATEWAY_UNAVAILABLE' };
+    expect(errors).toMatchObject([{ path: ['sentAndRead'], extensions }]);
+  },
+);
 
 test('what the contract hands out cannot be changed', async () => {
   const token = tokenOf();

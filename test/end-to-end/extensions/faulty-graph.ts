@@ -13,15 +13,6 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
     reads: { all: '/news' },
     writes: { add: '/news' },
   });
-  const judged = backend({
-    name: 'judged',
-    url,
-    reads: { all: '/news' },
-    writes: { add: '/news' },
-    judge() {
-      throw new Error('a teapot');
-    },
-  });
   const emitter = new EventEmitter();
   emitter.setMaxListeners(0);
   const circle: Record<string, unknown> = {};
@@ -515,11 +506,6 @@ const extension: Extension = ({ builder, refs, backend, shared, deadline, comput
   });
   builder.queryField('misfit', (t) => t.field({ ...text, type: Misfit, resolve: () => ({}) }));
   builder.mutationFields((t) => ({
-    judged: t.field({
-      ...text,
-      type: 'JSON',
-      resolve: (_root, _args, context) => judged.write(context, 'add'),
-    }),
     sent: t.field({
       ...text,
       type: 'JSON',

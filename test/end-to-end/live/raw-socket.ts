@@ -100,14 +100,3 @@ export async function initializedSocket(
   });
   return raw;
 }
-
-/** Whether a socket of its own follows the account, rather than being refused or closed. */
-export async function isServed(
-  app: Pick<TestApp, 'webSocketUrl'>,
-  token: string,
-): Promise<boolean> {
-  using raw = await initializedSocket(app, token);
-  raw.subscribe('1', CHANGES);
-  await eventually(() => raw.of('1').length > 0 || raw.closed !== null);
-  return raw.of('1')[0]?.type === 'next';
-}
