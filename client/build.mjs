@@ -51,7 +51,7 @@ function keepDeclarations() {
   const needed = new Map();
   const need = (file) => {
     if (needed.has(file)) return;
-    const text = readFileSync(join(esm, file), 'utf8').replace(
+    const text = readFileSync(join(esm, 'client', 'src', file), 'utf8').replace(
       /(["']\.[^"']*)\.ts(["'])/g,
       '$1.js$2',
     );

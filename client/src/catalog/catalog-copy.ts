@@ -22,9 +22,9 @@ export class CatalogCopy<Row extends KeyFields> {
   readonly all: readonly Row[];
   readonly byId: ReadonlyMap<string, Row>;
   readonly search: CatalogSearch<Row>;
-  /** The ids of those that the storage did not have as this version has them: they are to be fetched anew. */
+  /** The ids of those that are not here as this version has them: they are to be fetched. */
   readonly stale: readonly string[];
-  /** False where the storage could not give some of these at all. */
+  /** False where some of these are not here at all. */
   readonly isWhole: boolean;
 
   /** Takes over the list, which is sorted. */
@@ -43,8 +43,13 @@ export class CatalogCopy<Row extends KeyFields> {
     this.isWhole = isWhole;
   }
 
-  after({ version, reset, removed, upserted }: CopyChanges<Row>): CatalogCopy<Row> {
-    if (!reset && version === this.version && this.stale.length === 0) return this;
+  /** The copy after these changes, in which those that are `stale` are still to come. */
+  after(
+    { version, reset, removed, upserted }: CopyChanges<Row>,
+    stale: readonly string[] = [],
+  ): CatalogCopy<Row> {
+    const isKnown = version === this.version && this.stale.length === stale.length;
+    if (!reset && isKnown && upserted.length === 0) return this;
     const byId = new Map(reset ? [] : this.byId);
     for (const id of removed) byId.delete(id);
     for (const row of upserted) byId.set(row.id, row);
@@ -56,9 +61,12 @@ export class CatalogCopy<Row extends KeyFields> {
     }
     const moved = upserted.filter(({ id, symbol }) => this.byId.get(id)?.symbol !== symbol);
     insertSorted(all, moved.sort(compareInstruments));
-    return new CatalogCopy(version, all, byId);
+    const isWhole = stale.length === 0 || (!reset && this.isWhole);
+    return new CatalogCopy(version, all, byId, stale, isWhole);
   }
 }
+
+export const NONE: CatalogCopy<KeyFields> = new CatalogCopy('', [], new Map());
 
 /** Puts sorted instruments into a list that is sorted, and looks at no more of it than comes behind the first of them. */
 export function insertSorted<Row extends KeyFields>(list: Row[], rows: readonly Row[]): void {

@@ -1,7 +1,14 @@
-import { currencyPairOf, joined } from './currency-pair.ts';
-import { bare, chunks, fold, laterParts, symbolForms, wordsOf } from './fold.ts';
+import { currencyPairOf, joined } from '../../../lib/currency-pair.ts';
+import {
+  bare,
+  fold,
+  laterParts,
+  splitWords,
+  symbolForms,
+  toSearchTerm,
+} from '../../../lib/search-words.ts';
+import { lettersIn, typoTest } from '../../../lib/typos.ts';
 import type { KeyFields } from './instrument.ts';
-import { lettersOf, typoTest } from './typos.ts';
 
 /** How well an instrument matches a word, best first; 0 is no match. */
 const MATCH = {
@@ -14,8 +21,6 @@ const MATCH = {
   typo: 6,
 } as const;
 
-const MAX_TEXT_LENGTH = 100;
-const MAX_WORDS = 8;
 // A typo in a short word of a long text is nearly always another word.
 const MIN_TYPO_LENGTH_IN_DESCRIPTION = 6;
 
@@ -50,13 +55,11 @@ export class CatalogSearch<Row extends KeyFields> {
   /** At most so many, best first. Words that are not known yet are taken up before. */
   find(text: string, limit: number): readonly Row[] {
     const most = Math.max(0, limit);
-    const typed = chunks(
-      fold(text.trim().slice(0, MAX_TEXT_LENGTH)).slice(0, MAX_TEXT_LENGTH),
-    ).slice(0, MAX_WORDS);
-    if (typed.length === 0) return this.#rows.slice(0, most);
+    const term = toSearchTerm(text);
+    if (term === '') return this.#rows.slice(0, most);
     this.index(() => true);
-    const pair = joined(typed.join(' '));
-    const words = this.#pairs.has(pair) ? [pair] : typed;
+    const pair = joined(term);
+    const words = this.#pairs.has(pair) ? [pair] : term.split(' ');
     const [first = new Uint8Array(), ...others] = words.map((word) => this.#matches(word));
     // Every word has to match, and the worst match is that of the whole.
     for (const other of others) {
@@ -82,9 +85,10 @@ export class CatalogSearch<Row extends KeyFields> {
       this.#currencies.add(pair.base, ordinal);
       this.#currencies.add(pair.quote, ordinal);
     }
-    for (const word of wordsOf(fold(row.name))) this.#names.add(word, ordinal);
+    for (const word of splitWords(fold(row.name))) this.#names.add(word, ordinal);
     for (const part of laterParts(folded)) this.#names.add(part, ordinal);
-    for (const word of wordsOf(fold(row.description ?? ''))) this.#descriptions.add(word, ordinal);
+    for (const word of splitWords(fold(row.description ?? '')))
+      this.#descriptions.add(word, ordinal);
   }
 
   /** Marks from the weakest match to the best, each overwriting the one before. */
@@ -137,7 +141,7 @@ class Words {
   add(word: string, ordinal: number): void {
     const known = this.#words.get(word);
     if (known === undefined) {
-      const added = { word, letters: lettersOf(word), ordinals: [ordinal] };
+      const added = { word, letters: lettersIn(word), ordinals: [ordinal] };
       const alike = this.#byBeginning.get(word.slice(0, 2)) ?? [];
       this.#words.set(word, added);
       this.#byBeginning.set(word.slice(0, 2), alike);

@@ -2,12 +2,11 @@ import type { Environment } from '../environment.ts';
 import { withinTime } from '../request/deadline.ts';
 import type { ClientStorage } from '../storage.ts';
 import { CatalogCopy, insertSorted, type Owner } from './catalog-copy.ts';
-import { Download, type Step } from './download.ts';
 import { divide } from './entries.ts';
 import type { KeyFields } from './instrument.ts';
 import {
   type AgedCopy,
-  ALL_PREFIXES,
+  ANY_PREFIX,
   accountPrefix,
   contentOf,
   type Entry,
@@ -15,10 +14,7 @@ import {
   entryOf,
   type Head,
   headOf,
-  isStep,
   ownerOf,
-  stepKey,
-  stepPrefix,
   storageKey,
   toText,
 } from './stored-copy.ts';
@@ -39,12 +35,10 @@ export class CatalogStorage {
   #saving: Promise<void> = Promise.resolve();
   /** The last copy to be written. */
   #last: AgedCopy | null = null;
-  /** The steps of a download are written in their order. */
-  #steps: Promise<void> = Promise.resolve();
+  /** The copy that was last read or written. */
+  #stored: CatalogCopy<KeyFields> | null = null;
   /** The head and entries of the copy that was last read or written, as the storage has them. */
   #kept = NOTHING;
-  /** The download of which a step could not be written: what follows is of no use. */
-  #refused: Download | null = null;
   #readError: unknown = null;
   #saveError: unknown = null;
 
@@ -77,8 +71,8 @@ export class CatalogStorage {
     const kept: (Entry | null)[] = [];
     const all: KeyFields[] = [];
     const byId = new Map<string, KeyFields>();
-    const stale: string[] = [];
-    let isWhole = true;
+    const stale = [...head.stale];
+    let isWhole = stale.length === 0;
     for (const [at, { version: written, ids }] of head.entries.entries()) {
       const entry = entryOf(await this.#content(owner, entryKey(owner, at), signal));
       const hasIds = ids.every((id, of) => entry?.rows[of]?.id === id);
@@ -93,14 +87,13 @@ export class CatalogStorage {
     }
     if (all.length === 0) return null;
     this.#kept = { key: storageKey(owner), entries: kept };
-    return { copy: new CatalogCopy(version, all, byId, stale, isWhole), owner, ageSeconds, atMs };
+    this.#stored = new CatalogCopy(version, all, byId, stale, isWhole);
+    return { copy: this.#stored, owner, ageSeconds, atMs };
   }
 
   /** The copy of an account whose group nobody has named yet. */
   async readAny(login: string): Promise<AgedCopy | null> {
-    const listing = this.#storage.keys(accountPrefix(login));
-    const keys = await this.#inTime(listing).catch(() => []);
-    for (const key of keys) {
+    for (const key of await this.#keysOf(login)) {
       const owner = ownerOf(key);
       const aged = owner?.login === login ? await this.read(owner) : null;
       if (aged !== null) return aged;
@@ -110,112 +103,70 @@ export class CatalogStorage {
 
   /** Whether anything of the account is kept, as far as the storage says. */
   async has(login: string, signal: AbortSignal): Promise<boolean> {
-    const prefixes = [accountPrefix(login), stepPrefix(login)];
-    const listing = Promise.all(prefixes.map(async (prefix) => this.#storage.keys(prefix)));
-    const keys = await this.#inTime(listing, signal).catch(() => []);
-    return keys.flat().length > 0;
+    return (await this.#keysOf(login, signal)).length > 0;
   }
 
-  /** The download that was interrupted; null where nothing is kept of one. */
-  async readSteps(owner: Owner, signal: AbortSignal): Promise<Download | null> {
-    const download = new Download(owner);
-    try {
-      for (;;) {
-        const { step } = await this.#content(owner, stepKey(owner, download.steps), signal);
-        if (!isStep(step) || !download.take(step)) break;
-      }
-    } catch {
-      // The steps that were read before the failure are whole.
-    }
-    return download.steps === 0 ? null : download;
-  }
-
-  /** Writes the latest step of a download in the background; with null what is kept of an earlier one goes. */
-  keepStep(download: Download, step: Step | null): void {
-    const { owner, steps } = download;
-    this.#steps = this.#steps
-      .then(async () => {
-        if (step === null) await this.#remove(stepPrefix(owner.login));
-        else if (download !== this.#refused) {
-          await this.#storage.set(stepKey(owner, steps - 1), toText(owner, this.#fields, { step }));
-        }
-      })
-      .catch((error) => {
-        this.#saveError = error;
-        this.#refused = download;
-        return this.#remove(stepPrefix(owner.login)).catch(() => {});
-      });
+  async #keysOf(login: string, signal?: AbortSignal): Promise<readonly string[]> {
+    const listing = this.#inTime(() => this.#storage.keys(accountPrefix(login)), signal);
+    return [...(await listing.catch(() => []))];
   }
 
   /** Deletes all that is kept, of every account. Rejects where it may still be there. */
   async forget(): Promise<void> {
     this.#last = null;
-    await this.#inTime(Promise.all([this.#saving, this.#steps]));
+    await this.#inTime(() => this.#saving);
     this.#kept = NOTHING;
-    for (const prefix of ALL_PREFIXES) {
-      const keys = await this.#inTime(this.#storage.keys(prefix));
-      for (const key of keys) await this.#inTime(this.#storage.delete(key));
-    }
+    this.#stored = null;
+    const keys = await this.#inTime(() => this.#storage.keys(ANY_PREFIX));
+    for (const key of keys) await this.#inTime(() => this.#storage.delete(key));
   }
 
-  /** Writes in the background, one copy after the other; of those that wait only the last one is written. */
-  save(aged: AgedCopy, onSaved: () => void): void {
+  /** Writes in the background, one copy after the other; of those that wait only the last one is written. It never rejects. */
+  save(aged: AgedCopy): Promise<void> {
     this.#last = aged;
     this.#saving = this.#saving
       .then(async () => {
-        if (this.#last !== aged) return;
+        if (this.#last !== aged || this.#stored === aged.copy) return;
         await this.#write(aged);
-        onSaved();
+        this.#stored = aged.copy;
         this.#saveError = null;
       })
       .catch((error) => {
         this.#saveError = error;
       });
+    return this.#saving;
   }
 
   async #write({ owner, copy, ageSeconds, atMs }: AgedCopy): Promise<void> {
-    await this.#steps;
-    // The steps take as much room as the copy: one goes with each entry, and all where a full store has none left.
-    const steps = [...(await this.#storage.keys(stepPrefix(owner.login)))];
-    const removeSteps = async (most: number) => {
-      for (const step of steps.splice(0, most)) await this.#storage.delete(step);
-    };
-    const put = async (key: string, content: Head | Entry) => {
-      const write = () => this.#storage.set(key, toText(owner, this.#fields, content));
-      await write().catch(() => removeSteps(steps.length).then(write));
-    };
+    const put = (at: string, content: Head | Entry) =>
+      this.#storage.set(at, toText(owner, this.#fields, content));
     const key = storageKey(owner);
     const known = this.#kept.key === key ? this.#kept.entries : [];
     const entries = divide(copy, known);
     const heads = entries.map(({ version, rows }) => ({ version, ids: rows.map(({ id }) => id) }));
-    await put(key, { version: copy.version, ageSeconds, atMs, entries: heads });
+    const { version, stale } = copy;
+    await put(key, { version, ageSeconds, atMs, entries: heads, stale });
     const kept = [...known];
     this.#kept = { key, entries: kept };
     // An account is in one group at a time, so that copies for another one are of no use.
     const keys = [key, ...entries.map((_entry, at) => entryKey(owner, at))];
-    await this.#remove(accountPrefix(owner.login), new Set(keys));
+    for (const former of await this.#storage.keys(accountPrefix(owner.login))) {
+      if (!keys.includes(former)) await this.#storage.delete(former);
+    }
     for (const [at, entry] of entries.entries()) {
       if (entry === known[at]) continue;
       await put(entryKey(owner, at), entry);
       kept[at] = entry;
-      await removeSteps(1);
-    }
-    await removeSteps(steps.length);
-  }
-
-  async #remove(prefix: string, kept: ReadonlySet<string> = new Set()): Promise<void> {
-    for (const key of await this.#storage.keys(prefix)) {
-      if (!kept.has(key)) await this.#storage.delete(key);
     }
   }
 
   async #content(owner: Owner, key: string, signal?: AbortSignal) {
-    const text: unknown = await this.#inTime(this.#storage.get(key), signal);
+    const text: unknown = await this.#inTime(() => this.#storage.get(key), signal);
     if (text !== null && typeof text !== 'string') throw new TypeError('That is no text.');
     return contentOf(owner, this.#fields, text ?? '');
   }
 
-  #inTime<T>(reading: Promise<T>, signal?: AbortSignal): Promise<T> {
-    return withinTime(this.#environment, READ_TIMEOUT_MS, signal, (time) => time.race(reading));
+  #inTime<T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return withinTime(this.#environment, READ_TIMEOUT_MS, signal, (time) => time.race(read()));
   }
 }

@@ -1,6 +1,6 @@
 import type { Core } from '../core.ts';
 import { Listeners } from '../listeners.ts';
-import { CatalogCopy, type Owner } from './catalog-copy.ts';
+import type { CatalogCopy, Owner } from './catalog-copy.ts';
 import type { KeyFields } from './instrument.ts';
 
 export interface Held {
@@ -13,8 +13,6 @@ export interface Held {
 
 /** A frame of the screen has twice as long. */
 const PIECE_MS = 8;
-
-export const NONE: CatalogCopy<KeyFields> = new CatalogCopy('', [], new Map());
 
 /** Holds the copy in memory, and calls its listeners when it changes. */
 export class HeldCopy {

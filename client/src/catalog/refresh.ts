@@ -2,11 +2,9 @@ import type { Core } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import { abortedError, disposedError, protocolError, signedOutError } from '../request/failures.ts';
 import type { LoadProgress } from './catalog.ts';
-import type { CatalogCopy, Owner } from './catalog-copy.ts';
-import type { CatalogSource, FetchedChanges } from './catalog-source.ts';
+import type { CatalogSource, Fetched } from './catalog-source.ts';
 import type { CatalogStorage } from './catalog-storage.ts';
-import { type HeldCopy, NONE } from './held-copy.ts';
-import type { KeyFields } from './instrument.ts';
+import type { HeldCopy } from './held-copy.ts';
 import type { AgedCopy } from './stored-copy.ts';
 
 export interface RefreshParts {
@@ -22,7 +20,6 @@ const TRIES = 3;
 /** Brings the copy in memory up to date, from the storage and from the server: always that of the account that is signed in. */
 export class Refresh {
   readonly #parts: RefreshParts;
-  #saved: CatalogCopy<KeyFields> | null = null;
   #attempt = new AbortController();
   /** Grows when a copy that is being read must not be shown any more. */
   #generation = 0;
@@ -36,7 +33,7 @@ export class Refresh {
     const { source, held } = this.#parts;
     this.#generation += 1;
     this.#attempt.abort();
-    source.resume(null);
+    source.forget();
     held.drop();
   }
 
@@ -79,26 +76,25 @@ export class Refresh {
   }
 
   async #refresh(signal: AbortSignal): Promise<void> {
-    const { core, source, storage, held, onProgress } = this.#parts;
+    const { core, source, held, onProgress } = this.#parts;
     const login = await core.account(signal);
     checkCurrent(signal);
     if (held.current?.owner.login !== login) held.drop();
     held.confirm();
     if (held.current === null) await this.#recall(login, signal);
-    let since = held.current?.copy ?? NONE;
+    let former = held.current;
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const changes = await source.changes(since, {
+      const fetched = await source.changes(former, {
         login,
         signal,
-        onStep: (download, step) => storage?.keepStep(download, step),
+        onPart: (part) => this.#keepPart(login, part),
         onProgress: (loaded, total) => onProgress({ loaded, total }),
       });
       await this.#confirm(login, signal);
-      const owner = { login, group: changes.group };
       // The account was moved to another group, whose terms are others.
-      if (held.current?.owner.group !== owner.group) held.drop();
-      if (this.#adopt(owner, since, changes)) return;
-      since = NONE;
+      if (held.current?.owner.group !== fetched.group) held.drop();
+      if (this.#adopt(login, fetched)) return;
+      former = null;
     }
     throw protocolError('The catalog does not have the size that the server says.');
   }
@@ -114,9 +110,6 @@ export class Refresh {
     if (group === null) return;
     const owner = { login, group };
     const aged = await storage.read(owner, signal);
-    if (aged === null && storage.error === null && source.begun(login) === null) {
-      source.resume(await storage.readSteps(owner, signal));
-    }
     await this.#confirm(login, signal);
     if (aged !== null) this.#showAged(aged, true);
   }
@@ -125,24 +118,27 @@ export class Refresh {
     const { core, held } = this.#parts;
     // A clock that was set back makes no copy younger than it was.
     const restedSeconds = Math.max(0, core.environment.now() - atMs) / 1_000;
-    this.#saved = copy;
     held.hold({ owner, copy, ageSeconds: ageSeconds + restedSeconds, isConfirmed });
   }
 
-  /** False where the changes do not lead from the former copy to a whole one, as of another group's. */
-  #adopt(owner: Owner, former: CatalogCopy<KeyFields>, changes: FetchedChanges): boolean {
-    const { core, storage, held } = this.#parts;
-    const isOfGroup = former === NONE || held.current?.owner.group === owner.group;
-    if (!isOfGroup && !changes.reset) return false;
-    const copy = former.after(changes);
-    if (copy.all.length !== changes.size) return false;
-    const { ageSeconds } = changes;
-    held.hold({ owner, copy, ageSeconds, isConfirmed: true });
-    if (copy === this.#saved) return true;
-    storage?.save({ owner, copy, ageSeconds, atMs: core.environment.now() }, () => {
-      this.#saved = copy;
-    });
+  /** What has come of a first copy outlives the app; beside another one it would take that one's place. */
+  #keepPart(login: string, part: Fetched): void {
+    if (!this.#parts.held.current?.copy.isWhole) this.#save(login, part);
+  }
+
+  /** False where the answers do not lead to a whole copy. */
+  #adopt(login: string, fetched: Fetched): boolean {
+    const { copy, group, ageSeconds, size } = fetched;
+    if (copy.all.length !== size) return false;
+    this.#parts.held.hold({ owner: { login, group }, copy, ageSeconds, isConfirmed: true });
+    this.#save(login, fetched);
     return true;
+  }
+
+  #save(login: string, { copy, group, ageSeconds }: Fetched): void {
+    const { core, storage } = this.#parts;
+    const atMs = core.environment.now();
+    void storage?.save({ owner: { login, group }, copy, ageSeconds, atMs });
   }
 
   /** Somebody else may have signed in while it was waited for; where nobody has, the answer is memoized. */

@@ -9,10 +9,10 @@ import {
   storageError,
 } from '../request/failures.ts';
 import type { CatalogReplica, LoadOptions, LoadProgress } from './catalog.ts';
-import type { CatalogCopy } from './catalog-copy.ts';
+import { type CatalogCopy, NONE } from './catalog-copy.ts';
 import { CatalogSource } from './catalog-source.ts';
 import { CatalogStorage } from './catalog-storage.ts';
-import { HeldCopy, NONE } from './held-copy.ts';
+import { HeldCopy } from './held-copy.ts';
 import { type InstrumentField, KEY_FIELDS, type KeyField, type KeyFields } from './instrument.ts';
 import { Refresh } from './refresh.ts';
 import { SharedRun } from './shared-run.ts';

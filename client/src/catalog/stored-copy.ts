@@ -1,7 +1,6 @@
 import { isObject } from '../request/failures.ts';
 import { parseJson } from '../request/wire-result.ts';
 import type { CatalogCopy, Owner } from './catalog-copy.ts';
-import type { Step } from './download.ts';
 import { KEY_FIELDS, type KeyFields } from './instrument.ts';
 
 /** A copy, whose it is, and how old it was when. */
@@ -25,16 +24,16 @@ export interface Head {
   readonly ageSeconds: number;
   readonly atMs: number;
   readonly entries: readonly { readonly version: string; readonly ids: readonly string[] }[];
+  /** The ids of those that are still to be fetched. */
+  readonly stale: readonly string[];
 }
 
 type Content = Readonly<Record<string, unknown>>;
 
 const FORMAT = 2;
+/** The beginning of all keys under which catalogs are kept, also by versions that kept their parts apart. */
+export const ANY_PREFIX = 'trading-graph:catalog';
 const PREFIX = 'trading-graph:catalog:';
-const STEP_PREFIX = 'trading-graph:catalog-part:';
-
-/** The prefixes of all keys under which catalogs are kept. */
-export const ALL_PREFIXES: readonly string[] = [PREFIX, STEP_PREFIX];
 
 export function storageKey({ login, group }: Owner): string {
   return `${PREFIX}${JSON.stringify([login, group])}`;
@@ -56,21 +55,8 @@ export function ownerOf(key: string): Owner | null {
   return login === undefined || group === undefined || others.length > 0 ? null : { login, group };
 }
 
-/** The steps of a download are texts of their own, so that each costs no more to write than it brings. */
-export function stepKey({ login, group }: Owner, at: number): string {
-  return `${STEP_PREFIX}${JSON.stringify([login, group, at])}`;
-}
-
-export function stepPrefix(login: string): string {
-  return `${STEP_PREFIX}[${JSON.stringify(login)},`;
-}
-
-/** An account's text, of these fields: a head, an entry or a step. */
-export function toText(
-  owner: Owner,
-  fields: string,
-  content: Head | Entry | { step: Step },
-): string {
+/** An account's text, of these fields: a head or an entry. */
+export function toText(owner: Owner, fields: string, content: Head | Entry): string {
   return JSON.stringify({ format: FORMAT, ...owner, fields, ...content });
 }
 
@@ -81,18 +67,15 @@ export function contentOf({ login, group }: Owner, fields: string, text: string)
   return isOwn && content.format === FORMAT && content.fields === fields ? content : {};
 }
 
-export function headOf({ version, ageSeconds, atMs, entries }: Content): Head | null {
-  if (!isVersion(version) || !isListOf(entries, isEntryHead)) return null;
-  return isAmount(ageSeconds) && isAmount(atMs) ? { version, ageSeconds, atMs, entries } : null;
+export function headOf({ version, ageSeconds, atMs, entries, stale = [] }: Content): Head | null {
+  if (!isVersion(version) || !isListOf(entries, isEntryHead) || !isListOf(stale, isText))
+    return null;
+  if (!isAmount(ageSeconds) || !isAmount(atMs)) return null;
+  return { version, ageSeconds, atMs, entries, stale };
 }
 
 export function entryOf({ version, rows }: Content): Entry | null {
   return isVersion(version) && isListOf(rows, isInstrument) ? { version, rows } : null;
-}
-
-export function isStep(value: unknown): value is Step {
-  if (!isObject(value) || !isObject(value.from) || !isVersion(value.version)) return false;
-  return Array.isArray(value.removed) && isListOf(value.upserted, isInstrument);
 }
 
 function isEntryHead(value: unknown): value is Head['entries'][number] {

@@ -1,7 +1,7 @@
 import type { Core, Result, Sink } from '../core.ts';
-import { TradingGraphError } from '../errors.ts';
+import type { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
-import { isUnknownDocument, messageOf } from '../request/failures.ts';
+import { isUnknownDocument, messageOf, protocolError } from '../request/failures.ts';
 import { Age } from './age.ts';
 import { isFinal } from './is-final.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
@@ -201,7 +201,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
 
   #receive(subscription: LiveSubscription, { data, errors }: Result<Data>): void {
     if (data === null) {
-      const [error = new TradingGraphError('An event without data.', UNEXPECTED)] = errors;
+      const [error = protocolError('An event without data.')] = errors;
       this.#error = error;
       this.#publish();
       return;
@@ -214,9 +214,8 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       folded = mayFold ? this.#source.fold(this.#folded, event, { isFirst }) : null;
     } catch (cause) {
       // The next event would fail too: its operation selects the same fields, and the list has the same key.
-      const message = messageOf(cause);
-      const details = { code: 'PROTOCOL', retryable: false, cause };
-      this.#error = new TradingGraphError(`${Object.keys(data as object)}: ${message}`, details);
+      const name = Object.keys(data as object);
+      this.#error = protocolError(`${name}: ${messageOf(cause)}`, { cause });
       this.#isOver = true;
       this.#settle();
       return;
@@ -311,5 +310,3 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#onChange();
   }
 }
-
-const UNEXPECTED = { code: 'PROTOCOL', retryable: true } as const;

@@ -186,7 +186,7 @@ interface Message {
 }
 
 function disconnectOf(event: unknown): Disconnect {
-  const { code, reason } = isObject(event) ? event : {};
+  const { code, reason } = Object(event);
   if (TOKEN_REFUSED.has(Number(code))) return { kind: 'token-refused' };
   if (FATAL.has(Number(code)))
     return { kind: 'fatal', error: protocolError(`The WebSocket was closed: ${code} ${reason}.`) };
@@ -203,6 +203,5 @@ function broken(said: string): Disconnect {
 
 /** Browsers say nothing, so that pages cannot explore a network. */
 function saidBy(event: unknown): string {
-  const { message } = isObject(event) ? event : {};
-  return typeof message === 'string' && message !== '' ? message : 'the WebSocket was refused';
+  return String(Object(event).message || 'the WebSocket was refused');
 }

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import * as server from '../../../src/domain/catalog/search/words.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
-import * as client from '../../src/catalog/fold.ts';
 import { openPhone } from '../support/catalog-phone.ts';
 
 /** The searches of one request: one in each took a busy machine more than a minute. */
@@ -83,17 +81,6 @@ describe('searching', () => {
       expect(some.map((text) => [text, found(text)])).toEqual(await foundByServer(some));
     }
     expect(phone.sent.length).toBe(sentBefore);
-  });
-
-  test.each([
-    ...['$SPX', '^DJI', '.DJI', '#٣', '🚀', '...', '-US500.cash', 'US 500.x', 'Disney+', '(a.b)'],
-    ...['U.S. Steel', 'L’ORÉAL', 'T\u200b', '\u2066a\u00adb\u2069', '\ufeffŁódź', 'e\u0301'],
-  ])('takes %j apart as the server does', (text) => {
-    const folded = server.fold(text);
-    expect(client.fold(text)).toBe(folded);
-    expect(client.wordsOf(folded)).toEqual(server.splitWords(folded));
-    expect(client.laterParts(folded)).toEqual(server.laterParts(folded));
-    expect(new Set(client.symbolForms(folded))).toEqual(new Set(server.symbolForms(folded)));
   });
 
   test('finds at most as many as are wanted, twenty by default; without a text the first ones', () => {

@@ -3,17 +3,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
-import {
-  CATALOG,
-  noNetwork,
-  OWNER,
-  openPhone,
-  PART,
-  type PhoneOptions,
-  PRO,
-  serverCatalog,
-  storedCopy,
-} from '../support/catalog-phone.ts';
+import { CATALOG, openPhone, PRO, serverCatalog, storedCopy } from '../support/catalog-phone.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 
 const GROUP = 'standard-usd';
@@ -21,11 +11,6 @@ const KEY = `trading-graph:catalog:["700001","${GROUP}"]`;
 const ENTRY = `trading-graph:catalog:["700001","${GROUP}",0]`;
 
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
-const large = sharedApp({ SANDBOX_INSTRUMENTS: '1000' });
-
-/** Everything works but the catalog itself. */
-const _withoutCatalog: NonNullable<PhoneOptions['network']> = ({ name }, send) =>
-  name.startsWith(CATALOG) && name !== OWNER ? noNetwork() : send();
 
 /** The versions from which a new start of the app asks for changes. */
 async function startsFrom(storage: ClientStorage) {
@@ -93,49 +78,6 @@ describe('a storage that fails', () => {
     await phone.agrees();
     await phone.catalog.sync();
     await eventually(() => expect(phone.catalog.storageError).toBeInstanceOf(Error));
-  });
-
-  /** A storage that refuses whatever would be a text more than it has room for. */
-  function full(room: number) {
-    const kept = memoryStorage();
-    let refusals = 0;
-    const set = async (key: string, text: string) => {
-      const keys = await kept.keys('');
-      if (!keys.includes(key) && keys.length >= room) {
-        refusals += 1;
-        throw new Error('storage is full');
-      }
-      await kept.set(key, text);
-    };
-    return { ...failing({ ...kept, set }), refused: () => refusals };
-  }
-
-  test.each([0, 1, 2])('with room for %i texts keeps no part of a download', async (room) => {
-    const storage = full(room);
-    let parts = 0;
-    using phone = openPhone(large, {
-      storage,
-      isSlowLine: () => true,
-      network: ({ name }, send) => {
-        if (name === PART) parts += 1;
-        return parts > 3 ? noNetwork() : send();
-      },
-    });
-    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
-    await eventually(() => storage.refused() > 0 && phone.catalog.storageError !== null);
-    await eventually(async () => expect(await storage.keys('')).toEqual([]));
-    expect(storage.refused()).toBe(1);
-  });
-
-  test('with room for the parts or the copy keeps the copy', async () => {
-    const storage = full(6);
-    using phone = openPhone(large, { storage, isSlowLine: () => true });
-    await phone.catalog.load();
-    expect(phone.sentNamed(PART)).toHaveLength(6);
-    await eventually(() => expect(phone.catalog.storageError).toBe(null));
-    const entries = [0, 1, 2, 3].map((at) => ENTRY.replace(',0]', `,${at}]`));
-    await eventually(async () => expect(await storage.keys('')).toEqual([KEY, ...entries]));
-    expect(storage.refused()).toBe(1);
   });
 });
 

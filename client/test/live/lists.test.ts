@@ -128,7 +128,7 @@ test('a list whose key is no text ends with an error that names it, and is not a
   list(() => {});
   await eventually(() => list.state().error !== null);
   const message = expect.stringContaining('changes: a row has no key');
-  expect(list.state().error).toMatchObject({ code: 'PROTOCOL', message });
+  expect(list.state().error).toMatchObject({ code: 'PROTOCOL', retryable: false, message });
   await eventually(() => expect([environment.timers.size, core.begun]).toEqual([0, 1]));
 });
 

@@ -64,7 +64,7 @@ test.each([
   });
 });
 
-test('a test under Jest uses the client as it is installed', async () => {
+test('tests under Jest use the client as it is installed, and its fake by their own timers', async () => {
   packed.write(
     'order.test.js',
     `
@@ -84,6 +84,27 @@ test('an order ends', async () => {
 });
 `,
   );
+  packed.write(
+    'fake.test.js',
+    `
+const { fakeClient } = require('trading-graph-client/testing');
+test.each([{}, { legacyFakeTimers: true }])('with fake timers of %j', async (timers) => {
+  jest.useFakeTimers(timers);
+  const { client, market } = fakeClient({ positions: [{ id: '1', symbol: 'AAPL' }] });
+  client.positions(() => {});
+  await market.move('AAPL', 103);
+  const { status, positions } = client.positions.state();
+  expect([status, positions[0].priceCurrent]).toEqual(['LIVE', 103]);
+  const placing = client.orders.ticket().place(
+    { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } },
+  );
+  await market.accept('7');
+  expect((await placing).status).toBe('accepted');
+  expect(client.positions.state().positions).toHaveLength(2);
+  client.dispose();
+});
+`,
+  );
   // No file is transformed, as those of packages are not by Jest's own settings and React Native's.
   const options = JSON.stringify({ rootDir: packed.app, testEnvironment: 'node', transform: {} });
   const jest = join(await bundlers(), 'node_modules', 'jest', 'bin', 'jest.js');
@@ -96,7 +117,7 @@ test('an order ends', async () => {
       env: { ...process.env, NODE_ENV: 'test', URL: `${app.url}/graphql`, TOKEN: token },
     },
   );
-  expect(stderr).toMatch(/1 passed/);
+  expect(stderr).toMatch(/Tests: +3 passed, 3 total/);
 });
 
 /** The globals of React Native on Hermes, for a realm of its own: no `crypto`, no page, no streams. */

@@ -110,6 +110,16 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await hooks.call('ask')).toEqual([]);
   });
 
+  test('useRetrying says that a query is being tried again, and why', async () => {
+    const hooks = await openHooksPage(app, { retrying: true });
+    await hooks.page.context().setOffline(true);
+    const asked = hooks.call('ask', { waitsOffline: true });
+    await hooks.shows('retrying', { code: 'NETWORK' });
+    await hooks.page.context().setOffline(false);
+    expect(await asked).toEqual([]);
+    await hooks.shows('retrying', { code: null });
+  });
+
   describe('useCatalog', () => {
     test('components in strict mode load it once, and hold the same object until a refresh brings news', async () => {
       const hooks = await openHooksPage(app, { catalogs: 3 });

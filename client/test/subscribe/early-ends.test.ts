@@ -26,7 +26,7 @@ class ScriptedSocket extends EventTarget {
   }
 }
 
-function open(sendsAfter: SocketTransportOptions['sendsAfter']) {
+function open(sendsAfter: SocketTransportOptions['sendsAfter'], acknowledged = () => {}) {
   const environment = countedEnvironment();
   const transport = new SocketTransport({
     environment,
@@ -35,7 +35,7 @@ function open(sendsAfter: SocketTransportOptions['sendsAfter']) {
     url: 'http://127.0.0.1:9/graphql',
     token: 'token',
     heartbeatMs: 15_000,
-    events: { acknowledged() {}, lost() {} },
+    events: { acknowledged, lost() {} },
     onSlow() {},
   });
   let ends = 0;
@@ -81,4 +81,11 @@ test('a socket that opens although it was closed before, as on Android, is close
   socket.dispatchEvent(new Event('open'));
   expect(socket.closes).toBe(2);
   expect(socket.sent).toEqual([]);
+});
+
+test('a request that is given up at the acknowledgement is not sent', () => {
+  const { socket, transport } = open('acknowledgement', () => transport.close());
+  socket.dispatchEvent(new Event('open'));
+  socket.say({ type: 'connection_ack' });
+  expect(socket.sent).toMatchObject([{ type: 'connection_init' }]);
 });

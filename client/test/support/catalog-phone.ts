@@ -11,9 +11,9 @@ import { type CountedEnvironmentOptions, countedEnvironment } from './counted-en
 
 export const DEMO = 'demo@example.com';
 export const PRO = 'pro@example.com';
-/** The requests for a catalog: whole or what has changed of it, a part of a download, instruments by their ids, and its group. */
+/** The requests for a catalog: whole or what has changed of it, the ids of that, instruments by their ids, and its group. */
 export const CATALOG = 'TradingGraphCatalog';
-export const PART = 'TradingGraphCatalogPart';
+export const IDS = 'TradingGraphCatalogIds';
 export const PAGE = 'TradingGraphCatalogPage';
 export const OWNER = 'TradingGraphCatalogOwner';
 
@@ -78,9 +78,9 @@ export function openPhone(
     sent,
     environment,
     sentNamed,
-    /** The versions since which changes were asked for, and the places behind which parts were. */
+    /** The versions since which changes were asked for, and the ids of each part. */
     versionsAsked: () => sentNamed(CATALOG).map(({ variables }) => variables.since),
-    placesAsked: () => sentNamed(PART).map(({ variables }) => variables.after),
+    partsAsked: () => sentNamed(PAGE).map(({ variables }) => variables.ids as string[]),
     /** Fails where the catalog is not the server's for the user. */
     async agrees() {
       const { version, instruments } = await serverCatalog(app, present ?? DEMO);

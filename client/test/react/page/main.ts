@@ -1,5 +1,6 @@
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
+import type { RequestOptions } from '../../../src/core.ts';
 import { type Client, type ClientOptions, createClient } from '../../../src/create-client.ts';
 import type { OrderInput } from '../../../src/orders/order-input.ts';
 import { app, shown, type View } from './view.ts';
@@ -45,7 +46,10 @@ const page = {
   },
   leave: (at: number) => leave[at]?.(),
   states: () => [...states],
-  ask: async () => (await client.query('{ session { id } }')).errors.map(({ code }) => code),
+  ask: async (options: RequestOptions = {}) => {
+    const { errors } = await client.query('{ session { id } }', undefined, options);
+    return errors.map(({ code }) => code);
+  },
   /** Without a view the app is unmounted. */
   show(view: View | null): void {
     if (view === null) {

@@ -1,7 +1,7 @@
 import { createElement, type ReactElement, StrictMode, useState } from 'react';
 import type { Client } from '../../../src/create-client.ts';
 import type { CatalogState } from '../../../src/react/catalog-store.ts';
-import { TradingGraphProvider } from '../../../src/react/provider.ts';
+import { TradingGraphProvider, useRetrying } from '../../../src/react/provider.ts';
 import { useCatalog } from '../../../src/react/use-catalog.ts';
 import { useAccount, usePositions } from '../../../src/react/use-live.ts';
 import { type TicketForm, useOrders, useTicket } from '../../../src/react/use-ticket.ts';
@@ -11,6 +11,7 @@ export interface View {
   readonly accounts?: number;
   readonly catalogs?: number;
   readonly ticket?: boolean;
+  readonly retrying?: boolean;
   readonly intervalMs?: number;
 }
 
@@ -42,6 +43,7 @@ export function app(client: Client, view: View): ReactElement {
     ...whole,
     ...copies,
     ticket && createElement(Order, { key: 'ticket' }),
+    view.retrying && createElement(Retrying, { key: 'retrying' }),
   ];
   return createElement(StrictMode, null, createElement(TradingGraphProvider, { client }, children));
 }
@@ -99,4 +101,9 @@ function Order(): ReactElement {
     { className: 'ticket' },
     JSON.stringify({ status, outcome, progress }),
   );
+}
+
+function Retrying(): ReactElement {
+  const code = useRetrying()?.code ?? null;
+  return createElement('output', { className: 'retrying' }, JSON.stringify({ code }));
 }

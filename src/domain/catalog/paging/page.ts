@@ -1,9 +1,9 @@
 import { chain, type MaybePromise } from '../../../../lib/maybe-promise.ts';
+import { toSearchTerm } from '../../../../lib/search-words.ts';
 import type { Instrument } from '../../../gateway/model.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import { MATCH } from '../search/search-index.ts';
-import { toSearchTerm } from '../search/words.ts';
 import { firstWhere } from '../sorting.ts';
 import { decodeCursor } from './cursor.ts';
 import { effectiveOrder, type Sequence, sampleKey, toSequence } from './instrument-order.ts';

@@ -1,10 +1,10 @@
+import { currencyPairOf, joined } from '../../../../lib/currency-pair.ts';
 import { FairScheduler } from '../../../../lib/fair-scheduler.ts';
+import { fold, laterParts, splitWords, symbolForms } from '../../../../lib/search-words.ts';
 import type { Instrument } from '../../../gateway/model.ts';
 import { compareText, sortInSlices } from '../sorting.ts';
-import { currencyPairOf, joined } from './currency-pair.ts';
 import { createSearchIndex } from './search-index.ts';
 import { WordIndexBuilder } from './word-index.ts';
-import { fold, laterParts, splitWords, symbolForms } from './words.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 

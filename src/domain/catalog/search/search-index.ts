@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import { joined } from '../../../../lib/currency-pair.ts';
 import { memo } from '../../../../lib/memo.ts';
-import { joined } from './currency-pair.ts';
-import { findTypos } from './typos.ts';
+import { bare } from '../../../../lib/search-words.ts';
+import { typoTest } from '../../../../lib/typos.ts';
 import type { WordIndex } from './word-index.ts';
-import { bare } from './words.ts';
 
 /** How well an instrument matches a word, best first; 0 is no match. */
 export const MATCH = {
@@ -76,9 +76,13 @@ export function createSearchIndex(
     const classes = new Uint8Array(size);
     const text = bare(word);
     // Marks from the weakest class to the best, each overwriting the one before.
+    const isTypo = typoTest(text);
     const isShort = text.length < MIN_TYPO_LENGTH_IN_DESCRIPTION;
     for (const index of isShort ? [symbols, names] : [symbols, names, descriptions]) {
-      findTypos(index, text, (at) => mark(classes, index.withWordAt(at), MATCH.typo));
+      for (let at = 0; isTypo !== null && at < index.words.length; at += 1) {
+        const isNear = isTypo(index.words[at] as string, index.letters[at] as number);
+        if (isNear) mark(classes, index.withWordAt(at), MATCH.typo);
+      }
     }
     mark(classes, descriptions.withPrefix(text), MATCH.description);
     mark(classes, names.withPrefix(text), MATCH.name);

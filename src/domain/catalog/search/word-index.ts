@@ -1,4 +1,5 @@
 import type { FairScheduler } from '../../../../lib/fair-scheduler.ts';
+import { lettersIn } from '../../../../lib/typos.ts';
 import { compareText, firstWhere, sortInSlices } from '../sorting.ts';
 
 export type WordIndex = Awaited<ReturnType<WordIndexBuilder['build']>>;
@@ -54,11 +55,4 @@ export class WordIndexBuilder {
       },
     };
   }
-}
-
-/** A bit for each letter of the word. */
-export function lettersIn(word: string): number {
-  let letters = 0;
-  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
-  return letters;
 }

@@ -1,41 +1,40 @@
-import { lettersIn, type WordIndex } from './word-index.ts';
-
 /** The number of typos a word of this length may have: in a short word one typo matches every second word. */
 function editsAllowed(length: number): number {
   return length < 4 ? 0 : length < 8 ? 1 : 2;
 }
 
-// From this length on a prefix may contain the typo: `micrsof` finds Microsoft.
+// From this length on a beginning may contain the typo: `micrsof` finds Microsoft.
 const MIN_PREFIX_LENGTH = 6;
 // A longer word is not one that a person typed, and would make the edit table large.
 const MAX_WORD_LENGTH = 32;
 
 /**
- * Finds the words within one or two edits of the given one: a letter too many, too few, wrong, or two
- * swapped. One edit removes at most one letter, so the bit sets of letters rule out nearly all words; the
- * few others are compared. `visit` gets the index of each match.
+ * Tells whether a word with these letters, or the beginning of a long one, is within one or two edits of the given one: a letter
+ * too many, too few, wrong, or two swapped. Null where the word is too short for any.
  */
-export function findTypos(
-  { words, letters }: Pick<WordIndex, 'words' | 'letters'>,
-  word: string,
-  visit: (at: number) => void,
-): void {
+export function typoTest(word: string): ((candidate: string, letters: number) => boolean) | null {
   const edits = editsAllowed(word.length);
-  if (edits === 0 || word.length > MAX_WORD_LENGTH) return;
+  if (edits === 0 || word.length > MAX_WORD_LENGTH) return null;
   const fits = editTable(word, edits);
   const asBeginning = word.length >= MIN_PREFIX_LENGTH;
   const wanted = lettersIn(word);
   const shortest = word.length - edits;
   const longest = asBeginning ? Number.POSITIVE_INFINITY : word.length + edits;
-  for (let at = 0; at < words.length; at += 1) {
-    let missing = wanted & ~(letters[at] as number);
+  return (candidate, letters) => {
+    // One edit replaces at most one letter, so the bit sets rule out nearly all words.
+    let missing = wanted & ~letters;
     // Clears the lowest bit once for each letter that the edits may remove.
     for (let slip = 0; slip < edits; slip += 1) missing &= missing - 1;
-    if (missing !== 0) continue;
-    const candidate = words[at] as string;
-    if (candidate.length < shortest || candidate.length > longest) continue;
-    if (fits(candidate, asBeginning)) visit(at);
-  }
+    if (missing !== 0 || candidate.length < shortest || candidate.length > longest) return false;
+    return fits(candidate, asBeginning);
+  };
+}
+
+/** A bit for each letter of the word. */
+export function lettersIn(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
 }
 
 /** Rows of edit distances between the word and ever longer prefixes of a candidate; tells whether that is near enough. */

@@ -1,3 +1,10 @@
+// The service and the client search alike by these. Unicode's classes are texts, because React Native's Babel preset writes out those of a
+// literal, which is 24 kB.
+export const LETTER = '\\p{L}';
+export const PUNCTUATION = '\\p{P}';
+/** Diacritics, and what is invisible. */
+const MARK = '\\p{M}\\p{Cf}';
+const MARKS = new RegExp(`[${MARK}]+`, 'gu');
 // Unicode normalization does not decompose these letters into a base letter and a mark.
 const UNDIVIDED: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -19,28 +26,27 @@ export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text
     .normalize('NFKD')
-    .replace(/[\p{M}\p{Cf}]+/gu, '')
+    .replace(MARKS, '')
     .toLowerCase()
     .replace(UNDIVIDED_LETTERS, (letter) => UNDIVIDED[letter] ?? letter);
 }
 
 // Punctuation is part of a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
-const OUTER_PUNCTUATION = /^\p{P}+|\p{P}+$/gu;
-const INNER_PUNCTUATION = /\p{P}+/u;
-const LEADING_MARKS = /^[^\p{L}\d]+/u;
-const SPACE = /\s+/;
+const OUTER_PUNCTUATION = new RegExp(`^[${PUNCTUATION}]+|[${PUNCTUATION}]+$`, 'gu');
+const INNER_PUNCTUATION = new RegExp(`[${PUNCTUATION}]+`, 'u');
+const LEADING_MARKS = new RegExp(`^[^${LETTER}\\d]+`, 'u');
 
-/** The whitespace-separated parts of a folded text, unchanged. */
+/** The parts of a folded text between spaces. */
 function chunks(folded: string): string[] {
-  return folded.split(SPACE).filter((chunk) => chunk !== '');
+  return folded.split(/\s+/).filter((chunk) => chunk !== '');
 }
 
-/** A chunk without surrounding punctuation; a chunk of punctuation alone is left unchanged. */
+/** A chunk without the punctuation around it; a chunk of punctuation alone stays as it is. */
 export function bare(chunk: string): string {
   return chunk.replace(OUTER_PUNCTUATION, '') || chunk;
 }
 
-/** The words a text is indexed under: each whole, without its punctuation, as `us` of `U.S.`, and its parts, as `cola` of `coca-cola`. */
+/** The words by which a text is found: each whole, without its punctuation, as `us` of `U.S.`, and its parts, as `cola` of `coca-cola`. */
 export function splitWords(folded: string): string[] {
   return chunks(folded).flatMap((chunk) => {
     const word = bare(chunk);
@@ -52,7 +58,7 @@ export function splitWords(folded: string): string[] {
 
 /** The spellings of a folded symbol: as it is, and without the mark before it (`.DJI`, `^DJI`). */
 export function symbolForms(folded: string): string[] {
-  return [...new Set([folded, bare(folded), folded.replace(LEADING_MARKS, '') || folded])];
+  return [folded, bare(folded), folded.replace(LEADING_MARKS, '') || folded];
 }
 
 /** The parts of a folded symbol but the first, which is a beginning of it: `cash` of `us500.cash`. */
