@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
@@ -84,12 +82,4 @@ test('the path part of the gateway address stands before every path', async () =
   await using open = openClient(`${gateway.url}/api/v1/`);
   await open.client.openPosition(anyCaller, marketOrder);
   expect(gateway.requests.map(({ path }) => path)).toEqual(['/api/v1/trading/positions']);
-});
-
-test('every operation has its row in the documentation', () => {
-  const documented = readFileSync(join(import.meta.dirname, '../../docs/gateway.md'), 'utf8');
-  const rows = Object.values(OPERATIONS).map(
-    ({ number, verb, path }) => `\n| ${number} | \`${verb} ${path}\` |`,
-  );
-  expect(rows.filter((row) => !documented.includes(row))).toEqual([]);
 });

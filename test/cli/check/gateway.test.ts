@@ -211,6 +211,12 @@ const CASES: Readonly<Record<string, Case>> = {
       /^CATALOG_MAX_AGE_SECONDS {2}op 1: The catalog is 72\d\d s old when it comes, and counts for 3600/,
     ],
   },
+  'a catalog that is older than its own max-age': {
+    catalog: { ageSeconds: 130, cacheControl: 'max-age=120' },
+    problems: [
+      /^CATALOG_MAX_AGE_SECONDS {2}op 1: The catalog is 1\d\d s old when it comes, and counts for 120/,
+    ],
+  },
   'tokens that hardly live': {
     gateway: { tokenTtlSeconds: 40 },
     problems: [/^The token lives for 40 s: its user has to sign in again within the minute\.$/],
