@@ -20,7 +20,7 @@ function configurationTable(): string {
   const rows = (Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][]).map(
     ([name, setting]) => {
       const means = mayBeFile(setting)
-        ? `${setting.means} (secret; or the file \`${fileVariable(name)}\`)`
+        ? `${setting.means} (secret, or \`${fileVariable(name)}\`)`
         : setting.means;
       const allowed = shortly(setting.kind.allowed);
       const cells = [

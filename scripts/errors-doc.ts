@@ -4,10 +4,10 @@ const INTRODUCTION = `# Errors
 
 <!-- Written by \`npm run docs\` from src/schema/error-codes.ts. -->
 
-What each error code means, whether to repeat the request, and what to show. A refused order, a wrong password or an invalid telephone number is no error: it is a member of a union, and
-\`... on Refusal { error message }\` selects the gateway’s words in any result. All else is an error.
+What each error code means, whether to repeat the request, and what to show. A refused order or a wrong password is no error: it is a member of a union, and
+\`... on Refusal { error message }\` selects the gateway’s words in any result.
 
-Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`; the other fields have their data. An error of the whole request
+Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`; an error of the whole request
 comes without \`data\`. HTTP says 200 with the errors of fields, 400 for a wrong request (200 where it is well-formed and \`Accept\` does not name \`application/graphql-response+json\`), 405, 406, 413 and 415 for a wrong
 method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code below says so.
 
@@ -15,8 +15,8 @@ method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code 
 
 In \`extensions\`, of every error:
 
-- \`code\`: one of those below
-- \`retryable\`: the same request may be sent again: it can succeed, and does no harm
+- \`code\`
+- \`retryable\`: the same request may be sent again
 
 Of some:
 
@@ -52,7 +52,7 @@ export function errorsPage(): string {
 const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
   none: '',
   unknown: '- A write may have been carried out or not.\n',
-  never: '- No write has this code: reads have, and signing in.\n',
+  never: '- No write has it.\n',
 };
 
 function section(code: string, error: ErrorCode): string {

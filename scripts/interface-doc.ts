@@ -25,7 +25,7 @@ export function withInterface(page: string): string {
     if (documented === undefined) throw new Error(`${name} is not in the document`);
     const { requestBody, responses } = documented;
     const sent = requestBody && `${wrapped(requestBody.content)}\n`;
-    return `op ${number}: ${verb} ${path}\n${sent ?? ''}200 ${wrapped(responses[200].content)}`;
+    return `op ${number}\n${sent ?? ''}200 ${wrapped(responses[200].content)}`;
   });
   return `${before}${START}\n\n\`\`\`text\n${shown.join('\n\n')}\n\`\`\`\n\n${END}${after}`;
 }

@@ -39,16 +39,16 @@ export class Metrics {
   );
   readonly spansDropped = this.registry.counter(
     'spans_dropped_total',
-    'Spans that were dropped: the queue was full, or the collector did not take them.',
+    'Spans that were dropped.',
     { reason: ['queue_full', 'export'] },
   );
   readonly logLinesDropped = this.registry.tally(
     'log_lines_dropped_total',
-    'Lines of the log that were dropped: what reads it, or its disk, did not take them.',
+    'Lines of the log that were dropped.',
   );
   readonly backgroundFailures = this.registry.counter(
     'background_failures_total',
-    'Background work that failed, such as telling other replicas; the log has the error.',
+    'Background work that failed; the log has the error.',
     { task: BACKGROUND_TASKS },
   );
   readonly memoryHeldShare = this.registry.gauge(
@@ -57,7 +57,7 @@ export class Metrics {
   );
   readonly ready = this.registry.gauge(
     'ready',
-    '0 while the process starts or drains: no traffic should come.',
+    '0 while the process starts or drains.',
   );
   readonly buildInfo = this.registry.gauge(
     'build_info',

@@ -124,7 +124,7 @@ export const GATEWAY_SETTINGS = {
   GATEWAY_HEADERS: setting(
     gatewayHeaders,
     {},
-    'fixed headers of every gateway call, as a JSON object',
+    'fixed headers of every gateway call',
     { isSecret: true },
   ),
   GATEWAY_FORWARD_CLIENT: setting(
@@ -135,7 +135,7 @@ export const GATEWAY_SETTINGS = {
   GATEWAY_FORWARD_HEADERS: setting(
     forwardedHeaders,
     [],
-    'request headers sent on to the gateway, with commas between them; nothing is shared across their values (security.md)',
+    'request headers sent on to the gateway; nothing is shared across their values (gateway.md)',
     { fallbackText: 'none' },
   ),
   GATEWAY_ADAPTER: setting(

@@ -100,12 +100,12 @@ export const SETTINGS = {
   REDIS_DURABILITY: setting(
     oneOf('required', 'none'),
     'required',
-    'in production a Redis without `appendonly yes`, or one that cannot tell, stops the start; `none` accepts by name that a restart of it forgets orders, whose keys are sent again',
+    'in production a Redis without `appendonly yes`, or one that cannot tell, stops the start; `none` accepts that a restart forgets orders, whose keys are sent again',
   ),
   REDIS_REPLICAS: setting(
     countOrNone,
     null,
-    'how many replicas of Redis must have an order before it is sent; with fewer, orders are refused. `0` accepts by name that a failover forgets orders, whose keys are sent again',
+    'how many replicas of Redis must have an order before it is sent; with fewer, orders are refused. `0` accepts that a failover forgets orders, whose keys are sent again',
     { fallbackText: 'the most ever seen connected' },
   ),
   ORDER_STORE: setting(
@@ -125,7 +125,7 @@ export const SETTINGS = {
   ORDER_KIND: setting(
     oneOf('inferred', 'required'),
     'inferred',
-    'an order without `kind`: its price decides, or it is refused, so that a price that got lost on its way buys nothing at the market',
+    'an order without `kind`: its price decides, or it is refused, so that a lost price buys nothing at the market',
   ),
   ORDER_RECORDS_MAX: setting(count, null, 'most order records held; a warning comes at 80 %', {
     fallbackText: '`2000000`; in memory `200000`',
@@ -159,7 +159,7 @@ export const SETTINGS = {
   EXTENSIONS: setting(
     files,
     [],
-    'files of types and fields of your own, with commas between them (extensions.md)',
+    'types and fields of your own (extensions.md)',
   ),
   EXTENSION_TIMEOUT_MS: setting(
     wholeNumber(1, MAX_MS),
@@ -180,18 +180,18 @@ export const SETTINGS = {
   CORS_ORIGINS: setting(
     origins,
     null,
-    'origins allowed for HTTP and for WebSocket upgrades, with commas between them',
+    'origins allowed for HTTP and for WebSocket upgrades',
     { fallbackText: 'none; with the sandbox gateway localhost on any port' },
   ),
   CORS_HEADERS: setting(
     headerNames,
     [],
-    'request headers allowed to pages beside the usual ones, with commas between them',
+    'request headers allowed to pages beside the usual ones',
   ),
   TRUSTED_PROXIES: setting(
     networks,
     [],
-    'addresses or networks whose `X-Forwarded-For` counts, with commas between them',
+    'proxies whose `X-Forwarded-For` counts',
   ),
   MAX_BODY_BYTES: setting(count, 262_144, 'largest request body'),
   MAX_DEPTH: setting(count, 15, 'deepest selection of a document'),

@@ -38,7 +38,7 @@ const GAUGES: Readonly<Record<string, readonly [help: string, measure: Measure]>
     ({ catalogs }) => catalogs.figures.filter(({ isStale }) => isStale).length,
   ],
   catalog_left_seconds: [
-    'Time until the first catalog may be served no longer, as while the gateway fails.',
+    'Time until the first catalog may be served no longer.',
     ({ catalogs }) => {
       const left = catalogs.figures.map(({ leftSeconds }) => leftSeconds);
       return left.length === 0 ? null : Math.min(...left);
@@ -86,10 +86,10 @@ const GAUGES_OF_LISTS: Readonly<Record<string, readonly [MeasureOfLists, help: s
 };
 
 const GAUGES_OF_GROUPS = {
-  size: ['catalog_instruments', 'Instruments of each catalog in memory, 100 groups at most.'],
+  size: ['catalog_instruments', 'Instruments of each catalog in memory.'],
   offered: [
     'catalog_offered_instruments',
-    'Instruments in the gateway’s last answer; with less than half of the catalog’s it is kept out for a time.',
+    'Instruments in the gateway’s last answer.',
   ],
   skipped: ['catalog_skipped', 'Instruments that were left out as broken.'],
 } as const;
@@ -106,7 +106,7 @@ export function createDomainMetrics(registry: Registry) {
     ),
     ordersOfNoKind: count(
       'orders_without_kind_total',
-      'Orders, and repeats, without a `kind`: of apps to update before `ORDER_KIND=required`.',
+      'Orders, and repeats, without a `kind`.',
     ),
     lateOrders: registry.counter(
       'orders_settled_late_total',
@@ -115,7 +115,7 @@ export function createDomainMetrics(registry: Registry) {
     ),
     numbersTwice: count(
       'order_numbers_told_twice_total',
-      'Orders that are unknown because the gateway had told their number for another key of the account.',
+      'Orders unknown because the gateway had told their number for another key.',
     ),
     doubts: registry.counter(
       'orders_doubted_total',
@@ -126,8 +126,8 @@ export function createDomainMetrics(registry: Registry) {
       'orders_contradicted_total',
       'Answers of the gateway that contradict what an operator had settled before.',
     ),
-    voids: count('order_keys_voided_total', 'Keys that were closed before an order had them.'),
-    replays: count('order_replays_total', 'Orders answered by the outcome of an earlier request.'),
+    voids: count('order_keys_voided_total', 'Keys closed without an order.'),
+    replays: count('order_replays_total', 'Orders answered from their record.'),
     catalogFetches: registry.counter(
       'catalog_fetches_total',
       'Fetches of a catalog; personal: a failure that concerns one token only.',
@@ -145,7 +145,7 @@ export function createDomainMetrics(registry: Registry) {
       delivered: count('events_delivered_total', 'Events that live subscriptions have taken.'),
       merged: count(
         'events_merged_total',
-        'Changes that had no event of their own: it was merged.',
+        'Changes merged into other events.',
       ),
     },
     tokens: registry.counter(

@@ -40,17 +40,17 @@ export function createGatewayMetrics(registry: Registry) {
   const ofPoll = (operation: string) => memo(ofPolls, operation, () => register(operation, 'poll'));
   const retries = registry.counter(
     'gateway_retries_total',
-    'Repeated calls of the gateway, each counted in gateway_calls_total too.',
+    'Repeated calls of the gateway.',
     { operation: [] },
   );
   const lost = registry.counter(
     'gateway_connections_lost_total',
-    'Calls of the gateway whose connection could not be made or broke (connect, reset), by the code of the error.',
+    'Connections to the gateway that could not be made or broke, by the error’s code.',
     { cause: CONNECTION_FAULTS },
   );
   const brokenAnswers = registry.counter(
     'gateway_answers_broken_total',
-    'Answers with a status of success whose body breaks the interface; JSON by its type is ok in gateway_calls_total.',
+    'Answers of success whose body breaks the interface.',
     { operation: [...READ_NAMES, 'login'] },
   );
   const inexact = registry.counter(

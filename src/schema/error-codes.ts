@@ -38,7 +38,7 @@ export const ERROR_CODES = {
   },
   BATCHING_NOT_SUPPORTED: {
     cause: 'The request is a list of operations.',
-    advice: 'Send each operation by itself, or one operation with several fields.',
+    advice: 'Send each operation by itself.',
     ...BY_THE_APP,
   },
   BAD_USER_INPUT: {
@@ -51,14 +51,14 @@ export const ERROR_CODES = {
   UNAUTHENTICATED: {
     cause:
       'The token is missing, unreadable, expired, or refused by the gateway. HTTP says 200; where it ends a subscription, the WebSocket is closed with 4403.',
-    advice: 'Sign in again and repeat the request with the new token.',
+    advice: 'Repeat it with a new token.',
     show: 'Please sign in again.',
     ...BY_THE_CALLER,
   },
   FORBIDDEN: {
     cause:
       'The gateway does not allow this user to do it (`extensions.gatewayError` may say why), or (HTTP 403) a page of another site sent the request.',
-    advice: 'Do not repeat it; show `gatewayError.message` too.',
+    advice: 'Show `gatewayError.message` too.',
     show: 'You cannot do this.',
     ...BY_THE_CALLER,
   },
@@ -66,7 +66,7 @@ export const ERROR_CODES = {
     cause:
       'Too many requests, as counted here (HTTP 429, but over a socket) or by the gateway; or (HTTP 503) memory is short here.',
     retryable: true,
-    advice: 'Wait `extensions.retryAfter` seconds, then repeat.',
+    advice: 'After `extensions.retryAfter` seconds.',
     show: 'Please wait a moment.',
     write: 'none',
     outcome: 'refused',
@@ -92,9 +92,9 @@ export const ERROR_CODES = {
   },
   GATEWAY_REFUSED: {
     cause:
-      'The gateway refused a read, and `extensions.gatewayError` says why: there is no such thing, or it is locked or not possible now.',
+      'The gateway refused a read, and `extensions.gatewayError` says why.',
     retryable: false,
-    advice: 'Show the rest of the screen, and `gatewayError.message`.',
+    advice: 'Show `gatewayError.message`.',
     show: 'This cannot be shown.',
     write: 'never',
     outcome: 'caller',
@@ -102,7 +102,7 @@ export const ERROR_CODES = {
   GATEWAY_CONTRACT: {
     cause: 'The gateway’s answer does not match its interface, so it was not used.',
     retryable: false,
-    advice: 'Show the rest of the screen, and report the error.',
+    advice: 'Report the error.',
     show: 'This part cannot be shown at the moment.',
     write: 'never',
     outcome: 'fault',

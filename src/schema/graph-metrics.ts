@@ -46,7 +46,7 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
   });
   const faults = registry.counter(
     'extension_faults_total',
-    'Errors that an extension’s or a plugin’s file left uncaught, in promises, timers or event handlers.',
+    'Errors that an extension or a plugin left uncaught.',
     { extension: [], kind: ['rejection', 'exception'] },
   );
   const readsOf = (cache: (typeof CACHES)[number]): CacheReads => ({
@@ -58,7 +58,7 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
     cacheBytes: registry.gauge('cache_bytes', 'Size of a cache, as estimated.', 'cache'),
     manifestUnreadable: registry.gauge(
       'manifest_unreadable',
-      '1 while the manifest of trusted documents cannot be read, and the former one counts.',
+      '1 while the manifest of trusted documents cannot be read.',
     ),
     /** Adds the series of what extensions have declared. */
     extend({ backends, codes, names, fields }: ExtendedGraph): void {

@@ -12,7 +12,7 @@ export type StoreMetrics = ReturnType<typeof createStoreMetrics>;
 export function createStoreMetrics(registry: Registry) {
   const seconds = registry.histogram(
     'order_store_seconds',
-    'Duration of what is asked of the order records, failures included.',
+    'Duration of what is asked of the order records.',
     SECONDS,
     { action: STORE_ACTIONS },
   );

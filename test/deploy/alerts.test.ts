@@ -118,7 +118,8 @@ describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, 
     expect(url).toBe(`docs/runbook.md#${name.toLowerCase()}`);
     const [, entry = ''] = runbook.split(`\n### ${name}\n`);
     const [body = ''] = entry.split(/\n##/);
-    for (const part of ['Meaning', 'Look at', 'Do', 'Do not']) {
+    expect(body).toMatch(/^\n[A-Z].*\n\n- /);
+    for (const part of ['See', 'Do', 'Never']) {
       expect(body).toMatch(new RegExp(`^- \\*\\*${part}:\\*\\* \\S`, 'm'));
     }
     expect(text).toMatch(/severity: (page|ticket) /);

@@ -49,7 +49,7 @@ export function createServerMetrics(registry: Registry) {
   });
   const crossSiteRefused = registry.counter(
     'cross_site_refused_total',
-    'Requests and upgrades that pages of other sites made browsers send, charged to nobody.',
+    'Requests and upgrades refused to pages of other sites.',
   );
   const upgradesRefused = registry.counter(
     'upgrades_refused_total',
@@ -58,12 +58,12 @@ export function createServerMetrics(registry: Registry) {
   );
   const operations = registry.counter(
     'operations_total',
-    'GraphQL requests that have ended; a document is named where a manifest has it, else other.',
+    'GraphQL requests that have ended.',
     { document: [], transport: [], outcome: [] },
   );
   const operationSeconds = registry.histogram(
     'operation_seconds',
-    'Duration of queries and mutations, from the head to the last byte sent.',
+    'Duration of queries and mutations.',
     SECONDS,
     { document: [] },
   );
@@ -86,13 +86,13 @@ export function createServerMetrics(registry: Registry) {
   const ownSeconds = byName(TYPES, (type) => ownHistogram.register(type));
   const clients = registry.counter(
     'client_requests_total',
-    'Requests by the clients that CLIENT_NAMES lists, and by major and minor version.',
+    'Requests by client and version.',
     { client: [OTHER], version: [OTHER] },
   );
   const unlistedClients = clients.register(OTHER, OTHER);
   const deprecatedFields = registry.counter(
     'deprecated_fields_total',
-    'Requests by the clients that CLIENT_NAMES lists whose document selects a deprecated field.',
+    'Requests whose document selects a deprecated field.',
     { field: [OTHER], client: [OTHER], version: [OTHER] },
   );
   const connections = registry.gauge(
@@ -118,7 +118,7 @@ export function createServerMetrics(registry: Registry) {
   );
   const readersCut = registry.counter(
     'readers_cut_total',
-    'Connections that were cut because answers stayed unread, by the bound that was reached.',
+    'Connections cut for unread answers, by the bound.',
     { reason: ['idle', 'client', 'process'] },
   );
   const documents = new Map<string, DocumentSeries>();
