@@ -37,11 +37,9 @@ export class Metrics {
     '1 while readiness names the reason.',
     'reason',
   );
-  readonly spansDropped = this.registry.counter(
-    'spans_dropped_total',
-    'Spans that were dropped.',
-    { reason: ['queue_full', 'export'] },
-  );
+  readonly spansDropped = this.registry.counter('spans_dropped_total', 'Spans that were dropped.', {
+    reason: ['queue_full', 'export'],
+  });
   readonly logLinesDropped = this.registry.tally(
     'log_lines_dropped_total',
     'Lines of the log that were dropped.',
@@ -55,10 +53,7 @@ export class Metrics {
     'memory_held_share',
     'What the last major garbage collection left, as a share of the limit of heap or container.',
   );
-  readonly ready = this.registry.gauge(
-    'ready',
-    '0 while the process starts or drains.',
-  );
+  readonly ready = this.registry.gauge('ready', '0 while the process starts or drains.');
   readonly buildInfo = this.registry.gauge(
     'build_info',
     'Always 1; the labels say what runs.',

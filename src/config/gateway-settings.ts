@@ -121,12 +121,9 @@ export const GATEWAY_SETTINGS = {
     'auto',
     "unit of the gateway's numeric times; `auto` takes numbers below 1e11 for seconds, and from 1e14 on for microseconds",
   ),
-  GATEWAY_HEADERS: setting(
-    gatewayHeaders,
-    {},
-    'fixed headers of every gateway call',
-    { isSecret: true },
-  ),
+  GATEWAY_HEADERS: setting(gatewayHeaders, {}, 'fixed headers of every gateway call', {
+    isSecret: true,
+  }),
   GATEWAY_FORWARD_CLIENT: setting(
     onOff,
     false,

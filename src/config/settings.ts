@@ -156,11 +156,7 @@ export const SETTINGS = {
     'off',
     'refuse (`on`) or only log (`log`) documents that are not in a manifest',
   ),
-  EXTENSIONS: setting(
-    files,
-    [],
-    'types and fields of your own (extensions.md)',
-  ),
+  EXTENSIONS: setting(files, [], 'types and fields of your own (extensions.md)'),
   EXTENSION_TIMEOUT_MS: setting(
     wholeNumber(1, MAX_MS),
     5_000,
@@ -177,22 +173,11 @@ export const SETTINGS = {
     null,
     'cookie that carries the token of a page’s visitor; `login` sets it (clients/cookies.md)',
   ),
-  CORS_ORIGINS: setting(
-    origins,
-    null,
-    'origins allowed for HTTP and for WebSocket upgrades',
-    { fallbackText: 'none; with the sandbox gateway localhost on any port' },
-  ),
-  CORS_HEADERS: setting(
-    headerNames,
-    [],
-    'request headers allowed to pages beside the usual ones',
-  ),
-  TRUSTED_PROXIES: setting(
-    networks,
-    [],
-    'proxies whose `X-Forwarded-For` counts',
-  ),
+  CORS_ORIGINS: setting(origins, null, 'origins allowed for HTTP and for WebSocket upgrades', {
+    fallbackText: 'none; with the sandbox gateway localhost on any port',
+  }),
+  CORS_HEADERS: setting(headerNames, [], 'request headers allowed to pages beside the usual ones'),
+  TRUSTED_PROXIES: setting(networks, [], 'proxies whose `X-Forwarded-For` counts'),
   MAX_BODY_BYTES: setting(count, 262_144, 'largest request body'),
   MAX_DEPTH: setting(count, 15, 'deepest selection of a document'),
   MAX_ALIASES: setting(countOrNone, 30, 'most aliases in a document'),

@@ -87,10 +87,7 @@ const GAUGES_OF_LISTS: Readonly<Record<string, readonly [MeasureOfLists, help: s
 
 const GAUGES_OF_GROUPS = {
   size: ['catalog_instruments', 'Instruments of each catalog in memory.'],
-  offered: [
-    'catalog_offered_instruments',
-    'Instruments in the gateway’s last answer.',
-  ],
+  offered: ['catalog_offered_instruments', 'Instruments in the gateway’s last answer.'],
   skipped: ['catalog_skipped', 'Instruments that were left out as broken.'],
 } as const;
 
@@ -104,10 +101,7 @@ export function createDomainMetrics(registry: Registry) {
       'Orders by outcome, repeats left aside; expired: later than their client meant them.',
       { outcome: ['accepted', 'rejected', 'unknown', 'expired', 'unsent'] },
     ),
-    ordersOfNoKind: count(
-      'orders_without_kind_total',
-      'Orders, and repeats, without a `kind`.',
-    ),
+    ordersOfNoKind: count('orders_without_kind_total', 'Orders, and repeats, without a `kind`.'),
     lateOrders: registry.counter(
       'orders_settled_late_total',
       'Orders counted as unknown whose answer came later, by what they became.',
@@ -143,10 +137,7 @@ export function createDomainMetrics(registry: Registry) {
     }),
     events: {
       delivered: count('events_delivered_total', 'Events that live subscriptions have taken.'),
-      merged: count(
-        'events_merged_total',
-        'Changes merged into other events.',
-      ),
+      merged: count('events_merged_total', 'Changes merged into other events.'),
     },
     tokens: registry.counter(
       'tokens_total',

@@ -38,11 +38,9 @@ export function createGatewayMetrics(registry: Registry) {
   const ofPolls = new Map([['getOpenPositions', register('getOpenPositions', 'poll')]]);
   /** A poll of an extension's list may read whatever its `read` asks for. */
   const ofPoll = (operation: string) => memo(ofPolls, operation, () => register(operation, 'poll'));
-  const retries = registry.counter(
-    'gateway_retries_total',
-    'Repeated calls of the gateway.',
-    { operation: [] },
-  );
+  const retries = registry.counter('gateway_retries_total', 'Repeated calls of the gateway.', {
+    operation: [],
+  });
   const lost = registry.counter(
     'gateway_connections_lost_total',
     'Connections to the gateway that could not be made or broke, by the error’s code.',

@@ -91,8 +91,7 @@ export const ERROR_CODES = {
     outcome: 'fault',
   },
   GATEWAY_REFUSED: {
-    cause:
-      'The gateway refused a read, and `extensions.gatewayError` says why.',
+    cause: 'The gateway refused a read, and `extensions.gatewayError` says why.',
     retryable: false,
     advice: 'Show `gatewayError.message`.',
     show: 'This cannot be shown.',
