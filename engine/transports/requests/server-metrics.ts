@@ -56,11 +56,11 @@ export function createServerMetrics(registry: Registry) {
     'Requests for a WebSocket refused, by status.',
     { status: ['400', '403', '429', '503'] },
   );
-  const operations = registry.counter(
-    'operations_total',
-    'GraphQL requests that have ended.',
-    { document: [], transport: [], outcome: [] },
-  );
+  const operations = registry.counter('operations_total', 'GraphQL requests that have ended.', {
+    document: [],
+    transport: [],
+    outcome: [],
+  });
   const operationSeconds = registry.histogram(
     'operation_seconds',
     'Duration of queries and mutations.',
@@ -84,11 +84,10 @@ export function createServerMetrics(registry: Registry) {
     { type: TYPES },
   );
   const ownSeconds = byName(TYPES, (type) => ownHistogram.register(type));
-  const clients = registry.counter(
-    'client_requests_total',
-    'Requests by client and version.',
-    { client: [OTHER], version: [OTHER] },
-  );
+  const clients = registry.counter('client_requests_total', 'Requests by client and version.', {
+    client: [OTHER],
+    version: [OTHER],
+  });
   const unlistedClients = clients.register(OTHER, OTHER);
   const deprecatedFields = registry.counter(
     'deprecated_fields_total',
