@@ -31,13 +31,6 @@ interface Bucket {
   unshared: number;
 }
 
-/** Tells what one that takes from a bucket finds there. */
-interface Rest {
-  readonly left: number;
-  readonly max: number;
-  readonly perMs: number;
-}
-
 /** The least recently used of one kind is forgotten beyond so many, so that a flood costs no memory. */
 const MAX_BUCKETS = 100_000;
 const BUCKET_BYTES = 300;
@@ -73,20 +66,21 @@ export class Limiter<Name extends string> {
   take(name: Name, client: Client, points = 1, needed = points): Taken {
     const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
-    const before = scarcest(buckets, nowMs);
-    if (points === 0 || isBelow(before.left, needed)) return takenOf(before, needed);
-    return takenOf(this.#spendFrom(name, buckets, points, nowMs), needed - points);
+    const before = scarcest(buckets, nowMs, needed);
+    if (points === 0 || before.isOver) return before;
+    this.#spendFrom(name, buckets, points, nowMs);
+    return scarcest(buckets, nowMs, needed - points);
   }
 
   /** Takes what was used already, or is given back where it is below 0. */
   spend(name: Name, client: Client, points: number): Taken {
     const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
-    return takenOf(this.#spendFrom(name, buckets, points, nowMs), 0);
+    this.#spendFrom(name, buckets, points, nowMs);
+    return scarcest(buckets, nowMs, 0);
   }
 
-  /** Returns what is left in the scarcest bucket. */
-  #spendFrom(name: Name, buckets: readonly Bucket[], points: number, nowMs: number): Rest {
+  #spendFrom(name: Name, buckets: readonly Bucket[], points: number, nowMs: number): void {
     const isShared = this.#share !== undefined && this.table[name].isShared;
     for (const bucket of isLent(buckets, points, nowMs) ? buckets.slice(1) : buckets) {
       const wasEmpty = bucket.tokens.left(nowMs) < 0;
@@ -95,7 +89,6 @@ export class Limiter<Name extends string> {
       // A token or a network that exceeds its share takes nothing from the whole.
       if (wasEmpty && points > 0) break;
     }
-    return scarcest(buckets, nowMs);
   }
 
   giveBack(name: Name, client: Client): void {
@@ -165,41 +158,43 @@ export class Limiter<Name extends string> {
   }
 }
 
-/** Returns what there is least of. A token has its own share of its account's, or what the account can lend it where that is more. */
-function scarcest(buckets: readonly Bucket[], nowMs: number): Rest {
-  let least: Rest | undefined;
-  for (const [at, bucket] of buckets.entries()) {
-    const own = restIn(bucket, nowMs);
-    const lent = at === 0 ? lentBy(buckets[1], nowMs) : null;
-    const rest = lent !== null && lent.left > own.left ? lent : own;
-    if (least === undefined || rest.left < least.left) least = rest;
+/**
+ * Tells what there is least of, as one that needs so many finds it. A token has its own share of its account's, or what the
+ * account can lend it where that is more. Each request asks several times, so that one object is made.
+ */
+function scarcest(buckets: readonly Bucket[], nowMs: number, needed: number): Taken {
+  let least = buckets[0] as Bucket;
+  let left = least.tokens.left(nowMs);
+  const lent = lentBy(buckets[1], nowMs);
+  if (lent > left) {
+    least = buckets[1] as Bucket;
+    left = lent;
   }
-  return least as Rest;
+  for (let at = 1; at < buckets.length; at += 1) {
+    const bucket = buckets[at] as Bucket;
+    const own = bucket.tokens.left(nowMs);
+    if (own >= left) continue;
+    least = bucket;
+    left = own;
+  }
+  const { tokens, kept } = least;
+  const max = tokens.rule.max - kept;
+  const isOver = isBelow(left, needed);
+  return { isOver, left, max, waitMs: ((isOver ? needed : max) - left) / tokens.rule.perMs };
 }
 
 /** Whether a token takes from its account alone, because that lends it more than it has itself, or gives back there. */
 function isLent([own, whole]: readonly Bucket[], points: number, nowMs: number): boolean {
   const lent = lentBy(whole, nowMs);
-  if (own === undefined || lent === null || lent.left <= 0) return false;
+  if (own === undefined || lent <= 0) return false;
   const left = own.tokens.left(nowMs);
-  return points < 0 || (isBelow(left, points) && lent.left > left);
+  return points < 0 || (isBelow(left, points) && lent > left);
 }
 
-/** Returns null where the bucket lends nothing. */
-function lentBy(whole: Bucket | undefined, nowMs: number): Rest | null {
-  if (whole === undefined || whole.kept === 0) return null;
-  const rest = restIn(whole, nowMs);
-  return { ...rest, left: rest.left - whole.kept };
-}
-
-function restIn({ tokens, kept }: Bucket, nowMs: number): Rest {
-  const { max, perMs } = tokens.rule;
-  return { left: tokens.left(nowMs), max: max - kept, perMs };
-}
-
-function takenOf({ left, max, perMs }: Rest, points: number): Taken {
-  const isOver = isBelow(left, points);
-  return { isOver, left, max, waitMs: ((isOver ? points : max) - left) / perMs };
+/** What a bucket lends beyond what it keeps; less than nothing where it lends none. */
+function lentBy(whole: Bucket | undefined, nowMs: number): number {
+  if (whole === undefined || whole.kept === 0) return Number.NEGATIVE_INFINITY;
+  return whole.tokens.left(nowMs) - whole.kept;
 }
 
 function isBelow(left: number, points: number): boolean {
