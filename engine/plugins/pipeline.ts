@@ -29,12 +29,7 @@ export type ServicePlugin = Plugin<PluginContext> & {
 
 /** The service's own pipeline, in the order in which it runs; other people's plugins run around it. */
 export function servicePlugins(parts: PipelineParts): readonly ServicePlugin[] {
-  return [
-    useAdmission(parts.admission),
-    useCompiledExecution(parts),
-    useMaskedErrors(parts.codes),
-    useReceipt(parts.execution),
-  ];
+  return [useAdmission(parts.admission), useCompiledExecution(parts), useReceipt(parts.execution)];
 }
 
 /** Limits of the client, parameters, document, values, cost and memory, by one typed function; of the text nothing is done twice. */
@@ -50,38 +45,35 @@ function useAdmission(admission: AdmissionParts): ServicePlugin {
   };
 }
 
-/** Executes: from the cache, by compiled code, in parts, or as events. */
-function useCompiledExecution({ execution, hasOthers }: PipelineParts): ServicePlugin {
-  return {
-    onExecute({ setExecuteFn }) {
-      setExecuteFn((args) => runInCore(() => execution.execute(admittedContext(args))));
-    },
-    onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn((args) =>
-        hasOthers
-          ? chain(
-              runInCore(() => execution.subscribe(admittedContext(args), eventContexts)),
-              (outcome) =>
-                outcome instanceof FollowedEvents ? new IteratedEvents(outcome) : outcome,
-            )
-          : runInCore(() => execution.subscribe(admittedContext(args))),
-      );
-    },
-  };
-}
-
-/** Masks what execution itself makes: other people's results keep what their errors say. Parts and events are masked as they are made. */
-function useMaskedErrors(codes: ErrorCodes): ServicePlugin {
-  const masked = (args: ExecutionArgs, result: Subscribed): Subscribed =>
+/**
+ * Executes: from the cache, by compiled code, in parts, or as events. It masks what it makes itself: other people's results keep
+ * what their errors say. Parts and events are masked as they are made.
+ */
+function useCompiledExecution({ execution, codes, hasOthers }: PipelineParts): ServicePlugin {
+  const masked = (context: OperationContext, result: Subscribed): Subscribed =>
     Symbol.asyncIterator in result
       ? result
-      : codes.maskedResult(result, contextOf(args).operation.transport.record);
+      : codes.maskedResult(result, context.operation.transport.record);
+  function subscribe(context: OperationContext): MaybePromise<Subscribed> {
+    if (!hasOthers) return execution.subscribe(context);
+    return chain(execution.subscribe(context, eventContexts), (outcome) =>
+      outcome instanceof FollowedEvents ? new IteratedEvents(outcome) : outcome,
+    );
+  }
   return {
-    onExecute({ executeFn, setExecuteFn }) {
-      setExecuteFn((args) => chain(executeFn(args), (result) => masked(args, result)));
+    onExecute({ setExecuteFn }) {
+      setExecuteFn((args) => {
+        const context = admittedContext(args);
+        const executing = runInCore(() => execution.execute(context));
+        return chain(executing, (result) => masked(context, result));
+      });
     },
-    onSubscribe({ subscribeFn, setSubscribeFn }) {
-      setSubscribeFn((args) => chain(subscribeFn(args), (result) => masked(args, result)));
+    onSubscribe({ setSubscribeFn }) {
+      setSubscribeFn((args) => {
+        const context = admittedContext(args);
+        const subscribing = runInCore(() => subscribe(context));
+        return chain(subscribing, (result) => masked(context, result));
+      });
     },
   };
 }
