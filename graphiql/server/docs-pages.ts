@@ -32,7 +32,7 @@ const ALSO = ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
 /** The navigation: pages by who reads them. All others are a link away. */
 const READERS: Readonly<Record<string, string>> = {
   'Build a front end':
-    'clients clients/ten-minutes clients/react clients/apollo clients/urql clients/relay clients/frameworks clients/react-native clients/native clients/push clients/cookies client client-api schema catalog live orders errors trusted-documents sandbox limits-of-use',
+    'clients clients/ten-minutes clients/react clients/apollo clients/urql clients/relay clients/frameworks clients/server clients/react-native clients/native clients/push clients/cookies client client-api schema catalog live orders errors trusted-documents sandbox limits-of-use',
   'Extend it':
     'consuming extensions supergraph plugins CONTRIBUTING architecture recipes decisions dependencies bench',
   'Operate it':

@@ -9,6 +9,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
  */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
+  'client/test/frameworks/*.test.ts',
   'client/test/guides/{apollo,components,empty-folder,pages,samples,trusted-documents}.test.ts',
   'client/test/packaging/**/*.test.ts',
   'client/test/react/hooks.test.ts',
@@ -36,6 +37,7 @@ export const LONG_SUITES: readonly string[] = [
 
 /** The long suites for which CI has the time: what users see, install and lose first. */
 const SUITES_OF_CI: readonly string[] = [
+  'client/test/frameworks/frameworks.test.ts',
   'client/test/packaging/package.test.ts',
   'client/test/react/hooks.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
@@ -47,6 +49,7 @@ const SUITES_OF_CI: readonly string[] = [
 
 /** Suites that need more tools, or that install for minutes: `npm test -- --all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = [
+  'client/test/frameworks/vue-component.test.ts',
   'client/test/guides/empty-folder.test.ts',
   'client/test/packaging/bundlers.test.ts',
   'client/test/examples/{expo-export,jvm}.test.ts',

@@ -1,12 +1,7 @@
-import { execFile } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { cpSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { bareEnvironment } from '../../../test/support/bare-environment.ts';
-import { ownPackages } from '../../../test/support/own-packages.ts';
-import { builtClient } from '../support/built-client.ts';
+import { createApp, type InstalledApp, packagesOf } from '../support/installed-app.ts';
 
 // Five hundred packages are installed, and Metro reads most of them.
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 600_000 });
@@ -17,12 +12,8 @@ const own = join(import.meta.dirname, 'expo-packages');
 const CLIENT = 'trading-graph-client';
 /** The bytes with which Hermes' bytecode begins. */
 const BYTECODE = 'c61fbc03c103191f';
-const run = promisify(execFile);
 
-const { packages, reason } = await ownPackages(own).then(
-  (folder) => ({ packages: folder, reason: '' }),
-  ({ message }: Error) => ({ packages: '', reason: ` (${message.split('\n')[0]})` }),
-);
+const { packages, reason } = await packagesOf(own);
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -42,43 +33,27 @@ test('its packages are those that the example installs', () => {
 describe.skipIf(reason !== '')(
   `examples/expo with Expo and React Native themselves${reason}`,
   () => {
-    let app: string;
+    let app: InstalledApp;
 
     beforeAll(async () => {
-      app = mkdtempSync(join(tmpdir(), 'expo-'));
-      const modules = join(app, 'node_modules');
-      cpSync(join(packages, 'node_modules'), modules, { recursive: true, verbatimSymlinks: true });
-      const { folder } = await builtClient();
-      cpSync(folder, join(modules, CLIENT), { recursive: true });
+      app = createApp(packages, { EXPO_OFFLINE: '1', EXPO_NO_TELEMETRY: '1' });
+      await app.install();
       for (const file of ['app.json', 'package.json', 'tsconfig.json', 'src']) {
-        cpSync(join(example, file), join(app, file), { recursive: true });
+        cpSync(join(example, file), join(app.folder, file), { recursive: true });
       }
     });
-    afterAll(() => rmSync(app, { recursive: true, force: true }));
-
-    const inApp = (script: string, ...args: readonly string[]) =>
-      run(process.execPath, [join('node_modules', script), ...args], {
-        cwd: app,
-        // The command is its own; Metro runs others by the name of Node.
-        env: {
-          ...bareEnvironment(),
-          CI: '1',
-          EXPO_OFFLINE: '1',
-          EXPO_NO_TELEMETRY: '1',
-          PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
-        },
-      });
+    afterAll(() => app[Symbol.dispose]());
 
     test('its types are theirs', async () => {
-      expect((await inApp('typescript/bin/tsc', '-p', '.')).stdout).toBe('');
+      expect(await app.run('typescript/bin/tsc', '-p', '.')).toBe('');
     });
 
     test('it is exported for both platforms, with what it imports of the client', async () => {
-      await inApp('expo/bin/cli', 'export', '--platform', 'ios', '--platform', 'android');
-      const bundles = globSync('dist/_expo/static/js/{ios,android}/*.hbc', { cwd: app });
+      await app.run('expo/bin/cli', 'export', '--platform', 'ios', '--platform', 'android');
+      const bundles = globSync('dist/_expo/static/js/{ios,android}/*.hbc', { cwd: app.folder });
       expect(bundles).toHaveLength(2);
       for (const bundle of bundles) {
-        const code = readFileSync(join(app, bundle));
+        const code = readFileSync(join(app.folder, bundle));
         expect(code.subarray(0, 8).toString('hex')).toBe(BYTECODE);
         expect(code.includes('accountChanges')).toBe(true);
         expect(code.includes('TradingGraphCatalog')).toBe(false);

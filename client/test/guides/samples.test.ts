@@ -78,10 +78,10 @@ test('the operations with which GraphiQL opens are valid', () => {
   expect(problems).toEqual([]);
 });
 
-// Vue's, Svelte's and Angular's compilers are brought in by empty-folder.test.ts.
-const OF_FRAMEWORKS = 'docs/clients/frameworks.md';
+// The frameworks' compilers are brought in by empty-folder.test.ts and frameworks.test.ts.
+const OF_FRAMEWORKS = /^docs\/clients\/(frameworks|server)\.md$/;
 const WITH_PROGRAMS = PAGES.filter(
-  (page) => /^(?:docs\/clients|client)\//.test(page) && page !== OF_FRAMEWORKS,
+  (page) => /^(?:docs\/clients|client)\//.test(page) && !OF_FRAMEWORKS.test(page),
 ).filter((page) => readPage(page).samples.some(({ language }) => ['ts', 'tsx'].includes(language)));
 
 test.each(WITH_PROGRAMS)(

@@ -62,7 +62,7 @@ export const QUESTIONS: readonly (readonly [query: string, ...pages: string[]])[
   ['getting started tutorial', '/docs/clients/ten-minutes'],
   ['vue live positions', '/docs/clients/frameworks'],
   ['svelte component', '/docs/clients/frameworks'],
-  ['angular', '/docs/clients/frameworks'],
+  ['angular', '/docs/clients/frameworks', '/docs/clients/server'],
   ['how can customer take money out', '/docs/schema'],
   ['call another rest api from resolver', '/docs/extensions'],
   ["don't know if my order went through", '/docs/orders'],

@@ -1,0 +1,193 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { freePort } from '../../../test/support/free-ports.ts';
+import { inFull } from '../../../test/support/in-full.ts';
+import { readMetrics } from '../../../test/support/leaks.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
+import { forRequest } from '../../src/server.ts';
+import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
+import { createApp, type InstalledApp, packagesOf } from '../support/installed-app.ts';
+import { namedSamples } from '../support/samples.ts';
+import { FRAMEWORKS, svelteKit } from './frameworks.ts';
+
+// Hundreds of packages are installed, and built with.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 900_000 });
+
+const GUIDES = ['ten-minutes', 'frameworks', 'server'].map((name) => `docs/clients/${name}.md`);
+const ASKED = inFull(1_000, 200);
+const AT_ONCE = 50;
+const LATE = 'await new Promise((given) => setTimeout(given, 20));';
+/** Writes down what would end a server, or did. */
+const WATCH = `
+for (const name of ['uncaughtExceptionMonitor', 'unhandledRejection'])
+  process.on(name, (error) => console.error('UNCAUGHT', error));
+`;
+
+const service = sharedApp({ RATE_LIMIT_PER_MINUTE: '1000000', ORDER_RATE_LIMIT_PER_MINUTE: '100' });
+
+interface Visitor {
+  readonly token: string | null;
+  readonly heading: string;
+}
+
+/** The guides' files, which ask this service. */
+function printed(file: string): string {
+  const sample = GUIDES.flatMap((guide) => namedSamples(guide).get(file) ?? [])[0];
+  if (sample === undefined) throw new Error(`no guide has ${file}`);
+  return sample.text.replaceAll('http://127.0.0.1:4000', service.url);
+}
+
+/** The guide's module, to which each token comes late, and which tries to follow what is live. */
+function lateModule(): string {
+  const tries = `${LATE}
+  const late = forRequest(token ?? null, { url }) as unknown as { positions(sink: unknown): void };
+  try { late.positions(() => {}); } catch (error) { console.log('refused:', String(error)); }`;
+  return printed('home.ts').replace(/(?<=homeOf\(.*\) \{\n)/, tries);
+}
+
+/** The module that guides warn of: one client for all, whose token is a function. */
+function sharedModule({ imports, value }: { imports: string; value: string }): string {
+  return `import { createClient } from 'trading-graph-client';
+${imports}
+${printed('home.ts')
+  .replace(/^import .*\n/, '')
+  .replace('forRequest(token ?? null, { url })', 'client')
+  .replace('token: string | undefined', '_token: string | undefined')}
+const client = createClient({ url, token: async () => { ${LATE} return ${value}; } });
+`;
+}
+
+/** How many requests and sockets the service has seen. */
+const seen = async () =>
+  (await readMetrics(service.adminUrl)).match(
+    /^trading_graph_(http_requests_total|sockets\b).* \d+$/gm,
+  );
+
+/** Two users, and two visitors whom no token makes one. */
+async function visitors() {
+  const emails = ['demo@example.com', 'pro@example.com'];
+  const users = await Promise.all(
+    emails.map(async (email) => {
+      const token = service.sandbox.token({ email });
+      const { data } = await service.query('{ session { balance } }', { token });
+      return { token, heading: String(data.session.balance) };
+    }),
+  );
+  const [demo, pro] = users as [Visitor, Visitor];
+  expect(demo.heading).not.toBe(pro.heading);
+  const strangers = [null, 'ended'].map((token) => ({ token, heading: 'Sign in' }));
+  return { demo, pro, strangers };
+}
+
+const suites = await Promise.all(
+  inFull(FRAMEWORKS, [svelteKit]).map(async (framework) => {
+    const installed = await packagesOf(join(import.meta.dirname, framework.packages));
+    return { framework, ...installed };
+  }),
+);
+
+for (const { framework, packages, reason } of suites) {
+  describe.skipIf(reason !== '')(`${framework.name}${reason}`, () => {
+    const { name, page, live, token, build, serve } = framework;
+    let app: InstalledApp;
+    let server: Program;
+    let url: string;
+
+    beforeAll(async () => {
+      app = createApp(packages, framework.env);
+      await framework.create(app);
+      await app.install();
+      const files = {
+        ...page('', printed, printed('home.ts')),
+        ...page('late', printed, lateModule()),
+        ...(token && page('shared', printed, sharedModule(token))),
+        ...live(printed),
+        'watch.mjs': WATCH,
+      };
+      for (const [file, text] of Object.entries(files)) app.write(file, text);
+      const beganAt = performance.now();
+      const before = await seen();
+      await app.run(...build);
+      expect(await seen()).toEqual(before);
+      console.log(`${name}: built in ${Math.round((performance.now() - beganAt) / 1_000)} s`);
+      const port = await freePort();
+      url = `http://127.0.0.1:${port}`;
+      const env = { ...app.env, HOST: '127.0.0.1', PORT: String(port) };
+      const args = ['--import', './watch.mjs', ...serve(port)];
+      server = startProgram(process.execPath, args, env, app.folder);
+      await eventually(() => fetch(url).then(({ ok }) => ok), server.whileOpen);
+    });
+    afterAll(async () => {
+      await endPrograms();
+      app?.[Symbol.dispose]();
+    });
+
+    async function ask(path: string, { token: held }: Pick<Visitor, 'token'>) {
+      const headers = held === null ? {} : { cookie: `theme=dark; token=${held}` };
+      const response = await fetch(`${url}/${path}`, { headers });
+      const text = await response.text();
+      // React writes comments between texts.
+      const [, heading = text] =
+        /<h1[^>]*>(.*?)<\/h1>/s.exec(text.replaceAll(/<!--.*?-->/g, '')) ?? [];
+      const rows = text.match(/<p[ >]/g)?.length ?? 0;
+      return { text, heading, rows, caching: response.headers.get('cache-control') };
+    }
+
+    /** The answers to one of them that are not hers, of so many that are asked for by turns, many at once. */
+    async function mixed(paths: readonly string[], asked: number) {
+      const { demo, pro, strangers } = await visitors();
+      const wrong: string[] = [];
+      for (let at = 0; at < asked; at += AT_ONCE) {
+        await Promise.all(
+          Array.from({ length: AT_ONCE }, async (_, turn) => {
+            const visitor = (turn % 10 === 9 && strangers[at % 2]) || [demo, pro][turn % 2] || demo;
+            const path = paths[Math.floor(turn / 2) % paths.length] ?? '';
+            const { text, heading } = await ask(path, visitor);
+            const isOther = [demo, pro].some(
+              (user) => user !== visitor && RegExp(`\\b${user.heading}\\b`).test(text),
+            );
+            if (isOther || heading !== visitor.heading) wrong.push(`${path}: ${heading}`);
+          }),
+        );
+      }
+      return wrong;
+    }
+
+    test(`of ${ASKED} answers to users by turns none is another’s, where tokens come late too`, async () => {
+      expect(await mixed(['', 'late'], ASKED)).toEqual([]);
+      expect(server.out).toContain('refused: Error: A server follows nothing live');
+    });
+
+    if (token)
+      test('nor by one client at a module’s level', async () => {
+        expect(await mixed(['shared'], ASKED / 2)).toEqual([]);
+        expect(server.err.match(/A client is for one user/g)).toHaveLength(1);
+      });
+
+    test('the next answer shows what has changed, since no cache has the last one', async () => {
+      const { demo, pro } = await visitors();
+      const before = [await ask('', demo), await ask('', pro)];
+      expect(before[0]?.rows).toBeGreaterThan(3);
+      const buyer = forRequest(demo.token, { url: `${service.url}/graphql` });
+      const order = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
+      expect(await buyer.orders.ticket().place(order)).toMatchObject({ status: 'accepted' });
+      const after = [await ask('', demo), await ask('', pro)];
+      expect(after.map(({ rows }, at) => rows - (before[at]?.rows ?? 0))).toEqual([1, 0]);
+      const pages = [...after, await ask(framework.prerendered ?? '', { token: null })];
+      expect(pages.at(-1)?.heading).toBe('Sign in');
+      for (const { caching } of pages) expect(caching ?? '').not.toMatch(/public|s-maxage/);
+    });
+
+    test('a component that follows what is live is rendered, and follows nothing on the server', async () => {
+      const before = await seen();
+      for (let at = 0; at < 20; at += 1)
+        expect((await ask('live', { token: null })).text).toContain('<h1');
+      expect(await seen()).toEqual(before);
+    });
+
+    test('nothing was thrown that nobody caught', () => {
+      expect(server.err + server.out).not.toContain('UNCAUGHT');
+    });
+  });
+}

@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { bareEnvironment } from '../../../test/support/bare-environment.ts';
+import { ownPackages } from '../../../test/support/own-packages.ts';
+import { builtClient } from './built-client.ts';
+
+const run = promisify(execFile);
+
+/** The packages of a lock file, or why this machine has none, as the name of a suite ends with it. */
+export function packagesOf(lockedIn: string) {
+  return ownPackages(lockedIn).then(
+    (packages) => ({ packages, reason: '' }),
+    ({ message }: Error) => ({ packages: '', reason: ` (${message.split('\n')[0]})` }),
+  );
+}
+
+export type InstalledApp = ReturnType<typeof createApp>;
+
+/** The folder of an app to come, outside of this project, which has the packages of a folder. */
+export function createApp(packages: string, own: Readonly<Record<string, string>> = {}) {
+  const above = mkdtempSync(join(tmpdir(), 'own-app-'));
+  const folder = join(above, 'app');
+  // The command is its own; what it starts finds others by the name of Node.
+  const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
+  const env = { ...bareEnvironment(), CI: '1', PATH, ...own };
+  const runIn = async (cwd: string, program: string, args: readonly string[]) => {
+    try {
+      return (await run(process.execPath, [program, ...args], { cwd, env })).stdout;
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout: string; stderr: string };
+      throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}\n${stderr}`);
+    }
+  };
+  return {
+    folder,
+    env,
+    /** Runs one of the packages that makes the folder `app`. */
+    create: (script: string, ...args: readonly string[]) =>
+      runIn(above, join(packages, 'node_modules', script), args),
+    /** Copies the packages into the app, and the client as it is published. */
+    async install() {
+      const modules = join(folder, 'node_modules');
+      cpSync(join(packages, 'node_modules'), modules, { recursive: true, verbatimSymlinks: true });
+      const client = join(modules, 'trading-graph-client');
+      cpSync((await builtClient()).folder, client, { recursive: true });
+    },
+    /** Runs a script of the app's packages; the answer is what it has written. */
+    run: (script: string, ...args: readonly string[]) =>
+      runIn(folder, join('node_modules', script), args),
+    write(file: string, text: string) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+    },
+    [Symbol.dispose]: () => rmSync(above, { recursive: true, force: true }),
+  };
+}
