@@ -79,7 +79,6 @@ export function createPollScheduler(
   function resume(): void {
     const nowMs = clock.now();
     for (const planSooner of backingOff.values()) planSooner(nowMs, random() * RESUMED_WITHIN_MS);
-    backingOff.clear();
   }
 
   return {
