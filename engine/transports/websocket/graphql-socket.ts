@@ -44,8 +44,11 @@ const OF_CLIENTS: ReadonlySet<unknown> = new Set([
   MessageType.Complete,
 ]);
 
-type Message = Readonly<Record<string, unknown>> | null;
+type Message = Record<string, unknown> | null;
 type Deliver = (message: Message) => Promise<void>;
+
+/** Stands before an id in what the protocol writes. */
+const OWN_ID = /(?<=^\{"id":"|^Subscriber for )\d+:/;
 
 /** The protocol of every socket, with graphql-ws's own codes. It follows operations to their ends, while results bypass it. */
 const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
@@ -75,9 +78,11 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
   #deliver: Deliver = async () => {};
   /** Settles once `connection_init` is handled; null but in the flight that brings it. */
   #initializing: Promise<void> | null = null;
-  /** The size of the message that the protocol was given last: it opens an operation in the same turn. */
+  /** The size of the message that the protocol was given last, and the operation that it has opened in the same turn. */
   #messageBytes = 0;
-  /** The operations that the protocol follows, by their ids. */
+  #opened: SocketOperation | null = null;
+  #subscribed = 0;
+  /** The operations that their client has not left, by its ids. */
   readonly #operations = new Map<string, SocketOperation>();
   /** These, and those that go on although their client has left them. */
   readonly #unfinished = new Set<SocketOperation>();
@@ -113,8 +118,8 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
     });
     const underProtocol = {
       protocol: socket.protocol,
-      send: (text: string) => connection.say(text),
-      close: (code: number, reason = '') => connection.closeWith(code, reason),
+      send: (text: string) => connection.say(text.replace(OWN_ID, '')),
+      close: (code: number, reason = '') => connection.closeWith(code, reason.replace(OWN_ID, '')),
       // It is given messages that are read already, and validates them.
       onMessage: (deliver: (data: never) => Promise<void>) => {
         this.#deliver = deliver as Deliver;
@@ -150,40 +155,52 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
   }
 
   #handle(message: Message, bytes: number): void {
-    const { type, id } = message ?? {};
-    const known = this.#operations.get(id as string);
-    // What comes in one flight with `connection_init` waits until that is acknowledged, and an id that is used again until
-    // the protocol has let go of it: it would take the end of the one for that of the other.
-    const before = this.#initializing ?? (known?.isLeft ? known.handled : null);
-    if (before !== null) {
+    // What comes in one flight with `connection_init` waits until that is acknowledged.
+    if (this.#initializing !== null) {
       fireAndForget(
         'response',
-        before.then(() => this.#handle(message, bytes)),
+        this.#initializing.then(() => this.#handle(message, bytes)),
       );
       return;
     }
+    const { type, id } = message ?? {};
+    const known = this.#operations.get(id as string);
+    if (message && typeof id === 'string' && id !== '')
+      message.id = known?.ownId ?? this.#newId(id);
     this.#messageBytes = bytes;
-    const handled = this.#deliverTo(message, known === undefined);
-    const begun = this.#operations.get(id as string);
-    if (begun) begun.handled ??= handled;
-    if (type === MessageType.Complete) known?.leave();
+    const handled = this.#deliverTo(message);
+    if (type === MessageType.Complete) this.#leave(known);
     if (type !== MessageType.ConnectionInit) return;
     this.#initializing = handled.then(() => {
       this.#initializing = null;
     });
   }
 
-  async #deliverTo(message: Message, isNew: boolean): Promise<void> {
-    const { type, id } = message ?? {};
+  /** One that its client uses again is another to the protocol, which would take the end of the one for that of the other. */
+  #newId(id: string): string {
+    this.#subscribed += 1;
+    return `${this.#subscribed}:${id}`;
+  }
+
+  #leave(operation: SocketOperation | undefined): void {
+    if (operation === undefined) return;
+    this.#operations.delete(operation.id);
+    operation.leave();
+  }
+
+  async #deliverTo(message: Message): Promise<void> {
+    const handled = this.#deliver(message);
+    const operation = this.#opened;
+    this.#opened = null;
     try {
-      await this.#deliver(message);
+      await handled;
     } catch (error) {
       // The payload of a ping nests too deep to be echoed.
-      if (type === MessageType.Ping) this.connection.close('unreadable');
-      else this.failed(error, this.#operations.get(id as string));
+      if (message?.type === MessageType.Ping) this.connection.close('unreadable');
+      else this.failed(error, operation);
     }
-    if (!isNew || type !== MessageType.Subscribe) return;
-    this.#operations.delete(id as string);
+    if (operation === null) return;
+    if (!operation.isLeft) this.#operations.delete(operation.id);
     this.closeIfIdle();
   }
 
@@ -208,11 +225,12 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
   }
 
   /** Opens an operation: returns what the protocol executes, or the errors that it sends. */
-  open(id: string, payload: object): ReturnType<SocketOperation['open']> {
-    const operation = new SocketOperation(id, this.#messageBytes, this, this.#settings);
-    const refusal = this.#refusalOf(id);
+  open(ownId: string, payload: object): ReturnType<SocketOperation['open']> {
+    const operation = new SocketOperation(ownId, this.#messageBytes, this, this.#settings);
+    const refusal = this.#refusalOf(operation.id);
     if (refusal !== null) return operation.refuse(refusal, payload);
-    this.#operations.set(id, operation);
+    this.#opened = operation;
+    this.#operations.set(operation.id, operation);
     this.#unfinished.add(operation);
     return operation.open(payload);
   }
@@ -241,7 +259,8 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
     if (!this.#isRestarting) return;
     for (const { isAwaited } of this.#unfinished) if (isAwaited) return;
     // After a result the protocol still has its `complete` to send.
-    for (const { isCompleted } of this.#operations.values()) if (isCompleted) return;
+    for (const { summary } of this.#operations.values())
+      if (summary.type !== 'subscription') return;
     this.connection.close('restart');
   }
 
@@ -263,7 +282,7 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
     if (error.code === PIECES_ERROR) received.cut(this.#buffer, 'pieces');
   }
 
-  failed(error: unknown, operation?: SocketOperation): void {
+  failed(error: unknown, operation: SocketOperation | null = null): void {
     const requestId = operation?.summary.requestId;
     this.#settings.log.error({ err: error, requestId }, 'a WebSocket message could not be handled');
     operation?.failed();
@@ -274,7 +293,7 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
     this.#settings.lasting.delete(this);
     this.#settings.metrics.socketClosed(code);
     this.connection.unread.release();
-    for (const operation of this.#operations.values()) operation.leave();
+    for (const operation of [...this.#operations.values()]) this.#leave(operation);
     this.#protocolClosed(code, reason).catch((error: unknown) => this.failed(error));
   }
 }

@@ -1,4 +1,4 @@
-import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
@@ -34,13 +34,9 @@ export interface OperationOwner {
   closeIfIdle(): void;
   /** Called when it is over, perhaps more than once. */
   ended(operation: SocketOperation): void;
-  failed(error: unknown, operation: SocketOperation): void;
 }
 
 const NOTHING: ExecutionResult = {};
-const NOBODY = deliveryOf(async () => OVER);
-// It is sent to nobody.
-const LEFT: readonly GraphQLError[] = [new GraphQLError('the client has unsubscribed')];
 
 /** Ends an operation with an `error` message. */
 class OperationFailure extends Error {
@@ -60,11 +56,12 @@ export function errorsOf(errors: readonly GraphQLError[]) {
 
 /** One operation of a WebSocket, from its `subscribe` to its `complete` or `error`. */
 export class SocketOperation implements ResultSink {
+  /** Its client's name for it. */
   readonly id: string;
+  /** The protocol's. */
+  readonly ownId: string;
   readonly summary: RequestSummary;
   readonly takesPacked: boolean;
-  /** Settles once the protocol has let go of it. */
-  handled: Promise<void> | null = null;
   readonly #owner: OperationOwner;
   readonly #connection: Connection;
   readonly #settings: OperationSettings;
@@ -72,8 +69,6 @@ export class SocketOperation implements ResultSink {
   readonly #leaving = new AbortController();
   #opened: OpenedOperation | null = null;
   #results: Delivery | null = null;
-  /** Ends what the protocol waits for. */
-  #release: (() => void) | null = null;
   /** The error with which its token has ended, where its client wants to be sent that instead of a closed socket. */
   #tokenEnd: unknown = null;
   #frames: FrameWriter | null = null;
@@ -83,9 +78,11 @@ export class SocketOperation implements ResultSink {
     this.#taken?.();
   };
 
-  constructor(id: string, bytesIn: number, owner: OperationOwner, settings: OperationSettings) {
+  /** `ownId` ends with the client's, behind a colon. */
+  constructor(ownId: string, bytesIn: number, owner: OperationOwner, settings: OperationSettings) {
     const { connection } = owner;
-    this.id = id;
+    this.id = ownId.slice(ownId.indexOf(':') + 1);
+    this.ownId = ownId;
     this.#owner = owner;
     this.summary = new RequestSummary({
       requestId: requestIdOf(connection.requestId),
@@ -109,34 +106,8 @@ export class SocketOperation implements ResultSink {
     return this.summary.type !== 'subscription' && !this.summary.hasEnded;
   }
 
-  /** Whether the protocol tells its client of its end, in a shutdown too. */
-  get isCompleted(): boolean {
-    return this.summary.type !== 'subscription' && !this.isLeft;
-  }
-
   /** Returns what the protocol executes, or the errors that it sends. */
-  open(payload: object): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    return this.#whileHeard(this.#open(payload), LEFT);
-  }
-
-  /** Executes it, and returns what the protocol iterates: it has one step, which ends when all results are sent. */
-  start(): Promise<Delivery> {
-    return this.#whileHeard(this.#start(), NOBODY);
-  }
-
-  /** Settles as the work does, or when its client leaves, while the work goes on: so its id is free at once. */
-  #whileHeard<Made>(work: Promise<Made>, instead: Made): Promise<Made> {
-    return new Promise((resolve, reject) => {
-      this.#release = () => resolve(instead);
-      if (this.isLeft) this.#release();
-      work.then(resolve, (error) => {
-        if (this.isLeft) this.#owner.failed(error, this);
-        else reject(error);
-      });
-    });
-  }
-
-  async #open(payload: object): Promise<ExecutionArgs | readonly GraphQLError[]> {
+  async open(payload: object): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const connection = this.#connection;
     const { schema } = this.#settings.graph;
     await connection.room();
@@ -149,14 +120,13 @@ export class SocketOperation implements ResultSink {
       return opened.errors;
     }
     this.#opened = opened;
-    // The protocol has gone on without it.
-    if (this.isLeft) await this.#start();
     const { document, params } = opened.operation;
     const { operationName } = params;
     return { schema, document: document.document, operationName, rootValue: this };
   }
 
-  async #start(): Promise<Delivery> {
+  /** Executes it, and returns what the protocol iterates: it has one step, which ends when all results are sent. */
+  async start(): Promise<Delivery> {
     const connection = this.#connection;
     const { operation, start } = this.#opened as OpenedOperation;
     const { meter } = operation;
@@ -172,12 +142,11 @@ export class SocketOperation implements ResultSink {
     }
     // A shutdown waits for no subscription.
     this.#owner.closeIfIdle();
-    if (!this.isLeft) {
-      return deliveryOf(() => this.#whileHeard(this.#deliver(outcome, meter), OVER));
+    if (this.isLeft) {
+      await this.#results?.return();
+      this.#end();
     }
-    await this.#results?.return();
-    this.#end();
-    return NOBODY;
+    return deliveryOf(() => this.#deliver(outcome, meter));
   }
 
   async #deliver(outcome: Subscribed | Refusal, meter: Meter): Promise<Over> {
@@ -224,7 +193,6 @@ export class SocketOperation implements ResultSink {
     // Another may come in the same flight.
     if (this.summary.type === 'subscription') this.#owner.ended(this);
     fireAndForget('response', this.#results?.return());
-    this.#release?.();
   }
 
   /** Notes that the server has failed at it. */

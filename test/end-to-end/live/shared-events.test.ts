@@ -51,7 +51,8 @@ async function receivedEvents(query: string) {
     gateway.tick();
     await eventually(() => {
       // One that has ended gets none.
-      for (const { watcher } of clients) expect(watcher.errors).toEqual([]);
+      for (const { watcher } of clients)
+        expect([watcher.errors, watcher.ended]).toEqual([[], null]);
       return least() > before;
     });
   }
