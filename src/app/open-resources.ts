@@ -168,6 +168,7 @@ async function openState(
   const stores = await openConfiguredStores(config, {
     onWarn: (message, fields = {}) => log.warn(fields, message),
     onNearlyFull: () => metrics.store.nearlyFull.add(),
+    onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
     onFailed: (kind) => metrics.store.redisErrors.add(kind),
     onTrailLost: (entries) => metrics.store.trailLost.add(entries),
     gatewaySkewMs,

@@ -63,7 +63,13 @@ export function openConfiguredStores(
   config: Config,
   observer: Pick<
     StoreOptions,
-    'onWarn' | 'onNearlyFull' | 'onFailed' | 'onTrailLost' | 'isInspection' | 'gatewaySkewMs'
+    | 'onWarn'
+    | 'onNearlyFull'
+    | 'onCounted'
+    | 'onFailed'
+    | 'onTrailLost'
+    | 'isInspection'
+    | 'gatewaySkewMs'
   >,
 ): Promise<SharedStore> {
   const { redisUrl, orderStore } = config;

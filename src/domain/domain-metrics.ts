@@ -37,6 +37,10 @@ const GAUGES: Readonly<Record<string, readonly [help: string, measure: Measure]>
     'Catalogs past their time.',
     ({ catalogs }) => catalogs.figures.filter(({ isStale }) => isStale).length,
   ],
+  catalog_age_seconds: [
+    'Age of the oldest catalog; 0: there is none.',
+    ({ catalogs }) => Math.max(0, ...catalogs.figures.map(({ ageSeconds }) => ageSeconds)),
+  ],
   catalog_left_seconds: [
     'Time until the first catalog may be served no longer.',
     ({ catalogs }) => {

@@ -35,7 +35,7 @@ export function createGateway(options: GatewayOptions) {
   let isClockWrong = false;
   let onExchange: (call: WireCall, exchange: Exchange) => void = () => {};
   const onReadsRecovered = new Set<() => void>();
-  const { send, degradedReason, close } = createWire({
+  const { send, resilience, degradedReason, close } = createWire({
     ...options,
     adapter: options.adapter && createCallAdapter(options.adapter, tellFault),
     operations: OPERATIONS,
@@ -53,6 +53,7 @@ export function createGateway(options: GatewayOptions) {
       if (backend === 'reads') for (const listener of onReadsRecovered) listener();
     },
   });
+  metrics.pollsWaiting.from(() => resilience.pollsWaiting);
   metrics.clockSkew.from(() => (clockSkew.ms === null ? null : clockSkew.ms / 1000));
   return {
     client: createGatewayClient({

@@ -88,6 +88,7 @@ export function createWire(options: WireOptions) {
     });
   return {
     send: observed,
+    resilience,
     /** The backends that fail, and how; null: none. */
     degradedReason: () => resilience.degradedReason((backend) => failures.of(backend)?.cause),
     close: () => pools.close(),

@@ -75,6 +75,10 @@ export function createGatewayMetrics(registry: Registry) {
     'Calls that wait for a connection.',
     'area',
   );
+  const pollsWaiting = registry.gauge(
+    'gateway_polls_waiting',
+    'Polls that wait for a connection that polls may use.',
+  );
   const clockSkew = registry.gauge(
     'gateway_clock_skew_seconds',
     'How far the gateway’s clock is ahead of this machine’s, by the median of ten answers.',
@@ -93,6 +97,7 @@ export function createGatewayMetrics(registry: Registry) {
   return {
     brokenAnswers,
     inexactFigures,
+    pollsWaiting,
     clockSkew,
     called(call: WireCall, outcome: CallOutcome, ms: number, exchange: Exchange): void {
       const series = seriesOf(call);

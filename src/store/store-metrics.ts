@@ -43,6 +43,13 @@ export function createStoreMetrics(registry: Registry) {
     'Connections to Redis that failed or broke, commands without an answer in time, and refusals by its code (NOAUTH: the password too; refused: any other).',
     { kind: REDIS_ERRORS },
   );
+  const counterSeconds = registry
+    .histogram(
+      'redis_count_seconds',
+      'Duration of counting a request in Redis, for limits that replicas share.',
+      SECONDS,
+    )
+    .register();
   return {
     seconds,
     failures,
@@ -51,5 +58,6 @@ export function createStoreMetrics(registry: Registry) {
     trailLost,
     redisUp,
     redisErrors,
+    counterSeconds,
   };
 }

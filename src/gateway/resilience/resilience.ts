@@ -56,6 +56,9 @@ export function createResilience(send: Send, options: ResilienceOptions) {
       const { all, unproved } = bulkheads[area] ?? {};
       return (all?.waiting ?? 0) + (unproved?.waiting ?? 0);
     },
+    get pollsWaiting(): number {
+      return bulkheads.reads?.polls.waiting ?? 0;
+    },
     /** The backends and operations that failed when last tried, with the cause of each, for an operator; null: none. */
     degradedReason(causeOf: (backend: Backend) => string | undefined): string | null {
       const failing = [...breakers].flatMap(([backend, { open }]) => {

@@ -9,6 +9,8 @@ import { answersIn, figureIn } from './replies.ts';
 export interface SharedLimitsOptions {
   readonly prefix: string;
   readonly clock: Clock;
+  /** Called with the duration of each count in Redis. */
+  readonly onCounted?: (ms: number) => void;
 }
 
 const PAUSE_MS = 5_000;
@@ -48,7 +50,7 @@ const END_OF = "return redis.call('ZSCORE', KEYS[1], ARGV[1])";
 export function createSharedLimits(
   redis: RedisConnection,
   health: RedisHealth,
-  { clock, prefix }: SharedLimitsOptions,
+  { clock, prefix, onCounted = () => {} }: SharedLimitsOptions,
 ) {
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   const isPaused = () => clock.now() < pausedUntilMs;
@@ -56,11 +58,14 @@ export function createSharedLimits(
   /** Null where Redis has not answered. */
   async function ask<T>(command: () => Promise<T>): Promise<T | null> {
     if (isPaused()) return null;
+    const startedAtMs = performance.now();
     try {
       return await command();
     } catch {
       pausedUntilMs = clock.now() + PAUSE_MS;
       return null;
+    } finally {
+      onCounted(performance.now() - startedAtMs);
     }
   }
 

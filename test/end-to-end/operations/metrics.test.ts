@@ -232,7 +232,7 @@ describe('the gateway', () => {
 });
 
 describe('what is cached', () => {
-  test('the catalog: its reads, its rest of life, that it is stale, and that one token may not read it', async () => {
+  test('the catalog: its reads, its age, that it is stale, and that one token may not read it', async () => {
     await using other = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '3600' });
     const own = await other.signIn();
     const of = (name: string) => seriesValue(other, name);
@@ -245,6 +245,7 @@ describe('what is cached', () => {
     await moved(other, fetches('modified'), 1, read);
     expect([await of('catalogs'), await ofGroup('catalog_skipped')]).toEqual([1, 3]);
     expect(await of('catalog_reads_total{source="wait"}')).toBeGreaterThan(0);
+    expect(await of('catalog_age_seconds')).toBeGreaterThanOrEqual(3_598);
     // It is served for an hour beyond them.
     expect(Math.round((await of('catalog_left_seconds')) / 100)).toBe(36);
     expect(await ofGroup('catalog_instruments')).toBeGreaterThan(400);
@@ -262,6 +263,7 @@ describe('what is cached', () => {
       expect(await of(fetches('unmodified'))).toBe(1);
     });
     expect(await of('stale_catalogs')).toBe(0);
+    expect(await of('catalog_age_seconds')).toBeLessThan(60);
     expect(await of('catalog_reads_total{source="memory"}')).toBeGreaterThan(0);
     const hits = 'cache_reads_total{cache="response",result="hit"}';
     await moved(other, hits, 1, () => read());
@@ -334,7 +336,9 @@ describe('live', () => {
       other.query(`{ a${at}: session(maxAge: 0) { login } customerId }`, { token: own }),
     );
     const waiting = 'gateway_calls_waiting{area="rest"}';
-    await eventually(async () => (await seriesValue(other, waiting)) > 0);
+    for (const series of ['gateway_polls_waiting', waiting]) {
+      await eventually(async () => (await seriesValue(other, series)) > 0);
+    }
     other.sandbox.clearFaults();
     await Promise.all(answers);
     await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import type { Line } from './request-lines.ts';
-import { seriesValue } from './scraped.ts';
+import { moved, seriesValue } from './scraped.ts';
 
 /** What happens to a redis, by a connection that stays whatever it refuses to others. */
 type Act = (admin: Redis, redis: TestRedis) => Promise<unknown>;
@@ -85,4 +85,12 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       expect(await seriesValue(app, 'redis_up')).toBe(1);
     },
   );
+
+  test('the time that it takes to count is measured', async () => {
+    await using redis = await startTestRedis(serverPath);
+    // Counts are shared in batches of a hundredth of the limit: here each request's.
+    const settings = { REDIS_URL: redis.url, RATE_LIMIT_PER_MINUTE: '100' };
+    await using app = await startTestApp(settings);
+    await moved(app, 'redis_count_seconds_count', 1, () => app.query('{ __typename }'));
+  });
 });

@@ -89,6 +89,7 @@ test('what is shown of its age counts from when the call was sent', async () => 
   expect(view.fetchedAt).toEqual(new Date(sentAtMs));
   expect(view.ageSeconds).toBe(103);
   expect(view.expiresAt).toEqual(new Date(sentAtMs + HOUR_MS - 100_000));
+  expect(world.catalogs.figures).toMatchObject([{ ageSeconds: 103 }]);
 });
 
 test.each([3_600, 7_200])(
