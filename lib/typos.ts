@@ -37,47 +37,31 @@ export function lettersIn(word: string): number {
   return letters;
 }
 
-/** Rows of edit distances between the word and ever longer prefixes of a candidate; tells whether that is near enough. */
+/** Tells whether a candidate, or a beginning of it, is so near: by rows of distances between the word and its ever longer beginnings. */
 function editTable(word: string, edits: number) {
   const width = word.length + 1;
   // A candidate with more letters than this is too distant in any case.
   const rows = new Uint8Array((word.length + edits + 2) * width);
   for (let column = 0; column < width; column += 1) rows[column] = column;
-
-  /** The row's smallest distance, which further letters only increase; far off the diagonal it is too large anyway. */
-  function addRow(candidate: string, depth: number): number {
-    const letter = candidate.charCodeAt(depth - 1);
-    // NaN before the first letter, which equals none.
-    const previousLetter = candidate.charCodeAt(depth - 2);
-    const row = depth * width;
-    const above = row - width;
-    const first = Math.max(1, depth - edits);
-    const last = Math.min(word.length, depth + edits);
-    let left = first === 1 ? depth : edits + 1;
-    rows[row + first - 1] = left;
-    let nearest = left;
-    for (let column = first; column <= last; column += 1) {
-      const wanted = word.charCodeAt(column - 1);
-      const replaced = (rows[above + column - 1] as number) + (wanted === letter ? 0 : 1);
-      left = Math.min(replaced, left + 1, (rows[above + column] as number) + 1);
-      if (wanted === previousLetter && word.charCodeAt(column - 2) === letter) {
-        left = Math.min(left, (rows[above - width + column - 2] as number) + 1);
+  const at = (row: number, column: number) => rows[row * width + column] as number;
+  return (candidate: string, asBeginning: boolean): boolean => {
+    for (let row = 1; row <= candidate.length; row += 1) {
+      const [letter, before] = [candidate[row - 1], candidate[row - 2]];
+      let nearest = row;
+      rows[row * width] = row;
+      for (let column = 1; column < width; column += 1) {
+        const wanted = word[column - 1];
+        const replaced = at(row - 1, column - 1) + (wanted === letter ? 0 : 1);
+        let distance = Math.min(replaced, at(row - 1, column) + 1, at(row, column - 1) + 1);
+        const isSwapped = wanted === before && word[column - 2] === letter;
+        if (isSwapped) distance = Math.min(distance, at(row - 2, column - 2) + 1);
+        rows[row * width + column] = distance;
+        nearest = Math.min(nearest, distance);
       }
-      rows[row + column] = left;
-      nearest = Math.min(nearest, left);
-    }
-    // The next row reads one cell further.
-    if (last < word.length) rows[row + last + 1] = edits + 1;
-    return nearest;
-  }
-
-  return function fits(candidate: string, asBeginning: boolean): boolean {
-    for (let depth = 1; depth <= candidate.length; depth += 1) {
-      if (addRow(candidate, depth) > edits) return false;
-      const isEnough = asBeginning || depth === candidate.length;
-      // A difference in length is at least as many edits, and no cell tells of it.
-      const isNear = Math.abs(depth - word.length) <= edits;
-      if (isEnough && isNear && (rows[depth * width + word.length] as number) <= edits) return true;
+      const isEnough = asBeginning || row === candidate.length;
+      if (isEnough && at(row, word.length) <= edits) return true;
+      // Further letters only increase the smallest distance.
+      if (nearest > edits) return false;
     }
     return false;
   };

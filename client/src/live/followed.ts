@@ -109,5 +109,5 @@ function intervalOf({ intervalMs }: FollowOptions): number | null {
 
 /** Null, which means no wait at all, is the shortest. */
 function shortest(intervals: readonly (number | null)[]): number | null {
-  return intervals.reduce((a, b) => (a === null || b === null ? null : Math.min(a, b)));
+  return Math.min(...intervals.map(Number)) || null;
 }

@@ -6,32 +6,23 @@ import { TradingGraphError } from '../errors.ts';
  */
 export function sentVariables(variables: unknown): unknown {
   if (variables === undefined) return undefined;
+  const paths = new Map<unknown, string>();
   let text: string | undefined;
   try {
-    text = JSON.stringify(variables);
+    text = JSON.stringify(variables, function (this: object, name, value: unknown) {
+      const parent = paths.get(this) ?? '';
+      const path = Array.isArray(this) ? `${parent}[${name}]` : `${parent && `${parent}.`}${name}`;
+      if (Object(value) === value) paths.set(value, path);
+      const number = value instanceof Number ? value.valueOf() : value;
+      if (typeof number === 'number' && !Number.isFinite(number)) throw unsendable(path);
+      return value;
+    });
   } catch (thrown) {
+    if (thrown instanceof TradingGraphError) throw thrown;
     throw unsendable('variables', `cannot be written as JSON: ${(thrown as Error).message}`);
   }
   if (text === undefined) throw unsendable('variables', `cannot be a ${typeof variables}`);
-  walk(variables, '');
   return JSON.parse(text);
-}
-
-function walk(given: unknown, path: string): void {
-  const value = written(given);
-  if (typeof value === 'number' && !Number.isFinite(value)) throw unsendable(path);
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, member] of Object.entries(value)) {
-    const dot = path === '' ? name : `${path}.${name}`;
-    walk(member, Array.isArray(value) ? `${path}[${name}]` : dot);
-  }
-}
-
-/** Returns the value that JSON writes: an object may have a form of its own for it. */
-function written(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if ('toJSON' in value && typeof value.toJSON === 'function') return value.toJSON();
-  return value instanceof Number ? value.valueOf() : value;
 }
 
 /** An input that cannot be sent as it is, by the path of its part. */

@@ -1,5 +1,5 @@
 import type { Result } from '../result.ts';
-import { isObject, serverError } from './failures.ts';
+import { serverError } from './failures.ts';
 
 /** The value of a text; null where the text is not JSON. */
 export function parseJson(text: string): unknown {
@@ -16,7 +16,7 @@ export function resultOf(
   requestId: string | null = null,
   retryAfter: number | null = null,
 ): Result<unknown> {
-  const { data, errors } = isObject(body) ? body : {};
+  const { data, errors }: { data?: unknown; errors?: unknown } = Object(body);
   const own = Array.isArray(errors) ? errors : [];
   return {
     data: data ?? null,

@@ -18,16 +18,13 @@ export function handshakeError(
 
 /** The reason, and why nothing else carries subscriptions either. */
 export function withObstacle(
-  { message, code, retryable, retryAfter, extensions }: TradingGraphError,
+  error: TradingGraphError,
   obstacle: Obstacle | null,
 ): TradingGraphError {
-  const status = obstacle?.status !== undefined && { status: obstacle.status };
-  return new TradingGraphError(obstacle === null ? message : `${message} ${obstacle.said}`, {
-    code,
-    retryable,
-    retryAfter,
-    extensions: { ...status, ...extensions },
-  });
+  if (obstacle === null) return error;
+  const { said, ...status } = obstacle;
+  const extensions = { ...status, ...error.extensions };
+  return new TradingGraphError(`${error.message} ${said}`, { ...error, extensions });
 }
 
 /** Why no event stream opens in place of a WebSocket. */
