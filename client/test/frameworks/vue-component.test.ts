@@ -16,7 +16,7 @@ test.skipIf(reason !== '')(
     const files = ['ten-minutes', 'frameworks'].map((guide) =>
       namedSamples(`docs/clients/${guide}.md`),
     );
-    for (const file of ['App.test.ts', 'App.vue', 'client.ts', 'ticket.ts']) {
+    for (const file of ['App.test.ts', 'App.vue', 'client.ts', 'followed.ts', 'ticket.ts']) {
       const sample = files.flatMap((named) => named.get(`src/${file}`) ?? [])[0];
       app.write(`src/${file}`, sample?.text ?? '');
     }

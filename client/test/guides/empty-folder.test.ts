@@ -85,7 +85,7 @@ function follow(page: string): string {
 function writeFiles(page: string, cwd: string, url: string, named?: readonly string[]): void {
   for (const [file, { text }] of namedSamples(page)) {
     // A test of a component is for whoever has a runner of tests.
-    if (named ? !named.includes(file) : file.includes('.test.')) continue;
+    if (named?.includes(file) === false || file.includes('.test.')) continue;
     mkdirSync(dirname(join(cwd, file)), { recursive: true });
     writeFileSync(join(cwd, file), text.replaceAll('http://127.0.0.1:4000', url));
   }
@@ -95,12 +95,6 @@ function vanilla(name: string): string {
   return `npm create --yes vite@latest my-${name} -- --template vanilla-ts --no-interactive &&
     cd my-${name} && npm install ../trading-graph/*.tgz graphql@16`;
 }
-
-const VUE = {
-  build:
-    'npm install -D vitest @testing-library/vue happy-dom && npx vitest run && npm run build',
-  more: ['src/followed.ts', 'src/fake.ts', 'src/App.test.ts'],
-};
 
 const ANGULAR = {
   build: `npm install @angular/core @angular/common @angular/compiler @angular/platform-browser rxjs &&
@@ -154,13 +148,12 @@ describe.skipIf(reason !== null)(
 
     describeWithChromium('in a browser', (executablePath) => {
       const apps = [
-        { of: 'vue', file: 'src/App.vue', build: VUE.build, more: VUE.more },
+        { of: 'vue', file: 'src/App.vue', build: 'npm run build' },
         { of: 'svelte', file: 'src/App.svelte', build: 'npm run check && npm run build' },
         { of: 'angular', file: 'src/app/app.ts', build: ANGULAR.build, main: ANGULAR.main },
         { of: 'plain', file: 'src/plain.ts', build: 'npm run build', main: "import './plain';" },
       ];
-      test.each(inFull(apps, []))('$file follows positions', async (each) => {
-        const { of, file, build, main, more = [] } = each;
+      test.each(inFull(apps, []))('$file follows positions', async ({ of, file, build, main }) => {
         const guide = 'docs/clients/frameworks.md';
         const { samples } = readPage(guide);
         const made = samples.find(({ text }) =>
@@ -169,7 +162,7 @@ describe.skipIf(reason !== null)(
         run(made?.text.trim().replaceAll('\n', ' && ') ?? vanilla(of), folder);
         const cwd = join(folder, `my-${of}`);
         writeFiles('docs/clients/ten-minutes.md', cwd, app.url, ['src/client.ts']);
-        writeFiles(guide, cwd, app.url, [file, 'src/ticket.ts', ...more]);
+        writeFiles(guide, cwd, app.url, [file, 'src/followed.ts', 'src/ticket.ts']);
         if (main !== undefined) writeFileSync(join(cwd, 'src/main.ts'), main);
         run(build, cwd);
         await using opened = await openApp(cwd, 'npm run dev');

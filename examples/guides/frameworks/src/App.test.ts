@@ -12,9 +12,10 @@ vi.mock('./client', async () => {
 });
 const { market } = made as unknown as Fake;
 
-test('an order whose answer is lost is asked about', async () => {
+test('an order whose answer is lost is asked about, also after its screen was left', async () => {
   const page = document.createElement('main');
-  createApp(App).mount(page);
+  const screen = createApp(App);
+  screen.mount(page);
   await market.move('AAPL', 103);
   await nextTick();
   expect(page.textContent).toMatch(/LIVE.*AAPL: 6/);
@@ -23,6 +24,9 @@ test('an order whose answer is lost is asked about', async () => {
   expect(page.textContent).toContain('OFFLINE');
   await market.heal();
   page.querySelector('button')?.click();
+  screen.unmount();
+  createApp(App).mount(page);
+  expect(page.textContent).toContain('placing');
   await market.lose();
   await market.accept();
   await nextTick();
