@@ -50,19 +50,21 @@ interface Dashboard {
 
 /** Live series, and those that come with a Redis, an extension or some traffic alone. */
 let series: string[];
+let scrapedText: string;
 beforeAll(async () => {
   await using app = await startTestApp();
   const token = await app.signIn();
   await app.query('{ catalog { id } }', { token });
   // Those about garbage collection are there once there was one, which scrapes bring about.
   const scraped = await eventually(async () => {
-    const { series } = await scrape(app);
+    const { series, text } = await scrape(app);
     expect(series.has('trading_graph_catalog_left_seconds')).toBe(true);
     expect([...series.keys()].some((one) => one.startsWith('nodejs_gc_'))).toBe(true);
-    return series;
+    return { series, text };
   });
+  scrapedText = scraped.text;
   series = [
-    ...scraped.keys(),
+    ...scraped.series.keys(),
     'trading_graph_redis_up',
     'trading_graph_gateway_clock_skew_seconds',
     'trading_graph_extension_faults_total{extension="",kind=""}',
@@ -161,17 +163,21 @@ describeWithPromtool('the rules', (promtool) => {
   const run = (args: string[], cwd = folder) =>
     spawnSync(promtool, args, {
       cwd,
+      input: scrapedText,
       encoding: 'utf8',
       timeout: 280_000,
       // A sixth of its time was the collection of garbage.
       env: { ...process.env, GOGC: '400' },
     });
 
-  test('are well-formed, as is the example of a scrape', () => {
-    const { status, stderr } = run(['check', 'config', 'prometheus.yml']);
-    expect(stderr).toBe('');
-    expect(status).toBe(0);
-  });
+  test.each([[['config', 'prometheus.yml']], [['metrics']]])(
+    'are well-formed, as are the example of a scrape and what is scraped: %s',
+    (what) => {
+      const { status, stderr } = run(['check', ...what]);
+      expect(stderr).toBe('');
+      expect(status).toBe(0);
+    },
+  );
 
   test('read each expression of the dashboard', () => {
     const reads = [...expressions, ...annotations].map((expr) => ({
