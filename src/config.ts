@@ -1,5 +1,4 @@
-import { contradictions } from './config/contradictions.ts';
-import { warnOfDoubts } from './config/doubts.ts';
+import { contradictions, warnOfDoubts } from './config/contradictions.ts';
 import {
   fileVariable,
   type GivenValue,

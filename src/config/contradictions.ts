@@ -79,3 +79,13 @@ function overlap(one: string, other: string): boolean {
   const everywhere = ['0.0.0.0', '::'];
   return one === other || everywhere.includes(one) || everywhere.includes(other);
 }
+
+/** Warns of values that are possible, and hardly what is meant. */
+export function warnOfDoubts({ trustedProxies }: Values): readonly string[] {
+  return trustedProxies
+    .filter((network) => network.endsWith('/0'))
+    .map(
+      (network) =>
+        `TRUSTED_PROXIES=${network} trusts everybody: a client that reaches this port chooses the address that its limits are counted for`,
+    );
+}

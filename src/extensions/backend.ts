@@ -5,12 +5,12 @@ import { observed, runInExtension } from '../../lib/extension-code.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { promised } from '../../lib/maybe-promise.ts';
 import { memo } from '../../lib/memo.ts';
+import { InputError } from '../domain/input-error.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { failure } from '../gateway/judge.ts';
 import { SerializedJson } from '../gateway/request-templates.ts';
 import { createJudgement } from './backend-judgement.ts';
-import { checkRequest } from './backend-request.ts';
 import { fault, shown } from './faults.ts';
 import type {
   Backend,
@@ -26,6 +26,7 @@ import { handedOut, ResolverContext } from './resolver-context.ts';
 
 const MAX_KEYS = 100;
 const KEY = 'idempotency-key';
+const KEYS = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
 /** The calls of one backend, as resolvers make them. */
 export function createBackend(
@@ -195,4 +196,29 @@ function writtenBody(body: unknown): SerializedJson {
   const text: unknown = JSON.stringify(body);
   if (typeof text !== 'string') throw fault(`a body is nothing in JSON (it is ${shown(body)})`);
   return new SerializedJson(text);
+}
+
+/** Checks what a resolver asks of a backend: an object in place of a string would be sent as `[object Object]`. */
+function checkRequest(
+  name: string,
+  template: string | undefined,
+  { path = {}, query = {}, idempotencyKey }: WriteRequest,
+): void {
+  if (template === undefined) throw fault(`${name} is no operation of its backend`);
+  for (const [option, values] of Object.entries({ path, query })) {
+    if (!isObject(values)) throw fault(`${option} of ${name} must be an object of strings`);
+    const segments = option === 'path' ? (template.match(/(?<=\{)\w+(?=\})/g) ?? []) : [];
+    for (const each of new Set([...segments, ...Object.keys(values)])) {
+      const value = values[each];
+      if (typeof value === 'string') continue;
+      throw fault(`${option}.${each} of ${name} must be a string (it is ${shown(value)})`);
+    }
+  }
+  if (idempotencyKey === undefined) return;
+  if (typeof idempotencyKey !== 'string') {
+    throw fault(`idempotencyKey of ${name} must be a string (it is ${shown(idempotencyKey)})`);
+  }
+  if (!KEYS.test(idempotencyKey)) {
+    throw new InputError('idempotencyKey', 'A key has 1 to 255 printable characters of ASCII.');
+  }
 }
