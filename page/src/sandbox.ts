@@ -28,6 +28,13 @@ export interface Fault {
   readonly forMs?: number;
 }
 
+/** Each of them is seen: the phones show something else over REST than over the graph. */
+export const PRESETS: readonly (readonly [name: string, seconds: number, fault: Fault])[] = [
+  ['Gateway down', 10, { operation: '*', kind: 'reset-before' }],
+  ['Session fails', 20, { operation: 'getSession', kind: 'status', status: 503 }],
+  ['Prices are garbage', 15, { operation: 'getOpenPositions', kind: 'garbage' }],
+];
+
 /** Whether this browser may use the sandbox's controls, which the server says with the page: it has to run on the same machine. */
 export const HAS_CONTROLS = !document.documentElement.hasAttribute('data-recorded');
 

@@ -3,7 +3,7 @@ import { find, h, setText } from '../dom.ts';
 import { pause } from '../network.ts';
 import { onClick } from '../on-click.ts';
 import { bearer, GATEWAY } from '../start-screen.ts';
-import { ordersSent } from './order.ts';
+import { ordersSent, wordsOfTap } from './order.ts';
 
 const POSITIONS = `${GATEWAY}/trading/positions`;
 const SYMBOL = 'AAPL';
@@ -79,8 +79,7 @@ async function buyOverGraph(app: App, send: typeof fetch): Promise<string> {
   const form = { symbol: SYMBOL, side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
   const outcome = await phone.orders.ticket().place(form);
   phone.dispose();
-  const isReplayed = 'replayed' in outcome && outcome.replayed;
-  return isReplayed ? `${outcome.status}, replayed` : outcome.status;
+  return wordsOfTap(outcome);
 }
 
 /** The open positions in the symbol, as the gateway itself tells them. */

@@ -9,7 +9,7 @@ import { LOCAL, PHONE, pause, type Receipt } from '../network.ts';
 import { attempt, onClick } from '../on-click.ts';
 import { Phone } from '../phone.ts';
 import { comparison } from '../recorded-run.ts';
-import { HAS_CONTROLS, ServerUnavailable, sandbox } from '../sandbox.ts';
+import { HAS_CONTROLS, PRESETS, ServerUnavailable, sandbox } from '../sandbox.ts';
 import { endOf, fetchFromGateway, fetchFromGraph, type Visit, type Way } from '../start-screen.ts';
 import { drawWaterfall } from '../waterfall.ts';
 
@@ -126,7 +126,10 @@ console.log(data, errors);`,
   }
 
   async function nameFaults(): Promise<void> {
-    const names = (await sandbox.faults()).map(({ operation, kind }) => `${operation} ${kind}`);
+    const names = (await sandbox.faults()).map(({ operation, kind }) => {
+      const tapped = PRESETS.find(([, , of]) => of.operation === operation && of.kind === kind);
+      return tapped?.[0] ?? `${operation} ${kind}`;
+    });
     if (names.length > 0) others = ` Set by another visitor: ${NAMES.format(names)}.`;
     tell();
   }

@@ -84,8 +84,7 @@ async function placeOnce(app: App, box: OrderBox, { symbol, side, units }: Form)
   const outcome = await ticket.place(input, { onProgress: turn.step });
   const tookMs = performance.now() - startedAt;
   const sent = await countSince(app, turn, before);
-  const details: Details = [['Answered after', formatMs(tookMs)], ...sent];
-  turn.show(shownOf(app, idempotencyKey, outcome, details));
+  turn.show(shownOf(app, idempotencyKey, outcome, [['Answered after', formatMs(tookMs)], ...sent]));
 }
 
 /** Two requests of one key at the same time, as two taps are that a front end does not hold back. */
@@ -108,7 +107,7 @@ async function placeTwice(app: App, box: OrderBox, { symbol, side, units }: Form
   turn.show(count === undefined ? shown : { ...shown, title: `Two taps, ${orders}` });
 }
 
-function wordsOfTap(outcome: Answer): string {
+export function wordsOfTap(outcome: Answer): string {
   return 'replayed' in outcome && outcome.replayed ? `${outcome.status}, replayed` : outcome.status;
 }
 

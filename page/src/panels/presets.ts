@@ -2,17 +2,9 @@ import { announce } from '../announce.ts';
 import { find, h, setText } from '../dom.ts';
 import { pause } from '../network.ts';
 import { onClick } from '../on-click.ts';
-import { type Fault, sandbox } from '../sandbox.ts';
+import { PRESETS, sandbox } from '../sandbox.ts';
 import type { OneScreen } from './one-screen.ts';
 
-type Preset = readonly [name: string, seconds: number, fault: Omit<Fault, 'forMs'>];
-
-/** Each of them is seen: the phones show something else over REST than over the graph. */
-const PRESETS: readonly Preset[] = [
-  ['Gateway down', 10, { operation: '*', kind: 'reset-before' }],
-  ['Session fails', 20, { operation: 'getSession', kind: 'status', status: 503 }],
-  ['Prices are garbage', 15, { operation: 'getOpenPositions', kind: 'garbage' }],
-];
 const LOOK_MS = 250;
 
 /** Troubles of one tap, each of which ends by itself, and is told by the phones. Returns what ends them all. */
@@ -20,7 +12,7 @@ export function startPresets(screen: OneScreen, show: () => Promise<void>): () =
   let rounds = 0;
   find('presets', HTMLElement).append(...PRESETS.map(button));
 
-  function button([name, seconds, fault]: Preset): HTMLElement {
+  function button([name, seconds, fault]: (typeof PRESETS)[number]): HTMLElement {
     const idle = `for ${seconds} s`;
     const left = h('small', {}, idle);
     const element = h('button', { type: 'button' }, h('b', {}, name), left);

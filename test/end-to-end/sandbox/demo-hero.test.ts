@@ -139,7 +139,7 @@ describeInBrowser('the two phones', (browser) => {
       );
     });
     const words =
-      /^REST shows 0 of 5 parts; the graph shows 4 of 5 parts, no payout, prices of \d\d:\d\d:\d\d\./;
+      /^REST shows 0 of 5 parts; the graph shows 4 of 5 parts, no payout, prices of \d\d:\d\d:\d\d\. Set by another visitor: Gateway down\.$/;
     await reads('screen-verdict', words);
     await reads('announcer', words);
     expect(await part('rest', 'Orders').innerText()).toMatch(/blank: session: 502/);
