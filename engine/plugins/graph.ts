@@ -18,7 +18,7 @@ import {
 } from '../operation/refusal.ts';
 import { mayBeMutation, type TransportContext } from '../operation/transport-context.ts';
 import { createErrorBoundary } from './error-boundary.ts';
-import { createHttpHooks } from './http-hooks.ts';
+import { createHttpHooks, type HttpAnswer } from './http-hooks.ts';
 import type { OpenPlugins } from './open-plugins.ts';
 import { type ServicePlugin, servicePlugins } from './pipeline.ts';
 import { admittedView, GRAPH, type OpenedOperation, PluginView, REQUEST } from './plugin-view.ts';
@@ -134,12 +134,20 @@ export function createGraph(parts: GraphParts) {
     }
   }
 
+  function answer(caller: RequestCaller, transport: TransportContext): MaybePromise<HttpAnswer> {
+    return chain<OpenedOperation | Refusal, HttpAnswer>(open(caller, transport), (opened) => {
+      if (opened.kind === 'refusal') return { operation: null, outcome: opened, response: null };
+      const { operation } = opened;
+      return chain(opened.start(), (outcome) => ({ operation, outcome, response: null }));
+    });
+  }
+
   return {
     schema,
     codes,
     open,
     yoga,
-    /** Runs other people's hooks of yoga's HTTP around a request; null where no plugin has one. */
-    withHttpHooks: plugins.ofHttp.length > 0 ? httpHooks.around(yoga) : null,
+    /** Answers a request over HTTP; around it run the hooks of yoga's HTTP that other people's plugins have. */
+    answer: plugins.ofHttp.length > 0 ? httpHooks.around(yoga) : answer,
   };
 }

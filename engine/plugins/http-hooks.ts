@@ -2,6 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import type { RequestCaller } from '../../lib/caller.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { Operation } from '../admission/operation.ts';
 import { isRefusal, OF_REQUEST, type Refusal } from '../operation/refusal.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
 import type { PluginErrorBoundary } from './error-boundary.ts';
@@ -9,6 +10,13 @@ import { type OpenedOperation, PluginView, REQUEST } from './plugin-view.ts';
 
 /** The result or the refusal that a response stands for, and the events of a subscription. */
 type Settled = ExecutionResult | Refusal | AsyncIterable<ExecutionResult>;
+
+/** What a request over HTTP is answered with: a response of a plugin's own, or an outcome, and the response that hooks have made of it. */
+export type HttpAnswer = { readonly operation: Operation | null } & (
+  | { readonly outcome: object; readonly response: Response | null }
+  | { readonly outcome: undefined; readonly response: Response }
+);
+
 type Open = (
   caller: RequestCaller,
   transport: TransportContext,
@@ -69,10 +77,9 @@ export function createHttpHooks(pluginErrors: PluginErrorBoundary, open: Open) {
   return {
     first,
     last,
-    /** There is no outcome of a response that a plugin, or yoga, made by itself, and no operation where nothing was admitted. */
     around:
       (yoga: Pick<YogaServerInstance<object, object>, 'fetch'>) =>
-      async (caller: RequestCaller, transport: TransportContext) => {
+      async (caller: RequestCaller, transport: TransportContext): Promise<HttpAnswer> => {
         const view = new PluginView(caller, transport);
         const fetch = async () => yoga.fetch(view.request as Request, view);
         const response = await fetch().catch((error: unknown) => {
@@ -85,7 +92,7 @@ export function createHttpHooks(pluginErrors: PluginErrorBoundary, open: Open) {
         const { operation } = view[REQUEST];
         if (operation !== null && outcome !== undefined && Symbol.asyncIterator in outcome)
           pluginErrors.contain(operation, outcome);
-        return { response, outcome, operation };
+        return { operation, outcome, response };
       },
   };
 }

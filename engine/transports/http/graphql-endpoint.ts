@@ -7,6 +7,7 @@ import { requestError } from '../../operation/request-error.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import type { OperationEvents } from '../../operation/result-sink.ts';
 import type { TransportContext } from '../../operation/transport-context.ts';
+import type { HttpAnswer } from '../../plugins/http-hooks.ts';
 import type { AuthCookie } from '../requests/auth-cookie.ts';
 import { isOfUser } from '../requests/bearer.ts';
 import { endRequestTrace, requestTrace } from '../requests/request-trace.ts';
@@ -30,8 +31,6 @@ import {
 import { readParams } from './params.ts';
 import type { HttpReply } from './reply.ts';
 import { sendAnswer, sendRefusal } from './send-result.ts';
-
-type HookedAnswer = Awaited<ReturnType<NonNullable<ServerSettings['graph']['withHttpHooks']>>>;
 
 /** `/graphql` over HTTP: reads the request, has it answered, sends the answer. What it rejects with is an internal error. */
 export function createGraphQLEndpoint(
@@ -89,17 +88,25 @@ export function createGraphQLEndpoint(
       reportsEnd: undefined,
       toRequest: () => toFetchRequest(request, body, asked),
     };
-    if (graph.withHttpHooks !== null) {
-      return graph
-        .withHttpHooks(reply.caller, transport)
-        .then((answered) => sendHooked(reply, answered, accepted));
+    return chain(graph.answer(reply.caller, transport), (answer) => send(reply, answer, accepted));
+  }
+
+  /** Sends an answer with what hooks of HTTP have added to it. */
+  function send(
+    reply: HttpReply,
+    { operation, outcome, response }: HttpAnswer,
+    accepted: Accepted,
+  ): MaybePromise<void> {
+    if (operation !== null) reply.setAll(operation.headers);
+    for (const [name, value] of response?.headers ?? []) {
+      if (APPENDED_HEADERS.has(name)) reply.add(name, value);
+      else if (!RESERVED_HEADERS.has(name)) reply.set(name, value);
     }
-    return chain(graph.open(reply.caller, transport), (opened) => {
-      if (opened.kind === 'refusal') return sendRefusal(reply, opened, single);
-      const { operation } = opened;
-      reply.setAll(operation.headers);
-      return chain(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, accepted));
-    });
+    if (outcome !== undefined) return sendOutcome(reply, outcome, operation, accepted);
+    // A response of a plugin's own has no events in it.
+    operation?.events?.leave();
+    reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
+    return response.arrayBuffer().then((body) => reply.send(response.status, Buffer.from(body)));
   }
 
   /** `operation` is null for an outcome of a plugin's own. */
@@ -141,24 +148,6 @@ export function createGraphQLEndpoint(
     } finally {
       lasting.delete(stream);
     }
-  }
-
-  /** Sends an answer with what hooks of HTTP have added to it. */
-  async function sendHooked(
-    reply: HttpReply,
-    { response, outcome, operation }: HookedAnswer,
-    accepted: Accepted,
-  ): Promise<void> {
-    if (operation !== null) reply.setAll(operation.headers);
-    for (const [name, value] of response.headers) {
-      if (APPENDED_HEADERS.has(name)) reply.add(name, value);
-      else if (!RESERVED_HEADERS.has(name)) reply.set(name, value);
-    }
-    if (outcome !== undefined) return sendOutcome(reply, outcome, operation, accepted);
-    // A response of a plugin's own has no events in it.
-    operation?.events?.leave();
-    reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
-    return reply.send(response.status, Buffer.from(await response.arrayBuffer()));
   }
 
   /** Answers a request that is refused before there is an operation. */
