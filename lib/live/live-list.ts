@@ -113,8 +113,7 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     const sinceMs = known?.sentAtMs ?? this.#startedAtMs;
     const dueMs = Math.max(sinceMs + this.#intervalMs, this.#retry.untilMs);
     if (dueMs <= clock.now()) this.#turn.soon();
-    else if (this.#retry.failures > 0) this.#turn.backOff(dueMs, this.#retry.askedUntilMs);
-    else this.#turn.at(dueMs);
+    else this.#turn.at(dueMs, this.#retry.failures > 0 ? this.#retry.askedUntilMs : dueMs);
   }
 
   get #intervalMs(): number {
@@ -182,7 +181,7 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     if (this.tokens.isEmpty) return;
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
     const isDue = kind === 'refused' || this.#isOutdated || this.tokens.hasUnproved;
-    if (kind === 'failed') this.#turn.backOff(this.#retry.untilMs, this.#retry.askedUntilMs);
+    if (kind === 'failed') this.#turn.at(this.#retry.untilMs, this.#retry.askedUntilMs);
     else if (isDue) this.#turn.soon();
     else {
       // Jitter: a random phase keeps lists that began together from polling together.

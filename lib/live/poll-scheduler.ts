@@ -132,16 +132,13 @@ export function createPollScheduler(
           demandOf(1000 / intervalMs);
           plan(slotNear(sinceMs + intervalMs * stretch(), intervalMs), steady);
         },
-        /** Plans a poll at an exact time. */
-        at(dueMs: number): void {
+        /** Plans a poll at an exact time: for one that backs off sooner where its backend is back, though not before `soonestMs`. */
+        at(dueMs: number, soonestMs = dueMs): void {
           demandOf(0);
           plan(dueMs, steady);
-        },
-        /** The same for one that failed: sooner where its backend is back, yet not within the pause that it has asked for. */
-        backOff(dueMs: number, askedUntilMs: number): void {
-          this.at(dueMs);
+          if (soonestMs >= dueMs) return;
           backingOff.set(poll, (nowMs, spreadMs) =>
-            plan(Math.min(dueMs, Math.max(nowMs, askedUntilMs) + spreadMs), steady),
+            plan(Math.min(dueMs, Math.max(nowMs, soonestMs) + spreadMs), steady),
           );
         },
         /** Plans a poll as soon as the ceiling allows, in a queue apart from the steady ones, where it keeps its place. */
