@@ -249,9 +249,8 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     if (isUnknown) this.#leaveOlder();
     this.#error = cause;
     // A token is asked for anew once: the server ends an event stream in this way when its token expires.
-    const mayRenew = error === null && !this.#isRenewing;
+    this.#isOver = cause !== null && !isUnknown && isFinal(cause, !this.#isRenewing);
     this.#isRenewing = true;
-    this.#isOver = cause !== null && !isUnknown && isFinal(cause, mayRenew);
     if (this.#isOver) this.#settle();
     else this.#retryLater(cause?.retryAfter ?? null);
   }

@@ -43,7 +43,7 @@ export class Subscriptions {
   #isBlocked: boolean;
   #recalling: Promise<void> | null = null;
   /** Whether the storage says that WebSockets are blocked, or the platform prefers streams, and none has opened since. */
-  #isRemembered = false;
+  #isRemembered: boolean;
   #isProbing = false;
   /** Whether an event stream has opened since sockets began to fail, and whether the handshake of now began after it. */
   #canStream = false;
