@@ -20,6 +20,7 @@ import { isEventStream, resumedEvents } from './resumed-events.js';
  * @param {{ post: Post, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerBar, EventStreamReader: import('./resumed-events.js').EventStreamReader }} parts
  */
 export function createFetcher({ post, confirmedFields, signIn, answers, EventStreamReader }) {
+  const line = new Line();
   /**
    * @param {Operation} operation
    * @param {FetcherOptions} [options]
@@ -31,6 +32,7 @@ export function createFetcher({ post, confirmedFields, signIn, answers, EventStr
     const account = () => accountOf(post, signIn, options);
     const asked = { query, operationName: chosen ?? null, ...(variables && { variables }) };
     if (!(await isConfirmed(asked, confirmedFields, account))) return failure('It was not sent.');
+    if (isIntrospection) await line.isFree();
     const startedMs = performance.now();
     const report = (
       /** @type {Pick<Answer, 'status' | 'statusText' | 'bytes' | 'requestId' | 'result'>} */ answer,
@@ -48,14 +50,14 @@ export function createFetcher({ post, confirmedFields, signIn, answers, EventStr
         const body = JSON.stringify({ query, variables: given, operationName: chosen });
         return post(headers, body, signal);
       };
-      const line = new AbortController();
-      const response = await connect(line.signal, null);
+      const stop = new AbortController();
+      const response = await line.busyWith(connect(stop.signal, null));
       // Nothing else may be sent twice.
       const subscription = new RegExp(`\\bsubscription\\s*(${name}\\b|[{@(])`);
       if (isEventStream(response) && subscription.test(query.replaceAll(/#.*/g, ''))) {
         const log = answers.openStream(name);
         const onResult = reportRefusal.bind(null, signIn, headers);
-        return resumedEvents({ response, line, connect, log, onResult, EventStreamReader });
+        return resumedEvents({ response, line: stop, connect, log, onResult, EventStreamReader });
       }
       const { status, statusText } = response;
       const requestId = response.headers.get('x-request-id');
@@ -65,7 +67,7 @@ export function createFetcher({ post, confirmedFields, signIn, answers, EventStr
         report({ status, statusText, bytes, requestId, result });
       };
       if (isEventStream(response)) return deferredParts(response, new EventStreamReader(), onWhole);
-      const bytes = await response.arrayBuffer();
+      const bytes = await line.busyWith(response.arrayBuffer());
       const result = resultOf(bytes, response);
       await onWhole(result, bytes.byteLength);
       return result;
@@ -74,6 +76,33 @@ export function createFetcher({ post, confirmedFields, signIn, answers, EventStr
       return report({ status: null, statusText: '', bytes: 0, requestId: null, result });
     }
   };
+}
+
+const MAX_WAIT_MS = 2_000;
+
+/** @param {number} ms */
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The connection to the server. On a slow one the schema, and the help that follows it, would keep the first query waiting. */
+class Line {
+  /** @type {Promise<unknown>} */
+  #last = Promise.resolve();
+
+  /**
+   * @template Result
+   * @param {Promise<Result>} answer
+   */
+  busyWith(answer) {
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+
+  /** A quarter of the time that the page took to come, and until what was asked for meanwhile has an answer. */
+  async isFree() {
+    await pause(Math.min(performance.now() / 4, MAX_WAIT_MS));
+    // The schema comes also where an answer does not.
+    await Promise.race([this.#last, pause(MAX_WAIT_MS)]);
+  }
 }
 
 /**
