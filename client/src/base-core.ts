@@ -7,10 +7,11 @@ import type { TradingGraphError } from './errors.ts';
 import { retryDelay } from './request/answers.ts';
 import { backoffMs } from './request/backoff.ts';
 import { type Exchanger, exchange } from './request/exchange.ts';
+import { signedOutError } from './request/failures.ts';
 import { neverLeft } from './request/never-left.ts';
 import { pause } from './request/pause.ts';
 import { Requests } from './request/requests.ts';
-import { type TokenSource, Tokens } from './request/tokens.ts';
+import { ONE_USER, type TokenSource, Tokens } from './request/tokens.ts';
 import { untilAborted } from './request/until-aborted.ts';
 import { endpointOf, routedUrl, routeHint } from './route.ts';
 import type { SignIn } from './sign-in.ts';
@@ -62,6 +63,8 @@ export function createBaseCore(
   const { memory = { hint: null, seeking: Promise.resolve() } } = options;
   const tasks: (() => void)[] = [];
   let isDisposed = false;
+  /** Why nothing is followed any more, once a server has met a second user: whose rows they are nobody could say. */
+  let several: TradingGraphError | null = null;
   /** The login of which the app's word was taken last; undefined before the first token. */
   let held: string | null | undefined;
   /** The sign-in of which the server has not said whose it is, though it was asked. */
@@ -75,7 +78,11 @@ export function createBaseCore(
   const accounts: Accounts = new Accounts({
     ...options,
     ask: askAccount,
-    onChange: () => subscriptions.restart(),
+    onChange() {
+      if (tokens.areOfSeveral) several = signedOutError(ONE_USER);
+      if (several) subscriptions.endAll(several);
+      else subscriptions.restart();
+    },
     onLogin(login) {
       doubts = 0;
       if (route) findHint(login);
@@ -196,7 +203,11 @@ export function createBaseCore(
   return {
     request: (operation, variables, own) => requests.request(operation, variables, own),
     retrying: requests.retrying.followed,
-    subscribe: (operation, variables, sink) => subscriptions.subscribe(operation, variables, sink),
+    subscribe(operation, variables, sink) {
+      if (several === null) return subscriptions.subscribe(operation, variables, sink);
+      sink.ended(several);
+      return () => {};
+    },
     account,
     onAccountChange: (listener) => accounts.onChange(listener),
     get login() {

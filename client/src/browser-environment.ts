@@ -5,11 +5,25 @@ import { isOnline, requestEnvironment } from './request-environment.ts';
 export function browserEnvironment(): Environment {
   return {
     ...requestEnvironment(),
-    WebSocket: typeof globalThis.WebSocket === 'function' ? globalThis.WebSocket : null,
+    WebSocket: hasSockets() ? globalThis.WebSocket : null,
     randomId,
     ...(typeof location !== 'undefined' && { maxStreams }),
     lifecycle: pageLifecycle(),
   };
+}
+
+/**
+ * Angular's server puts another `Event` in the platform's place, for which the sockets of Node throw where nobody can catch it:
+ * that of a signal, which it leaves alone, throws here as well.
+ */
+function hasSockets(): boolean {
+  if (typeof globalThis.WebSocket !== 'function') return false;
+  if (typeof window !== 'undefined') return true;
+  try {
+    return new AbortController().signal.dispatchEvent(new Event('open'));
+  } catch {
+    return false;
+  }
 }
 
 /** Over HTTP/1.1 a browser has six connections to a server, and a stream takes one; a later version has one for all. */

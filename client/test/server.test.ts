@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { eventually } from '../../test/support/eventually.ts';
 import { ownApp } from '../../test/support/shared-app.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { OwnEnvironment } from '../src/environment.ts';
+import type { PositionsState } from '../src/index.ts';
 import type { OrderInput } from '../src/orders/order-input.ts';
 import type { TicketOptions } from '../src/orders/ticket.ts';
 import { forRequest } from '../src/server.ts';
@@ -205,6 +207,76 @@ test('a framework that renders later is told by what it has thrown, which is not
   const client = forRequest(null, { url: url(), environment });
   await expect(client.query(WHO)).rejects.toBe(dynamic);
   expect(asked).toBe(1);
+});
+
+/** What listeners of a client are told, each within the request of its user. */
+function followers({ client, request }: ReturnType<typeof moduleClient>) {
+  const follow = (user: number) => {
+    const told: PositionsState[] = [];
+    request.run(tokens[user] ?? '', () => client.positions((state) => told.push(state)));
+    return told;
+  };
+  /** Those of the user's own, whose positions have ids like no other's. */
+  const ids = (told: readonly PositionsState[]) =>
+    new Set(told.flatMap(({ positions }) => positions?.map(({ id }) => id) ?? []));
+  return { follow, ids };
+}
+
+test('a list that one user follows is told to no other, and ends in words when a second one comes', async () => {
+  const list = '{ positions { id } }';
+  const asked = await forRequest(tokens[0] ?? '', { url: url() }).query<{
+    positions: { id: string }[];
+  }>(list);
+  const own = new Set(asked.data?.positions.map(({ id }) => id));
+  for (const comes of ['to follow', 'to ask']) {
+    const made = moduleClient();
+    const { follow, ids } = followers(made);
+    const [first, again] = [follow(0), follow(0)];
+    for (const told of [first, again])
+      await eventually(() => expect(told.at(-1)?.status).toBe('LIVE'));
+    const other = comes === 'to follow' ? follow(1) : [];
+    if (comes === 'to ask') {
+      const { data } = await made.request.run(tokens[1] ?? '', () => made.client.query<Who>(WHO));
+      expect(data?.session?.login).toBe(logins[1]);
+    }
+    const late = await eventually(() => {
+      expect(first.at(-1)?.error?.message).toContain('forRequest');
+      return follow(1);
+    });
+    for (const told of [first, again, late, ...(comes === 'to follow' ? [other] : [])]) {
+      await eventually(() => expect(told.at(-1)?.error?.message).toContain('isServer: false'));
+      expect(told.at(-1)).toMatchObject({ status: 'OFFLINE', positions: null });
+    }
+    expect([ids(first), ids(again)]).toEqual([own, own]);
+    expect([...ids(other), ...ids(late)]).toEqual([]);
+  }
+});
+
+test('a program of one user follows on, whatever tokens it gives', async () => {
+  const email = USERS[0];
+  let given = 0;
+  const token = () => {
+    given += 1;
+    return app.sandbox.token({ email, expiresInSeconds: 1_000 + given });
+  };
+  const { client } = moduleClient({ token });
+  const told: PositionsState[] = [];
+  client.positions((state) => told.push(state));
+  await eventually(() => expect(told.at(-1)?.status).toBe('LIVE'));
+  expect((await client.query<Who>(WHO)).data?.session?.login).toBe(logins[0]);
+  const again: PositionsState[] = [];
+  client.positions((state) => again.push(state));
+  await eventually(() => expect(again.at(-1)?.status).toBe('LIVE'));
+  expect(given).toBeGreaterThan(2);
+  expect(told.at(-1)?.error).toBeNull();
+});
+
+test('a platform with another Event than its sockets’ has none, and follows by a stream', async () => {
+  vi.stubGlobal('Event', class {});
+  const { client } = moduleClient({ token: () => tokens[0] ?? '' });
+  const told: PositionsState[] = [];
+  client.positions((state) => told.push(state));
+  await eventually(() => expect(told.at(-1)?.status).toBe('LIVE'));
 });
 
 test('what is live is refused in words, and what a page of a signed-out user asks has an answer', async () => {

@@ -26,6 +26,8 @@ interface Listening<State> {
   readonly listener: (state: State) => void;
   readonly intervalMs: number | null;
   told: State | null;
+  /** Whether the feed is known to be of the listener's own user; undefined while that is asked. */
+  isOwn: boolean | undefined;
 }
 
 const MAX_INTERVAL_MS = 15_000;
@@ -67,9 +69,24 @@ export function createFollowed<
 
   function tell(each: Listening<State>): void {
     const { state } = feed;
-    if (!listening.has(each) || each.told === state) return;
+    if (each.isOwn === false) ask(each);
+    if (!listening.has(each) || each.told === state || !each.isOwn) return;
     each.told = state;
     callApp(environment, () => each.listener(state));
+  }
+
+  /** Where several users meet, the answer ends the feed before anything is told. */
+  function ask(each: Listening<State>): void {
+    each.isOwn = undefined;
+    core.account().then(
+      () => {
+        each.isOwn = true;
+        tell(each);
+      },
+      () => {
+        each.isOwn = false;
+      },
+    );
   }
 
   // The subscription ends a macrotask later, so that a view that is mounted, unmounted and mounted again keeps it.
@@ -85,7 +102,12 @@ export function createFollowed<
   }
 
   function listen(listener: (state: State) => void, options: FollowOptions = {}): () => void {
-    const each: Listening<State> = { listener, intervalMs: intervalOf(options), told: null };
+    // On a server a feed that has begun may be another user's.
+    const isOwn =
+      !environment.isServer ||
+      isDisposed ||
+      (feed.isEmpty && listening.size === 0 && cancelSettling === null);
+    const each: Listening<State> = { listener, intervalMs: intervalOf(options), told: null, isOwn };
     listening.add(each);
     void Promise.resolve().then(() => {
       tell(each);

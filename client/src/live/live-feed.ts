@@ -65,6 +65,10 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     return this.#age.ms(this.#isFollowing);
   }
 
+  get isEmpty(): boolean {
+    return this.#folded === null && this.#restored === null;
+  }
+
   /** The same object until something changes. */
   get state(): State {
     return this.#state;
@@ -120,6 +124,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   }
 
   dispose(error: TradingGraphError): void {
+    if (this.#core.environment.isServer) this.#folded = null;
     this.#error = error;
     this.pause();
     this.#publish();

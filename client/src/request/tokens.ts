@@ -28,7 +28,9 @@ const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
 const SILENT =
   '`token` has not answered in 30 s: what it asks of this client has to be `anonymous`.';
-const ONE_USER = 'A client is for one user: on a server make one for each request by `forRequest`.';
+/** Said where a client on a server meets a second user. */
+export const ONE_USER: string =
+  'A client is for one user: on a server make one for each request by `forRequest`; a program of one user sets `environment: { isServer: false }`.';
 const NO_TEXT = '`token` gives something else than a text.';
 
 /**
@@ -36,6 +38,7 @@ const NO_TEXT = '`token` gives something else than a text.';
  */
 export class Tokens {
   readonly #options: TokensOptions;
+  readonly #source: TokenSource;
   #asking: Asking | null = null;
   /** Aborted by the next question, so that nobody waits for the answer to a former one. */
   #question = new AbortController();
@@ -48,26 +51,34 @@ export class Tokens {
   #isDisposed = false;
   /** The renewals of callers on a server, by the token that was refused, whose owner alone can have had it. */
   #renewals = new Map<string, Promise<string>>();
-  /** The token that a caller on a server was given last; null once it was said that they are several users'. */
+  /** The token that was given last on a server; null once it was said that they are several users'. */
   #given: string | null | undefined;
 
   constructor(options: TokensOptions) {
     this.#options = options;
+    const { source, environment } = options;
+    this.#source = environment.isServer ? (asked) => this.#compared(asked) : source;
   }
 
   /** The same, but where the process may serve other users too: there no answer to one request is another's. */
   forCaller(): Tokens {
     if (!this.#options.environment.isServer) return this;
-    const source: TokenSource = async (options) => {
-      const token = await this.#options.source(options);
-      const isOther = this.#given != null && token !== this.#given && !options.force;
-      if (isOther) console.warn(ONE_USER);
-      if (this.#given !== null) this.#given = isOther ? null : (token ?? undefined);
-      return token;
-    };
-    const own = new Tokens({ ...this.#options, source });
+    const own = new Tokens({ ...this.#options, source: this.#source });
     own.#renewals = this.#renewals;
     return own;
+  }
+
+  /** Whether a server has given tokens that may be several users'. */
+  get areOfSeveral(): boolean {
+    return this.#given === null;
+  }
+
+  async #compared(asked: Parameters<TokenSource>[0]) {
+    const token = await this.#options.source(asked);
+    const isOther = this.#given != null && token !== this.#given && !asked.force;
+    if (isOther) console.warn(ONE_USER);
+    if (this.#given !== null) this.#given = isOther ? null : (token ?? undefined);
+    return token;
   }
 
   /** The token to send. Rejects with `SIGNED_OUT`, or with a retryable error where the app could not say. */
@@ -193,9 +204,9 @@ export class Tokens {
 
   /** An app that never answers would block everything that waits for a token. */
   #call(force: boolean, overtaken: AbortSignal): Promise<string | null | undefined> {
-    const { source, environment } = this.#options;
+    const { environment } = this.#options;
     // A request of the app's that asks for a token here joins the question, and asks none of its own.
-    const asking = Promise.resolve().then(() => source({ force }));
+    const asking = Promise.resolve().then(() => this.#source({ force }));
     return withinTime(environment, DEADLINE_MS, overtaken, ({ signal }) =>
       untilAborted(asking, signal, () => networkError(SILENT)),
     );

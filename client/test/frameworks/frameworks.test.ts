@@ -64,6 +64,9 @@ const seen = async () =>
     /^trading_graph_(http_requests_total|sockets\b).* \d+$/gm,
   );
 
+/** How many requests it has answered well. */
+const requests = async () => Number((await seen())?.[0]?.split(' ')[1]);
+
 /** Two users, and two visitors whom no token makes one. */
 async function visitors() {
   const emails = ['demo@example.com', 'pro@example.com'];
@@ -185,6 +188,17 @@ for (const { framework, packages, reason } of suites) {
         expect((await ask('live', { token: null })).text).toContain('<h1');
       expect(await seen()).toEqual(before);
     });
+
+    const { eager } = framework;
+    if (eager !== undefined)
+      test('one that follows it while it is rendered ends nothing, and has a stream where sockets would', async () => {
+        // Beside the sign-in and whose the token is.
+        const streamsToo = (await requests()) + 5;
+        await eventually(async () => {
+          await ask(eager, { token: null });
+          expect(await requests()).toBeGreaterThan(streamsToo);
+        });
+      });
 
     test('nothing was thrown that nobody caught', () => {
       expect(server.err + server.out).not.toContain('UNCAUGHT');

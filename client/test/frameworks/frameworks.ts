@@ -20,6 +20,8 @@ export interface Framework {
   live(printed: Printed): Files;
   /** How a client at a module's level asks for the token of the request that is answered; left out where the framework does not tell it. */
   readonly token?: { readonly imports: string; readonly value: string };
+  /** The path of a page that follows what is live where it is rendered, as no guide does. */
+  readonly eager?: string;
   /** The path of a page that reads no cookie, so that the framework tries to render it once, when it builds. */
   readonly prerendered?: string;
   readonly build: readonly [script: string, ...args: readonly string[]];
@@ -153,10 +155,12 @@ const angular: Framework = {
       'src/app/app.routes.ts',
       `import { HomePage } from './home-page';
 import { HomePage as LatePage } from './late/home-page';
+import { App as EagerPage } from './eager/app';
 import { App as LivePage } from './live/app';
 export const routes = [
   { path: '', component: HomePage },
   { path: 'late', component: LatePage },
+  { path: 'eager', component: EagerPage },
   { path: 'live', component: LivePage },
 ];
 `,
@@ -169,8 +173,13 @@ export const routes = [
   }),
   live: (printed) => ({
     'src/app/live/app.ts': printed('src/app/app.ts'),
+    'src/app/eager/app.ts': printed('src/app/app.ts').replace(
+      /afterNextRender\(\(\) => void (.*)\);/,
+      '$1;',
+    ),
     'src/app/client.ts': printed('src/client.ts'),
   }),
+  eager: 'eager',
   build: ['@angular/cli/bin/ng.js', 'build'],
   serve: () => ['dist/app/server/server.mjs'],
 };

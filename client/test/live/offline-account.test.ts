@@ -16,8 +16,8 @@ const ENTRY = 'trading-graph:account';
 const DEMO = '700001';
 const PRO = '700002';
 
-/** States are kept soon in place of five seconds later. */
-const SOON = { hurry: (ms: number) => (ms === 5_000 ? 20 : ms) };
+/** A phone is one user's at a time. States are kept soon in place of five seconds later. */
+const SOON = { isServer: false, hurry: (ms: number) => (ms === 5_000 ? 20 : ms) };
 
 const world = startedForEach(startLiveWorld);
 let storage: MemoryStorage;
@@ -200,6 +200,7 @@ test.each<[string, boolean]>([
         return world.sandbox.token({ email: email ?? '' });
       },
       environment: {
+        isServer: false,
         after(ms, task) {
           if (ms !== 5_000) return browserEnvironment().after(ms, task);
           held.push(task);
