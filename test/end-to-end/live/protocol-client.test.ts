@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { openSocket } from './raw-socket.ts';
+import { initializedSocket, openSocket } from './raw-socket.ts';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 const EVENTS = 'subscription { positionChanges(intervalMs: 100) { cursor } }';
@@ -83,4 +83,20 @@ test('what comes in one flight with connection_init is answered behind its ackno
     undefined,
   ]);
   expect(raw.of('2')).toEqual([]);
+});
+
+test('the end of a write that its client has left is not told to the operation that has its id by then', async () => {
+  app.sandbox.fail({ operation: 'setValue', kind: 'delay', delayMs: 300, times: 1 });
+  using raw = await initializedSocket(app, await app.signIn());
+  raw.subscribe('1', 'mutation Left { setValue(input: { key: "k" }) { __typename } }');
+  await eventually(() => expect(app.sandbox.calls('setValue')).toBe(1));
+  raw.say({ type: 'complete', id: '1' });
+  await raw.watch('1', EVENTS);
+  await eventually(() => app.logged.some((line) => line.includes('"operationName":"Left"')));
+  const before = raw.of('1').length;
+  await eventually(() => {
+    app.sandbox.tick();
+    return raw.of('1').length > before;
+  });
+  expect(new Set(raw.of('1').map(({ type }) => type))).toEqual(new Set(['next']));
 });
