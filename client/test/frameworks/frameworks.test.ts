@@ -59,13 +59,16 @@ const client = createClient({ url, token: async () => { ${LATE} return ${value};
 }
 
 /** How many requests and sockets the service has seen. */
-const seen = async () =>
-  (await readMetrics(service.adminUrl)).match(
-    /^trading_graph_(http_requests_total|sockets\b).* \d+$/gm,
+const seen = () =>
+  eventually(
+    async () =>
+      (await readMetrics(service.adminUrl)).match(
+        /^trading_graph_(http_requests_total|sockets\b).* \d+$/gm,
+      ) ?? false,
   );
 
 /** How many requests it has answered well. */
-const requests = async () => Number((await seen())?.[0]?.split(' ')[1]);
+const requests = async () => Number(((await seen()) || [])[0]?.split(' ')[1]);
 
 /** Two users, and two visitors whom no token makes one. */
 async function visitors() {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -40,12 +41,13 @@ export function createApp(packages: string, own: Readonly<Record<string, string>
     /** Runs one of the packages that makes the folder `app`. */
     create: (script: string, ...args: readonly string[]) =>
       runIn(above, join(packages, 'node_modules', script), args),
-    /** Copies the packages into the app, and the client as it is published. */
+    /** Copies the packages into the app, and the client as it is published; a service in this process answers meanwhile. */
     async install() {
       const modules = join(folder, 'node_modules');
-      cpSync(join(packages, 'node_modules'), modules, { recursive: true, verbatimSymlinks: true });
+      const all = { recursive: true, verbatimSymlinks: true };
+      await cp(join(packages, 'node_modules'), modules, all);
       const client = join(modules, 'trading-graph-client');
-      cpSync((await builtClient()).folder, client, { recursive: true });
+      await cp((await builtClient()).folder, client, all);
     },
     /** Runs a script of the app's packages; the answer is what it has written. */
     run: (script: string, ...args: readonly string[]) =>
