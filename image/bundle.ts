@@ -104,6 +104,6 @@ function ownPlaces(project: string): Plugin {
 }
 
 if (import.meta.main) {
-  const [project = '.', target = 'dist'] = process.argv.slice(2).map((path) => resolve(path));
-  await writeBundle({ project, target });
+  const [, , project = '.', target = 'dist'] = process.argv;
+  await writeBundle({ project: resolve(project), target: resolve(target) });
 }
