@@ -49,6 +49,27 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(hooks.open).toBe(1);
     });
 
+    test('one position and a selection render when they have changed: a tick of prices renders no count', async () => {
+      const hooks = await openHooksPage(app, { positions: 1 });
+      const { rows } = await hooks.shows<List>('positions', isLive);
+      const id = String(rows?.[0]?.id);
+      await hooks.call('show', { positions: 1, apart: id });
+      type Row = { id: string; profit: number | null } | null;
+      const before = await hooks.shows<Row>('apart', (row) => row?.id === id);
+      expect(await hooks.shows<object>('count', () => true)).toEqual({ count: rows?.length });
+      const counts = await hooks.call('counts');
+      for (const _tick of [1, 2]) {
+        const last = await hooks.shows<Row>('apart', () => true);
+        app.facade.sandbox.tick();
+        await hooks.shows<Row>('apart', (row) => row?.profit !== last?.profit);
+      }
+      const list = await hooks.shows<List>('positions', isLive);
+      const now = await hooks.shows<Row>('apart', (row) => row?.profit === list.rows?.[0]?.profit);
+      expect(now?.profit).not.toBe(before?.profit);
+      expect(await hooks.call('counts')).toBe(counts);
+      expect(framesOf(hooks, 'subscribe')).toHaveLength(1);
+    });
+
     test('another interval goes on from the cursor; the account is a subscription of its own over the same socket, which the last component that is unmounted ends', async () => {
       const hooks = await openHooksPage(app, { positions: 2, accounts: 2 });
       await hooks.shows<List>('positions', isLive);

@@ -1,6 +1,7 @@
 import { isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { buildSchema } from '../../../src/schema/schema.ts';
+import { readMetrics } from '../../support/leaks.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { buying, type GraphQLBody, type OrderRequest, waiting } from './order-request.ts';
 
@@ -48,8 +49,8 @@ function literal(value: unknown): string {
   return `{ ${fields.map(([name, field]) => `${name}: ${literal(field)}`).join(', ')} }`;
 }
 
-async function startStage() {
-  const facade = await startOrderFacade();
+async function startStage(environment: Readonly<Record<string, string>> = {}) {
+  const facade = await startOrderFacade(environment);
   const client = facade.client();
   const send = async (mutation: Mutation, input: Input, form = 'one variable') => {
     const message = FORMS[form]?.(mutation, { idempotencyKey: 'k', ...PLACE[mutation], ...input });
@@ -165,6 +166,36 @@ test.each(Object.keys(FORMS))(
     expect(sandbox.orders()).toHaveLength(PASSING.length);
   },
 );
+test.each([
+  ['inferred', ['AAPL', 'AAPL']],
+  ['required', ['AAPL']],
+])(
+  'with ORDER_KIND=%s an order without a kind is counted, and one that says its kind is sent',
+  async (setting, sent) => {
+    await using stage = await startStage({ ORDER_KIND: setting });
+    // As from an app whose price got lost.
+    const { errors = [] } = await stage.send('placeOrder', { idempotencyKey: 'lost price' });
+    const refusal = {
+      message: 'input.kind must be given: MARKET, or PENDING with its price.',
+      extensions: { code: 'BAD_USER_INPUT', argument: 'input.kind', sent: false },
+    };
+    expect(errors).toMatchObject(setting === 'required' ? [refusal] : []);
+    for (const said of [{ kind: 'MARKET' }, { kind: 'PENDING', price: 1 }]) {
+      const { data } = await stage.send('placeOrder', { ...said, idempotencyKey: said.kind });
+      expect(data).toMatchObject({ placeOrder: { __typename: 'OrderAccepted' } });
+    }
+    // Its mutation says what it is.
+    const limit = await stage.send('placeLimitOrder', { idempotencyKey: 'limit' });
+    expect(limit.data).toMatchObject({ placeLimitOrder: { __typename: 'OrderAccepted' } });
+    const opened = stage.sandbox
+      .requests('openPosition')
+      .map(({ body }) => JSON.parse(String(body)));
+    expect(opened.filter((order) => !('price' in order)).map(({ symbol }) => symbol)).toEqual(sent);
+    const text = await readMetrics(stage.adminUrl);
+    expect(text).toContain('trading_graph_orders_without_kind_total 1\n');
+  },
+);
+
 test.each(['http', 'socket'] as const)(
   'a key serves one order of its account: another order is refused, other accounts and forged tokens learn nothing (%s)',
   async (transport) => {

@@ -83,6 +83,7 @@ const page = {
     remembered = shown.catalogs[0];
   },
   renders: () => shown.renders,
+  counts: () => shown.counts,
 };
 
 export type TestPage = typeof page;

@@ -3,7 +3,7 @@ import type { Client } from '../../../src/create-client.ts';
 import type { CatalogState } from '../../../src/react/catalog-store.ts';
 import { TradingGraphProvider, useRetrying } from '../../../src/react/provider.ts';
 import { useCatalog } from '../../../src/react/use-catalog.ts';
-import { useAccount, usePositions } from '../../../src/react/use-live.ts';
+import { useAccount, useLive, usePosition, usePositions } from '../../../src/react/use-live.ts';
 import { type TicketForm, useOrders, useTicket } from '../../../src/react/use-ticket.ts';
 
 export interface View {
@@ -12,6 +12,8 @@ export interface View {
   readonly catalogs?: number;
   readonly ticket?: boolean;
   readonly retrying?: boolean;
+  /** A position to show apart, and the number of all. */
+  readonly apart?: string;
   readonly intervalMs?: number;
 }
 
@@ -20,9 +22,10 @@ export interface Shown {
   ticket: TicketForm | null;
   catalogs: CatalogState[];
   renders: number;
+  counts: number;
 }
 
-export const shown: Shown = { ticket: null, catalogs: [], renders: 0 };
+export const shown: Shown = { ticket: null, catalogs: [], renders: 0, counts: 0 };
 
 export function app(client: Client, view: View): ReactElement {
   const { positions = 0, accounts = 0, catalogs = 0, ticket = false, intervalMs } = view;
@@ -44,6 +47,8 @@ export function app(client: Client, view: View): ReactElement {
     ...copies,
     ticket && createElement(Order, { key: 'ticket' }),
     view.retrying && createElement(Retrying, { key: 'retrying' }),
+    view.apart && createElement(Apart, { key: 'apart', id: view.apart }),
+    view.apart && createElement(Count, { key: 'count' }),
   ];
   return createElement(StrictMode, null, createElement(TradingGraphProvider, { client }, children));
 }
@@ -57,6 +62,18 @@ function PositionList(options: { intervalMs?: number }): ReactElement {
     { className: 'positions' },
     JSON.stringify({ status, rows, totals }),
   );
+}
+
+function Apart({ id }: { readonly id: string }): ReactElement {
+  const position = usePosition(id);
+  const text = JSON.stringify(position ? { id, profit: position.profit } : null);
+  return createElement('output', { className: 'apart' }, text);
+}
+
+function Count(): ReactElement {
+  const { count } = useLive(({ positions }) => ({ count: positions?.length ?? null }));
+  shown.counts += 1;
+  return createElement('output', { className: 'count' }, JSON.stringify({ count }));
 }
 
 function Account(): ReactElement {
