@@ -29,7 +29,7 @@ export function captionOf({ rest, graph }: Ways, tense: Tense = 'shows'): string
   if (blank.length > 0) return `both phones ${both} no ${none.format(blank)}.`;
   const positions = plural(rest?.data.positions?.length ?? 0, 'position');
   return namesOf(rest) === namesOf(graph)
-    ? `both phones ${both} the same ${positions}, orders and instruments.`
+    ? `both phones ${both} the same ${positions}, and the same orders and instruments.`
     : `both phones ${both} all, and the account has changed between them.`;
 }
 

@@ -11,7 +11,7 @@ import { sharedApp } from '../../support/shared-app.ts';
 const PHONES = ['rest', 'graph'] as const;
 const HEBREW = 'טבע תעשיות פרמצבטיות בע"מ';
 const SMALLEST = { width: 320, height: 700 };
-const SAME = /^Both phones show the same 6 positions, orders and instruments\.$/;
+const SAME = /^Both phones show the same 6 positions, and the same orders and instruments\.$/;
 
 describeInBrowser('the two phones', (browser) => {
   const app = sharedApp({ GATEWAY_TIMEOUT_MS: '1500', LOGIN_LIMIT_PER_MINUTE: '1000' });

@@ -21,7 +21,7 @@ describeWithFirefox('in Firefox', (path) => {
       await firefox.goto(app.url);
       await says(
         'screen-verdict',
-        /^Both phones show the same 6 positions, orders and instruments/,
+        /^Both phones show the same 6 positions, and the same orders and instruments/,
       );
       await firefox.holds(`document.querySelectorAll('#live-rows tr').length === 6`);
       await firefox.holds(`document.querySelector('#live .live-status').textContent === 'LIVE'`);
