@@ -209,7 +209,7 @@ test('a framework that renders later is told by what it has thrown, which is not
   expect(asked).toBe(1);
 });
 
-/** What listeners of a client are told, each within the request of its user. */
+/** The states that listeners of a client are told, each within the request of its user. */
 function followers({ client, request }: ReturnType<typeof moduleClient>) {
   const follow = (user: number) => {
     const told: PositionsState[] = [];

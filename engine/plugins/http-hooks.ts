@@ -11,7 +11,7 @@ import { type OpenedOperation, PluginView, REQUEST } from './plugin-view.ts';
 /** The result or the refusal that a response stands for, and the events of a subscription. */
 type Settled = ExecutionResult | Refusal | AsyncIterable<ExecutionResult>;
 
-/** What a request over HTTP is answered with: a response of a plugin's own, or an outcome, and the response that hooks have made of it. */
+/** The answer to a request over HTTP: a response of a plugin's own, or an outcome, and the response that hooks have made of it. */
 export type HttpAnswer = { readonly operation: Operation | null } & (
   | { readonly outcome: object; readonly response: Response | null }
   | { readonly outcome: undefined; readonly response: Response }

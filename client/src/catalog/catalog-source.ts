@@ -51,7 +51,7 @@ export class CatalogSource {
   /** The server bounds how many fields an answer may have, which a large catalog has more of. */
   #isTooLarge = false;
   #isSlow = false;
-  /** What has come of a copy in parts, to go on from. */
+  /** The copy in parts as far as it has come, to go on from. */
   #begun: CopyOf | null = null;
 
   constructor(core: Core, fields: readonly InstrumentField[]) {
@@ -109,7 +109,7 @@ export class CatalogSource {
     });
   }
 
-  /** By the ids of what has changed, or of all, then some instruments at a time: a line that is cut costs one part. */
+  /** Asks for the ids of what has changed, or of all, then for some instruments at a time: a line that is cut costs one part. */
   async #inParts(from: CopyOf | null, asking: Asking): Promise<Fetched> {
     const { login } = asking;
     let { copy = NONE, owner } = from ?? {};

@@ -121,7 +121,7 @@ export class Refresh {
     held.hold({ owner, copy, ageSeconds: ageSeconds + restedSeconds, isConfirmed });
   }
 
-  /** What has come of a first copy outlives the app; beside another one it would take that one's place. */
+  /** Stores the parts of a first copy, which outlive the app so; beside another copy they would take that one's place. */
   #keepPart(login: string, part: Fetched): void {
     if (!this.#parts.held.current?.copy.isWhole) this.#save(login, part);
   }

@@ -75,7 +75,7 @@ export function createFollowed<
     callApp(environment, () => each.listener(state));
   }
 
-  /** Where several users meet, the answer ends the feed before anything is told. */
+  /** Asks whose the feed is; where several users meet, the answer ends it before anything is told. */
   function ask(each: Listening<State>): void {
     each.isOwn = undefined;
     core.account().then(

@@ -6,7 +6,7 @@ type Files = Readonly<Record<string, string>>;
 /** The text of a file of a guide. */
 export type Printed = (file: string) => string;
 
-/** What an app of a framework is where the guide leaves it to the framework, and where the guide's files stand in it. */
+/** An app of a framework: what the guide leaves to the framework, and where the guide's files stand in it. */
 export interface Framework {
   readonly name: string;
   /** The folder beside this file with its lock file. */
