@@ -1,6 +1,7 @@
 import { BASE_URL, readBaseUrl } from '../../lib/base-url.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
+import { READ } from '../gateway/operations.ts';
 import { fault, shown } from './faults.ts';
 import type { BackendOptions, Paths, Writes } from './kit.ts';
 import {
@@ -65,6 +66,16 @@ export function backendSettings(options: Options): BackendSettings {
     const value = typeof given === 'string' ? given : shown(given);
     throw fault(`${what} ${of} must be a path that begins with /, without query (it is ${value})`);
   };
+  const read = {
+    ...READ,
+    backend: name,
+    area: name,
+    proves: 'nothing',
+    mayHaveAged: true,
+    isAnonymous: !forwardToken,
+    refreshes: [],
+  } as const;
+  const write = { ...read, verb: 'POST', effect: 'write', isIdempotent: false } as const;
   return {
     name,
     url,
@@ -76,20 +87,25 @@ export function backendSettings(options: Options): BackendSettings {
     headers: fixed,
     forwardToken,
     viewerHeader: loginHeader ?? (forwardToken ? 'authorization' : (forward[0] ?? null)),
-    reads: named(name, reads, (path, each) => pathOf(path, `reads.${each}`)),
-    writes: named(name, writes, (given, each) => {
-      if (Object.hasOwn(reads, each)) throw fault(`${each} ${of} is a read and a write`);
-      if (typeof given !== 'object' || given === null)
-        return { method: 'POST', path: pathOf(given, `writes.${each}`), refreshes: [] };
-      const { method = 'POST', path, refreshes = [] } = given;
-      if (!METHODS.includes(method)) {
-        throw fault(`writes.${each}.method ${of} must be one of ${METHODS.join(', ')}`);
-      }
-      if (!LIST_OF_TEXTS[0](refreshes)) {
-        throw fault(`writes.${each}.refreshes ${of} must be a list of names of live lists`);
-      }
-      return { method, path: pathOf(path, `writes.${each}.path`), refreshes };
-    }),
+    operations: {
+      ...named(name, reads, (path, each) => ({
+        ...read,
+        path: pathOf(path, `reads.${each}`),
+      })),
+      ...named(name, writes, (given, each) => {
+        if (Object.hasOwn(reads, each)) throw fault(`${each} ${of} is a read and a write`);
+        if (typeof given !== 'object' || given === null)
+          return { ...write, path: pathOf(given, `writes.${each}`) };
+        const { method: verb = 'POST', path, refreshes = [] } = given;
+        if (!METHODS.includes(verb)) {
+          throw fault(`writes.${each}.method ${of} must be one of ${METHODS.join(', ')}`);
+        }
+        if (!LIST_OF_TEXTS[0](refreshes)) {
+          throw fault(`writes.${each}.refreshes ${of} must be a list of names of live lists`);
+        }
+        return { ...write, verb, path: pathOf(path, `writes.${each}.path`), refreshes };
+      }),
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import { InputError } from '../domain/input-error.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { failure } from '../gateway/judge.ts';
-import { SerializedJson } from '../gateway/request-templates.ts';
+import { SerializedJson, unjudged } from '../gateway/request-templates.ts';
 import { createJudgement } from './backend-judgement.ts';
 import { fault, shown } from './faults.ts';
 import type {
@@ -35,7 +35,7 @@ export function createBackend(
   { judge, loginHeader, forward = [] }: BackendOptions<Paths, Writes>,
   codes: Readonly<Record<string, unknown>>,
 ): Backend<string, string> {
-  const { name: backend, forwardToken, viewerHeader, reads, writes, headers: fixed } = settings;
+  const { name: backend, forwardToken, viewerHeader, operations, headers: fixed } = settings;
   const judgement = createJudgement(extension, settings, judge, codes);
   /** The reads of each request since its last write, by its scope. */
   const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
@@ -44,9 +44,15 @@ export function createBackend(
   /** How many writes of each field of a request's root have had its key. */
   const writesOf = new WeakMap<object, Map<string, number>>();
 
+  function operationOf(name: string, effect: 'read' | 'write') {
+    const operation = operations[name];
+    if (operation?.effect !== effect) throw fault(`${name} is no operation of its backend`);
+    return operation;
+  }
+
   async function begin(context: ExtensionContext, name: string, { path, query }: BackendRequest) {
     const asked = { ...(path && { path }), ...(query && { query }) };
-    checkRequest(name, reads[name], asked);
+    checkRequest(name, operationOf(name, 'read').path, asked);
     return judgement.read(name, await send(context, name, asked, new Map()));
   }
 
@@ -76,7 +82,7 @@ export function createBackend(
     }
     const client = ResolverContext.contextOf(context).services.backends.get(backend);
     if (client === undefined) throw new Error(`the backend ${backend} is not open`);
-    return client.call(name, caller, {
+    return client.call(name, caller, unjudged, {
       ...(path && { path }),
       ...(query && { query }),
       ...(body !== undefined && { body }),
@@ -118,15 +124,15 @@ export function createBackend(
     request: WriteRequest = {},
   ): Promise<Body> {
     const name = `${backend}.${operation}`;
-    const { method, path, refreshes = [] } = writes[name] ?? {};
+    const { verb, path, refreshes } = operationOf(name, 'write');
     checkRequest(name, path, request);
     await context.proved();
     const { services } = ResolverContext.contextOf(context);
     const { account } = await ResolverContext.scopeOf(context).viewer();
     const caller = await ResolverContext.callerOf(context);
-    const { body = method === 'DELETE' ? undefined : {}, idempotencyKey } = request;
+    const { body = verb === 'DELETE' ? undefined : {}, idempotencyKey } = request;
     const headers = new Map([[KEY, idempotencyKey ?? forwardedKey(context) ?? randomUUID()]]);
-    if (method === 'DELETE' && body !== undefined) headers.set('content-type', 'application/json');
+    if (verb === 'DELETE' && body !== undefined) headers.set('content-type', 'application/json');
     // A write that the backend refuses has been sent, and counts.
     const exchange = await services.writeLimits.write(clientOf(caller), name, async () => {
       const sent = await send(context, name, { ...request, body }, headers);
@@ -201,10 +207,9 @@ function writtenBody(body: unknown): SerializedJson {
 /** Checks what a resolver asks of a backend: an object in place of a string would be sent as `[object Object]`. */
 function checkRequest(
   name: string,
-  template: string | undefined,
+  template: string,
   { path = {}, query = {}, idempotencyKey }: WriteRequest,
 ): void {
-  if (template === undefined) throw fault(`${name} is no operation of its backend`);
   for (const [option, values] of Object.entries({ path, query })) {
     if (!isObject(values)) throw fault(`${option} of ${name} must be an object of strings`);
     const segments = option === 'path' ? (template.match(/(?<=\{)\w+(?=\})/g) ?? []) : [];

@@ -87,7 +87,7 @@ export async function loadExtensions(
       }
       for (const list of lists) checkMoving(schema, list);
       confine(schema, additions, timeoutMs);
-      for (const { writes } of backends.values()) checkRefreshes(writes, lists);
+      for (const { operations } of backends.values()) checkRefreshes(operations, lists);
       loaded.add(name);
     } catch (error) {
       throw new ExtensionError(file, `${reasonOf(error)}, in ${placeOf(error, path)}`);
@@ -99,8 +99,11 @@ export async function loadExtensions(
   return { schema, backends: [...backends.values()], codes, lists, names, fields };
 }
 
-function checkRefreshes(writes: BackendSettings['writes'], lists: readonly DeclaredList[]): void {
-  for (const [write, { refreshes }] of Object.entries(writes)) {
+function checkRefreshes(
+  operations: BackendSettings['operations'],
+  lists: readonly DeclaredList[],
+): void {
+  for (const [write, { refreshes }] of Object.entries(operations)) {
     const unknown = refreshes.find((name) => !lists.some((list) => list.name === name));
     if (unknown !== undefined) throw fault(`${write} refreshes ${unknown}, which is no live list`);
   }

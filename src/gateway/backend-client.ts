@@ -1,8 +1,6 @@
-import type { Caller } from './caller.ts';
 import { createWire, type WireParts } from './create-wire.ts';
-import { type Exchange, exchanged } from './exchange.ts';
 import type { GatewayOperation } from './operations.ts';
-import { type RequestDetails, requestTemplates } from './request-templates.ts';
+import { createCalls } from './request-templates.ts';
 
 /** Another service beside the gateway, as an extension of the schema declares it. */
 export interface BackendSettings {
@@ -21,13 +19,10 @@ export interface BackendSettings {
   /** A header by which it is told of the viewer, so that nothing of it is everybody's; null where there is none. */
   readonly viewerHeader: string | null;
   /** The operations by their names, which begin with the backend's own and a dot. */
-  readonly reads: Readonly<Record<string, string>>;
-  readonly writes: Readonly<Record<string, BackendWrite>>;
+  readonly operations: Readonly<Record<string, BackendOperation>>;
 }
 
-export interface BackendWrite {
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
+export interface BackendOperation extends GatewayOperation {
   /** Names of the live lists that it may have changed. */
   readonly refreshes: readonly string[];
 }
@@ -36,8 +31,7 @@ export type BackendClient = ReturnType<typeof createBackendClient>;
 
 /** Calls one backend over connections, breakers, retries and spans of its own. Its answers prove nothing of any token. */
 export function createBackendClient(settings: BackendSettings, parts: WireParts) {
-  const operations = operationsOf(settings);
-  const { url, connections, retries, timeoutMs, maxBytes } = settings;
+  const { url, connections, retries, timeoutMs, maxBytes, operations } = settings;
   const requests = {
     gatewayHeaders: settings.headers,
     gatewayForwardClient: false,
@@ -48,43 +42,11 @@ export function createBackendClient(settings: BackendSettings, parts: WireParts)
     gatewayMaxBytes: maxBytes,
     catalogMaxBytes: maxBytes,
   };
-  const templates = requestTemplates(operations, requests);
   const widths = { [settings.name]: connections };
   const wire = createWire({ ...parts, ...requests, url, operations, widths, retries });
   return {
     /** `name` is an operation of its own; a path value that could leave its segment is refused by an UnsafePathError. */
-    call(name: string, caller: Caller, details: RequestDetails): Promise<Exchange> {
-      const call = templates[name]?.(caller, details);
-      if (call === undefined) throw new Error(`no operation ${name}`);
-      return exchanged(wire.send, call);
-    },
+    call: createCalls(operations, requests, wire.send),
     close: wire.close,
   };
-}
-
-function operationsOf({ name, forwardToken, reads, writes }: BackendSettings) {
-  const common = {
-    backend: name,
-    area: name,
-    bounds: 'usual',
-    proves: 'nothing',
-    mayHaveAged: true,
-    errors: 'plain',
-  };
-  const row = (of: Pick<GatewayOperation, 'verb' | 'path' | 'effect'>) =>
-    ({
-      ...common,
-      ...of,
-      isIdempotent: of.effect === 'read',
-      isAnonymous: !forwardToken,
-    }) as GatewayOperation;
-  const rows = [
-    ...Object.entries(reads).map(
-      ([each, path]) => [each, row({ verb: 'GET', path, effect: 'read' })] as const,
-    ),
-    ...Object.entries(writes).map(
-      ([each, { method, path }]) => [each, row({ verb: method, path, effect: 'write' })] as const,
-    ),
-  ];
-  return Object.fromEntries(rows);
 }

@@ -17,20 +17,22 @@ import type { Answer, Exchange, Send } from './exchange.ts';
 import { jsonItems, jsonObject } from './json-items.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
-import { OPERATIONS, type OperationName } from './operations.ts';
+import { OPERATIONS, type OperationName, type WriteName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
 import {
+  createCalls,
+  type ReadRequest,
   type RequestDetails,
   type RequestSettings,
-  requestTemplates,
+  unjudged,
+  type WriteRequest,
 } from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { ordersReader, positionsReader, toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
-import type { Read, ReadRequest } from './wire/reads.ts';
+import type { Read } from './wire/reads.ts';
 import { isRow, type Reading, readingIn, type TimeUnit, text } from './wire/scalars.ts';
 import { isSnapshotOf, type ReadLists, toSession } from './wire/session.ts';
-import { WRITES, type WriteInput, type WriteName } from './wire/writes.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
   readonly send: Send;
@@ -52,26 +54,8 @@ export type GatewayClient = ReturnType<typeof createGatewayClient>;
 /** The gateway's operations: `read` for those of a viewer alone, a function for each other. Reads throw a GatewayError. */
 export function createGatewayClient(options: GatewayClientOptions) {
   const { turns = new FairScheduler() } = options;
-  const { send, gatewayDirectionField: directionField, onRead = () => {} } = options;
-  const templates = requestTemplates(OPERATIONS, options);
-
-  /** `read` makes of an exchange what the call returns, or throws why there is none. */
-  function call<T>(
-    operation: OperationName,
-    caller: Caller,
-    read: (exchange: Exchange) => MaybePromise<T>,
-    details?: RequestDetails,
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      send(templates[operation](caller, details), (exchange) => {
-        try {
-          resolve(read(exchange));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
-  }
+  const { gatewayDirectionField: directionField, onRead = () => {} } = options;
+  const call = createCalls(OPERATIONS, options, options.send);
 
   function broken(operation: OperationName, message: string): GatewayError {
     options.onBroken?.(operation);
@@ -152,15 +136,10 @@ export function createGatewayClient(options: GatewayClientOptions) {
       };
       return call(operation, caller, judge, { body: { email, password } });
     },
-    write<Name extends WriteName>(
-      caller: Caller,
-      operation: Name,
-      input: WriteInput<Name>,
-    ): Promise<Acknowledgement> {
-      const details: RequestDetails = WRITES[operation](input as never);
-      const path = { provider: options.gatewayMobileWallet, ...details.path };
+    write(caller: Caller, operation: WriteName, request: WriteRequest): Promise<Acknowledgement> {
+      const path = { provider: options.gatewayMobileWallet, ...request.path };
       const judge = (exchange: Exchange) => judgeWrite(operation, exchange);
-      return call(operation, caller, judge, { ...details, path });
+      return call(operation, caller, judge, { ...request, path });
     },
     openPosition: (caller: Caller, order: MarketOrder, details: Sending = {}) =>
       call('openPosition', caller, unjudged, {
@@ -213,9 +192,6 @@ export function createGatewayClient(options: GatewayClientOptions) {
     },
   };
 }
-
-/** Orders are judged by the caller. */
-const unjudged = (exchange: Exchange) => exchange;
 
 /** Read in about a millisecond. */
 const LONG_BYTES = 64 * 1024;

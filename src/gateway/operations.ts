@@ -52,7 +52,7 @@ export interface GatewayOperation {
 }
 
 /** The properties that most operations of one kind have in common. */
-const READ = {
+export const READ = {
   verb: 'GET',
   effect: 'read',
   isIdempotent: true,
@@ -192,10 +192,15 @@ export function isSignIn(name: string): boolean {
   return isOperation(name) && OPERATIONS[name].errors === 'sign-in';
 }
 
-/** The operations that change nothing. */
-export type ReadName = {
-  [Name in OperationName]: (typeof OPERATIONS)[Name]['effect'] extends 'read' ? Name : never;
+type NamesOf<Effect> = {
+  [Name in OperationName]: (typeof OPERATIONS)[Name]['effect'] extends Effect ? Name : never;
 }[OperationName];
+
+/** The operations that change nothing. */
+export type ReadName = NamesOf<'read'>;
+
+/** Those that are acknowledged, or refused: no orders, nor a login. */
+export type WriteName = Exclude<NamesOf<'write'>, 'login'>;
 
 export const READ_NAMES = OPERATION_NAMES.filter(
   (name): name is ReadName => OPERATIONS[name].effect === 'read',

@@ -1,6 +1,7 @@
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
-import type { WireCall } from './exchange.ts';
+import type { Exchange, Send, WireCall } from './exchange.ts';
 import { type GatewayOperation, isOperation } from './operations.ts';
 
 /** A body that its sender has serialized. */
@@ -35,6 +36,11 @@ export interface RequestDetails extends Pick<WireCall, 'onLate'> {
   readonly sendBeforeMs?: number | null;
 }
 
+/** The arguments of a read, such as the page of a list. */
+export type ReadRequest = Pick<RequestDetails, 'path' | 'query'>;
+
+export type WriteRequest = Pick<RequestDetails, 'path' | 'body'>;
+
 /** Makes the calls of each operation; the parts that all calls of one share are made once. */
 export function requestTemplates<Name extends string>(
   operations: Readonly<Record<Name, GatewayOperation>>,
@@ -44,6 +50,34 @@ export function requestTemplates<Name extends string>(
   const made = rows.map(([name, row]) => [name, templateOf(name, row, settings)]);
   return Object.fromEntries(made) as Record<Name, ReturnType<typeof templateOf>>;
 }
+
+/** Calls the operations of a table: of the gateway's, or of a backend's. */
+export function createCalls<Name extends string>(
+  operations: Readonly<Record<Name, GatewayOperation>>,
+  settings: RequestSettings,
+  send: Send,
+) {
+  const templates = requestTemplates(operations, settings);
+  /** `read` makes of an exchange what the call returns, or throws why there is none. */
+  return <T>(
+    operation: Name,
+    caller: Caller,
+    read: (exchange: Exchange) => MaybePromise<T>,
+    details?: RequestDetails,
+  ): Promise<T> =>
+    new Promise((resolve, reject) => {
+      send(templates[operation](caller, details), (exchange) => {
+        try {
+          resolve(read(exchange));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+}
+
+/** Where the caller judges the exchange. */
+export const unjudged = (exchange: Exchange) => exchange;
 
 function templateOf(operation: string, row: GatewayOperation, settings: RequestSettings) {
   const pathOf = createPath(row, isOperation(operation));

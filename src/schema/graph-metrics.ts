@@ -14,7 +14,7 @@ const CODES_OF_FIELDS = [
 ] as const satisfies Code[];
 
 interface ExtendedGraph {
-  readonly backends: readonly Pick<BackendSettings, 'reads' | 'writes'>[];
+  readonly backends: readonly Pick<BackendSettings, 'operations'>[];
   readonly codes: Readonly<Record<string, unknown>>;
   /** The files of extensions and plugins. */
   readonly names: readonly string[];
@@ -68,8 +68,8 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
       for (const field of fields) {
         for (const code of CODES_OF_FIELDS) errors.register(code, field);
       }
-      for (const { reads: ofBackend, writes } of backends) {
-        for (const operation of Object.keys({ ...ofBackend, ...writes })) {
+      for (const { operations } of backends) {
+        for (const operation of Object.keys(operations)) {
           for (const code of CODES_OF_CALLS) errors.register(code, operation);
         }
       }

@@ -13,7 +13,8 @@ import type { PositionsAnswer, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
 import type { ReadName } from '../gateway/operations.ts';
-import { PROVING_READS, type Read, type ReadRequest } from '../gateway/wire/reads.ts';
+import type { ReadRequest } from '../gateway/request-templates.ts';
+import { PROVING_READS, type Read } from '../gateway/wire/reads.ts';
 import type { Services } from './services.ts';
 
 const MAX_IDS = 500;

@@ -128,7 +128,7 @@ builder.mutationFields((t) => ({
       const { client, writeLimits } = context.services;
       return context.write(({ caller }) =>
         writeLimits.forgotPassword(caller, input.email, () =>
-          client.write(caller, 'forgotPassword', input),
+          client.write(caller, 'forgotPassword', { body: input }),
         ),
       );
     },

@@ -38,7 +38,7 @@ test('a request is what the adapter says, and secrets are what they were', async
   await using open = await behind(adapter, [200, { access_token: 'a.b.c' }], settings);
   await open.client.login(caller, 'demo@example.com', 'pass"word');
   await open.client
-    .write(caller, 'registerDevice', { deviceId: 'd', token: 'push me' })
+    .write(caller, 'registerDevice', { body: { deviceId: 'd', token: 'push me' } })
     .catch(() => {});
   await open.client.getSession(caller, loginNamed('700001')).catch(() => {});
   const [signIn, device, session] = open.gateway.requests;

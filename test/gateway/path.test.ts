@@ -64,9 +64,9 @@ test.each(UNSAFE)(
       [
         'key',
         { argument: 'input.key' },
-        client.write(anyCaller, 'setValue', { key: value, value: 1 }),
+        client.write(anyCaller, 'setValue', { path: { key: value }, body: { value: 1 } }),
       ],
-      ['provider', 'setting', client.write(anyCaller, 'addMobileWallet', { phone: '1' })],
+      ['provider', 'setting', client.write(anyCaller, 'addMobileWallet', { body: { phone: '1' } })],
     ] as const) {
       const error = await call.catch((reason) => reason);
       expect(error).toBeInstanceOf(UnsafePathError);

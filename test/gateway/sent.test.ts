@@ -144,8 +144,8 @@ describe('the AbortSignal of a client', () => {
     const writes = [
       client.openPosition(caller, marketOrder),
       client.placeLimitOrder(caller, limitOrder),
-      client.write(caller, 'setValue', { key: 'theme', value: 'dark' }),
-      client.write(caller, 'addCryptoWallet', { address: 'x' }),
+      client.write(caller, 'setValue', { path: { key: 'theme' }, body: { value: 'dark' } }),
+      client.write(caller, 'addCryptoWallet', { body: { address: 'x' } }),
     ];
     await eventually(() => expect(answers).toHaveLength(2));
     controller.abort();

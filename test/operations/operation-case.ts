@@ -2,10 +2,10 @@ import type { Viewer } from '../../src/domain/auth/viewer.ts';
 import type { ViewerGateway } from '../../src/domain/auth/viewer-gateway.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
-import type { OPERATIONS, OperationName, Proves } from '../../src/gateway/operations.ts';
+import type { OPERATIONS, OperationName, Proves, WriteName } from '../../src/gateway/operations.ts';
+import type { WriteRequest } from '../../src/gateway/request-templates.ts';
 import type { Read } from '../../src/gateway/wire/reads.ts';
 import { readingIn, type TimeUnit } from '../../src/gateway/wire/scalars.ts';
-import type { WriteInput, WriteName } from '../../src/gateway/wire/writes.ts';
 
 /** What the suites know of an operation: each repeats what the interface says, so that a wrong row of the table fails. */
 export interface OperationCase {
@@ -82,10 +82,10 @@ export function plainRead<T>(
   };
 }
 
-/** A write with a token: `input` is the gateway's, `fields` the GraphQL input. */
-export function write<Name extends WriteName>(
-  operation: Name,
-  input: WriteInput<Name>,
+/** A write with a token, whose GraphQL input is `fields`. */
+export function write(
+  operation: WriteName,
+  request: WriteRequest,
   {
     fields,
     ...given
@@ -93,11 +93,11 @@ export function write<Name extends WriteName>(
 ): OperationCase {
   return {
     ...WRITE,
-    call: (client, caller) => client.write(caller, operation, input),
-    ask: (gateway, viewer) => gateway.write(viewer, operation, input),
+    call: (client, caller) => client.write(caller, operation, request),
+    ask: (gateway, viewer) => gateway.write(viewer, operation, request),
     field: operation,
     document: mutation(operation, fields),
-    body: input,
+    body: request.body,
     ...given,
   };
 }

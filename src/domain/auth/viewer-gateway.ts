@@ -8,9 +8,9 @@ import type { GatewayClient } from '../../gateway/client.ts';
 import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { OrderCall } from '../../gateway/model.ts';
-import type { OperationName } from '../../gateway/operations.ts';
-import type { Read, ReadRequest } from '../../gateway/wire/reads.ts';
-import type { WriteInput, WriteName } from '../../gateway/wire/writes.ts';
+import type { OperationName, WriteName } from '../../gateway/operations.ts';
+import type { ReadRequest, WriteRequest } from '../../gateway/request-templates.ts';
+import type { Read } from '../../gateway/wire/reads.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofTrials } from './proof-trials.ts';
 import type { TokenRefusals } from './token-refusals.ts';
@@ -142,12 +142,8 @@ export function createViewerGateway({
       return exchange;
     },
     /** A small write: its success proves nothing, its 401 ends proof like any other. */
-    write<Name extends WriteName>(
-      viewer: Viewer,
-      operation: Name,
-      input: WriteInput<Name>,
-    ): Promise<Acknowledgement> {
-      return call(viewer, operation, () => client.write(viewer, operation, input));
+    write(viewer: Viewer, operation: WriteName, request: WriteRequest): Promise<Acknowledgement> {
+      return call(viewer, operation, () => client.write(viewer, operation, request));
     },
   };
 }

@@ -1,21 +1,15 @@
 import { OPERATIONS, type Proves, type ReadName } from '../operations.ts';
-import type { RequestDetails } from '../request-templates.ts';
 import { type Description, described } from './described.ts';
 import { digits, type Reading, text } from './scalars.ts';
 
 /** A read that needs nothing but its viewer and what it is asked with: `ViewerGateway.read` calls it, `Scope.read` memoizes it. */
 export interface Read<T> {
   readonly operation: ReadName;
-  /** It means nothing without what it is asked with, so that it is never made ahead of its field. */
-  readonly isAsked?: true;
   /** Names the shape of a valid answer, for the log. */
   readonly expected: string;
   /** Checks the JSON of an answer and maps it; null where it breaks the interface. */
   readonly map: (body: unknown, reading: Reading) => T | null;
 }
-
-/** The arguments of a read, such as the page of a list. */
-export type ReadRequest = Pick<RequestDetails, 'path' | 'query'>;
 
 const METHOD = {
   id: digits,
@@ -46,7 +40,7 @@ export const READS = {
 
 /** Those that a request may make ahead, for what their 200 proves. */
 export const PROVING_READS = Object.values<Read<unknown>>(READS).filter(
-  ({ operation, isAsked }) => !isAsked && (OPERATIONS[operation].proves as Proves) !== 'nothing',
+  ({ operation }) => (OPERATIONS[operation].proves as Proves) !== 'nothing',
 );
 
 export type AnswerOf<Name extends keyof typeof READS> = NonNullable<
