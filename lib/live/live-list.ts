@@ -176,7 +176,7 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
     if (kind === 'failed') this.#retry.failed(error);
     else if (kind !== 'refused') {
       this.#retry.succeeded();
-      scheduler.answered();
+      scheduler.answered(intervalMs);
     }
     if (this.tokens.isEmpty) return;
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.

@@ -88,10 +88,10 @@ export function createPollScheduler(
     waiting: () => steady.size + urgent.size,
     /** The backend is back: lists that back off from it are polled soon, within the ceiling. */
     resume,
-    /** A list was read, by a poll or by others. */
-    answered(): void {
+    /** A list was read that is polled at this interval: one interval without an answer is no silence. */
+    answered(intervalMs: number): void {
       const nowMs = clock.now();
-      if (nowMs - answeredAtMs >= SILENT_MS) resume();
+      if (nowMs - answeredAtMs >= Math.max(SILENT_MS, 2 * intervalMs * stretch())) resume();
       answeredAtMs = nowMs;
     },
     /** `poll` is a function of this list alone. */

@@ -127,7 +127,7 @@ export function createAccountServices(
   accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
   // A gateway that is back after 429s or garbage had no breaker open that closes.
-  accounts.on('positionsAnswered', scheduler.answered);
+  accounts.on('positionsAnswered', () => scheduler.answered(settings.positionsPollMs));
   const openPositions = createOpenPositions({ gateway, board, clock, hub, freshness });
   const settlePair = createSettlePair(sessions, openPositions, board, clock, logicalClock);
   return {

@@ -97,3 +97,22 @@ test('accounts are polled together, and no less often for it', async () => {
   // Polls fall on forty moments in each second, instead of nearly two hundred.
   expect(new Set(polls.map(({ atMs }) => Math.round(atMs))).size).toBeLessThanOrEqual(410);
 });
+
+test('where lists are polled every five seconds, one that fails alone waits on, and after an outage it is polled soon', async () => {
+  const { clock, scheduler } = createPolls(50, 0);
+  const polledAtMs: number[] = [];
+  const startMs = clock.now();
+  const failing = scheduler.join(() => polledAtMs.push(clock.now() - startMs));
+  scheduler.answered(5_000);
+  failing.at(startMs + 60_000, startMs);
+  for (let answers = 0; answers < 3; answers += 1) {
+    await clock.advance(5_000);
+    scheduler.answered(5_000);
+  }
+  await clock.advance(9_999);
+  expect(polledAtMs).toEqual([]);
+  await clock.advance(1);
+  scheduler.answered(5_000);
+  await clock.advance(2_000);
+  expect(polledAtMs).toHaveLength(1);
+});
