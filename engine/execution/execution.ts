@@ -9,6 +9,7 @@ import { partsNow } from '../documents/deferred-parts.ts';
 import type { Deferral, Executable } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
+import { isRefusal, type Refusal } from '../operation/refusal.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
 import { beginEvents, type EventContexts, type Subscribed } from './begin-events.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
@@ -134,17 +135,21 @@ export function createExecution(parts: ExecutionParts) {
   }
 
   /** The result as it is sent; call it once whatever other plugins make of it is made. */
-  function ended<Result extends object>(
+  function ended<Result extends Subscribed | Refusal>(
     context: OperationContext,
     result: Result,
   ): Result | ExecutionResult {
     const { operation } = context;
+    const ofSubscription = isSubscription(context);
+    // The parts of a deferred answer are still to come; the last one has the receipt.
+    if (Symbol.asyncIterator in result && !ofSubscription) return result;
     endSpan(operation.trace, result, codes);
-    if (!receipts || isSubscription(context)) return result;
+    if (!receipts || ofSubscription || isRefusal(result)) return result;
     const { cost, meter } = operation;
-    const extensions = context.receipt({ cost, fields: meter.fields, waitedMs: 0 });
-    if (result instanceof CachedResult) return result.withExtensions(extensions);
-    return { ...result, extensions };
+    const own = context.receipt({ cost, fields: meter.fields, waitedMs: 0 });
+    if (result instanceof CachedResult) return result.withExtensions(own);
+    const { extensions } = result as ExecutionResult;
+    return { ...result, extensions: extensions === undefined ? own : { ...own, ...extensions } };
   }
 
   /** Executes a costly operation in a turn of its own: a hundred may be received in one. */

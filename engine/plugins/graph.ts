@@ -8,6 +8,7 @@ import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { Subscribed } from '../execution/begin-events.ts';
 import type { Execution } from '../execution/execution.ts';
+import { beginTrace } from '../execution/operation-traces.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 import {
   type Fallback,
@@ -47,7 +48,7 @@ export type Graph = ReturnType<typeof createGraph>;
 
 /** Answers the operations of all transports by one instance of yoga: it admits each, and then executes it. */
 export function createGraph(parts: GraphParts) {
-  const { schema, plugins, codes, createContext } = parts;
+  const { schema, plugins, codes, createContext, execution } = parts;
   const hasOthers = plugins.hooks.length > 0;
   const pluginErrors = createErrorBoundary(schema, codes, plugins);
   const own = servicePlugins({ ...parts, hasOthers });
@@ -124,7 +125,11 @@ export function createGraph(parts: GraphParts) {
         const isSubscription = prepared.node.operation === 'subscription';
         const run = (): MaybePromise<Subscribed> =>
           asTheirs(() => (isSubscription ? enveloped.subscribe(args) : enveloped.execute(args)));
-        const start = hasOthers ? () => pluginErrors.run(context, run) : run;
+        const start = () => {
+          beginTrace(operation);
+          const running = hasOthers ? pluginErrors.run(context, run) : run();
+          return chain(running, (outcome) => execution.ended(context, outcome));
+        };
         return { kind: 'opened', operation, start } as const;
       };
       const building = asTheirs(() => enveloped.contextFactory());

@@ -8,7 +8,6 @@ import type { OperationContext } from '../admission/operation-context.ts';
 import type { Subscribed } from '../execution/begin-events.ts';
 import { FollowedEvents } from '../execution/delivery.ts';
 import type { Execution } from '../execution/execution.ts';
-import { beginTrace } from '../execution/operation-traces.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 import type { Refusal } from '../operation/refusal.ts';
 import { IteratedEvents } from './plugin-events.ts';
@@ -29,7 +28,7 @@ export type ServicePlugin = Plugin<PluginContext> & {
 
 /** The service's own pipeline, in the order in which it runs; other people's plugins run around it. */
 export function servicePlugins(parts: PipelineParts): readonly ServicePlugin[] {
-  return [useAdmission(parts.admission), useCompiledExecution(parts), useReceipt(parts.execution)];
+  return [useAdmission(parts.admission), useCompiledExecution(parts)];
 }
 
 /** Limits of the client, parameters, document, values, cost and memory, by one typed function; of the text nothing is done twice. */
@@ -74,29 +73,6 @@ function useCompiledExecution({ execution, codes, hasOthers }: PipelineParts): S
         const subscribing = runInCore(() => subscribe(context));
         return chain(subscribing, (result) => masked(context, result));
       });
-    },
-  };
-}
-
-/** The span of an operation, from before other people's hooks to its result, which is told what it has cost. */
-function useReceipt(execution: Execution): ServicePlugin {
-  return {
-    onExecute({ args }) {
-      runInCore(() => beginTrace(contextOf(args).operation));
-      return {
-        onExecuteDone({ result, setResult }) {
-          if (!(Symbol.asyncIterator in result))
-            setResult(runInCore(() => execution.ended(contextOf(args), result)));
-        },
-      };
-    },
-    onSubscribe({ args }) {
-      runInCore(() => beginTrace(contextOf(args).operation));
-      return {
-        onSubscribeResult({ result }) {
-          runInCore(() => execution.ended(contextOf(args), result));
-        },
-      };
     },
   };
 }

@@ -154,7 +154,8 @@ test('the program runs the plugins of the file, beside those that it is given', 
     }),
   };
   await using app = await startTestApp({ PLUGINS: path }, { plugins: [plugin] });
-  expect((await app.query('{ __typename }')).extensions).toEqual({ file: true });
+  const { extensions } = await app.query('{ __typename }');
+  expect(extensions).toEqual({ file: true, cost: 1, fields: 1, gateway: [] });
   expect(seen).toEqual([{ file: true }]);
 });
 
