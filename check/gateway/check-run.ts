@@ -98,7 +98,7 @@ export class CheckRun {
     if (diagnosis.kind === 'answered') {
       this.#judgeTime(operation, probed);
       this.#judgeClock(diagnosis.answer);
-      const sign = isCompared ? pagingIn(json, diagnosis.answer) : null;
+      const sign = isCompared ? pagingIn(ANSWER_SHAPES[operation], json, diagnosis.answer) : null;
       if (sign !== null) {
         const text = `It is one page of several (${sign}), and others are never asked for: ${ALL_AT_ONCE}.`;
         this.find('problem', text, { operation, setting: 'GATEWAY_ADAPTER' });

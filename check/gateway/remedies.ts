@@ -110,8 +110,14 @@ const NEXT = /^(next|next_?(page|cursor|token|url)|cursor)$/i;
 const MORE = /^has_?(more|next)$/i;
 const TOTAL = /^total(_?(count|items|records|results))?$/i;
 
-/** What says that the answer is one page of several; null where nothing does. */
-export function pagingIn(json: unknown, { headers }: Pick<Answer, 'headers'>): string | null {
+/** What says that the answer is one page of several; null where nothing does, and where the interface itself has pages. */
+export function pagingIn(
+  shape: Shape,
+  json: unknown,
+  { headers }: Pick<Answer, 'headers'>,
+): string | null {
+  const described = shape.kind === 'object' ? Object.keys(shape.fields) : [];
+  if (described.some((name) => [NEXT, MORE, TOTAL].some((sign) => sign.test(name)))) return null;
   if (/rel="?next/i.test(headers.link ?? '')) return 'Link: rel=next';
   if (!isRow(json)) return null;
   const inner = Object.values(json)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pagingIn } from '../../../check/gateway/remedies.ts';
 import { timeFindings } from '../../../check/gateway/times.ts';
 import { ANSWER_SHAPES } from '../../../src/gateway/interface/answer-shapes.ts';
 import { compare } from '../../../src/gateway/interface/compare.ts';
@@ -69,6 +70,15 @@ const DAMAGES: readonly unknown[] = [
   '7',
   '2025-01-01T00:00:00Z',
 ];
+
+test('a next page is a problem, but of a read that is described with pages', () => {
+  const { description } = described({ items: [{ id: digits }], next: text }, (page) => page);
+  const [paged, body] = [shapeOf(description, () => true), { items: [], next: '20' }];
+  const signs = [paged, ANSWER_SHAPES.getOpenPositions].map((shape) =>
+    pagingIn(shape, body, { headers: {} }),
+  );
+  expect(signs).toEqual([null, 'next']);
+});
 
 describe.each(READ_NAMES)('%s', (operation) => {
   const shape = ANSWER_SHAPES[operation];
