@@ -150,7 +150,7 @@ async function checkTarget(
 /** The settings that only operations use which change something. */
 const UNVERIFIED: readonly SettingName[] = ['GATEWAY_DIRECTION_FIELD', 'GATEWAY_MOBILE_WALLET'];
 
-const DEMO_USER: Credentials = { email: 'demo@example.com', password: 'demo' };
+const DEMO_USER: Credentials = { kind: 'password', email: 'demo@example.com', password: 'demo' };
 
 function reportLines(report: GatewayReport): string[] {
   const unknowns = unknownLines(report);

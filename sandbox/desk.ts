@@ -6,11 +6,13 @@ import { cents } from './money.ts';
 import type { OrderRequest } from './order-request.ts';
 import { type OrderRefusal, termsOf } from './order-terms.ts';
 
-export type Placed = { readonly orderId: string } | { readonly refusal: OrderRefusal };
+export type DeskAnswer =
+  | { readonly kind: 'placed'; readonly orderId: string }
+  | { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 
 /** Executes orders and closes positions: the state table of the interface. */
 export interface Desk {
-  place(account: Account, request: OrderRequest, operation: OrderOperation): Placed;
+  place(account: Account, request: OrderRequest, operation: OrderOperation): DeskAnswer;
   /** Books an initial position or order of an account. */
   hold(account: Account, holding: OpenPosition | PendingOrder): void;
   /** Applies new prices: pending orders execute, positions close. */
@@ -39,10 +41,10 @@ export function createDesk(options: DeskOptions): Desk {
   const { market, ledger, find, isOpen, nowMs, nextOrderId } = options;
   const interests = new Map<number, Set<Interest>>();
 
-  function place(account: Account, request: OrderRequest, operation: OrderOperation): Placed {
+  function place(account: Account, request: OrderRequest, operation: OrderOperation): DeskAnswer {
     const listed = find(request.symbol);
     const terms = termsOf(account, request, listed, market, isOpen);
-    if ('refusal' in terms) return terms;
+    if (terms.kind === 'refused') return terms;
     const orderId = String(nextOrderId());
     const createdAtMs = nowMs();
     const holding = { id: orderId, createdAtMs, comment: request.comment, ...terms.holding };
@@ -60,7 +62,7 @@ export function createDesk(options: DeskOptions): Desk {
       price: holding.priceOpen,
       comment: request.comment,
     });
-    return { orderId };
+    return { kind: 'placed', orderId };
   }
 
   function hold(account: Account, holding: OpenPosition | PendingOrder): void {

@@ -17,12 +17,14 @@ export interface OrderRequest {
 }
 
 /** The name of the first field that breaks the interface's table, and how. */
-export interface Malformed {
+interface Malformed {
   readonly field: string;
   readonly problem: string;
 }
 
-export type Read<T> = { readonly request: T } | { readonly malformed: Malformed };
+export type Read<T> =
+  | { readonly kind: 'request'; readonly request: T }
+  | { readonly kind: 'malformed'; readonly malformed: Malformed };
 
 const MAX_COMMENT_LENGTH = 1_000;
 
@@ -33,8 +35,9 @@ export function readMarketOrder(body: Row, directionField: string): Read<OrderRe
     (body.type === 'unit' || body.type === 'amount'
       ? amountsProblem(body)
       : { field: 'type', problem: 'must be unit or amount' });
-  if (problem !== null) return { malformed: problem };
+  if (problem !== null) return { kind: 'malformed', malformed: problem };
   return {
+    kind: 'request',
     request: {
       ...common(body, directionField),
       size: { by: body.type === 'unit' ? 'units' : 'amount', value: body.amount as number },
@@ -47,8 +50,9 @@ export function readMarketOrder(body: Row, directionField: string): Read<OrderRe
 
 export function readLimitOrder(body: Row, directionField: string): Read<OrderRequest> {
   const problem = commonProblem(body, directionField) ?? numberProblem(body, 'price', true);
-  if (problem !== null) return { malformed: problem };
+  if (problem !== null) return { kind: 'malformed', malformed: problem };
   return {
+    kind: 'request',
     request: {
       ...common(body, directionField),
       size: { by: 'amount', value: body.amount as number },

@@ -14,12 +14,13 @@ export interface OrderRefusal {
 
 /** The terms of an order at the current prices. */
 export interface OrderTerms {
+  readonly kind: 'terms';
   readonly holding: Omit<PendingOrder, 'id' | 'createdAtMs' | 'comment' | 'isLimit'>;
   /** Null where the order is not pending, but executes immediately. */
   readonly isLimit: boolean | null;
 }
 
-type Refused = { readonly refusal: OrderRefusal };
+type Refused = { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 
 /** Checks the desk's rules in order; the first that is broken refuses. */
 export function termsOf(
@@ -59,13 +60,14 @@ export function termsOf(
   // A price better than the market's makes a limit order, a worse one a stop order.
   const isBetter = isBuy ? priceOpen < marketPrice : priceOpen > marketPrice;
   return {
+    kind: 'terms',
     holding: { listed, isBuy, units, priceOpen, sl, tp, leverage, rateMargin, invested },
     isLimit: price === null ? null : isBetter,
   };
 }
 
 function refuse(err: string, message: string): Refused {
-  return { refusal: { err, message } };
+  return { kind: 'refused', refusal: { err, message } };
 }
 
 function unitsOf(

@@ -4,8 +4,8 @@ import { plainText } from '../../src/config/kinds.ts';
 import { setting } from '../../src/config/setting.ts';
 
 export type Credentials =
-  | { readonly token: string }
-  | { readonly email: string; readonly password: string };
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'password'; readonly email: string; readonly password: string };
 
 const PLAIN = setting(plainText('any text'), null, 'who signs in');
 const SECRET = setting(plainText('any text'), null, 'who signs in', { isSecret: true });
@@ -40,7 +40,7 @@ export async function readCredentials({
   const secret = isGiven(password) ? password.text : await ask('Password: ', { isHidden: true });
   if (!secret)
     return 'CHECK_PASSWORD is unset: it, or CHECK_PASSWORD_FILE, must be set beside CHECK_EMAIL';
-  return { email: person.trim(), password: secret };
+  return { kind: 'password', email: person.trim(), password: secret };
 }
 
 function isGiven(
@@ -51,5 +51,5 @@ function isGiven(
 
 /** As it is copied from a request, the token may still have its scheme. */
 function tokenOf(given: string): Credentials {
-  return { token: given.trim().replace(/^Bearer\s+/i, '') };
+  return { kind: 'token', token: given.trim().replace(/^Bearer\s+/i, '') };
 }

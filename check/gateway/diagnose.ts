@@ -20,7 +20,7 @@ export type Diagnosis =
   | { readonly kind: 'refused'; readonly status: 401 | 403 }
   | Fault;
 
-interface Fault {
+export interface Fault {
   readonly kind: 'elsewhere' | 'unreachable' | 'failing';
   readonly finding: Finding;
 }

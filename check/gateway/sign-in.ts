@@ -3,7 +3,7 @@ import { createVerifier } from '../../src/domain/auth/verifier.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
 import type { CheckRun } from './check-run.ts';
 import type { Credentials } from './credentials.ts';
-import type { Diagnosis } from './diagnose.ts';
+import type { Fault } from './diagnose.ts';
 import type { ProbeName } from './probe.ts';
 import { type ReadToken, readToken } from './token.ts';
 
@@ -20,7 +20,7 @@ const REACHED_BY = ['getOpenPositions', 'getCustomerId'] as const;
  * False where it is not the gateway, which then gets no password.
  */
 export async function isReached(run: CheckRun): Promise<boolean> {
-  const failures: Diagnosis[] = [];
+  const faults: Fault[] = [];
   for (const operation of REACHED_BY) {
     const { diagnosis, json } = await run.call(operation, 'reach', { token: null });
     if (diagnosis.kind === 'refused') {
@@ -32,12 +32,12 @@ export async function isReached(run: CheckRun): Promise<boolean> {
       run.find('problem', text, { operation });
       return true;
     }
-    failures.push(diagnosis);
+    faults.push(diagnosis);
     if (diagnosis.kind === 'unreachable') break;
   }
   // Both fail alike, and one of them says why.
-  const [first] = failures;
-  if (first && 'finding' in first) run.findings.push(first.finding);
+  const [first] = faults;
+  if (first) run.findings.push(first.finding);
   return false;
 }
 
@@ -55,7 +55,7 @@ export async function signIn(run: CheckRun, given: Credentials | string): Promis
     run.find('problem', `${given}.`);
     return null;
   }
-  const token = 'token' in given ? given.token : await grantedToken(run, given);
+  const token = given.kind === 'token' ? given.token : await grantedToken(run, given);
   if (token === null) return null;
   const read = readToken(token, run.nowMs());
   if (read === null) {
@@ -94,20 +94,25 @@ function judgeLife(run: CheckRun, { livesSeconds }: ReadToken): void {
 
 async function grantedToken(
   run: CheckRun,
-  body: Extract<Credentials, { email: string }>,
+  { email, password }: Extract<Credentials, { kind: 'password' }>,
 ): Promise<string | null> {
   const operation = 'login';
-  const { diagnosis, status, json } = await run.call(operation, 'sign in', { token: null, body });
+  const { diagnosis, status, json } = await run.call(operation, 'sign in', {
+    token: null,
+    body: { email, password },
+  });
   const grant = diagnosis.kind === 'answered' && isRow(json) ? json.access_token : null;
   if (typeof grant === 'string' && grant !== '') return grant;
-  // What the answer has in place of a token was told as its fields were compared.
-  if (diagnosis.kind === 'answered' && !(isRow(json) && typeof json.error === 'string'))
-    return null;
-  // A sign-in is refused with a status of the gateway's choice, and a body of its own.
-  const isRefusal = isRow(json) && (status ?? 0) < 500;
-  if ('finding' in diagnosis && !isRefusal) {
-    run.findings.push(diagnosis.finding);
-    return null;
+  if (diagnosis.kind === 'answered') {
+    // What the answer has in place of a token was told as its fields were compared.
+    if (!(isRow(json) && typeof json.error === 'string')) return null;
+  } else if (diagnosis.kind !== 'refused') {
+    // A sign-in is refused with a status of the gateway's choice, and a body of its own.
+    const isRefusal = isRow(json) && (status ?? 0) < 500;
+    if (!isRefusal) {
+      run.findings.push(diagnosis.finding);
+      return null;
+    }
   }
   const text = `The sign-in is refused (status ${status}): is this user's password right, and may the user sign in?`;
   run.find('problem', text, { operation, setting: 'CHECK_PASSWORD' });

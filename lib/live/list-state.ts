@@ -21,7 +21,7 @@ export interface LiveEvent<Totals> {
   readonly asOf: Date;
 }
 
-export type ListChanges<Row, Totals> = LiveEvent<Totals> & Delta<Row>;
+export type ListChanges<Row, Totals> = LiveEvent<Totals> & Delta<Row> & { readonly kind: 'list' };
 
 interface ListRules<Row, Answer, Totals> extends RowRules<Row> {
   /** The rows of an answer: the same array for an answer that is known to be equal. */
@@ -45,7 +45,7 @@ export class ListState<Row, Answer extends ListAnswer, Totals = null> {
   readonly changes = new EventView<ListChanges<Row, Totals>>({
     compute: (version, cursor, ticks) => {
       const delta = this.timeline.changes(version, ticks);
-      return delta && { ...this.event(version, cursor), ...delta };
+      return delta && { kind: 'list', ...this.event(version, cursor), ...delta };
     },
     isEmpty,
   });

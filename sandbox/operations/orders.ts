@@ -1,5 +1,5 @@
 import type { Context, UserCall } from '../call.ts';
-import type { OrderOperation, Placed } from '../desk.ts';
+import type { DeskAnswer, OrderOperation } from '../desk.ts';
 import { json, type Reply } from '../http.ts';
 import { type OrderRequest, type Read, readLimitOrder, readMarketOrder } from '../order-request.ts';
 import { authenticated, bodyRow, malformed, refuse } from '../refusals.ts';
@@ -31,7 +31,7 @@ async function submit(
   operation: OrderOperation,
   read: Read<OrderRequest>,
 ): Promise<Reply> {
-  if ('malformed' in read) {
+  if (read.kind === 'malformed') {
     return malformed(operation, read.malformed.field, read.malformed.problem);
   }
   if (call.user.obstacle === 'restricted') {
@@ -49,8 +49,8 @@ async function submit(
 }
 
 /** A well-formed order that the desk rejects is no error: 200 with `success: false`. */
-function answer(placed: Placed): Reply {
-  return 'refusal' in placed
+function answer(placed: DeskAnswer): Reply {
+  return placed.kind === 'refused'
     ? json(200, { success: false, orderId: '', ...placed.refusal })
     : json(200, { success: true, orderId: placed.orderId, err: '', message: 'Order accepted.' });
 }

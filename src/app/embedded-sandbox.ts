@@ -56,7 +56,7 @@ export function graphiqlUsers(client: GatewayClient): NonNullable<GraphiQLOption
     ],
     async firstToken() {
       const answer = await client.login({ token: null }, 'demo@example.com', 'demo');
-      return 'accessToken' in answer ? answer.accessToken : null;
+      return answer.outcome === 'granted' ? answer.grant.accessToken : null;
     },
   };
 }

@@ -53,10 +53,12 @@ type Follower = Viewer | typeof EVERYBODY;
 
 /** The client that asks for a list of everybody's. */
 interface PublicFollower {
+  readonly kind: 'client';
   readonly client: Client;
 }
 
 interface AccountFollower {
+  readonly kind: 'account';
   readonly proof: AccountProof;
   readonly viewer: Viewer;
 }
@@ -113,7 +115,7 @@ export function createLiveRows(kind: RowsKind, parts: LiveRowsParts) {
       args: object,
       how: WatchOptions,
     ): PullStream<RowChanges> {
-      const isOfClient = 'client' in as;
+      const isOfClient = as.kind === 'client';
       if (isOfClient !== isPublic || (!isOfClient && as.proof.account !== as.viewer.account)) {
         throw new Error('the proof is of another account');
       }

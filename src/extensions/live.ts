@@ -149,8 +149,13 @@ export function declareLive(
         const how = { after, intervalMs, heartbeatSeconds, ticks: context.planOf().has('ticks') };
         const rows = context.services.live.get(name);
         if (rows === undefined) throw new Error(`the live list ${name} is not open`);
-        if (isPublic) return rows.watch({ client: clientOf(context.scope.caller) }, own, how);
-        return watching(context, how, (proof, viewer) => rows.watch({ proof, viewer }, {}, how));
+        if (isPublic) {
+          const client = clientOf(context.scope.caller);
+          return rows.watch({ kind: 'client', client }, own, how);
+        }
+        return watching(context, how, (proof, viewer) =>
+          rows.watch({ kind: 'account', proof, viewer }, {}, how),
+        );
       },
       resolve: (event: RowChanges) => event,
     }),

@@ -1,5 +1,5 @@
 import type { Position, Session } from './model.ts';
-import type { GatewayRefusal } from './wire/bodies.ts';
+import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import type { toInstruments } from './wire/instrument.ts';
 
 /** When a read was sent: of two answers the one of the later logical time is newer. */
@@ -39,6 +39,11 @@ export interface PositionsAnswer extends ReadTimes {
   /** How long the process has read it, where that is long. */
   readonly workMs: number;
 }
+
+/** The outcome of a sign-in that the gateway answered. */
+export type SignIn =
+  | { readonly outcome: 'granted'; readonly grant: LoginGrant }
+  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
 
 /** The outcome of a small write that the gateway answered. */
 export type Acknowledgement =

@@ -10,6 +10,7 @@ import type {
   PositionsAnswer,
   ReadTimes,
   SessionAnswer,
+  SignIn,
 } from './answers.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
@@ -27,7 +28,6 @@ import {
   unjudged,
   type WriteRequest,
 } from './request-templates.ts';
-import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { ordersReader, positionsReader, toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
 import type { Read } from './wire/reads.ts';
@@ -127,7 +127,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
         ...readTimesOf(answer),
       };
     },
-    login(caller: Caller, email: string, password: string): Promise<LoginGrant | GatewayRefusal> {
+    login(caller: Caller, email: string, password: string): Promise<SignIn> {
       const operation = 'login';
       const judge = (exchange: Exchange) => {
         const verdict = judgeSignIn(operation, exchange);

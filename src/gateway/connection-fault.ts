@@ -38,7 +38,7 @@ const DEEPEST = 4;
 /** Null where the call's connection was not lost. */
 export function connectionFault(outcome: CallOutcome, exchange: Exchange): ConnectionFault | null {
   if (outcome !== 'connect' && outcome !== 'reset') return null;
-  return 'cause' in exchange ? faultOf(exchange.cause) : 'other';
+  return exchange.sent && exchange.answered ? 'other' : faultOf(exchange.cause);
 }
 
 function faultOf(cause: unknown): ConnectionFault {

@@ -1,11 +1,11 @@
 import { systemClock } from '../../lib/clock.ts';
 import { hasErrorBody, jsonOf, refusalOf } from './answer-body.ts';
-import type { Acknowledgement } from './answers.ts';
+import type { Acknowledgement, SignIn } from './answers.ts';
 import { classify, isSuccess } from './classify.ts';
 import { GatewayError, type GatewayErrorKind } from './errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { isSignIn } from './operations.ts';
-import { type GatewayRefusal, type LoginGrant, toLoginGrant, toRefusal } from './wire/bodies.ts';
+import { toLoginGrant, toRefusal } from './wire/bodies.ts';
 import { isRow, type Row } from './wire/scalars.ts';
 
 /** Returns a read's answer where the status is 2xx (or 304), and throws the reason otherwise. */
@@ -33,18 +33,16 @@ export function judgeWrite(operation: string, exchange: Exchange): Acknowledgeme
 }
 
 /** Returns a sign-in's grant, or the gateway's refusal of the input; null where the body is neither. */
-export function judgeSignIn(
-  operation: string,
-  exchange: Exchange,
-): LoginGrant | GatewayRefusal | null {
+export function judgeSignIn(operation: string, exchange: Exchange): SignIn | null {
   const answer = answerOf(operation, exchange);
   if (isSuccess(answer.status)) {
     const body = jsonOf(answer);
     const grant = toLoginGrant(body);
-    if (grant) return grant;
-    return isRow(body) && isSignInRefusal(operation, body) ? toRefusal(body) : null;
+    if (grant) return { outcome: 'granted', grant };
+    if (!isRow(body) || !isSignInRefusal(operation, body)) return null;
+    return { outcome: 'rejected', refusal: toRefusal(body) };
   }
-  if (isAboutTheRequest(answer.status)) return refusalOf(answer);
+  if (isAboutTheRequest(answer.status)) return { outcome: 'rejected', refusal: refusalOf(answer) };
   throw failure(operation, answer);
 }
 

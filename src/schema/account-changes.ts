@@ -52,7 +52,7 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
     positions: t.field({
       ...nonNull(perAccount, 'The open positions.'),
       type: ChangedPositionsRef,
-      resolve: (changes) => ('positions' in changes ? changes.positions : changes),
+      resolve: (changes) => (changes.kind === 'account' ? changes.positions : changes),
     }),
     orders: t.field({
       ...ofSnapshots,
@@ -60,7 +60,7 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
       nullable: true,
       description:
         'The pending orders. One that was triggered leaves in the event in which its position appears, if the gateway says so within an interval. Null while the gateway has not said any.',
-      resolve: (changes) => ('orders' in changes ? changes.orders : null),
+      resolve: (changes) => (changes.kind === 'account' ? changes.orders : null),
     }),
     session: t.field({
       ...ofFigures,
@@ -68,7 +68,7 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
       nullable: true,
       description:
         'The gateway’s figures as of `fetchedAt`: read every five seconds, when the members of the list change, and after an order of one’s own. Null while the gateway has not said any.',
-      resolve: (changes) => ('session' in changes ? changes.session : null),
+      resolve: (changes) => (changes.kind === 'account' ? changes.session : null),
     }),
     totals: t.expose('totals', {
       ...nonNull(perAccount, 'Sums over the present positions.'),

@@ -1,22 +1,24 @@
 import { traits } from '../../lib/field-traits.ts';
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
+import type { SignIn } from '../gateway/answers.ts';
 import { GatewayError } from '../gateway/errors.ts';
-import type { GatewayRefusal, LoginGrant } from '../gateway/wire/bodies.ts';
 import { READS } from '../gateway/wire/reads.ts';
 import { answerOf, ownRead } from './account-read.ts';
 import { AcknowledgeResult, needed, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
-import { exposed } from './exposed.ts';
+import { exposedOf } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { WithdrawalMethodRef } from './payments.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 
-const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement({
+type SignInAs<Outcome> = Extract<SignIn, { outcome: Outcome }>;
+
+const LoginSuccessRef = builder.objectRef<SignInAs<'granted'>>('LoginSuccess').implement({
   description: 'Signed in. Send `accessToken` as `Authorization: Bearer …` from now on.',
   fields: (t) => ({
-    ...exposed(t, null, {
+    ...exposedOf(t, null, ({ grant }) => grant, {
       'String!': { accessToken: 'The token to send with each request.' },
       String: { refreshToken: 'The gateway’s refresh token.' },
       Boolean: { passkey: 'Passed through; the gateway does not document it.' },
@@ -54,11 +56,11 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
   }),
 });
 
-const LoginRejectedRef = builder.objectRef<GatewayRefusal>('LoginRejected').implement({
+const LoginRejectedRef = builder.objectRef<SignInAs<'rejected'>>('LoginRejected').implement({
   description: 'Not signed in, in the gateway’s words.',
   interfaces: [RefusalRef],
   fields: (t) =>
-    exposed(t, null, {
+    exposedOf(t, null, ({ refusal }) => refusal, {
       String: {
         error: 'The gateway’s name for the reason.',
         message: 'The gateway’s sentence about it.',
@@ -71,8 +73,7 @@ const LoginRejectedRef = builder.objectRef<GatewayRefusal>('LoginRejected').impl
 const LoginResult = builder.unionType('LoginResult', {
   description: 'Signed in, or not.',
   types: [LoginSuccessRef, LoginRejectedRef],
-  resolveType: (result: LoginGrant | GatewayRefusal) =>
-    'accessToken' in result ? 'LoginSuccess' : 'LoginRejected',
+  resolveType: ({ outcome }: SignIn) => (outcome === 'granted' ? 'LoginSuccess' : 'LoginRejected'),
 });
 
 const LoginInput = builder.inputType('LoginInput', {
@@ -111,8 +112,8 @@ builder.mutationFields((t) => ({
         if (error instanceof GatewayError && !error.wasSent) context.neverSignedIn();
         throw error;
       });
-      onSignIn('accessToken' in result ? 'granted' : 'rejected');
-      if ('accessToken' in result) context.actAs(result.accessToken);
+      onSignIn(result.outcome);
+      if (result.outcome === 'granted') context.actAs(result.grant.accessToken);
       return result;
     },
   }),

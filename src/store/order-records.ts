@@ -128,6 +128,7 @@ interface GatewayRejection {
   readonly error: string | null;
   readonly message: string | null;
   readonly sent?: never;
+  readonly settled?: never;
 }
 
 /** It is the facade that refused it. Earlier versions read it as a refusal of the gateway's, which has the same members but for the last three. */

@@ -24,7 +24,7 @@ export type SettleAnswer =
 export const LATE_ANSWER_MS = 60_000;
 
 export function isSettled(outcome: RecordedOutcome | null): outcome is SettledOutcome {
-  return outcome !== null && 'settled' in outcome;
+  return outcome !== null && outcome.kind !== 'unknown' && outcome.settled !== undefined;
 }
 
 /** Whether two outcomes say the same of an order: that it was carried out, under which number, or that it was not. */

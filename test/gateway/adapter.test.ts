@@ -185,8 +185,7 @@ test('an answer may be another, with its long numbers, and without its tokens', 
   const token = { access_token: 'short', refresh_token: `${'long'.repeat(10)}`, passkey: true };
   await using granting = await behind(adapter, [200, { data: token }]);
   expect(await granting.client.login(anyCaller, 'a@b.c', 'p')).toMatchObject({
-    accessToken: token.access_token,
-    refreshToken: token.refresh_token,
+    grant: { accessToken: token.access_token, refreshToken: token.refresh_token },
   });
   expect(seen.join()).not.toMatch(/short|longlong/);
   const order = '{"data":{"success":true,"orderId":9007199254740993}}';

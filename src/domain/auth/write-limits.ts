@@ -8,15 +8,14 @@ import {
 } from '../../../lib/limits/client.ts';
 import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import { toToken } from '../../../lib/token.ts';
+import type { SignIn } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { GatewayRefusal, LoginGrant } from '../../gateway/wire/bodies.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import { TRADING_LIMITS, type TradingLimiter, type TradingLimitName } from './limits.ts';
 import type { AccountProof } from './proof.ts';
 import { tenantKey } from './viewer.ts';
 
-type SignIn = LoginGrant | GatewayRefusal;
 type Send<T> = () => Promise<T>;
 
 export type WriteLimits = ReturnType<typeof createWriteLimits>;
@@ -70,8 +69,8 @@ export function createWriteLimits(limiter: TradingLimiter, signedIn: KnownKeys, 
       const charged = own ? [own] : [regarding(from, who.key, 'pair'), from, who];
       const charges = charged.map((client) => ['login', client] as const);
       const result = await limited(charges, send);
-      if ('accessToken' in result) {
-        const { hash } = toToken(result.accessToken, by.forwarded?.digest);
+      if (result.outcome === 'granted') {
+        const { hash } = toToken(result.grant.accessToken, by.forwarded?.digest);
         for (const key of [tenantKey(from.key, by.forwarded), hash]) signedIn.add(pairOf(key, who));
         tokens.add(hash);
       }

@@ -14,6 +14,7 @@ import { type PositionTotals, totalsOf } from './totals.ts';
 export type PositionChanges = ListChanges<Position, PositionTotals>;
 
 export interface AccountChanges extends LiveEvent<PositionTotals> {
+  readonly kind: 'account';
   readonly positions: Delta<Position>;
   /** Null until a snapshot has had a list of orders. */
   readonly orders: ChangedOrders | null;
@@ -49,7 +50,8 @@ export class State extends ListState<Position, PositionsAnswer, PositionTotals> 
       const sentAtMs = this.#ordersSentAtMs;
       const fetchedAt = sentAtMs === null ? null : new Date(this.#clock.dateOf(sentAtMs));
       const orders = fetchedAt && { ...changed, fetchedAt };
-      return { ...this.event(version, cursor), positions, orders, session: this.session };
+      const { session } = this;
+      return { kind: 'account', ...this.event(version, cursor), positions, orders, session };
     },
     isEmpty: ({ positions, orders }, version) =>
       isEmpty(positions) && (orders === null || isEmpty(orders)) && this.#sessionVersion <= version,

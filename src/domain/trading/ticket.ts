@@ -103,9 +103,12 @@ function keyOf(input: OrderInput) {
  * moment before which it is to be sent, since each attempt may name its own, nor when the key was made.
  */
 export function inputDigest(ticket: Ticket): string {
-  const { operation, order } = ticket;
-  const { symbol, side, price, stopLoss, takeProfit, comment } = order;
-  const size = 'size' in order ? [order.size.by, order.size.value] : ['amount', order.amount];
+  const { operation } = ticket;
+  const { symbol, side, price, stopLoss, takeProfit, comment } = ticket.order;
+  const size =
+    ticket.operation === 'openPosition'
+      ? [ticket.order.size.by, ticket.order.size.value]
+      : ['amount', ticket.order.amount];
   const levels = [stopLoss, takeProfit].map((level) =>
     level !== null && typeof level === 'object' ? [level.by, level.value] : level,
   );

@@ -122,7 +122,7 @@ export async function openSqliteOrderRecords({
           task.do === 'reserve' ? task.keyTime?.madeMs : null,
         );
       case 'share': {
-        const id = 'reservation' in task ? task.reservation.id : '';
+        const id = task.do === 'reserve' || task.do === 'void' ? task.reservation.id : '';
         const bounds = { max, maxPerAccount };
         return new AccountRecordsFullError(bounds, id, refusal.whose, refusal.freeInMs);
       }

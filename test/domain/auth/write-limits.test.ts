@@ -9,8 +9,11 @@ import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
-const REJECTED = { error: 'NO', message: null, email: null, ok: null, details: null };
-const GRANTED = { accessToken: 'new', refreshToken: null, passkey: null };
+const refusal = { error: 'NO', message: null, email: null, ok: null, details: null };
+const REJECTED = { outcome: 'rejected', refusal } as const;
+const granted = (accessToken: string) =>
+  ({ outcome: 'granted', grant: { accessToken, refreshToken: null, passkey: null } }) as const;
+const GRANTED = granted('new');
 const UNSENT = new GatewayError('unavailable', 'login', 'never sent', { wasSent: false });
 const LOST = new GatewayError('unavailable', 'login', 'no answer');
 
@@ -115,7 +118,7 @@ describe('a sign-in', () => {
     const next = () =>
       limits.login(from('192.0.2.1', `token ${last}`), 'demo@example.com', async () => {
         last += 1;
-        return { ...GRANTED, accessToken: `token ${last}` };
+        return granted(`token ${last}`);
       });
     await next();
     expect(await refusedOf(15, next)).toBe(5);

@@ -96,8 +96,10 @@ export const WORLDS: Readonly<Record<string, () => World>> = {
       set(rows) {
         list = rows;
       },
-      follow: (viewer, how) =>
-        live.watch({ proof: bench.prove(viewer), viewer }, {}, how) as PullStream<never>,
+      follow: (viewer, how) => {
+        const as = { kind: 'account', proof: bench.prove(viewer), viewer } as const;
+        return live.watch(as, {}, how) as PullStream<never>;
+      },
     };
     return world;
   },
