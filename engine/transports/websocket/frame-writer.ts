@@ -24,11 +24,12 @@ const PACKED_END = Buffer.concat([storedBlocks(END), Buffer.alloc(1)]);
  */
 export class FrameWriter {
   readonly #socket: Duplex;
-  readonly #head: Buffer;
+  /** A text: a small buffer that lives as long as its subscription would keep a whole block of Node's pool alive. */
+  readonly #head: string;
 
   constructor(socket: Duplex, head: string) {
     this.#socket = socket;
-    this.#head = Buffer.from(head);
+    this.#head = head;
   }
 
   /** Calls back once the bytes are flushed, perhaps at once, or never can be. Returns the length as it is sent. */
@@ -58,7 +59,8 @@ export class FrameWriter {
   }
 
   #partsOf(value: EventText): readonly (string | Buffer)[] {
-    if (value instanceof PackedText) return [storedBlocks(this.#head), value.segment, PACKED_END];
+    if (value instanceof PackedText)
+      return [storedBlocks(Buffer.from(this.#head)), value.segment, PACKED_END];
     return typeof value === 'string' ? [this.#head, value, END] : [this.#head, ...value, END];
   }
 }

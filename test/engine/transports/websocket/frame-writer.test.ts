@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { FrameWriter } from '../../../../engine/transports/websocket/frame-writer.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { heldBytes } from '../../../support/heap.ts';
 import { listenLocally } from '../../../support/local-server.ts';
 import { startedForEach } from '../../../support/started.ts';
 
@@ -77,4 +78,14 @@ test('what a stalled reader has not taken counts, and is not overwritten by what
   stalled.socket.resume();
   await eventually(() => hasLeft && stalled.messages.length === values.length);
   expect(stalled.messages).toEqual(whole(values));
+});
+
+test('a writer holds no block of Node’s pool, which others use up as well', async () => {
+  const { stream } = await connect();
+  const before = heldBytes();
+  const writers = Array.from({ length: 500 }, () => {
+    Buffer.allocUnsafe(Buffer.poolSize / 4);
+    return new FrameWriter(stream, HEAD);
+  });
+  expect(heldBytes() - before).toBeLessThan(writers.length * 1_024);
 });
