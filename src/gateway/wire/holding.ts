@@ -1,3 +1,4 @@
+import { growingLru } from '../../../lib/growing-lru.ts';
 import * as read from './scalars.ts';
 import { isRow, type Reading, type Row } from './scalars.ts';
 
@@ -59,12 +60,13 @@ function listReader<T>(map: (row: Row, id: string, symbol: string) => T) {
 
 /** One literal and nothing copied: this is the hot path, where a moving market has each row read every second. */
 export function toPosition(row: Row, id: string, symbol: string, reading: Reading) {
+  const look = lookOf(row, symbol);
   return {
     id,
-    symbol,
+    symbol: look.symbol,
     side: side(row.isBuy),
-    name: read.text(row.friendlyName),
-    logo: read.text(row.logo),
+    name: look.name,
+    logo: look.logo,
     delayed: read.flag(row.delayed),
     sharia: read.flag(row.sharia),
     digits: read.integer(row.digits, reading),
@@ -83,6 +85,29 @@ export function toPosition(row: Row, id: string, symbol: string, reading: Readin
     profit: read.figure(row.profit, reading),
     invested: read.figure(row.invested, reading),
   };
+}
+
+/** The texts of an instrument, as a row has them. */
+interface Look {
+  readonly symbol: string;
+  readonly name: string | null;
+  readonly logo: string | null;
+}
+
+// A text that is longer is a row's own, so that so many take no more than some megabytes.
+const MAX_SHARED_LENGTH = 300;
+const LOOKS = growingLru<string, Look>({ maxEntries: 10_000, entryBytes: 500 });
+
+/** One copy of equal texts for the rows of all accounts: with its own, each row would take half as much again. */
+function lookOf(row: Row, symbol: string): Look {
+  const name = read.text(row.friendlyName);
+  const logo = read.text(row.logo);
+  const known = LOOKS.get(symbol);
+  if (known !== undefined && known.name === name && known.logo === logo) return known;
+  const look = { symbol, name, logo };
+  const length = symbol.length + (name?.length ?? 0) + (logo?.length ?? 0);
+  if (length <= MAX_SHARED_LENGTH) LOOKS.set(symbol, look);
+  return look;
 }
 
 /**
