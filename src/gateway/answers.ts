@@ -34,8 +34,9 @@ export interface SessionAnswer extends ReadTimes {
 
 export interface PositionsAnswer extends ReadTimes {
   readonly positions: readonly Position[];
-  /** The body as it came: an equal one next time need not be parsed. */
-  readonly bytes: Buffer;
+  /** Of the body as it came: an equal one next time need not be parsed. */
+  readonly bodyHash: string;
+  readonly bodyBytes: number;
   /** How long the process has read it, where that is long. */
   readonly workMs: number;
 }

@@ -28,6 +28,15 @@ function row(comment: string) {
 
 const rows = (count: number, comment: string) => Array.from({ length: count }, () => row(comment));
 
+/** The share of what is held that is said to be, beside what the first ones compile and allocate. */
+async function shareOf(add: (at: number) => Promise<unknown>, said: () => number) {
+  for (let at = 0; at < FIRST; at += 1) await add(at);
+  await new Promise(setImmediate);
+  const [heldBefore, saidBefore] = [heldBytes(), said()];
+  for (let at = FIRST; at < ENTRIES; at += 1) await add(at);
+  return (said() - saidBefore) / (heldBytes() - heldBefore);
+}
+
 test('a snapshot weighs what it says', async () => {
   const world = openAccountWorld({ maxBytes: 1e9 });
   const add = async (at: number) => {
@@ -39,14 +48,28 @@ test('a snapshot weighs what it says', async () => {
   };
   // The ledger keeps something of each token as well.
   const said = () => world.sessions.byteSize + world.ledger.byteSize;
-  // What the first ones compile and allocate is none of the others'.
-  for (let at = 0; at < FIRST; at += 1) await add(at);
-  await new Promise(setImmediate);
-  const [heldBefore, saidBefore] = [heldBytes(), said()];
-  for (let at = FIRST; at < ENTRIES; at += 1) await add(at);
-  const share = (said() - saidBefore) / (heldBytes() - heldBefore);
+  const share = await shareOf(add, said);
   expect(share).toBeGreaterThan(0.8);
   expect(share).toBeLessThan(1.2);
+});
+
+test.each([
+  [
+    'the texts of instruments that others have too',
+    { logo: 'https://cdn.example.com/1.png', friendlyName: 'Company of many' },
+  ],
+  ['texts of its own', {}],
+])('a list weighs no more than it says, with %s', async (_, texts) => {
+  const world = openAccountWorld();
+  const add = (at: number) => {
+    const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
+    const read = world.gateway.getOpenPositions(reader, null);
+    world.calls.pop()?.answer({ positions: rows(25, '').map((each) => ({ ...each, ...texts })) });
+    return read;
+  };
+  const share = await shareOf(add, () => world.board.byteSize + world.ledger.byteSize);
+  expect(share).toBeGreaterThan(0.8);
+  expect(share).toBeLessThan(1.3);
 });
 
 /** Its objects are gone when it returns: a caller's own would be counted among what is held. */

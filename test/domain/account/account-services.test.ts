@@ -90,7 +90,8 @@ test('a snapshot with other positions has the feed polled, and counts in the agr
   accounts.emit('positionsAnswered', demo, {
     ...times,
     positions: [],
-    bytes: Buffer.of(),
+    bodyHash: '',
+    bodyBytes: 0,
     workMs: 0,
   });
   expect(services.lists.counts()).toEqual({ agree: 0, differ: 0, short: 0 });

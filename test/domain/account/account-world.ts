@@ -76,7 +76,7 @@ export function openAccountWorld(
     ...options,
   });
   const prover = createProver({ ledger, sessions, logicalClock });
-  return { accounts, clock, logicalClock, ledger, gateway, sessions, prover, calls, judged };
+  return { accounts, clock, logicalClock, ledger, gateway, board, sessions, prover, calls, judged };
 }
 
 export function snapshot(balance: number, positions: readonly string[] = []) {
