@@ -24,7 +24,8 @@ export function toOrders(list: unknown, reading: Reading): readonly Order[] | nu
 }
 
 function wholeList<T>(list: unknown, reader: ListReader<T>): readonly T[] | null {
-  return Array.isArray(list) && list.every(reader.add) ? reader.rows : null;
+  // A list that has grown has room for half as many more.
+  return Array.isArray(list) && list.every(reader.add) ? reader.rows.slice() : null;
 }
 
 type ListReader<T> = ReturnType<typeof listReader<T>>;
