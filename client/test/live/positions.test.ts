@@ -3,13 +3,8 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import type { FollowOptions } from '../../src/live/followed.ts';
 import type { Positions } from '../../src/live/positions.ts';
-import type { AccountState, PositionsState } from '../../src/live/states.ts';
-import type { TypedText } from '../../src/operation.ts';
+import type { PositionsState } from '../../src/live/states.ts';
 import { gatewayList, prints, startLiveWorld } from './live-world.ts';
-
-const _PLACE: TypedText<{ placeOrder: { __typename: string } | null }, { input: object }> =
-  'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
-const _PENDING = { symbol: 'AAPL', side: 'BUY', kind: 'PENDING', price: 1, size: { units: 1 } };
 
 const world = startedForEach(startLiveWorld);
 
@@ -28,9 +23,6 @@ async function follow(positions: Positions): Promise<Audience> {
   return audience;
 }
 
-const _isWhole = (state: AccountState | undefined) =>
-  state?.status === 'LIVE' && state.orders !== null && state.session !== null;
-
 async function agrees(audience: Audience): Promise<void> {
   await eventually(async () => {
     const own = audience.last()?.positions?.map(({ id, profit }) => ({ id, profit })) ?? [];
@@ -46,22 +38,6 @@ async function moves(audience: Audience): Promise<void> {
   await eventually(() => audience.last()?.positions !== before);
   await agrees(audience);
 }
-
-test('the list follows the gateway, in its order, keeps what has not changed, and is delayed while the gateway fails', async () => {
-  const { positions } = world.device();
-  const audience = listen(positions);
-  expect(positions.state()).toMatchObject({ positions: null, totals: null, status: 'CONNECTING' });
-  await eventually(audience.isLive);
-  expect(audience.last()).toMatchObject({ totals: { count: 6 }, asOf: expect.any(Date) });
-  expect(positions.state()).toBe(audience.last());
-  await moves(audience);
-  const shown = audience.last()?.positions;
-  world.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500, times: 3 });
-  await eventually(() => expect(audience.last()?.status).toBe('DELAYED'));
-  expect(audience.last()?.positions).toBe(shown);
-  await moves(audience);
-  expect(new Set(audience.states).size).toBe(audience.states.length);
-});
 
 describe('listeners', () => {
   test('share a subscription, hear the same object, and leave each by itself', async () => {

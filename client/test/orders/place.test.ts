@@ -102,16 +102,6 @@ test('fields in another order, and those that are left out, make no other order;
   expect(sent).toHaveLength(1);
 });
 
-test('an input that is changed while its order is repeated does not change the order', async () => {
-  const { orders, sent } = phone.open();
-  const input = { ...buying('as it was'), size: { units: 1 } };
-  phone.line.next.push('lost');
-  const placing = orders.ticket().place(input);
-  input.size.units = 1_000;
-  expect(await placing).toMatchObject(ACCEPTED);
-  expect(sent).toEqual(Array(2).fill({ input: expect.objectContaining({ size: { units: 1 } }) }));
-});
-
 test('a key that an object from elsewhere carries is not used', async () => {
   const { orders } = phone.open();
   const ticket = orders.ticket();

@@ -223,7 +223,10 @@ test('a part that fails has its error once in Apollo Client over the client’s 
   });
   sandbox.clearFaults();
   expect(data).toMatchObject({ session: null, withdrawalMethods: expect.any(Array) });
-  const failed = CombinedGraphQLErrors.is(error) ? error.errors.map(({ path }) => path) : error;
-  expect(failed).toEqual([['session'], ['customerId']]);
+  const refused = { code: 'GATEWAY_UNAVAILABLE', retryable: true, requestId: expect.any(String) };
+  expect(CombinedGraphQLErrors.is(error) && error.errors).toMatchObject([
+    { path: ['session'], extensions: { ...refused, operation: 'getSession' } },
+    { path: ['customerId'], extensions: { ...refused, operation: 'getCustomerId' } },
+  ]);
   client.dispose();
 });

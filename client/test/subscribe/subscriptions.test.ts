@@ -45,7 +45,7 @@ test('nothing stays open for subscriptions that could not begin, or that the ser
   const sink = { next() {}, ended: (error: unknown) => void ended.push(error) };
   client.subscribe('subscription { a }', () => ({ of: Number.NaN }), sink);
   await market.pass(0);
-  expect(ended).toMatchObject([{ code: 'BAD_USER_INPUT' }]);
+  expect(ended).toMatchObject([{ code: 'BAD_USER_INPUT', extensions: { argument: 'of' } }]);
   expect(market.network.pending).toBe(0);
   client.subscribe('subscription { a }', () => ({}), sink);
   await market.pass(0);

@@ -3,30 +3,6 @@ import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
-test('a feed that fails is delayed, keeps its list, and is live when it recovers', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  gateway.set(LOGIN, [position('a')]);
-  const follower = followChanges(viewer('phone'));
-  await clock.advance(5_000);
-  const confirmedMs = gateway.polls.at(-1)?.atMs ?? 0;
-  gateway.failWith('unavailable');
-  gateway.set(LOGIN, [position('b')]);
-  await clock.advance(5_000);
-  expect(follower.events).toHaveLength(2);
-  const [snapshot, delayed] = follower.events;
-  expect(delayed).toEqual({
-    ...snapshot,
-    snapshot: false,
-    upserted: [],
-    status: 'DELAYED',
-    asOf: new Date(confirmedMs),
-  });
-  gateway.heal();
-  await clock.advance(30_000);
-  const back = follower.events.find((event, index) => index > 1 && event.status === 'LIVE');
-  expect(back).toMatchObject({ upserted: [position('b')], opened: ['b'], closed: ['a'] });
-});
-
 test('the wait doubles with each failure up to its ceiling, with jitter', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench({ pollMaxMs: 10_000 });
   followChanges(viewer('phone'));
