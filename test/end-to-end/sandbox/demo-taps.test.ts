@@ -11,7 +11,7 @@ const RUNS = inFull(7, 1);
 const VIEWPORTS = inFull([DESKTOP, PHONE, { width: 320, height: 700 }], [PHONE]);
 const TIME = '\\d\\d:\\d\\d:\\d\\d';
 const OLD = `(?:, prices of ${TIME})?`;
-const SAME = 'the same \\d+ positions, orders and instruments';
+const SAME = 'the same \\d+ positions, and the same orders and instruments';
 
 /** A tap, the parts of the phones once they are drawn, and what is told of them. */
 const TAPS: readonly (readonly [name: string, rest: string, graph: string, told: string])[] = [
