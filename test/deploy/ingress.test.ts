@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { describeWithHaproxy } from '../support/describe-with.ts';
+import { temporaryFolder } from '../support/own-folder.ts';
 import { startHaproxy } from '../support/replicas.ts';
 import { unsignedToken } from '../support/tokens.ts';
 import { readDeployed } from './support/files.ts';
@@ -69,7 +69,7 @@ describeWithHaproxy(
     beforeAll(async () => {
       await using opened = new AsyncDisposableStack();
       const pods = await Promise.all(['a', 'b', 'c'].map((name) => startPod(opened, name)));
-      const folder = opened.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-ingress-')));
+      const folder = opened.use(await temporaryFolder());
       const configuration = join(folder.path, 'haproxy.cfg');
       await writeFile(configuration, generated(pods));
       url = opened.use(await startHaproxy(path, configuration, {})).url;

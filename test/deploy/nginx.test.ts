@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { describeWithNginx } from '../support/describe-with.ts';
+import { listenLocally } from '../support/local-server.ts';
 import { startNginx } from './support/start-nginx.ts';
 
 const SOCKETS = 1_600;
@@ -35,12 +35,6 @@ describeWithNginx('nginx as it is shipped', (path) => {
 /** A stand-in for a replica, which takes each socket. */
 async function startSockets(opened: AsyncDisposableStack): Promise<string> {
   const server = createServer(({ headers }, response) => void response.end(headers.host));
-  const sockets = new WebSocketServer({ server });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  opened.defer(() => {
-    for (const socket of sockets.clients) socket.terminate();
-    server.closeAllConnections();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  new WebSocketServer({ server });
+  return `127.0.0.1:${opened.use(await listenLocally(server)).port}`;
 }

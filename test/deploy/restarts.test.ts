@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import { describeWithRedis } from '../support/describe-with.ts';
 import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
 import { freshOrderTaken } from '../support/fresh-order.ts';
 import { inFull } from '../support/in-full.ts';
+import { temporaryFolder } from '../support/own-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import type { Program } from '../support/started-program.ts';
 import { imageEnvironment, replicas, serviceNamed } from './support/compose-file.ts';
@@ -67,7 +67,7 @@ describe.each([
   },
 ])('$name', ({ environments, scripts }) => {
   test.concurrent.each(scripts)('%s takes fresh orders %s', async (_, when, script) => {
-    await using folder = await mkdtempDisposable(join(tmpdir(), 'restarts-'));
+    await using folder = await temporaryFolder();
     const [data, spare] = [join(folder.path, 'data'), join(folder.path, 'spare')];
     for (const path of [data, spare]) await mkdir(path, { mode: 0o700 });
     const file = join(data, 'orders.db');
@@ -83,7 +83,7 @@ describe.each([
   });
 
   test('upgraded one process after the other, and after a power cut, takes fresh orders at once', async () => {
-    await using folder = await mkdtempDisposable(join(tmpdir(), 'restarts-'));
+    await using folder = await temporaryFolder();
     const own = { ORDER_STORE: join(folder.path, 'orders.db') };
     await takesOrdersAfter(environments, own, 'at once', async (processes) => {
       await upgrade(processes);

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from './own-folder.ts';
 
 const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
 const LOCALHOST = '-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout key.pem';
@@ -32,7 +31,7 @@ export async function makeSignedCertificates() {
 }
 
 async function openFolder() {
-  const folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-tls-'));
+  const folder = await temporaryFolder();
   return {
     run: (words: string) =>
       execFileSync('openssl', words.split(' '), { cwd: folder.path, stdio: 'ignore' }),

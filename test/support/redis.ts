@@ -1,8 +1,6 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from './free-ports.ts';
+import { temporaryFolder } from './own-folder.ts';
 import { type Program, startProgram } from './started-program.ts';
 
 /** It starts again on the same port, with what it had written to its folder; while it is stopped by a signal, nobody gets an answer. */
@@ -20,7 +18,7 @@ export async function startTestRedis(
   serverPath: string,
   { args = [] }: { readonly args?: readonly string[] } = {},
 ): Promise<TestRedis> {
-  const folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-redis-'));
+  const folder = await temporaryFolder();
   const port = await freePort();
   const all = [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder.path, '--save', ''],

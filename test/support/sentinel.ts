@@ -1,8 +1,8 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from './free-ports.ts';
+import { temporaryFolder } from './own-folder.ts';
 import { REDIS_PASSWORD, startTestRedis } from './redis.ts';
 import { startProgram } from './started-program.ts';
 
@@ -18,7 +18,7 @@ export async function startWatchedRedis(serverPath: string) {
   const ofReplica = { args: [...args, '--replicaof', `127.0.0.1 ${port}`] };
   const replica = started.use(await startTestRedis(serverPath, ofReplica));
   const sentinelPort = await freePort();
-  const folder = started.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-sentinel-')));
+  const folder = started.use(await temporaryFolder());
   const configuration = join(folder.path, 'sentinel.conf');
   await writeFile(
     configuration,

@@ -1,13 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildSchema, graphql } from 'graphql';
 import { freePort } from './free-ports.ts';
 import { listenLocally } from './local-server.ts';
+import { temporaryFolder } from './own-folder.ts';
 import { ownPackages } from './own-packages.ts';
 import { startProgram } from './started-program.ts';
 
@@ -77,7 +76,7 @@ export async function startNotes(notes: Readonly<Record<string, string>>) {
 export async function startRouter(supergraphSdl: string) {
   const program = join(await packages(), 'node_modules/@graphql-hive/gateway/dist/bin.js');
   await using started = new AsyncDisposableStack();
-  const folder = started.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-')));
+  const folder = started.use(await temporaryFolder());
   writeFileSync(join(folder.path, 'gateway.config.mjs'), fenced('js'));
   writeFileSync(join(folder.path, 'supergraph.graphql'), supergraphSdl);
   const port = await freePort();

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenLocally } from '../../support/local-server.ts';
 
 /**
  * A stand-in for a replica: it answers with its name, to checks too, and in a header with those that it was sent. Resolves
@@ -15,10 +14,6 @@ export async function startPod(
     response.setHeader('x-arrived', JSON.stringify(headers));
     response.end(name);
   });
-  await once(server.listen(port, host), 'listening');
-  opened.defer(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `${host}:${(server.address() as AddressInfo).port}`;
+  const local = opened.use(await listenLocally(server, host, port));
+  return `${host}:${local.port}`;
 }

@@ -1,8 +1,8 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeCertificate } from '../../support/certificate.ts';
 import { freePorts } from '../../support/free-ports.ts';
+import { temporaryFolder } from '../../support/own-folder.ts';
 import { startProgram } from '../../support/started-program.ts';
 import { readDeployed } from './files.ts';
 
@@ -11,7 +11,7 @@ const USUAL_FILES = 1_024;
 
 /** The file but for its addresses, under one worker: on a machine with many cores each would have few of the sockets. */
 export async function startNginx(path: string, opened: AsyncDisposableStack, replica: string) {
-  const folder = opened.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-nginx-')));
+  const folder = opened.use(await temporaryFolder());
   const { key, certificate } = opened.use(await makeCertificate());
   const [address, secure] = (await freePorts(2)).map((port) => `127.0.0.1:${port}`);
   const file = join(folder.path, 'nginx.conf');

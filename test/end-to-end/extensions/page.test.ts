@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readPage } from '../../../client/test/support/samples.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
+import { temporaryFolder } from '../../support/own-folder.ts';
 import { startedOnce } from '../../support/started.ts';
 import { startSideService } from './side-service.ts';
 
@@ -15,7 +14,7 @@ const { samples } = readPage('docs/extensions.md');
 const ARTICLES = ['one', 'two', 'three'].map((headline) => ({ symbol: 'AAPL', headline }));
 
 // The extension that docs/extensions.md shows, in a folder that looks like a checkout.
-const folder = startedOnce(() => mkdtempDisposable(join(tmpdir(), 'extensions-page-')));
+const folder = startedOnce(temporaryFolder);
 const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
 const service = startedOnce(startSideService);
 const facade = startedOnce(() => {

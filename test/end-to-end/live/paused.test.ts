@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { webSocketClient } from './watcher.ts';
 
 /** Longer than a busy machine takes to freeze the process that has begun to poll. */
 const TIMEOUT_MS = 8_000;
@@ -22,22 +21,12 @@ test('a first list that came while the process was frozen beyond its deadline is
   const token = sandbox.token({ email: 'demo@example.com' });
   await facade.query('{ session { id } }', { token });
   sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: ANSWER_MS });
-  const client = createClient({
-    url: facade.webSocketUrl,
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${token}` },
-    retryAttempts: 0,
-  });
-  const events = client.iterate({ query: 'subscription { positionChanges { status } }' });
-  try {
-    const first = events.next();
-    await eventually(() => expect(sandbox.calls('getOpenPositions')).toBe(1));
-    facade.signal('SIGSTOP');
-    await clock.advance(ANSWER_MS);
-    await delay(TIMEOUT_MS);
-    facade.signal('SIGCONT');
-    expect((await first).value).toEqual({ data: { positionChanges: { status: 'LIVE' } } });
-  } finally {
-    client.terminate();
-  }
+  await using client = webSocketClient(facade, token);
+  const watcher = client.watch();
+  await eventually(() => expect(sandbox.calls('getOpenPositions')).toBe(1));
+  facade.signal('SIGSTOP');
+  await clock.advance(ANSWER_MS);
+  await delay(TIMEOUT_MS);
+  facade.signal('SIGCONT');
+  await eventually(() => expect(watcher.events[0]?.status).toBe('LIVE'), watcher.whileOpen);
 });

@@ -1,5 +1,3 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSandbox } from '../../../sandbox/start.ts';
@@ -8,6 +6,7 @@ import { atBoard, startCopy } from '../../store/redis/failovers.ts';
 import { DURABLE } from '../../store/redis/replica.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
+import { temporaryFolder } from '../../support/own-folder.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
@@ -30,7 +29,7 @@ const LAG_MS = 200;
 
 /** Two facades that share a file of order records, killed and restarted in turn. */
 export async function rehearseWithSqlite(rehearsal: Rehearsal): Promise<LedgerReport> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-ledger-'));
+  await using folder = await temporaryFolder();
   const store = { ORDER_STORE: join(folder.path, 'orders.db') };
   return await rehearse(rehearsal, store, ([one, other]) => [
     (bring) => bring(one, 'SIGKILL'),

@@ -1,5 +1,3 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -10,6 +8,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
 import { limited } from '../../support/limits.ts';
+import { temporaryFolder } from '../../support/own-folder.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { justNow, type Transport } from './order-client.ts';
@@ -243,7 +242,7 @@ test.each([
 );
 
 test('orders that an operator holds back are not sent, keep their keys and say so; what is on record is answered', async () => {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-'));
+  await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   await using facade = await startOrderFacade({ ORDER_STORE: path });
   const { sandbox } = facade;

@@ -55,7 +55,6 @@ export const QUESTIONS: readonly (readonly [query: string, ...pages: string[]])[
   ['stop loss take profit', '/docs/orders'],
   ['jwt verification jwks', '/docs/security', '/docs/configuration'],
   ['reconnect after network loss resume', '/docs/live'],
-  ['cancel an order', '/docs/limits-of-use', '/docs/orders'],
   ['what can it not do', '/docs/limits-of-use'],
   ['PositionTick', '/docs/schema'],
   ['ClientOptions', '/docs/client-api'],

@@ -23,6 +23,7 @@ import { inFull } from '../../support/in-full.ts';
 import { listenLocally } from '../../support/local-server.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { turnsDuring } from '../../support/turns.ts';
 import { QUESTIONS } from './docs-questions.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -155,7 +156,6 @@ test.each([
   ['python client', '/docs/clients/protocol#what-a-client-has-to-do'],
   ['gdpr', '/docs/security#what-gets-out'],
   ['cancel an order', '/docs/limits-of-use#what-it-does-not-do'],
-  ['cancel a pending order', '/docs/limits-of-use#what-it-does-not-do'],
   ['close a position', '/docs/limits-of-use#what-it-does-not-do'],
   ['file upload', '/docs/limits-of-use#what-it-does-not-do'],
   ['401 after a while', '/docs/clients#staying-signed-in'],
@@ -163,7 +163,6 @@ test.each([
   ['refresh token', '/docs/clients#staying-signed-in'],
   ['how do I get a token', '/docs/clients#staying-signed-in'],
   ['disable introspection', '/docs/configuration#all-variables'],
-  ['CORS error', '/docs/security#which-requests-are-cross-site'],
   ['behind cloudflare', '/docs/operations#a-load-balancer-of-your-own'],
   ['websocket disconnects every minute', '/docs/operations#a-load-balancer-of-your-own'],
   ['x-forwarded-for', '/docs/limits#who-is-charged'],
@@ -212,22 +211,12 @@ test.each([
 });
 
 test('pages and the index of their search are made in many turns, between which requests are answered', async () => {
-  let turns = 0;
-  let counting: NodeJS.Immediate | undefined;
-  const count = () => {
-    turns += 1;
-    counting = setImmediate(count);
-  };
   const section = { path: '/docs', page: 'Page', id: 'a', title: 'Title', text: 'x', weight: 1 };
   for (const make of [
     () => renderMarkdown('```ts\nconst a = [1, "2"];\n```\n\n'.repeat(3_000), () => null),
     () => createSearch(MiniSearch, Array(200).fill(section)),
   ]) {
-    turns = 0;
-    count();
-    await make();
-    clearImmediate(counting);
-    expect(turns).toBeGreaterThan(5);
+    expect(await turnsDuring(make)).toBeGreaterThan(5);
   }
 });
 

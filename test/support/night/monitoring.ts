@@ -1,10 +1,10 @@
-import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { freePort } from '../free-ports.ts';
 import { listenLocally } from '../local-server.ts';
+import { temporaryFolder } from '../own-folder.ts';
 import { startProgram } from '../started-program.ts';
 
 export interface Alert {
@@ -147,7 +147,7 @@ async function startMonitor(
   isReady: (url: string) => Promise<boolean>,
 ) {
   await using started = new AsyncDisposableStack();
-  const folder = started.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-monitor-')));
+  const folder = started.use(await temporaryFolder());
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
   const address = `127.0.0.1:${await freePort()}`;
   const url = `http://${address}`;
