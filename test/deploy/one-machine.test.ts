@@ -3,14 +3,10 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../sandbox/start.ts';
 import { parseEnvironment } from '../../src/config.ts';
-import { OrderClient } from '../end-to-end/orders/order-client.ts';
-import { buying } from '../end-to-end/orders/order-request.ts';
 import { describeWithHaproxy } from '../support/describe-with.ts';
 import { systemdAnalyzePath } from '../support/machine.ts';
 import { ownFolder } from '../support/own-folder.ts';
-import { startReplicas } from '../support/replicas.ts';
 import { deployFolder, root } from './support/files.ts';
 import { balancer, replicas, unitText as text, units } from './support/unit-file.ts';
 
@@ -79,36 +75,5 @@ describeWithHaproxy('on one machine', (haproxyPath) => {
       encoding: 'utf8',
     });
     expect(status, stderr).toBe(0);
-  });
-
-  test('a key that is repeated on another process, or through the load balancer, is one order', async () => {
-    await using sandbox = await startSandbox({ tickMs: 0 });
-    await using processes = await startReplicas(
-      haproxyPath,
-      {
-        ...units[0]?.environment,
-        ORDER_STORE: join(folder.path, 'orders.db'),
-        GATEWAY_URL: sandbox.url,
-      },
-      units.length,
-    );
-    const token = sandbox.token({ email: 'demo@example.com' });
-    const request = buying('one-machine');
-    const { url, webSocketUrl, all } = processes;
-    const servers = [...all, { url, webSocketUrl }];
-    const replies = [];
-    for (const server of servers) {
-      replies.push(await new OrderClient(server, token).place(request));
-    }
-    const [order] = sandbox.orders();
-    expect(replies).toEqual(
-      servers.map((_, at) => ({
-        kind: 'outcome',
-        type: 'OrderAccepted',
-        orderId: order?.orderId,
-        replayed: at > 0,
-      })),
-    );
-    expect(sandbox.calls('openPosition')).toBe(1);
   });
 });

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import { positionRow } from '../../gateway/wire/rows.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
+import { temporaryFolder } from '../../support/own-folder.ts';
 import { rawPost } from '../../support/raw-request.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { startedOnce } from '../../support/started.ts';
@@ -37,7 +37,7 @@ const ONCE_MEASURED =
 
 let app: TestApp;
 let token: string;
-const folder = startedOnce(() => mkdtempDisposable(join(tmpdir(), 'trading-graph-metrics-')));
+const folder = startedOnce(temporaryFolder);
 
 beforeAll(async () => {
   const manifest = join(folder.path, 'manifest.json');
@@ -437,31 +437,6 @@ describe('orders', () => {
     await slow;
     expect(await seriesValue(other, 'orders_under_way')).toBe(0);
     expect(await seriesValue(other, 'order_oldest_under_way_seconds')).toBe(0);
-  });
-
-  test('refused for their account alone are no failures of the store, and for want of room are', async () => {
-    await using small = await startTestApp({ ORDER_RECORDS_PER_ACCOUNT: '4' });
-    await using full = await startTestApp({ ORDER_RECORDS_MAX: '1' });
-    const [own, other] = [await small.signIn(), await full.signIn()];
-    const place = (app: TestApp, key: string) =>
-      app.query(buying(key, '__typename'), { token: app === small ? own : other });
-    for (const key of ['a', 'b']) await place(small, key);
-    const refused = 'refusals_total{limit="ORDER_RECORDS_PER_ACCOUNT"}';
-    await moved(small, refused, 1, () => place(small, 'c'));
-    const failures = 'order_store_failures_total{action="reserve"}';
-    const degraded = 'degraded{reason="order-store"}';
-    for (const [series, value] of [
-      [failures, 0],
-      [degraded, 0],
-      ['orders_total{outcome="unsent"}', 0],
-      ['order_records_nearly_full_total', 1],
-      ['order_records_max', 200_000],
-    ] as const) {
-      expect(await seriesValue(small, series), series).toBe(value);
-    }
-    await place(full, 'a');
-    await moved(full, failures, 1, () => place(full, 'b'));
-    expect(await seriesValue(full, degraded)).toBe(1);
   });
 });
 

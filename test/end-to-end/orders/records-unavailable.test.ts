@@ -1,13 +1,14 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { temporaryFolder } from '../../support/own-folder.ts';
 import { outcomesOf } from '../operations/request-lines.ts';
+import { seriesValue } from '../operations/scraped.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { buying, type GraphQLBody, placing, waiting } from './order-request.ts';
 
+const FAILURES = 'order_store_failures_total{action="reserve"}';
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
 
 async function readiness(url: string) {
@@ -33,6 +34,8 @@ test('records that are full refuse orders before they are sent', async () => {
     code: 200,
     body: { status: 'degraded', reasons: ['order-store'] },
   });
+  expect(await seriesValue(facade, FAILURES)).toBe(4);
+  expect(await seriesValue(facade, 'degraded{reason="order-store"}')).toBe(1);
   await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['fault']));
 });
 
@@ -52,6 +55,15 @@ test('a token that floods is refused alone beyond its half, before sending, and 
   });
   expect(body.errors?.[0]?.extensions.retryAfter).toBeGreaterThan(86_000);
   expect(sandbox.calls('placeLimitOrder')).toBe(0);
+  for (const [series, value] of [
+    ['refusals_total{limit="ORDER_RECORDS_PER_ACCOUNT"}', 1],
+    ['order_records_nearly_full_total', 1],
+    [FAILURES, 0],
+    ['degraded{reason="order-store"}', 0],
+    ['orders_total{outcome="unsent"}', 0],
+  ] as const) {
+    expect(await seriesValue(facade, series), series).toBe(value);
+  }
   expect(await flooding.place(buying('k2'))).toMatchObject({ replayed: true });
   // What signs in later can trade, and whatever the account has, keys can be closed.
   const later = facade.client({
@@ -69,7 +81,7 @@ test('a token that floods is refused alone beyond its half, before sending, and 
 });
 
 test('a key that has a record is answered from it while nothing can be written', async () => {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-'));
+  await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   await using facade = await startOrderFacade({ ORDER_STORE: path });
   const { sandbox } = facade;

@@ -28,11 +28,6 @@ test.each([
   ['exports no list', 'export default { onExecute() {} };', 'exporting no list'],
   ['exports nothing', 'export const plugins = [];', 'exporting no list'],
   ['lists what is no plugin', 'export default [null];', 'plugin 1 of the list is none'],
-  [
-    'lists a hook that nothing calls',
-    'export default [{}, { onFoo() {} }];',
-    'plugin 2 of the list has onFoo, which nothing calls',
-  ],
 ])(
   'a file that %s stops the start, and is listed with what else cannot be used',
   async (_what, text, word) => {

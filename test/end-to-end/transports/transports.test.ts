@@ -3,8 +3,7 @@ import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { unsignedToken } from '../../support/tokens.ts';
-import { codesOf, TRANSPORTS } from '../limits/every-transport.ts';
+import { TRANSPORTS } from '../limits/every-transport.ts';
 
 const app = sharedApp();
 const MAX_BYTES = 4_000;
@@ -18,22 +17,6 @@ const WITH_PLACES = {
 
 describe.each(TRANSPORTS)('%s', (transport, ask) => {
   const demo = () => app.sandbox.token({ email: 'demo@example.com' });
-
-  test('refuses requests without a token, or with a forged one', async () => {
-    await ask(app, { query: '{ catalog { group } }' }, demo());
-    const query =
-      '{ session { login } positions { id } catalog { group } instrument(id: "AAPL") { id } }';
-    for (const token of [undefined, unsignedToken({ login: 700001, group: 'standard-usd' })]) {
-      const result = await ask(app, { query }, token);
-      expect(result.data).toEqual({
-        session: null,
-        positions: null,
-        catalog: null,
-        instrument: null,
-      });
-      expect(new Set(codesOf(result))).toEqual(new Set(['UNAUTHENTICATED']));
-    }
-  });
 
   test('answers the fields that succeed beside the same error of one that fails', async () => {
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 403, times: 1 });
