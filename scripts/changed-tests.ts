@@ -1,15 +1,16 @@
 // "Is my change right?" in some seconds: checks the types, and runs the tests that are nearest to the files that differ from the
-// commit, by imports, up to the first failure. `npm test -- --changed [commit] [--list]`; what reaches a change only through the whole service is left to
-// `npm test`.
+// commit, by imports, and those that speak of what its lines speak of, up to the first failure. `npm test -- --changed [commit] [--list]`;
+// all others are left to `npm test`.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LONG_SUITES, SUITES_ALONE, SUITES_OF_THEIR_OWN } from '../test/support/long-suites.ts';
 
 /** So many start and end within the time that somebody waits for. */
-const MAX_FILES = 8;
+const MAX_NEAREST = 5;
+const MAX_ALIKE = 5;
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
 /** What it has of others' is near to those who import it by name, not to all who import the face. */
 const FACE = 'engine/index.ts';
@@ -33,7 +34,9 @@ const files = git('ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx', '*.m
 const long = new Set(globSync(LONG_SUITES, { cwd: root }));
 const apart = new Set(globSync([...SUITES_OF_THEIR_OWN, ...SUITES_ALONE], { cwd: root }));
 
-const tests = nearest(changed);
+const found = ranked(changed);
+const closest = found.slice(0, MAX_NEAREST);
+const tests = [...closest, ...mostAlike(found.slice(MAX_NEAREST)).slice(0, MAX_ALIKE)];
 console.log(
   tests.length > 0 ? tests.join('\n') : `No test is near to what differs from ${commit}.`,
 );
@@ -51,7 +54,7 @@ if (!values.list) {
  * The test files by their distance from a change, those of its own folder first; none that takes long unless it changed itself,
  * and one that has a process of its own in that folder alone.
  */
-function nearest(paths: readonly string[]): readonly string[] {
+function ranked(paths: readonly string[]): readonly string[] {
   const importers = new Map<string, string[]>();
   for (const file of files) {
     for (const imported of importsOf(file)) {
@@ -70,10 +73,58 @@ function nearest(paths: readonly string[]): readonly string[] {
   const found = [...distances]
     .filter(([file]) => file.endsWith('.test.ts') && (!isSlow(file) || paths.includes(file)))
     .map(([file, distance]) => ({ file, rank: isBeside(file) ? distance / 2 : distance }));
-  return found
-    .toSorted((one, other) => one.rank - other.rank)
-    .slice(0, MAX_FILES)
+  return found.toSorted((one, other) => one.rank - other.rank).map(({ file }) => file);
+}
+
+/**
+ * Those that have the words of the changed lines, the most telling first (by BM25): a fault in what the whole service runs is found by the
+ * test of that behaviour, to which an import leads from everywhere.
+ */
+function mostAlike(candidates: readonly string[]): readonly string[] {
+  const tests = files.filter((file) => file.endsWith('.test.ts') && existsSync(join(root, file)));
+  const texts = new Map(
+    tests.map((file) => [file, wordsOf(readFileSync(join(root, file), 'utf8'))]),
+  );
+  const meanLength = [...texts.values()].reduce((sum, all) => sum + all.length, 0) / texts.size;
+  const lines = git('diff', '-U0', commit).filter((line) => /^[-+](?![-+]{2} )/.test(line));
+  const asked = new Set([...lines, ...changed.map(nameOf)].flatMap(wordsOf));
+  const rarity = new Map(
+    [...asked].map((word) => {
+      const having = [...texts.values()].filter((all) => all.includes(word)).length;
+      return [word, having === 0 ? 0 : Math.log(texts.size / having)];
+    }),
+  );
+  const likeness = (file: string) => {
+    const all = texts.get(file) ?? [];
+    const length = 0.25 + (0.75 * all.length) / meanLength;
+    const named = wordsOf(nameOf(file));
+    return [...rarity].reduce((sum, [word, worth]) => {
+      const times = all.filter((each) => each === word).length;
+      return sum + worth * (times / (times + 1.2 * length) + (named.includes(word) ? 1 : 0));
+    }, 0);
+  };
+  return candidates
+    .map((file) => ({ file, score: likeness(file) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score)
     .map(({ file }) => file);
+}
+
+function nameOf(path: string): string {
+  return basename(path).replace(/(\.test)?\.tsx?$/, '');
+}
+
+/** The words of a text and of its names, and each two that a name has beside each other: `maxAge` is rarer than its parts. */
+function wordsOf(text: string): readonly string[] {
+  const names = text.match(/[A-Za-z]{3,}/g) ?? [];
+  return names.flatMap((name) => {
+    const parts = name
+      .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .split(' ');
+    const pairs = parts.slice(1).map((part, at) => `${parts[at]} ${part}`);
+    return [...parts.map((part) => part.replace(/s$/, '')), ...pairs];
+  });
 }
 
 function importsOf(file: string): readonly string[] {
@@ -87,12 +138,14 @@ function importsOf(file: string): readonly string[] {
   return [...named, ...files.filter((other) => dirname(other) === dirname(file))];
 }
 
-/** The inner files of which a file imports names by the face. */
+/** The inner files of which a file imports names by the face; one that the face declares itself is of what it loads on first use. */
 function faced(text: string): readonly string[] {
-  const names = namesIn(text, FACE);
-  return namesIn(readFileSync(join(root, FACE), 'utf8'), '')
-    .filter(([name]) => names.some(([each]) => each === name))
-    .map(([, path]) => join(dirname(FACE), path));
+  const face = readFileSync(join(root, FACE), 'utf8');
+  const inner = new Map(namesIn(face, ''));
+  const loaded = [...face.matchAll(/\bimport\('([^']+)'\)/g)].map(([, path = '']) => path);
+  return namesIn(text, FACE)
+    .flatMap(([name]) => inner.get(name) ?? loaded)
+    .map((path) => join(dirname(FACE), path));
 }
 
 /** The names that a text imports or exports, each with the end of its path. */
