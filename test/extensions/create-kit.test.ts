@@ -22,6 +22,9 @@ test('a file that waits for what never comes is not waited for', async () => {
   }
 });
 
+/** The service's own token goes nowhere else. */
+const SENT = { path: '/a/{id}', backend: 'news', isAnonymous: true, refreshes: [] };
+
 test('a backend gets defaults, and its operations its name', () => {
   const { kitFor, backends } = createKit();
   const kit = kitFor('a');
@@ -44,10 +47,10 @@ test('a backend gets defaults, and its operations its name', () => {
       headers: { 'x-key': 'k' },
       forwardToken: false,
       viewerHeader: null,
-      reads: { 'news.articles': '/a/{id}' },
-      writes: {
-        'news.add': { method: 'POST', path: '/a', refreshes: [] },
-        'news.rename': { method: 'PUT', path: '/a/{id}', refreshes: [] },
+      operations: {
+        'news.articles': expect.objectContaining({ ...SENT, verb: 'GET', effect: 'read' }),
+        'news.add': expect.objectContaining({ ...SENT, path: '/a', verb: 'POST', effect: 'write' }),
+        'news.rename': expect.objectContaining({ ...SENT, verb: 'PUT', effect: 'write' }),
       },
     },
   ]);
