@@ -8,7 +8,10 @@ export const MEMORY_RETRY_SECONDS = 10;
 const CHEAP_COST = 1_000;
 
 /** Refuses what would hold much memory while it is short. A write is let through: it may be what must not be lost, and its reads have a budget. */
-export function overMemory({ node }: PreparedOperation, cost: number): Refusal | null {
+export function overMemory(
+  { node }: Pick<PreparedOperation, 'node'>,
+  cost: number,
+): Refusal | null {
   const type = node.operation;
   const isHeavy = type === 'subscription' || (type === 'query' && cost > CHEAP_COST);
   return isHeavy ? { ...overLimit('memory', MEMORY_RETRY_SECONDS), status: 503 } : null;

@@ -62,6 +62,7 @@ const CACHED: Readonly<Record<string, Asked>> = {
   ],
   'that is skipped': ['strict: session(maxAge: 0) @skip(if: true) { fetchedAt }'],
   'that is negative alone': ['wrong: session(maxAge: -1) { login }'],
+  'of half a minute, of a younger one': ['strict: session(maxAge: 30) { fetchedAt }'],
 };
 
 describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behind, runs }) => {
@@ -69,7 +70,7 @@ describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behin
 
   test.each([
     ['of 0 counts for all', FRESH, 1],
-    ['that is none, or not asked for, forces nothing', CACHED, 0],
+    ['that is none, not asked for, or not reached forces nothing', CACHED, 0],
   ])('an age %s', async (_what, cases, calls) => {
     const token = app.sandbox.token({ email: 'demo@example.com' });
     await app.query('{ session { login } }', { token });

@@ -341,7 +341,7 @@ test('onNext sees each event of its subscriber on both transports, may change it
   }
 });
 
-test('an iterator that asks for two events at once gets both in their order, and ends where its client leaves', async () => {
+test('an iterator that asks for two events at once gets both in their order, large ones too, and ends where its client leaves', async () => {
   let hasEnded = false;
   async function* inPairs(events: AsyncIterable<never>) {
     const own = events[Symbol.asyncIterator]();
@@ -359,8 +359,10 @@ test('an iterator that asks for two events at once gets both in their order, and
   const onSubscribeResult = ({ result, setResult }: Subscribed) => setResult(inPairs(result));
   const plugin = { onSubscribe: () => ({ onSubscribeResult }) };
   await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
-  using socket = await initializedSocket(app, await app.signIn());
-  socket.subscribe('1', WATCH);
+  // An account of 25 positions, of which an event is sent packed to those who take it.
+  const token = app.sandbox.token({ email: 'pro@example.com' });
+  using socket = await initializedSocket(app, token);
+  socket.subscribe('1', WATCH.replace('{ id }', '{ id symbol side units priceOpen profit }'));
   await eventually(() => {
     app.sandbox.tick();
     return socket.of('1').length >= 4;

@@ -93,6 +93,32 @@ test('no statement of an order reads more rows than its account has', () => {
   database.close();
 });
 
+test('a damaged record is told, and makes room for no other, whatever its age says', () => {
+  using folder = createFolder();
+  const clock = createMachineClock();
+  const warnings: string[] = [];
+  const options = { clock, maxPerAccount: 4, onWarn: (text: string) => void warnings.push(text) };
+  {
+    using database = openDatabase(folder.path, options);
+    for (const key of ['a', 'b']) expect(reserve(database, key)).toBe(null);
+    expect(database.run([]).degradedReason).toBe(null);
+  }
+  const file = openOrderFile({ ...options, path: folder.path });
+  file.transact('IMMEDIATE', 0, () => {
+    file.database.exec(`UPDATE orders SET outcome = '{"kind":"accepted"}' WHERE id = 1`);
+    file.state.writes += 1;
+  });
+  file.close();
+  clock.pass(1_000);
+  using database = openDatabase(folder.path, options);
+  expect(warnings.join()).toContain('row 1 does not match its digest');
+  expect(database.run([]).degradedReason).toBe('order records are damaged');
+  const full = { kind: 'share', whose: 'token', freeInMs: RECORD_LIFE_MS };
+  expect(reserve(database, 'c')).toEqual(full);
+  clock.pass(RECORD_LIFE_MS);
+  expect(reserve(database, 'c')).toBe(null);
+});
+
 describe('a record', () => {
   test('is forgotten a day after its reservation, over restarts too', () => {
     using folder = createFolder();
