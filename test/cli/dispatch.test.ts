@@ -41,6 +41,7 @@ test.each([
   ['sandbox extra', 'extra'],
   ['schema --yaml', '--yaml'],
   ['schema extra', 'extra'],
+  ['check --token x', '--token'],
   ['hash', 'one address'],
   ['hash 1 2', 'one address'],
   ['hash 1 --key k', 'one address'],

@@ -13,9 +13,9 @@ import { type Environment, readConfig } from '../../src/config.ts';
 import { accountOf } from '../../src/domain/auth/viewer.ts';
 import type { OrderRecords } from '../../src/store/order-records.ts';
 import type { TrailEntry } from '../../src/store/order-trail.ts';
-import { openRedisOrderRecords } from '../../src/store/redis/order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite/order-records.ts';
 import { accepted, request, reserved } from '../store/order-records-contract.ts';
+import { openReplica } from '../store/redis/replica.ts';
 import { LONG_OVER_MS } from '../store/settlement-contract.ts';
 import { voidRequest } from '../store/void-contract.ts';
 import { accountNamed, loginNamed } from '../support/accounts.ts';
@@ -284,17 +284,8 @@ test('no file is made, and none that is something else is touched', async () => 
 });
 
 describeWithRedis('with Redis', (serverPath) => {
-  const openRecords = ({ url }: TestRedis, maxPerAccount = 100) =>
-    openRedisOrderRecords({
-      url,
-      max: 100,
-      maxPerAccount,
-      prefix: 'trading-graph:',
-      clock: systemClock,
-      uptimeMs: () => performance.now(),
-      redisTimeoutMs: 30_000,
-      onWarn() {},
-    });
+  const openRecords = async ({ url }: TestRedis, maxPerAccount = 100) =>
+    (await openReplica(url, { max: 100, maxPerAccount })).records;
   const shown = ({ url }: TestRedis) => url.replace(`:${REDIS_PASSWORD}@`, '***@');
 
   test('the status and the marks are those of Redis, and a file is used only where it is named', async () => {

@@ -109,12 +109,6 @@ test('without any, and without a console, it says which variables to set', async
   );
 });
 
-test('they are no arguments', async () => {
-  const { code, err } = await check({}, ['--token', 'x']);
-  expect(code).toBe(2);
-  expect(err).toContain('--token');
-});
-
 test('all problems come at once, and the gateway of a faulty one is not called', async () => {
   const { code, text } = await check({
     PORT: 'x',

@@ -5,6 +5,7 @@ import { heldBytes } from '../../support/heap.ts';
 import { rawResponse } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
+import { CHANGES } from '../live/watcher.ts';
 import { seriesValue } from '../operations/scraped.ts';
 
 const MEGABYTE = 1_048_576;
@@ -97,4 +98,16 @@ test('event streams whose clients disconnect while the feed is quiet release the
   const before = heldBytes();
   for (let round = 0; round < 4; round += 1) await comeAndGo();
   expect((heldBytes() - before) / MEGABYTE).toBeLessThan(10);
+});
+
+test('subscriptions hold no variables that their documents do not define', async () => {
+  using socket = await initializedSocket(app, token);
+  await socket.watch('first');
+  const before = heldBytes();
+  for (let at = 0; at < 40; at += 1) {
+    socket.subscribe(`${at}`, CHANGES, { unused: `${at}`.repeat(50_000) });
+    await socket.until(`${at}`, 'next');
+  }
+  expect(heldBytes() - before).toBeLessThan(2_000_000);
+  expect(socket.closed).toBeNull();
 });

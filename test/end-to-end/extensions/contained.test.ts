@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
-import { readMetrics } from '../../support/leaks.ts';
 import { openSocket } from '../live/raw-socket.ts';
 import { moved, seriesValue } from '../operations/scraped.ts';
 import { useExtension } from './use-extension.ts';
@@ -25,10 +24,8 @@ const FAILURES = [
 const VALUES = ['circle', 'bigint', 'getter', 'toJson', 'deep', 'nothing'];
 
 /** How often a fault of the extension was counted. */
-async function counted(kind: 'rejection' | 'exception'): Promise<number> {
-  const name = `trading_graph_extension_faults_total{extension="faulty-graph",kind="${kind}"} `;
-  return Number((await readMetrics(facade.adminUrl)).split(name)[1]?.split('\n')[0]);
-}
+const counted = (kind: 'rejection' | 'exception') =>
+  seriesValue(facade, `extension_faults_total{extension="faulty-graph",kind="${kind}"}`);
 
 test('a value that JSON cannot carry costs its own field, however it is read', async () => {
   using socket = await openSocket(facade);
@@ -138,8 +135,8 @@ test('a field that does not settle is null at its deadline, a shared one is aske
       expect(codes).toContainEqual(expect.objectContaining(late(`faulty-graph.${name}`)));
     }
   }
-  const counted = 'errors_total{code="GATEWAY_TIMEOUT",operation="faulty-graph.never"}';
-  expect(await seriesValue(facade, counted)).toBe(2);
+  const series = 'errors_total{code="GATEWAY_TIMEOUT",operation="faulty-graph.never"}';
+  expect(await seriesValue(facade, series)).toBe(2);
   // Nobody knows what a write has done by then.
   const { errors } = await query('mutation { neverWritten }', { token: tokenOf() });
   expect(errors).toMatchObject([

@@ -198,11 +198,4 @@ describe('the manifests', () => {
     await writeFile(manifest, JSON.stringify(apolloManifest));
     await eventually(() => known(app, SCREEN));
   });
-
-  test('stop the start where two of them disagree', async () => {
-    await writeFile(join(folder.path, 'b.json'), JSON.stringify({ 'feed-1': SCREEN }));
-    await expect(start('on', { PERSISTED_DOCUMENTS: folder.path })).rejects.toThrow(
-      /two different/,
-    );
-  });
 });

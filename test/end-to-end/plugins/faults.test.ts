@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Sent, send, TRANSPORTS, type Transport } from '../../support/four-transports.ts';
-import { readMetrics } from '../../support/leaks.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { startedOnce } from '../../support/started.ts';
 import {
@@ -17,6 +16,7 @@ import {
   unreadBytes,
 } from '../limits/slow-reader.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 const LIVE = 'subscription Failing { positionChanges { cursor } }';
 
@@ -142,11 +142,8 @@ describe('an error in', () => {
 });
 
 async function subscriptionsAre(adminUrl: string, expected: number): Promise<void> {
-  await eventually(async () =>
-    (await readMetrics(adminUrl)).includes(
-      `trading_graph_subscriptions{list="positions"} ${expected}\n`,
-    ),
-  );
+  const series = 'subscriptions{list="positions"}';
+  await eventually(async () => expect(await seriesValue({ adminUrl }, series)).toBe(expected));
 }
 
 const rejecting = (what: string) => async () => {

@@ -50,9 +50,11 @@ test('manifests of trusted documents that are wrong have a line each, and what i
   await writeFile(join(folder.path, 'a.json'), '{ "half": ');
   await writeFile(join(folder.path, 'b.json'), '[]');
   await writeFile(join(folder.path, 'c.json'), '{ "id": "{ __typename }" }');
+  await writeFile(join(folder.path, 'd.json'), '{ "id": "{ customerId }" }');
   expect(await problemsOf({ PERSISTED_DOCUMENTS: folder.path })).toEqual([
     expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*a\.json: .*JSON/),
     expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*b\.json: .*object/),
+    expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*two different/),
   ]);
   const path = '/dev/zero';
   expect(await problemsOf({ PERSISTED_DOCUMENTS: path })).toEqual([
