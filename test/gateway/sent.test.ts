@@ -15,6 +15,19 @@ const silence: Script = () => {};
 /** Three pools of one connection each. */
 const NARROW = { connections: 3 };
 
+test('a sign-in goes out without the token that its request came with, which all else has', async () => {
+  await using gateway = await startScriptedGateway((socket) =>
+    socket.write(answer(200, { access_token: 'new', customerId: 'c' })),
+  );
+  await using opened = openClient(gateway.url, NARROW);
+  await opened.client.login(anyCaller, 'a@example.com', 'secret');
+  await opened.client.read(anyCaller, READS.getCustomerId);
+  expect(gateway.requests.map(({ headers }) => headers.authorization)).toEqual([
+    undefined,
+    `Bearer ${anyCaller.token?.text}`,
+  ]);
+});
+
 describe('an order that waits for a connection', () => {
   test('is not sent on one that is there only after the process was paused beyond the deadline', async () => {
     await using gateway = await startScriptedGateway(accept);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { COSTLY_FIELDS } from '../../../engine/documents/meter.ts';
 import { createMetering } from '../../../engine/execution/metering.ts';
 import { turnsDuring } from '../../support/turns.ts';
-import { argsOf, executorOf, meterFor } from '../execution/both-executors.ts';
+import { argsOf, ask, executorOf, meterFor } from '../execution/both-executors.ts';
 import { schemaOf } from '../schema-of.ts';
 
 // Compiled code needs resolvers at the root.
@@ -49,6 +49,14 @@ test.each([
   ],
 ])('counts %s', async (_what, text, expected) => {
   expect(await fieldsOf(text, { row: ROW, rows: [ROW, ROW, ROW] })).toBe(expected);
+});
+
+test('fields that compiled code has run before a wrong value count beside those of the reference executor', async () => {
+  const rootValue = { rows: [ROW, ROW, ROW], row: { texts: null } };
+  const args = argsOf(schema, '{ rows { text } row { texts } }', { rootValue });
+  const { expected, isCompiled, isCountedAlike } = await ask(args);
+  expect(expected.errors).toHaveLength(1);
+  expect([isCompiled, isCountedAlike]).toEqual([true, false]);
 });
 
 test.each([

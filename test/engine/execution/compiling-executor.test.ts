@@ -4,7 +4,7 @@ import { executeRootSelectionSet } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
 import { schemaOf } from '../schema-of.ts';
-import { argsOf, askValid, calm, executorOf, meterFor, shown } from './both-executors.ts';
+import { argsOf, ask, askValid, calm, executorOf, meterFor, shown } from './both-executors.ts';
 import { hostileSchema } from './hostile-schema.ts';
 
 describe('what a client writes', () => {
@@ -71,6 +71,16 @@ test('the fields of a mutation run one after the other, however often it is sent
     expect(await executor.execute(args, meterFor())).toEqual({ data: { a: 1, b: 2, c: 3 } });
     expect(diary.splice(0)).toEqual([1, 2, 3].flatMap((at) => [`begins ${at}`, `ends ${at}`]));
   }
+});
+
+test('a value that is rejected below a field of its own name is no field of the root', async () => {
+  const schema = schemaOf('type Query { row: Row } type Row { row: String! }', {
+    'Query.row': { resolve: () => ({}) },
+    'Row.row': { resolve: () => Promise.reject(new Error('fails')) },
+  });
+  const { found, isCompiled } = await ask(argsOf(schema, '{ row { row } }'));
+  expect(isCompiled).toBe(true);
+  expect(found).toMatchObject({ data: { row: null }, errors: [{ path: ['row', 'row'] }] });
 });
 
 describe('a document', () => {
