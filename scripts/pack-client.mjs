@@ -13,7 +13,7 @@ const toolsIn = join(folder, 'tools');
 const packed = join(folder, 'package');
 
 // It needs nothing but the compiler and the bundler, which npm installs by the lock file, with its digests: each declaration is
-// written from its own file, and types are left to `npm run check`. What they print is shown only where they fail.
+// written from its own file, and types are left to `npm run verify`. What they print is shown only where they fail.
 mkdirSync(toolsIn);
 mkdirSync(packed);
 writeLock(['typescript', 'rolldown']);
