@@ -7,7 +7,7 @@ export const interfaceCommand: Command = {
   usage: [
     'Usage: trading-graph interface',
     '',
-    "Prints the gateway's fifteen operations as this service calls and reads them: OpenAPI 3.1, as JSON.",
+    "Prints the gateway's operations as this service calls and reads them: OpenAPI 3.1, as JSON.",
   ].join('\n'),
   async run(args, terminal) {
     readArguments({ args: [...args], options: {} });

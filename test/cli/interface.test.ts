@@ -6,7 +6,9 @@ import { compare } from '../../src/gateway/interface/compare.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
 import { runCli } from '../support/run-cli.ts';
 
-const PUBLISHED = readFileSync(join(import.meta.dirname, '../../docs/openapi.json'), 'utf8');
+const docs = join(import.meta.dirname, '../../docs');
+const PUBLISHED = readFileSync(join(docs, 'openapi.json'), 'utf8');
+const PAGE = readFileSync(join(docs, 'gateway.md'), 'utf8');
 
 test('the command prints the published document', async () => {
   const { code, out } = await runCli(['interface']);
@@ -26,3 +28,13 @@ test.each(OPERATION_NAMES)(
     ).toEqual([]);
   },
 );
+
+test('the page about the gateway has a row of each operation', () => {
+  const rows = PAGE.split('\n').filter((line) => /^\| \d+ \|/.test(line));
+  const told = rows.map((row) => row.split('|').slice(1, 3).join('').replaceAll(' ', ''));
+  const wanted = OPERATION_NAMES.map((name) => {
+    const { number, verb, path } = OPERATIONS[name];
+    return `${number}\`${verb}${path}\``;
+  });
+  expect(told).toEqual(wanted);
+});
