@@ -43,6 +43,7 @@ test('a ticket sends nothing where nobody knows when it was made, as of an entry
   );
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
+
 test('a key is taken for older by as much as the clocks of replicas may differ', () => {
   const clocks = phoneClock().clocks;
   clocks.serverClock.onDate(new Date(DAY_MS).toUTCString(), 0, 0);
@@ -80,12 +81,6 @@ describe('after a sleep in which the uptime stood still', () => {
   });
 });
 
-test('a ticket says when its key was made by the server’s clock, which is asked for where nothing has told it', async () => {
-  const { orders, sent, core } = phone.open();
-  core.expectLogin('700001');
-  expect(await orders.ticket().place(buying('asked'))).toMatchObject(ACCEPTED);
-  expect(namedIn(sent)).toEqual([expect.any(String)]);
-});
 describe('a ticket says nothing of when its key was made', () => {
   test('where no answer told it before the first request: it cannot be known later', async () => {
     let isDated = false;

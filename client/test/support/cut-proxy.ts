@@ -20,7 +20,6 @@ export async function startCutProxy(target: string) {
   /** The fault that all connections meet; `swallowed` are requests for a WebSocket alone. */
   let fault: 'none' | 'stalled' | 'portal' | 'swallowed' = 'none';
   let swallowed: (() => void)[] = [];
-  let limit = Number.POSITIVE_INFINITY;
   const server = createServer((client) => {
     proxy.accepted += 1;
     sockets.add(client);
@@ -35,12 +34,8 @@ export async function startCutProxy(target: string) {
     upstream.on('error', () => client.destroy());
     upstream.once('close', () => client.destroy());
     const isDead = () => fault === 'stalled' || stranded.has(client);
-    let passed = 0;
     upstream.on('data', (chunk) => {
-      if (isDead()) return;
-      passed += chunk.length;
-      if (passed > limit) client.resetAndDestroy();
-      else client.write(chunk);
+      if (!isDead()) client.write(chunk);
     });
     client.on('data', (chunk) => {
       if (isDead()) return;
@@ -112,10 +107,6 @@ export async function startCutProxy(target: string) {
       fault = 'none';
       for (const release of swallowed.splice(0)) release();
     },
-    /** Resets each connection when so many bytes of answers have passed. */
-    cutAfterBytes(bytes: number) {
-      limit = bytes;
-    },
     /** Connections are refused. */
     refuse,
     /** No fault is left; connections that were stalled or stranded are reset. */
@@ -124,7 +115,6 @@ export async function startCutProxy(target: string) {
       stranded.clear();
       fault = 'none';
       swallowed = [];
-      limit = Number.POSITIVE_INFINITY;
       if (!server.listening) await listen(port);
     },
     close: refuse,
