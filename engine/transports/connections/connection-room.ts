@@ -42,7 +42,7 @@ export function createConnectionRoom(most: number, received: ReceiveBuffers, onC
     /** Call it for each connection that is accepted. */
     opened(socket: Socket): void {
       count += 1;
-      socket.once('close', () => {
+      socket.on('close', () => {
         count -= 1;
       });
       if (count > CROWDED * most) closeOne();
@@ -53,7 +53,7 @@ export function createConnectionRoom(most: number, received: ReceiveBuffers, onC
       const key = networksOf(address).at(-1) ?? '';
       const sockets = byAddress.get(key) ?? new Set();
       byAddress.set(key, sockets.add(socket));
-      socket.once('close', () => {
+      socket.on('close', () => {
         sockets.delete(socket);
         if (sockets.size === 0) byAddress.delete(key);
       });

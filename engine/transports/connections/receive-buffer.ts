@@ -86,7 +86,7 @@ export class ReceiveBuffer {
     readThroughStream(socket);
     takeReads(socket, (bytes, push) => this.#taken(bytes, push));
     socket.on('resume', () => this.#resumed());
-    socket.once('close', () => this.#drop());
+    socket.on('close', () => this.#drop());
   }
 
   /** Whether a socket's message began so long ago and is not whole, unless its reader pauses. HTTP has node's deadline. */

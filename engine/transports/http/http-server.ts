@@ -82,7 +82,7 @@ export function createHttpServer(settings: HttpServerSettings) {
   function accept(socket: Socket): void {
     received.open(socket, addresses.peerOf(socket));
     room.opened(socket);
-    socket.once('close', () => {
+    socket.on('close', () => {
       const fault = parserFaultOf(socket);
       if (fault !== null) settings.metrics.sendersCut.add(fault);
     });
@@ -97,7 +97,7 @@ export function createHttpServer(settings: HttpServerSettings) {
     }
     held.set(socket, slot);
     room.belongsTo(addresses.peerOf(socket), socket);
-    socket.once('close', slot.release);
+    socket.on('close', slot.release);
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {

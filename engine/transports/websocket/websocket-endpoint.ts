@@ -113,7 +113,7 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
         refuse(socket, slot);
         return;
       }
-      socket.once('close', slot.release);
+      socket.on('close', slot.release);
       const { headers } = request;
       headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
       server.handleUpgrade(
