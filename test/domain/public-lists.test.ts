@@ -1,38 +1,20 @@
 import { expect, test } from 'vitest';
-import { LogicalClock } from '../../lib/clock.ts';
 import { accountClient, addressClient, type Client } from '../../lib/limits/client.ts';
-import { createPollScheduler } from '../../lib/live/poll-scheduler.ts';
-import { PolledLists } from '../../lib/live/polled-lists.ts';
 import { PublicLists } from '../../src/domain/public-lists.ts';
 import { accountNamed } from '../support/accounts.ts';
-import { createScriptedClock } from '../support/scripted-clock.ts';
+import { startPolledLists } from '../support/polled-lists.ts';
 
-const VIEWER = { tokenHash: '', expiresAtMs: null };
 const LINGER_MS = 10_000;
 
 function startLists() {
-  const clock = createScriptedClock();
-  const random = () => 0.5;
-  const lists = new PolledLists({
-    clock,
-    random,
-    pollMs: 1_000,
-    pollMaxMs: 2_000,
-    firstListMs: 5_000,
-    scheduler: createPollScheduler(clock, 10_000, random),
-    logicalClock: new LogicalClock(),
-    keyOf: ({ id }: { readonly id: string }) => id,
-    isSame: (a, b) => a.id === b.id,
-    read: async () => ({ rows: [{ id: 'a' }] }),
-  });
+  const { clock, lists, unread } = startPolledLists();
   const shares = new PublicLists(lists);
-  const unread = (key: string) => lists.follow({ key, of: null, viewer: VIEWER }, {});
   const open = (key: string, client: Client) => {
     const stream = shares.opened(key, client, unread(key));
     stream.listen({ woken() {}, ended() {} });
     return stream;
   };
-  return { clock, lists, shares, unread, open };
+  return { clock, shares, unread, open };
 }
 
 const addresses = (count: number) =>

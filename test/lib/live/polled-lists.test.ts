@@ -1,28 +1,10 @@
 import { expect, test } from 'vitest';
-import { LogicalClock } from '../../../lib/clock.ts';
-import { createPollScheduler } from '../../../lib/live/poll-scheduler.ts';
-import { PolledLists } from '../../../lib/live/polled-lists.ts';
-import { createScriptedClock } from '../../support/scripted-clock.ts';
-
-const VIEWER = { tokenHash: '', expiresAtMs: null };
+import { startPolledLists } from '../../support/polled-lists.ts';
 
 test('lists that nobody follows make room for others, the oldest first; those that are followed stay', async () => {
-  const clock = createScriptedClock();
-  const random = () => 0.5;
-  const lists = new PolledLists({
-    clock,
-    random,
-    pollMs: 1_000,
-    pollMaxMs: 2_000,
-    firstListMs: 5_000,
-    scheduler: createPollScheduler(clock, 100, random),
-    logicalClock: new LogicalClock(),
-    keyOf: ({ id }: { readonly id: string }) => id,
-    isSame: (a, b) => a.id === b.id,
-    read: async () => ({ rows: [{ id: 'a' }] }),
-  });
+  const { clock, lists, unread } = startPolledLists();
   const followed = (key: string) => {
-    const events = lists.follow({ key, of: null, viewer: VIEWER }, {});
+    const events = unread(key);
     events.listen({ woken() {}, ended() {} });
     return events;
   };
