@@ -12,8 +12,6 @@ export type Collected = 'kept' | 'too many bytes' | 'too many pieces';
 const FREE_PIECES = 1_024;
 const BYTES_PER_PIECE = 128;
 const MIN_BUFFER = 512;
-// More than so large a part of a buffer that is not used is given back.
-const MAX_WASTE = 1 / 4;
 const EMPTY = Buffer.alloc(0);
 
 /**
@@ -48,16 +46,13 @@ export class ByteCollector {
     return 'kept';
   }
 
-  /** The bytes so far, which leave the collector. */
+  /** The bytes so far, which leave the collector, with what room is left behind them: nobody keeps them for long. */
   take(): Buffer {
-    const buffer = this.#buffer;
-    const length = this.#length;
+    const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = EMPTY;
     this.#length = 0;
     this.#pieces = 0;
-    if (buffer.length === length) return buffer;
-    const bytes = buffer.subarray(0, length);
-    return buffer.length - length > length * MAX_WASTE ? Buffer.from(bytes) : bytes;
+    return bytes;
   }
 
   #append(piece: Buffer, length: number): void {

@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { alone } from '../../lib/alone.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { memo } from '../../lib/memo.ts';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
@@ -68,14 +69,6 @@ function sizeOf({ answer, br, gzip }: Entry, name: string): number {
   const bytes = (answer?.plain?.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
   // The key contains what a client wrote, in up to two bytes for each character.
   return BYTES_PER_ENTRY + 2 * name.length + bytes;
-}
-
-/** Copies a small buffer, since a slice of Node's pool would keep the whole pool block alive. */
-function alone(bytes: Buffer): Buffer {
-  if (bytes.buffer.byteLength === bytes.length) return bytes;
-  const copy = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(copy);
-  return copy;
 }
 
 interface ResultBytes {

@@ -36,6 +36,9 @@ interface Bucket {
 /** The least recently used of one kind is forgotten beyond so many, so that a flood costs no memory. */
 const MAX_BUCKETS = 100_000;
 const BUCKET_BYTES = 300;
+const newKinds = () => new Map<ClientKind, LRUCache<string, Bucket>>();
+const newBuckets = () =>
+  growingLru<string, Bucket>({ maxEntries: MAX_BUCKETS, entryBytes: BUCKET_BYTES });
 const MINUTE_MS = 60_000;
 const SHARE_MS = 100;
 // A sum of fractions may be a little less than the whole.
@@ -49,7 +52,7 @@ export class Limiter<Name extends string> {
   readonly table: Limits<Name>;
   readonly #clock: Clock;
   readonly #share: Share | undefined;
-  readonly #buckets = new Map<string, Map<ClientKind, LRUCache<string, Bucket>>>();
+  readonly #buckets = new Map<string, ReturnType<typeof newKinds>>();
   /** One for all clients with the same share: with their own, buckets would take half as much again. */
   readonly #rules = new Map<string, BucketRule>();
   readonly #unshared = new Set<Bucket>();
@@ -105,7 +108,7 @@ export class Limiter<Name extends string> {
   }
 
   #bucketsOf(name: Name, { kind, parts }: Client, nowMs: number): readonly Bucket[] {
-    const known = this.#buckets.get(name)?.get(kind) ?? this.#addKind(name, kind);
+    const known = memo(memo(this.#buckets, name, newKinds), kind, newBuckets);
     // It has its size from the start: one that grows has room for seventeen.
     const buckets = Array<Bucket>(parts.length);
     let at = 0;
@@ -128,16 +131,6 @@ export class Limiter<Name extends string> {
       at += 1;
     }
     return buckets;
-  }
-
-  #addKind(name: Name, kind: ClientKind): LRUCache<string, Bucket> {
-    const added = growingLru<string, Bucket>({
-      maxEntries: MAX_BUCKETS,
-      entryBytes: BUCKET_BYTES,
-    });
-    const byKind = this.#buckets.get(name) ?? new Map();
-    this.#buckets.set(name, byKind.set(kind, added));
-    return added;
   }
 
   #shareSoon(bucket: Bucket, points: number): void {

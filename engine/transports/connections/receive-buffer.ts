@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { alone } from '../../../lib/alone.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { isPausedByNode, readOn, readThroughStream, takeReads } from '../../../lib/private-node.ts';
 import { FrameMeter } from './frame-meter.ts';
@@ -232,11 +233,7 @@ export class ReceiveBuffer {
   /** `ws` keeps the parts of an unfinished message as they are: a copy, or each might keep 64 kB alive. */
   #frame(held: Buffer, start: number, end: number): Buffer {
     const part = held.subarray(start, end);
-    const isKept = (this.#meter?.unfinishedBytes ?? 0) > 0;
-    if (!isKept || part.length === held.buffer.byteLength) return part;
-    const copy = Buffer.allocUnsafeSlow(part.length);
-    part.copy(copy);
-    return copy;
+    return (this.#meter?.unfinishedBytes ?? 0) > 0 ? alone(part) : part;
   }
 
   #resumed(): void {

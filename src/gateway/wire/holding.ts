@@ -24,8 +24,7 @@ export function toOrders(list: unknown, reading: Reading): readonly Order[] | nu
 }
 
 function wholeList<T>(list: unknown, reader: ListReader<T>): readonly T[] | null {
-  // A list that has grown has room for half as many more.
-  return Array.isArray(list) && list.every(reader.add) ? reader.rows.slice() : null;
+  return Array.isArray(list) && list.every(reader.add) ? (reader.list ?? []) : null;
 }
 
 type ListReader<T> = ReturnType<typeof listReader<T>>;
@@ -50,11 +49,11 @@ function listReader<T>(map: (row: Row, id: string, symbol: string) => T) {
   }
   return {
     add,
-    rows: rows as readonly T[],
     /** Null where a row is missing; undefined where no row came. */
     get list(): readonly T[] | null | undefined {
       if (!isWhole) return null;
-      return rows.length > 0 ? rows : undefined;
+      // One that has grown has room for half as many more.
+      return rows.length > 0 ? rows.slice() : undefined;
     },
   };
 }
