@@ -1,5 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
+import { GraphQLObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { buildSchema } from '../../src/schema/schema.ts';
+import { UNSENT_REASONS } from '../../src/store/order-records.ts';
 
 const FOLDERS = '{docs,examples/*/src,graphiql/page}/**/*.{md,js,ts,tsx}';
 const FILES = ['README.md', ...globSync(FOLDERS)];
@@ -22,4 +25,12 @@ test.each(EXAMPLES)('each example of placeOrder in $place sends kind', ({ text }
   if (/placeOrder\(input: \$input\)/.test(text)) {
     expect(text).toMatch(/"?kind"?\s*[:=]\s*\S*(MARKET|PENDING|market)|kind: 'MARKET'/);
   }
+});
+
+test('each reason of an unsent order is told where clients look for it', () => {
+  const rejected = buildSchema().getType('OrderRejected');
+  const { sent } = rejected instanceof GraphQLObjectType ? rejected.getFields() : {};
+  const places = ['docs/orders.md', 'client/src/errors.ts', 'client/src/orders/outcome.ts'];
+  for (const text of [...places.map((place) => textOf([place])), sent?.description])
+    for (const reason of UNSENT_REASONS) expect(text).toMatch(new RegExp(`\\b${reason}\\b`));
 });
