@@ -16,10 +16,32 @@ const HOUR_MS = 3_600_000;
 const folder = ownFolder();
 const one = accountNamed('1');
 
+/** Whether what it keeps outlives its process, and whether replicas share it. */
+interface Kind {
+  readonly isKept: boolean;
+  readonly isShared: boolean;
+}
+
 /** The contract of every store, of which `open` opens one more process's view where there can be one; else the same. */
 function itIsASharedStore(
+  { isKept, isShared }: Kind,
   begin: () => Promise<AsyncDisposable & { open(): Promise<SharedStore> }>,
 ): void {
+  test('a store has what its kind promises, and null in place of all else', async () => {
+    await using place = await begin();
+    const store = await place.open();
+    const { keys, catalogs, replicas } = store;
+    expect({ keys: keys !== null, copies: catalogs.copies !== null }).toEqual({
+      keys: isKept,
+      copies: isKept,
+    });
+    expect({ versions: catalogs.versions !== null, replicas: replicas !== null }).toEqual({
+      versions: isShared,
+      replicas: isShared,
+    });
+    await store.close();
+  });
+
   test('what one process has put, the next one finds', async () => {
     await using place = await begin();
     const first = await place.open();
@@ -97,14 +119,14 @@ function itIsASharedStore(
 const OWN = { redisUrl: null, max: 100, clock: systemClock, prefix: '', onWarn() {} } as const;
 
 describe('the store in memory', () => {
-  itIsASharedStore(async () => {
+  itIsASharedStore({ isKept: false, isShared: false }, async () => {
     const store = await openStores({ ...OWN, orderStore: 'memory', durability: 'wished' });
     return { open: async () => store, async [Symbol.asyncDispose]() {} };
   });
 });
 
 describe('the store in files', () => {
-  itIsASharedStore(async () => ({
+  itIsASharedStore({ isKept: true, isShared: false }, async () => ({
     open: () =>
       openStores({
         ...OWN,
@@ -117,7 +139,7 @@ describe('the store in files', () => {
 });
 
 describeWithRedis('the store in Redis', (serverPath) => {
-  itIsASharedStore(async () => {
+  itIsASharedStore({ isKept: true, isShared: true }, async () => {
     const redis = await startTestRedis(serverPath);
     return {
       open: () => openOnRedis(redis.url),
