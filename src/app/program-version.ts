@@ -17,7 +17,7 @@ export function programVersion(): string {
 }
 
 function checkedOutRevision(): string {
-  // Git would else look further up, and name the commit of another project.
+  // Otherwise Git would look further up, and name the commit of another project.
   if (!existsSync(new URL('../../.git', import.meta.url))) return 'unknown';
   try {
     // The folder may be another user's, as that of an installation by root is.

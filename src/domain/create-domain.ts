@@ -123,7 +123,7 @@ export function createDomain(parts: DomainParts) {
     pollsPerSecond: settings.gatewayPollsPerSecond,
   });
   const notices = parts.stores.replicas?.notices;
-  notices?.follow((told) => tell(told as Told));
+  notices?.subscribe((told) => tell(told as Told));
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const needsKind = settings.orderKind === 'required';
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines, needsKind);
@@ -156,7 +156,7 @@ export function createDomain(parts: DomainParts) {
     /** False where other replicas may not know of it; told again, it does no harm. */
     async tell(told: Told): Promise<boolean> {
       tell(told);
-      return notices === undefined || notices.tell(told);
+      return notices === undefined || notices.publish(told);
     },
     /** Called with the end of each field `login`. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>

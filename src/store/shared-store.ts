@@ -19,7 +19,7 @@ export interface SharedStore {
   };
   /** The known keys of one kind; null where nothing outlives the process. */
   readonly keys: ((kind: string) => SharedKeys) | null;
-  /** Null where there is no other replica to hear of. */
+  /** Null where there is no other replica. */
   readonly replicas: BetweenReplicas | null;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface AccountVersion {
 /** Changes that one replica was told, for the others. */
 export interface Notices {
   /** False where the store may not have taken it. */
-  tell(notice: object): Promise<boolean>;
-  /** Calls it with each notice of another replica from now on. */
-  follow(hear: (notice: unknown) => void): void;
+  publish(notice: object): Promise<boolean>;
+  /** Calls the listener with each notice of another replica from now on. */
+  subscribe(listener: (notice: unknown) => void): void;
 }

@@ -103,10 +103,10 @@ function itIsASharedStore(
     const levels = await other.replicas?.share(['a', 'b'], [...bucket(2), ...bucket(1)]);
     expect(levels?.map(Math.round)).toEqual([5, 9]);
     const heard: unknown[] = [];
-    first.replicas.notices.follow((notice) => heard.push(['first', notice]));
-    other.replicas?.notices.follow((notice) => heard.push(['other', notice]));
+    first.replicas.notices.subscribe((notice) => heard.push(['first', notice]));
+    other.replicas?.notices.subscribe((notice) => heard.push(['other', notice]));
     await eventually(async () => {
-      expect(await first.replicas?.notices.tell({ group: 'g' })).toBe(true);
+      expect(await first.replicas?.notices.publish({ group: 'g' })).toBe(true);
       expect(heard).toContainEqual(['other', { group: 'g' }]);
     });
     expect(heard).not.toContainEqual(['first', { group: 'g' }]);

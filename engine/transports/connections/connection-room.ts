@@ -49,7 +49,7 @@ export function createConnectionRoom(most: number, received: ReceiveBuffers, onC
     },
     /** Call it once it is known whose a connection is. */
     belongsTo(address: string, socket: Socket): void {
-      // A client with a /48 would else be sixty thousand addresses with one connection each, and all others have more.
+      // Otherwise a client with a /48 would be sixty thousand addresses with one connection each, and all others have more.
       const key = networksOf(address).at(-1) ?? '';
       const sockets = byAddress.get(key) ?? new Set();
       byAddress.set(key, sockets.add(socket));

@@ -10,7 +10,7 @@ const MAX_KEPT = 200;
 const LOOK_MS = 500;
 
 /** The score is a time that grows with each notice, though the clock was set back. */
-const TELL = `
+const PUBLISH = `
 local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] or 0
 local clock = redis.call('TIME')
 local now = math.max(clock[1] * 1000 + math.floor(clock[2] / 1000), last + 1)
@@ -38,30 +38,30 @@ export function createRedisNotices(
   let seen = '+inf';
   let isOver = false;
 
-  async function look(hear: (notice: unknown) => void): Promise<void> {
+  async function look(listener: (notice: unknown) => void): Promise<void> {
     const [latest, ...notices] = (await redis.run(LOOK, [key], [seen])) as string[];
     seen = String(latest);
     for (const text of notices) {
       const { from, notice } = JSON.parse(text);
-      // One of another version that is not understood must not keep the others from being heard.
-      if (from !== own) fireAndForget('redis', Promise.resolve(notice).then(hear));
+      // One of another version that is not understood must not keep the others from being delivered.
+      if (from !== own) fireAndForget('redis', Promise.resolve(notice).then(listener));
     }
   }
 
   return {
-    tell(notice) {
+    publish(notice) {
       const text = JSON.stringify({ from: own, id: randomUUID(), notice });
-      const told = redis.run(TELL, [key], [text, KEPT_MS, MAX_KEPT]);
-      return told.then(
+      const published = redis.run(PUBLISH, [key], [text, KEPT_MS, MAX_KEPT]);
+      return published.then(
         () => true,
         () => false,
       );
     },
-    follow(hear) {
+    subscribe(listener) {
       const next = () => {
         if (isOver) return;
         // Redis' own trouble is told where it is met.
-        look(hear)
+        look(listener)
           .catch(() => {})
           .finally(() => clock.after(LOOK_MS, next));
       };
