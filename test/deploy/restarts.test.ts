@@ -95,31 +95,43 @@ describe.each([
 
 describeWithRedis('two replicas with Compose', (path) => {
   const [, ...args] = serviceNamed('valkey').command ?? [];
-  const operations: Readonly<
-    Record<string, (processes: Processes, valkey: TestRedis) => Promise<void>>
-  > = {
-    'upgraded one after the other': upgrade,
-    async 'stopped with their Valkey, and started'(processes, valkey) {
-      await stop(processes);
-      await stop([valkey]);
-      await valkey.start();
-      await start(processes);
-    },
-    async 'without power, as their Valkey'(processes, valkey) {
-      await cutPower([...processes, valkey]);
-      await valkey.start();
-      await start(processes);
-    },
-    async 'with another Valkey on the same volume'(_, valkey) {
-      await stop([valkey]);
-      await valkey.start();
-    },
-  };
+  type Operate = (processes: Processes, valkey: TestRedis) => Promise<void>;
+  const operations: readonly (readonly [how: string, when: When, operate: Operate])[] = [
+    ['upgraded one after the other', 'at once', upgrade],
+    [
+      'stopped with their Valkey, and started',
+      'at once',
+      async (processes, valkey) => {
+        await stop(processes);
+        await stop([valkey]);
+        await valkey.start();
+        await start(processes);
+      },
+    ],
+    // The killed replicas are waited for, as if they still had records to write back.
+    [
+      'without power, as their Valkey',
+      'within a minute',
+      async (processes, valkey) => {
+        await cutPower([...processes, valkey]);
+        await valkey.start();
+        await start(processes);
+      },
+    ],
+    [
+      'with another Valkey on the same volume',
+      'at once',
+      async (_, valkey) => {
+        await stop([valkey]);
+        await valkey.start();
+      },
+    ],
+  ];
 
-  test.each(Object.entries(operations))('%s take fresh orders at once', async (_, operate) => {
+  test.each(operations)('%s take fresh orders %s', async (_, when, operate) => {
     await using valkey = await startTestRedis(path, { args });
     const environments = replicas.map((each) => ({ ...imageEnvironment, ...each[1].environment }));
-    await takesOrdersAfter(environments, { REDIS_URL: valkey.url }, 'at once', (processes) =>
+    await takesOrdersAfter(environments, { REDIS_URL: valkey.url }, when, (processes) =>
       operate(processes, valkey),
     );
   });
