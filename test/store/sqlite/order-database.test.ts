@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { CLOCKS_DIFFER_MS, KEY_AHEAD_MS } from '../../../src/store/order-gap.ts';
-import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { RECORD_LIFE_MS, RENAMED } from '../../../src/store/order-records.ts';
 import { checkFilePath } from '../../../src/store/sqlite/check-file-path.ts';
 import { openOrderFile } from '../../../src/store/sqlite/order-file.ts';
 import { rowDigest, SQL, toContent } from '../../../src/store/sqlite/order-rows.ts';
@@ -78,6 +78,21 @@ test('accounts named as before have their former gap, and another one where an e
   file.close();
   using mended = start('right');
   expect(mended.run([]).gapReason).toEqual(GAP);
+});
+
+test('an order is settled by the process that sent it, though another one has named the accounts otherwise meanwhile', () => {
+  using folder = createFolder();
+  const clock = createMachineClock();
+  using first = openDatabase(folder.path, { clock, accounts: 'right' });
+  for (const key of ['settled', 'released']) expect(reserve(first, key)).toBe(null);
+  openDatabase(folder.path, { clock, accounts: 'wrong' }).close();
+  expect(reserve(first, 'new')).toBe(RENAMED);
+  const outcome = acceptedAs('settled');
+  answerTo(first, { do: 'settle', reservation: reservationOf('settled', 'another'), outcome });
+  answerTo(first, { do: 'release', reservation: reservationOf('released', 'another') });
+  using other = openDatabase(folder.path, { clock, accounts: 'wrong' });
+  expect(find(other, 'settled')).toMatchObject({ outcome });
+  expect(other.run([]).held).toBe(1);
 });
 
 test('no statement of an order reads more rows than its account has', () => {
