@@ -12,11 +12,12 @@ import { createEngine, createExecutors, Documents, ENGINE_LIMITS } from '../inde
 type Message = { readonly id: string; readonly text: string };
 let messages: readonly Message[] = [];
 const times = { pollMs: 1_000, pollMaxMs: 10_000, firstListMs: 5_000 };
-const clocks = { clock: systemClock, random: Math.random, logicalClock: new LogicalClock() };
+const clocks = { clock: systemClock, uptimeMs: steadyClock.now, logicalClock: new LogicalClock() };
 /** The room, polled as if it were behind a service that can only be asked. */
 const lists = new PolledLists({
   ...times,
   ...clocks,
+  random: Math.random,
   scheduler: createPollScheduler(systemClock, 100, Math.random),
   keyOf: ({ id }: Message) => id,
   isSame: Object.is,

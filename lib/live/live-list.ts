@@ -156,10 +156,11 @@ export class LiveList<Viewer extends LiveViewer, State extends PolledState> {
       return { kind: 'failed', error };
     }
     const { rows } = this.state;
-    const beganAtMs = performance.now();
+    const { uptimeMs } = this.#options;
+    const beganAtMs = uptimeMs();
     // A call sent later may have been answered sooner: then its list is shown.
     this.#publish('LIVE', answer);
-    const workMs = (answer?.workMs ?? 0) + performance.now() - beganAtMs + this.#besideMs;
+    const workMs = (answer?.workMs ?? 0) + uptimeMs() - beganAtMs + this.#besideMs;
     this.#besideMs = 0;
     // One that was interrupted counts for little, and a list that has grown soon.
     this.#workMs = (this.#workMs + workMs) / 2;

@@ -47,6 +47,8 @@ export interface LiveOptions<Viewer> {
   readonly tokens?: TokenRules<Viewer>;
   readonly scheduler: PollScheduler;
   readonly clock: Clock;
+  /** A steady clock, by which the process measures its own work. */
+  readonly uptimeMs: () => number;
   readonly logicalClock: LogicalClock;
   readonly random: () => number;
   /** The interval of polls, and the pause after the first failure. */

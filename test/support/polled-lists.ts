@@ -11,6 +11,7 @@ export function startPolledLists() {
   const random = () => 0.5;
   const lists = new PolledLists({
     clock,
+    uptimeMs: clock.now,
     random,
     pollMs: 1_000,
     pollMaxMs: 2_000,

@@ -81,6 +81,7 @@ export function createAccountServices(
       retryAfterSeconds,
       noList: () => new GatewayError('timeout', operation, 'no first list within the deadline'),
       clock,
+      uptimeMs: steadyClock.now,
       random: Math.random,
       pollMaxMs: settings.positionsPollMaxMs,
       logicalClock,

@@ -65,10 +65,10 @@ export function createAccountReads(options: FeedOptions, feed: LiveList<Viewer, 
         (answer) => {
           isReading = false;
           retry.succeeded();
-          const beganAtMs = performance.now();
+          const beganAtMs = options.uptimeMs();
           received(answer);
           const { workMs = 0 } = answer;
-          if (workMs > 0) feed.worked(workMs + performance.now() - beganAtMs);
+          if (workMs > 0) feed.worked(workMs + options.uptimeMs() - beganAtMs);
           tokens.accepted(token);
         },
         (error: unknown) => {

@@ -72,6 +72,7 @@ export const WORLDS: Readonly<Record<string, () => World>> = {
       {
         ...TIMES,
         clock,
+        uptimeMs: clock.now,
         random,
         logicalClock: new LogicalClock(),
         scheduler: createPollScheduler(clock, 500, random),

@@ -48,6 +48,7 @@ export function createLiveBench({
     }),
     retryAfterSeconds,
     clock,
+    uptimeMs: clock.now,
     random,
     scheduler: createPollScheduler(clock, pollsPerSecond, random),
     logicalClock,
