@@ -34,7 +34,7 @@ export interface SessionAnswer extends ReadTimes {
 
 export interface PositionsAnswer extends ReadTimes {
   readonly positions: readonly Position[];
-  /** Of the body as it came: an equal one next time need not be parsed. */
+  /** The hash of the body as it came: an equal one next time need not be parsed. */
   readonly bodyHash: string;
   readonly bodyBytes: number;
   /** How long the process has read it, where that is long. */

@@ -70,7 +70,7 @@ const seen = () =>
 /** How many requests it has answered well. */
 const requests = async () => Number(((await seen()) || [])[0]?.split(' ')[1]);
 
-/** The callers are two users, and two visitors whom no token makes one. */
+/** The callers are two users, and two visitors without a token. */
 async function visitors() {
   const emails = ['demo@example.com', 'pro@example.com'];
   const users = await Promise.all(

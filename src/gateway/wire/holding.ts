@@ -60,13 +60,13 @@ function listReader<T>(map: (row: Row, id: string, symbol: string) => T) {
 
 /** One literal and nothing copied: this is the hot path, where a moving market has each row read every second. */
 export function toPosition(row: Row, id: string, symbol: string, reading: Reading) {
-  const look = lookOf(row, symbol);
+  const texts = instrumentTexts(row, symbol);
   return {
     id,
-    symbol: look.symbol,
+    symbol: texts.symbol,
     side: side(row.isBuy),
-    name: look.name,
-    logo: look.logo,
+    name: texts.name,
+    logo: texts.logo,
     delayed: read.flag(row.delayed),
     sharia: read.flag(row.sharia),
     digits: read.integer(row.digits, reading),
@@ -88,7 +88,7 @@ export function toPosition(row: Row, id: string, symbol: string, reading: Readin
 }
 
 /** The texts of an instrument, as a row has them. */
-interface Look {
+interface InstrumentTexts {
   readonly symbol: string;
   readonly name: string | null;
   readonly logo: string | null;
@@ -96,18 +96,18 @@ interface Look {
 
 // A text that is longer is a row's own, so that so many take no more than some megabytes.
 const MAX_SHARED_LENGTH = 300;
-const LOOKS = growingLru<string, Look>({ maxEntries: 10_000, entryBytes: 500 });
+const SHARED_TEXTS = growingLru<string, InstrumentTexts>({ maxEntries: 10_000, entryBytes: 500 });
 
 /** One copy of equal texts for the rows of all accounts: with its own, each row would take half as much again. */
-function lookOf(row: Row, symbol: string): Look {
+function instrumentTexts(row: Row, symbol: string): InstrumentTexts {
   const name = read.text(row.friendlyName);
   const logo = read.text(row.logo);
-  const known = LOOKS.get(symbol);
+  const known = SHARED_TEXTS.get(symbol);
   if (known !== undefined && known.name === name && known.logo === logo) return known;
-  const look = { symbol, name, logo };
+  const texts = { symbol, name, logo };
   const length = symbol.length + (name?.length ?? 0) + (logo?.length ?? 0);
-  if (length <= MAX_SHARED_LENGTH) LOOKS.set(symbol, look);
-  return look;
+  if (length <= MAX_SHARED_LENGTH) SHARED_TEXTS.set(symbol, texts);
+  return texts;
 }
 
 /**
