@@ -20,7 +20,11 @@ export interface OrderRecords {
    * Replaces pending or unknown, never accepted or rejected. May be repeated until it succeeds. Resolves with the outcome that
    * an operator has settled the order by, which stays in its place; else with null.
    */
-  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<RecordedOutcome | null>;
+  settle(
+    reservation: Reservation,
+    outcome: RecordedOutcome,
+    times?: OrderTimes,
+  ): Promise<RecordedOutcome | null>;
   /** Frees the key of this very reservation, unless a client may have received `unknown`. May be repeated. */
   release(reservation: Reservation): Promise<void>;
   find(account: Account, key: string): Promise<OrderRecord | null>;
@@ -56,6 +60,27 @@ export interface ReserveRequest {
   readonly pendingMs: number;
   /** Left out, the key is taken for one that was made before any gap. */
   readonly keyTime?: KeyTime;
+  readonly asked?: AskedOrder;
+}
+
+/** What was asked for, as the back office reads it; the stores read nothing in it. */
+export interface AskedOrder {
+  readonly requestId: string | null;
+  readonly kind: 'MARKET' | 'PENDING';
+  readonly symbol: string;
+  readonly side: string;
+  readonly size: { readonly by: string; readonly value: number };
+  readonly price: number | null;
+  readonly stopLoss: OrderLevel | null;
+  readonly takeProfit: OrderLevel | null;
+}
+
+type OrderLevel = number | { readonly by: string; readonly value: number };
+
+/** When the order was sent, and when it was answered; null where that did not happen. */
+export interface OrderTimes {
+  readonly sentAtMs: number | null;
+  readonly answeredAtMs: number | null;
 }
 
 /** Its id is a fencing token: only its own reservation can be settled or released. */
