@@ -1,7 +1,6 @@
 import { createAdminServer } from '../engine/index.ts';
 import { listen } from '../lib/listen.ts';
 import { type AppOptions, withDefaults } from './app/app-options.ts';
-import { changedDoor } from './app/changed-door.ts';
 import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
 import { programBuild } from './app/program-version.ts';
@@ -45,9 +44,7 @@ async function compose(config: Config, given: AppOptions) {
   opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);
 
   // Both ports listen: clients come last.
-  const admin = createAdminServer(opened.metrics.registry, wired.readiness, build, {
-    '/changed': changedDoor(config, opened.domain.tell),
-  });
+  const admin = createAdminServer(opened.metrics.registry, wired.readiness, build);
   const adminPort = await atAddress(config, 'admin', (port, host) => listen(admin, port, host));
   started.defer(() => {
     admin.close();

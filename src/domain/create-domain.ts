@@ -3,7 +3,6 @@ import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { createKnownKeys } from '../../lib/limits/known-keys.ts';
 import type { AccountEvents } from './account/account-events.ts';
 import { createAccountServices } from './account/account-services.ts';
-import { createToldChanges, type Told } from './account/told-changes.ts';
 import { createIdentity } from './auth/identity.ts';
 import { KNOWN_MS } from './auth/limits.ts';
 import { createProofLedger } from './auth/proof.ts';
@@ -110,20 +109,6 @@ export function createDomain(parts: DomainParts) {
       trail.add(of, 'contradicted', told);
     },
   });
-  const tell = createToldChanges({
-    accounts,
-    sessions: reads.sessions,
-    catalogs,
-    ledger,
-    lists: () => [
-      ['positions', reads.hub.feeds, false],
-      ...[...reads.live].map(([name, { lists, isPublic }]) => [name, lists, isPublic] as const),
-    ],
-    clock,
-    pollsPerSecond: settings.gatewayPollsPerSecond,
-  });
-  const notices = parts.stores.replicas?.notices;
-  notices?.subscribe((told) => tell(told as Told));
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const needsKind = settings.orderKind === 'required';
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines, needsKind);
@@ -152,11 +137,6 @@ export function createDomain(parts: DomainParts) {
         tokenRefusals.byteSize +
         identity.byteSize,
       catalog: () => catalogs.byteSize,
-    },
-    /** False where other replicas may not know of it; told again, it does no harm. */
-    async tell(told: Told): Promise<boolean> {
-      tell(told);
-      return notices === undefined || notices.publish(told);
     },
     /** Called with the end of each field `login`. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>

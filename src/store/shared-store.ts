@@ -24,12 +24,11 @@ export interface SharedStore {
   close(): Promise<void>;
 }
 
-/** The state and the notices that replicas exchange through their store. */
+/** The state that replicas exchange through their store. */
 export interface BetweenReplicas {
   /** Spends from the buckets of all replicas; null while the store does not answer, when each counts for itself. */
   readonly share: Share;
   readonly accountVersions: AccountVersions;
-  readonly notices: Notices;
   /** Whether the store takes commands. */
   isUp(): boolean;
   /** Why limits are counted by each replica alone, or no order is sent for want of copies; null while neither is so. */
@@ -65,12 +64,4 @@ export interface AccountVersion {
   readonly epoch: string;
   /** Null where no order changed the account within a day. */
   readonly version: string | null;
-}
-
-/** Changes that one replica was told, for the others. */
-export interface Notices {
-  /** False where the store may not have taken it. */
-  publish(notice: object): Promise<boolean>;
-  /** Calls the listener with each notice of another replica from now on. */
-  subscribe(listener: (notice: unknown) => void): void;
 }

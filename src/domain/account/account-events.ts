@@ -10,8 +10,6 @@ import type { Viewer } from '../auth/viewer.ts';
 export type AccountEvents = EventEmitter<{
   /** An order has changed the account, or may have: what was asked for before is outdated. */
   changed: [account: Account];
-  /** The broker says so: what was asked for before is outdated, and its live lists are read by turns. */
-  told: [account: Account];
   /** Op 12 has answered, a poll too. */
   positionsAnswered: [viewer: Viewer, answer: PositionsAnswer];
   /** Op 10 has answered. */

@@ -22,9 +22,7 @@ export function createAccountFreshness(
   /** The last version seen of each account that has one. */
   const seen = growingLru<string, string>(ACCOUNTS);
   let lastEpoch: string | null = null;
-  const outdate = (account: Account) => changedAt.set(account, { at: logicalClock.next() });
-  accounts.on('changed', outdate);
-  accounts.on('told', outdate);
+  accounts.on('changed', (account) => changedAt.set(account, { at: logicalClock.next() }));
 
   async function isCaughtUp(shared: AccountVersions, account: Account): Promise<boolean> {
     const read = await shared.read(account).catch(() => null);

@@ -134,16 +134,6 @@ export function createSessions(options: SessionsOptions) {
     return Math.max(after, freshness.changedAt(viewer.account));
   }
 
-  /** No snapshot of the group that was asked for until now is served any more. */
-  function forgetGroup(group: string): void {
-    for (const [key, { answer }] of [...cache]) {
-      if (answer.session.group === group) cache.delete(key);
-    }
-    // An answer under way may be of that group, so that no later reader shares it.
-    inFlightReads.clear();
-    forgottenTime = logicalClock.next();
-  }
-
   function sharable(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
     const inFlight = inFlightReads.get(viewer.tokenHash);
     const isLateEnough = inFlight && inFlight.logicalTime > earliestTime(viewer, demand);
@@ -206,7 +196,6 @@ export function createSessions(options: SessionsOptions) {
     read,
     cached,
     poll,
-    forgetGroup,
     /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
     get byteSize(): number {
       return cache.calculatedSize + orderCounts.calculatedSize;

@@ -86,14 +86,6 @@ export function createCatalogs(options: CatalogsOptions) {
       viewer.receipt?.({ operation: 'getAllTickers', ms: 0, source: 'cache' });
       return view;
     },
-    /** Makes the cached catalogs of a group stale, of all tenants. */
-    outdate: cache.outdate,
-    /** Begins a refresh where it is time, for somebody who reads nothing now. */
-    renew(viewer: Viewer): void {
-      const proof = ledger.group(viewer);
-      const catalog = proof && cache.held(proof.key);
-      if (catalog) cache.refresh(viewer, catalog);
-    },
     /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
     get heldSize(): number {
       return Math.max(0, ...cache.all().map(({ copy }) => copy?.version.size ?? 0));

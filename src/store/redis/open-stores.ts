@@ -4,7 +4,6 @@ import { openOrderTrail, type TrailSettings } from '../order-trail.ts';
 import type { SharedStore } from '../shared-store.ts';
 import { createRedisCatalogs } from './catalogs.ts';
 import { connectRedis, REDIS_TIMEOUT_MS, type RedisConnection } from './connection.ts';
-import { createRedisNotices } from './notices.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { createRedisHealth } from './redis-health.ts';
 import { createSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
@@ -33,8 +32,6 @@ export async function openRedisStores(
   // Where one fails the other is closed as well, once it is open.
   await Promise.allSettled(opening);
   const [records, redis, bulk] = await Promise.all(opening);
-  const notices = createRedisNotices(redis, prefix, given.clock);
-  opened.defer(() => notices.close());
   const { trailDays = 0, isInspection = false } = given;
   const isKept = trailDays > 0 && !isInspection;
   const trail = openOrderTrail(isKept ? redisTrail(records.scripts, trailDays) : null, given);
@@ -50,7 +47,6 @@ export async function openRedisStores(
     replicas: {
       share: limits.share,
       accountVersions: records.versions,
-      notices,
       isUp: records.redisIsUp,
       degradedReason: () => limits.degradedReason() ?? records.copiesReason(),
     },

@@ -28,18 +28,6 @@ test('a read that began before the account changed answers its readers, and is n
   expect(reads).toEqual(['call', 'call', 'shared', 'cache']);
 });
 
-test('a read that began before its group was told of is nobody’s who comes later', async () => {
-  const world = openAccountWorld();
-  const asked = world.sessions.read(demo);
-  world.sessions.forgetGroup('standard-usd');
-  const later = world.sessions.read(demo);
-  expect(world.calls).toHaveLength(2);
-  world.calls[0]?.answer(snapshot(1));
-  world.calls[1]?.answer(snapshot(2));
-  expect([(await asked).session.balance, (await later).session.balance]).toEqual([1, 2]);
-  expect((await world.sessions.read(demo)).session.balance).toBe(2);
-});
-
 test('a snapshot is served until it is as old as the limit, or as the demand for a younger one', async () => {
   const world = openAccountWorld();
   await readAs(world, 1);

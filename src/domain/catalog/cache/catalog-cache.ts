@@ -25,8 +25,8 @@ export type CatalogCache = ReturnType<typeof createCatalogCache>;
  */
 export function createCatalogCache(options: CatalogsOptions) {
   const { gateway, maxBytes, onFetched, clock } = options;
-  /** The calls in flight, with the hashes of their tokens, by their groups' keys. */
-  const calls = new Map<string, { group: string; tokenHash: string; isOutdated: boolean }>();
+  /** The hash of the token of each call in flight, by its group's key. */
+  const calls = new Map<string, string>();
   const copies = options.copies && createStoredCopies(options.copies, options);
   const catalogs = new LRUCache<string, GroupCatalog, CatalogFetch>({
     max: MAX_GROUPS,
@@ -44,8 +44,7 @@ export function createCatalogCache(options: CatalogsOptions) {
       const catalog = held ?? createGroupCatalog(group, key, options);
       const isRefresh = purpose === 'refresh';
       // Before the look at what is stored: whoever joins meanwhile has to know whose token may be refused behind it.
-      const call = { group, tokenHash: viewer.tokenHash, isOutdated: false };
-      calls.set(key, call);
+      calls.set(key, viewer.tokenHash);
       try {
         const stored = copies && purpose === 'read' && !catalog.copy ? await copies.get(key) : null;
         if (stored !== null) {
@@ -55,8 +54,7 @@ export function createCatalogCache(options: CatalogsOptions) {
         const caller = isRefresh ? inBackground(viewer) : detached(viewer);
         const confirmed = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
         const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
-        const ttl = await catalog.receive(answer, confirmed, isRefresh);
-        entry.ttl = call.isOutdated ? catalog.outdate() : ttl;
+        entry.ttl = await catalog.receive(answer, confirmed, isRefresh);
         onFetched?.(answer.modified ? 'modified' : 'unmodified');
         if (catalog.copy) fireAndForget('catalog archive', copies?.put(key, catalog.copy));
       } catch (error) {
@@ -85,7 +83,7 @@ export function createCatalogCache(options: CatalogsOptions) {
     all,
     held: (key: string) => catalogs.get(key),
     /** The hash of the token that a call in flight is made with. */
-    leader: (key: string) => calls.get(key)?.tokenHash,
+    leader: (key: string) => calls.get(key),
     /** Whether a copy is stored that a read with proof would find. */
     isStored: (key: string): MaybePromise<boolean> => copies?.has(key) ?? false,
     get byteSize(): number {
@@ -102,14 +100,6 @@ export function createCatalogCache(options: CatalogsOptions) {
       if (catalogs.has(key) || calls.has(key) || isRefused(viewer.tokenHash)) return;
       const context = { viewer, group, purpose: 'refresh' } as const;
       fireAndForget('catalog refresh', catalogs.fetch(key, { context }));
-    },
-    /** As `GroupCatalog.outdate`, of a group of all tenants, and of calls that are under way. */
-    outdate(group: string): void {
-      for (const call of calls.values()) call.isOutdated ||= call.group === group;
-      for (const catalog of all()) {
-        if (catalog.group !== group || calls.has(catalog.key)) continue;
-        catalogs.set(catalog.key, catalog, { ttl: catalog.outdate() });
-      }
     },
     /** As `GroupCatalog.expire`, of all groups. */
     expire(isOver: boolean): void {

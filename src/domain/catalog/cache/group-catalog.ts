@@ -21,9 +21,7 @@ export interface CatalogCopy extends CopyTimes {
 
 // A failure older than this says nothing about the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
-const NEVER_FAILED = { times: 0, atMs: -Infinity, retryAtMs: -Infinity };
-/** A catalog has megabytes, so that reported changes fetch it no more often than this. */
-const OUTDATED_AGAIN_MS = 10_000;
+const NEVER_FAILED = { times: 0, atMs: -Infinity };
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 const REFUSED_TOKENS = 1_000;
@@ -141,13 +139,6 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       copy = { ...copy, staleFromMs: expiresMs, expiresMs, servesUntilMs };
       return ttlUntil(nowMs);
     },
-    /** The copy is stale, and refreshed by its next reader, but for one that was asked for a moment ago, or in vain. */
-    outdate(): number {
-      const nowMs = clock.now();
-      if (copy === null) return ttlUntil(nowMs);
-      copy = { ...copy, staleFromMs: Math.min(nowMs, copy.staleFromMs) };
-      return ttlUntil(Math.max(nowMs, copy.sentAtMs + OUTDATED_AGAIN_MS, failed.retryAtMs));
-    },
     /** Returns the time until the next attempt. */
     fail(err: unknown): number {
       // The condition itself may be refused: for good, if it were sent again.
@@ -159,7 +150,7 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       const atMs = clock.now();
       // One token's limit is not the group's.
       const retryAtMs = atMs + Math.min(MAX_RETRY_MS, waitMs);
-      failed = { times: times + 1, atMs, retryAtMs };
+      failed = { times: times + 1, atMs };
       // Readers get the error where there is no cached copy, and it is logged with their requests.
       if (copy && times === 0) {
         // A gateway's failure needs no stack, and its backend is logged every minute while the failure lasts.

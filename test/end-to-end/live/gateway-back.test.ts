@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import type { Fault } from '../../../sandbox/faults.ts';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { seriesValue } from '../operations/scraped.ts';
+import { closedClients } from './closed-clients.ts';
+import { webSocketClient } from './watcher.ts';
+
+const DEMO = { email: 'demo@example.com' };
+const PRO = { email: 'pro@example.com' };
+/** A feed that has failed is polled again by its own back-off an hour later. */
+const SELDOM = { POSITIONS_POLL_MS: '3600000', POSITIONS_POLL_MAX_MS: '3600000' };
+const opened = closedClients();
+
+test.each<[string, Omit<Fault, 'operation'>]>([
+  ['429s', { kind: 'status', status: 429 }],
+  ['garbage', { kind: 'garbage' }],
+])(
+  'a gateway that is back after %s, where no breaker opened, is noticed by the answer to anybody, but not within a Retry-After',
+  async (_, fault) => {
+    await using app = await startTestApp(SELDOM);
+    const operation = 'getOpenPositions';
+    const asking = { kind: 'status', status: 429, headers: { 'retry-after': '3600' } } as const;
+    app.sandbox.fail({ operation, ...asking, login: 700_002 });
+    app.sandbox.fail({ operation, ...fault });
+    const [demo, pro] = [DEMO, PRO].map((user) =>
+      opened(webSocketClient(app, app.sandbox.token(user))).watch(),
+    );
+    const failed = () => seriesValue(app, 'feed_polls_total{list="positions",outcome="failed"}');
+    await eventually(async () => expect(await failed()).toBe(2), pro?.whileOpen);
+    app.sandbox.clearFaults();
+    const before = app.sandbox.calls(operation, 700_002);
+    const token = app.sandbox.token({ email: 'fresh@example.com' });
+    await app.query('{ positions { id } }', { token });
+    await eventually(() => expect(demo?.last?.status).toBe('LIVE'), demo?.whileOpen);
+    expect(app.sandbox.calls(operation, 700_002)).toBe(before);
+  },
+);
