@@ -48,6 +48,11 @@ export async function runCase(
   try {
     if (account === null || word === 'list') return await list(records, asked, config, terminal);
     if (outcome === null) return await show(records, account, asked, terminal);
+    const other = await otherKey(records, account, key, outcome, config);
+    if (other !== null) {
+      onWarn(`The gateway gave this number to ${shown({ key: other })}.`);
+      return EXIT_FAILED;
+    }
     const answer = await records.settle({ account, key, outcome });
     if (answer.kind === 'none') onWarn(NOTHING);
     if (answer.kind === 'early') {
@@ -67,6 +72,24 @@ export async function runCase(
   } finally {
     records.close();
   }
+}
+
+/** The key of another order that has the number; where the gateway nets, orders share it. */
+async function otherKey(
+  records: OperatorRecords,
+  account: Account,
+  key: string,
+  outcome: SettledOutcome,
+  { gatewayOrderNumbers }: Config,
+): Promise<string | null> {
+  if (outcome.kind !== 'accepted' || gatewayOrderNumbers === 'position') return null;
+  for await (const { key: other, record } of records.list(account, false)) {
+    const { outcome: known } = record;
+    if (other !== key && known?.kind === 'accepted' && known.orderId === outcome.orderId) {
+      return other;
+    }
+  }
+  return null;
 }
 
 /** The first word counts: its entry may be missing where the answer to that command was lost. */

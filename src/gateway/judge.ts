@@ -25,7 +25,9 @@ export function judgeWrite(operation: string, exchange: Exchange): Acknowledgeme
       return { outcome: 'rejected', refusal: toRefusal(body) };
     }
   }
-  if (isAboutTheRequest(answer.status)) return { outcome: 'rejected', refusal: toRefusal(body) };
+  if (isAboutTheRequest(operation, answer.status)) {
+    return { outcome: 'rejected', refusal: toRefusal(body) };
+  }
   throw new GatewayError('unknown', operation, `status ${answer.status} and no verdict in it`, {
     status: answer.status,
     ...(answer.status === 503 && { retryAfterSeconds: retryAfterSeconds(answer) }),
@@ -42,7 +44,9 @@ export function judgeSignIn(operation: string, exchange: Exchange): SignIn | nul
     if (!isRow(body) || !isSignInRefusal(operation, body)) return null;
     return { outcome: 'rejected', refusal: toRefusal(body) };
   }
-  if (isAboutTheRequest(answer.status)) return { outcome: 'rejected', refusal: refusalOf(answer) };
+  if (isAboutTheRequest(operation, answer.status)) {
+    return { outcome: 'rejected', refusal: refusalOf(answer) };
+  }
   throw failure(operation, answer);
 }
 
@@ -50,8 +54,12 @@ export function contractError(operation: string, message: string): GatewayError 
   return new GatewayError('contract', operation, message);
 }
 
-/** A 4xx that is about the request itself, once those about its sender and its rate are thrown. */
-function isAboutTheRequest(status: number): boolean {
+/**
+ * A 4xx that is about the request itself, once those about its sender and its rate are thrown. A 499 says that a proxy's client
+ * hung up: the gateway may have carried the write out.
+ */
+function isAboutTheRequest(operation: string, status: number): boolean {
+  if (status === 499) return isSignIn(operation);
   return status >= 400 && status <= 499 && status !== 408;
 }
 

@@ -23,9 +23,10 @@ import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
 
-async function rehearse(environment: Environment = {}) {
+async function rehearse(given: Environment = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'trading-graph-orders-cli-'));
   const path = join(folder, 'orders.db');
+  const environment: Record<string, string | undefined> = { ORDER_STORE: path, ...given };
   const out: string[] = [];
   const err: string[] = [];
   const open = (maxPerAccount = 100, onWarn = (_: string) => {}) =>
@@ -36,13 +37,14 @@ async function rehearse(environment: Environment = {}) {
   return {
     folder,
     path,
+    environment,
     out,
     err,
     open,
     reservation,
     run: (...args: string[]) =>
       dispatch(COMMANDS, ['orders', ...args], {
-        environment: { ORDER_STORE: path, ...environment },
+        environment,
         out: (line) => out.push(line),
         err: (line) => err.push(line),
         ask: () => Promise.resolve(null),
@@ -239,6 +241,38 @@ test('an order of a tenant is settled by its headers alone, and nothing that a c
   for (const each of ['\u001b', '\u009b']) expect(stage.out.join()).not.toContain(each);
   expect(await stage.run('list', '--json')).toBe(0);
   expect(stage.out.slice(-3).map((line) => JSON.parse(line).login)).toEqual(['1', '2', '2']);
+});
+
+test('an order is not settled by a number that another order of the account has, unless the gateway nets', async () => {
+  using stage = await rehearse();
+  const records = await stage.open();
+  await records.settle(await reserved(records, '2', 'first'), {
+    kind: 'accepted',
+    orderId: '77',
+    message: null,
+  });
+  for (const account of ['2', '3']) await reserved(records, account, 'second', LONG_OVER_MS);
+  await records.close();
+  const settle = (login: string) =>
+    stage.run(
+      'settle',
+      login,
+      'second',
+      'accepted',
+      '--number',
+      '77',
+      '--by',
+      'jane',
+      '--why',
+      'x',
+    );
+  expect(await settle('2')).toBe(1);
+  expect(stage.err.at(-1)).toContain('key="first"');
+  expect(await settle('3')).toBe(0);
+  // Said again, it is the same word.
+  expect(await settle('3')).toBe(0);
+  stage.environment.GATEWAY_ORDER_NUMBERS = 'position';
+  expect(await settle('2')).toBe(0);
 });
 
 test.each([

@@ -45,7 +45,7 @@ const STATUSES: readonly (readonly [number, Readonly<Record<Group, string>>])[] 
   [413, aboutTheRequest],
   [422, aboutTheRequest],
   [429, same('rate-limited')],
-  [499, aboutTheRequest],
+  [499, { ...aboutTheRequest, write: 'unknown', order: 'unknown' }],
   [500, inDoubt],
   [502, inDoubt],
   [503, inDoubt],

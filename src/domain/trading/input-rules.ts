@@ -48,6 +48,7 @@ export function symbol(argument: string, value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '') {
     throw broken(argument, 'must not be empty');
   }
+  if (/\p{Cc}/u.test(value)) throw broken(argument, 'must not contain a control character');
   return value;
 }
 

@@ -83,8 +83,8 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
   }
   const refusal = commonRefusal(operation, exchange);
   if (refusal) throw refusal;
-  // A 409 may answer a proxy's second copy of a request that traded.
-  const isRefusal = status === 409 ? success === false : status !== 408;
+  // A 409 may answer a proxy's second copy of a request that traded; a 499 says that a proxy's client hung up.
+  const isRefusal = status === 409 ? success === false : status !== 408 && status !== 499;
   if (status >= 400 && status <= 499 && isRefusal) {
     return rejected;
   }
@@ -118,7 +118,7 @@ function bodyOf({ bytes }: Answer): Row {
 function naming(orderId: string | null, words: string | null): string {
   const id = checkedOrderId(orderId);
   const named = `The gateway named ${id === null ? 'an order' : `the order ${id}`}.`;
-  return words === null ? named : `${words} (${named})`;
+  return words ? `${words} (${named})` : named;
 }
 
 function clip(words: string | null): string | null {

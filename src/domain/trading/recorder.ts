@@ -15,7 +15,7 @@ import { agree } from '../../store/settlement.ts';
 export interface RecorderOptions {
   readonly records: OrderRecords;
   readonly clock: Clock;
-  readonly log: Pick<Log, 'error'>;
+  readonly log: Pick<Log, 'error' | 'warn'>;
   /** Called with an answer of the gateway's that an operator's word contradicts: that stays. */
   readonly onContradicted?: (of: Reservation, answer: RecordedOutcome) => void;
 }

@@ -41,6 +41,8 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
 // A reservation that took longer is released unsent: other processes may have taken one that was frozen
 // meanwhile for dead, and reserved its key.
 const RESERVE_PATIENCE_MS = 5_000;
+const NUMBER_TWICE =
+  'two orders were answered with one number: where the gateway nets, set GATEWAY_ORDER_NUMBERS=position';
 /** The gateway call ends by itself; this much later it is no longer awaited. */
 const OVERDUE_MS = 1_000;
 
@@ -108,6 +110,7 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     seenOrderNumbers.set(id, true);
     if (isNew) return submission;
     options.onNumberTwice?.();
+    log.warn({}, NUMBER_TWICE);
     return duplicateNumber(submission, sentAtMs);
   }
 
@@ -117,10 +120,12 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     try {
       submission = judge(viewer, ticket, exchange);
     } catch (error) {
-      // It was not taken, but to free its key is too late: its client was told that it may have been.
-      if (!(error instanceof GatewayError)) log.error({ err: error }, 'a late answer');
-      else trail.add(of, 'answered late', failureOf(error));
-      return;
+      const rejected = rejectedLate(error);
+      if (rejected === null) {
+        log.error({ err: error }, 'a late answer');
+        return;
+      }
+      submission = rejected;
     }
     trail.add(of, 'answered late', outcomeOf(submission));
     if (submission.kind === 'unknown') return;
@@ -180,13 +185,12 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
         throw error;
       }
       if (submission === null) {
-        verdict.then(
-          (late) => {
-            trail.add(reservation, 'answered late', outcomeOf(late));
-            return recorder.settle(reservation, late);
-          },
-          () => {},
-        );
+        const settleOverdue = (late: Submission | null) => {
+          if (late === null) return;
+          trail.add(reservation, 'answered late', outcomeOf(late));
+          return recorder.settle(reservation, late);
+        };
+        verdict.then(settleOverdue, (error: unknown) => settleOverdue(rejectedLate(error)));
         submission = report(viewer.account, unknownSince(startedAtMs));
       }
       trail.add(reservation, 'answered', { sentAt, ...outcomeOf(submission) });
@@ -194,4 +198,11 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
       return submission;
     },
   };
+}
+
+/** A 401, 403 or 429 that came too late to free the key: the client was told that the order may have been taken. */
+function rejectedLate(error: unknown): Submission | null {
+  if (!(error instanceof GatewayError) || error.status === null) return null;
+  const { refusal } = error;
+  return { kind: 'rejected', error: refusal?.error ?? null, message: refusal?.message ?? null };
 }

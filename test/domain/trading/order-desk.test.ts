@@ -37,6 +37,7 @@ function open(
 ) {
   const counted: string[] = [];
   const doubts: string[] = [];
+  const infos: object[] = [];
   const fail = (error: Error | undefined) => error && Promise.reject(error);
   const { orders, calls, clock, log } = stage((shared) => ({
     reserve: (request) => fail(failing.records) ?? shared.reserve(request),
@@ -53,19 +54,20 @@ function open(
       doubts: { add: (told) => doubts.push(told) > 0 } as DomainMetrics['doubts'],
       ordersOfNoKind: { add: () => void counted.push('of no kind') },
     },
-    { ...log, info() {} },
+    { ...log, info: (line: object) => void infos.push(line) },
     orderLines(null),
     needsKind,
   );
-  return { desk, calls, clock, counted, doubts, lines: log.lines };
+  return { desk, calls, clock, counted, doubts, lines: log.lines, infos };
 }
 
 test('an order is counted by its outcome, and its repeat and its question as no order', async () => {
-  const { desk, calls, clock, counted } = open();
+  const { desk, calls, clock, counted, infos } = open();
   const placed = desk.place(demo, ticketOf('k'));
   await clock.advance(0);
   last(calls).end(acceptedAs('o-1'));
   const told = await placed;
+  expect(infos).toMatchObject([{ symbol: 'AAPL', outcome: 'accepted', orderId: 'o-1' }]);
   expect(counted).toEqual(['accepted']);
   expect(await desk.placed(demo, 'k')).toEqual({ ...told, replayed: true });
   await desk.place(demo, ticketOf('k'));

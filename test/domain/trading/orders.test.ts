@@ -95,6 +95,16 @@ describe('an error', () => {
     expect(await placed).toMatchObject({ replayed: false });
   });
 
+  test('of orders that are held leaves the key free, and nothing was sent', async () => {
+    let reason: string | null = 'held';
+    const { calls, begin } = stage(() => ({ holdReason: () => reason }));
+    await expect((await begin('k')).placed).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(calls).toHaveLength(0);
+    reason = null;
+    await begin('k');
+    expect(calls).toHaveLength(1);
+  });
+
   test('of the facade after sending is unknown, never a free key', async () => {
     const { orders, calls, begin, log } = stage();
     const { placed } = await begin('k');
@@ -122,11 +132,23 @@ describe('an error', () => {
   });
 });
 
+test('a late 403 rejects an order with the words of the gateway', async () => {
+  const { orders, calls, begin, clock } = stage();
+  const { placed } = await begin('k');
+  last(calls).end(unanswered);
+  await placed;
+  last(calls).endLate(answered(403, { error: 'BLOCKED', message: 'not now' }));
+  await clock.advance(0);
+  const outcome = { kind: 'rejected', error: 'BLOCKED', message: 'not now' };
+  expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome });
+});
+
 test.each([
   ['accepted', acceptedAs('o-1'), 2],
   ['rejected', answered(200, { success: false, err: 'NO_MONEY' }), 1],
   ['unknown', answered(500), 1],
-  ['unknown', answered(401), 1],
+  ['rejected', answered(401), 1],
+  ['rejected', answered(429), 1],
   ['unknown', unanswered, 1],
 ])('a late answer makes an order that was unknown %s', async (kind, late, changes) => {
   for (const isOverdue of [false, true]) {
@@ -151,7 +173,7 @@ test.each([
 });
 
 test('an order number that an account is told twice says nothing of the second order', async () => {
-  const { calls, begin, counted } = stage();
+  const { calls, begin, counted, log } = stage();
   const place = async (key: string, viewer = demo, number: unknown = 'o-1') => {
     const { placed } = await begin(key, viewer);
     last(calls).end(answered(200, { success: true, orderId: number }));
@@ -171,6 +193,7 @@ test('an order number that an account is told twice says nothing of the second o
     }
   }
   expect(counted).toEqual(['number twice']);
+  expect(log.lines).toEqual([expect.stringContaining('set GATEWAY_ORDER_NUMBERS=position')]);
 });
 
 test('where the gateway nets, a position’s number that is told twice is no doubt', async () => {

@@ -44,7 +44,7 @@ test.each<Row>([
   ['5: a 429', [429], [no, { error: 'X' }, {}, '<html>'], 'error: rate-limited'],
   [
     '6: a refusal, whatever its body',
-    [400, 402, 404, 418, 422, 451, 499],
+    [400, 402, 404, 418, 422, 451],
     [no, {}, '', '<html>', '[]', { success: 'true' }, { success: null }],
     'rejected',
   ],
@@ -64,7 +64,12 @@ test.each<Row>([
     ],
     'unknown',
   ],
-  ['7: any other status', [302, 304, 408, 500, 502, 503, 600], [no, {}, '', '<html>'], 'unknown'],
+  [
+    '7: any other status',
+    [302, 304, 408, 499, 500, 502, 503, 600],
+    [no, {}, '', '<html>'],
+    'unknown',
+  ],
 ])('%s is judged by its row', (_, statuses, bodies, verdict) => {
   for (const status of statuses) {
     for (const body of bodies) {
@@ -96,6 +101,7 @@ test.each([
   ['{"success":false,"orderId":"55"}', 'The gateway named the order 55.'],
   ['{"orderId":"5","message":"m"}', 'm (The gateway named the order 5.)'],
   ['{"error":"X","orderId":9007199254740993}', 'The gateway named the order 9007199254740993.'],
+  ['{"orderId":"5","message":""}', 'The gateway named the order 5.'],
   ['{"orderId":"A-7"}', 'The gateway named the order A-7.'],
   [`{"orderId":"${'7'.repeat(256)}"}`, 'The gateway named an order.'],
   ['{"orderId":1e400}', 'The gateway named an order.'],

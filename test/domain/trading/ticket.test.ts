@@ -44,6 +44,8 @@ test.each<[string, object, string]>([
   ['another beside units', { takeProfit: { amount: 5 } }, 'input.takeProfit.amount'],
   ['one beside an amount', { size: { amount: 9 }, stopLoss: { amount: 5 } }, 'nothing'],
   ['a negative', { size: { amount: 9 }, stopLoss: { amount: -5 } }, 'input.stopLoss.amount'],
+  ['a line break in its symbol', { symbol: 'AAPL\n' }, 'input.symbol'],
+  ['a control character of C1', { symbol: '\u0085AAPL' }, 'input.symbol'],
   ['an empty key', { idempotencyKey: '' }, KEY],
   ['a key of 255 characters', { idempotencyKey: 'k'.repeat(255) }, 'nothing'],
   ['one of 256', { idempotencyKey: 'k'.repeat(256) }, KEY],
