@@ -22,13 +22,6 @@ COPY graphiql ./graphiql
 COPY lib ./lib
 COPY sandbox ./sandbox
 COPY src ./src
-# The pages at /docs, and what they link to.
-COPY bench ./bench
-COPY client ./client
-COPY deploy ./deploy
-COPY docs ./docs
-COPY examples ./examples
-COPY *.md schema.graphql ./
 RUN node ../build/image/bundle.ts . dist
 # Portable, for else a cache is of use to the user alone who wrote it.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=compile-cache NODE_COMPILE_CACHE_PORTABLE=1
@@ -58,7 +51,6 @@ COPY --from=bundle /app/dist ./dist
 # For plugins, which get the program's own copy of graphql by it.
 COPY --from=bundle /app/dist/node_modules ./node_modules
 COPY --from=bundle /app/graphiql/bundle ./graphiql/bundle
-COPY --from=bundle /app/graphiql/docs ./graphiql/docs
 COPY --from=bundle /app/graphiql/page ./graphiql/page
 # It belongs to root, so that nobody in the container can put code into it.
 COPY --from=bundle /app/compile-cache ./compile-cache

@@ -31,7 +31,7 @@ const packed = JSON.stringify({ ...manifest, typesVersions }, null, 2);
 writeFileSync(join(folder, 'package.json'), `${packed}\n`);
 for (const file of ['LICENSE', 'trusted-documents.json'])
   copyFileSync(join(sources, file), join(folder, file));
-// The pages beside it are not in the package: each server has them under /docs.
+// The pages beside it are not in the package.
 writeFileSync(
   join(folder, 'README.md'),
   read('README.md').replace(/\[([^\]]*)\]\(\.\.\/[^)]*\)/g, '$1'),

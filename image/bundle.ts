@@ -41,30 +41,11 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
   });
   await bundle.close();
   const isInPlace = project === dirname(target);
-  const read = [
-    'package.json',
-    ...['page', 'bundle', 'docs'].map((name) => join('graphiql', name)),
-  ];
+  const read = ['package.json', ...['page', 'bundle'].map((name) => join('graphiql', name))];
   for (const path of isInPlace ? [] : read) {
     cpSync(join(project, path), join(dirname(target), path), { recursive: true });
   }
-  // The image has no packages beside the bundle, so this is copied in place as well.
-  const library = join(project, 'node_modules', 'minisearch', 'dist', 'es', 'index.js');
-  cpSync(library, join(dirname(target), 'graphiql', 'docs', 'minisearch.js'));
-  await copyDocs(project, join(target, 'docs'));
   if (holdsGraphQL) writePackageOfGraphQL(isInPlace ? target : dirname(target), target);
-}
-
-/** Copies the pages at `/docs`, and the files that they link to. In the image's build this file is not in the project. */
-async function copyDocs(project: string, target: string): Promise<void> {
-  const { loadDocs, LAST_CHANGES }: typeof import('../graphiql/server/docs-pages.ts') =
-    await import(join(project, 'graphiql', 'server', 'docs-pages.ts'));
-  const { pages, files, changed } = await loadDocs(project);
-  const linked = [...files.values()].map((path) => relative(project, path));
-  for (const file of [...[...pages.values()].map((page) => page.file), ...linked]) {
-    cpSync(join(project, file), join(target, file));
-  }
-  writeFileSync(join(target, LAST_CHANGES), JSON.stringify([...changed]));
 }
 
 /** Plugins beside the program get the copy of `graphql` that is in it: another one's classes would be others. */

@@ -15,7 +15,6 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     graphiql: [['npm', 'ci', '--prefix', 'graphiql'], ['graphiql/bundle.ts']],
     screenshots: [['scripts/record-run.ts'], ['page/bundle.ts'], ['scripts/screenshots.ts']],
     sizes: [['scripts/client-sizes.ts']],
-    site: [['scripts/docs-folder.ts']],
   },
   soak: {
     memory: [['scripts/soak.ts']],

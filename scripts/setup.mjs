@@ -1,5 +1,6 @@
 // Calls npm where the lock file has changed since the last time. It stands before every npm script, so that a fresh clone
 // needs no step of its own; what follows it finds as `node` the one that npm has brought in. For any Node from 20 on.
+// `node scripts/setup.mjs` installs what the service needs to run, `node scripts/setup.mjs all` the tests' and tools' packages too.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,30 +11,43 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const [LOCK, STAMP, NODE] = ['.setup.lock', 'node_modules/.setup-stamp', 'node_modules/.bin/node'];
 const NPM_WITH_CACHE = `cache=\${npm_config_cache:-\${HOME:-.npm-cache}/.npm}
 mkdir -p "$cache/_cacache" 2>/dev/null && test -w "$cache" && test -w "$cache/_cacache" || cache=.npm-cache
-npm_config_cache=$cache exec npm "$@" --include=dev --include=optional --engine-strict=false --ignore-scripts --loglevel=error`;
+npm_config_cache=$cache exec npm "$@" --engine-strict=false --ignore-scripts --loglevel=error`;
 const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => (fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : '');
 const parts = [read('package-lock.json'), read('.npmrc'), process.platform, process.arch];
-const wanted = createHash('sha256').update(parts.join('\0')).digest('hex');
+const hash = createHash('sha256').update(parts.join('\0')).digest('hex');
+const isTooOld = Number.parseInt(process.versions.node, 10) < 24;
+const isInstalled = () => {
+  const [of, kind] = read(STAMP).split(' ');
+  return of === hash && (kind === 'all' || process.argv[2] !== 'all');
+};
 
 const isLink = fs.lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbolicLink();
-if (isLink && read(STAMP) !== wanted) {
+if (isLink && !isInstalled()) {
   say('node_modules is a link to packages of another lock file, which stay as they are.');
-} else if (read(STAMP) !== wanted) {
+} else if (!isInstalled()) {
   while (!lock()) spawnSync('sleep', ['2']);
-  if (read(STAMP) !== wanted) process.exitCode = await install(read(STAMP));
+  if (!isInstalled()) process.exitCode = await install(read(STAMP));
   fs.rmSync(LOCK);
 }
-if (!fs.existsSync(NODE) && Number.parseInt(process.versions.node, 10) < 24) {
+if (!fs.existsSync(NODE) && isTooOld) {
   say(`npm has brought no Node for this machine, whose own is too old (${process.version} of 24).`);
   process.exitCode = 1;
 }
 
 async function install(former) {
-  say('The lock file has changed: npm installs the packages (usually less than a minute) …');
+  // A checkout that has the tests' packages keeps them.
+  const kind = process.argv[2] === 'all' || former.endsWith(' all') ? 'all' : 'service';
+  say(
+    `npm installs the packages of ${kind === 'all' ? 'the service and its tests' : 'the service'} …`,
+  );
   fs.rmSync(STAMP, { force: true });
   // An update that fails leaves the former packages, as `npm ci` does not; a start that was killed left no stamp.
   const args = former === '' ? ['ci'] : ['install', '--no-save'];
+  // A Node from the registry is the service's one optional package.
+  const isWhole = kind === 'all';
+  args.push(isWhole ? '--include=dev' : '--omit=dev');
+  args.push(isWhole || isTooOld ? '--include=optional' : '--omit=optional');
   const npm = spawn('sh', ['-c', NPM_WITH_CACHE, 'npm', ...args], { stdio: ['ignore', 2, 2] });
   // A start that is killed may leave npm behind, which the next one waits for.
   fs.writeFileSync(LOCK, `${process.pid} ${npm.pid ?? ''}`);
@@ -41,7 +55,8 @@ async function install(former) {
   const [status] = await once(npm, 'close').finally(() => clearInterval(timer));
   if (spawnSync(NODE, ['--version']).status !== 0) fs.rmSync(NODE, { force: true });
   if (status !== 0) say('npm could not install the packages, and says above why.');
-  if (status === 0 || former !== '') fs.writeFileSync(STAMP, status === 0 ? wanted : former);
+  if (status === 0 || former !== '')
+    fs.writeFileSync(STAMP, status === 0 ? `${hash} ${kind}` : former);
   return status;
 }
 

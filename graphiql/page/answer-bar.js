@@ -183,27 +183,12 @@ function statusOf({ status, statusText, result }) {
   return { text, tone: result.data == null ? 'bad' : 'mixed' };
 }
 
-/**
- * A code, which leads to what the documentation says of it where that is served.
- *
- * @param {string} code
- */
-function named(code) {
-  const bold = element('b', '', code);
-  const page = document.querySelector('#docs a[href$="/docs/errors"]')?.getAttribute('href');
-  if (!page) return bold;
-  const link = element('a', '', bold);
-  link.href = `${page}#${encodeURIComponent(code)}`;
-  link.target = '_blank';
-  return link;
-}
-
 /** @param {Answer} answer */
 function* answerDetails({ result, requestId }) {
   const { gateway, cost, fields } = result.extensions ?? {};
   for (const { message, extensions } of result.errors ?? []) {
     const code = extensions?.code;
-    yield element('p', 'error', ...(code ? [named(code), ' '] : []), message);
+    yield element('p', 'error', ...(code ? [element('b', '', code), ' '] : []), message);
   }
   if (gateway && gateway.length > 0) {
     const rows = gateway.map(({ operation, source, ms, outcome }) =>

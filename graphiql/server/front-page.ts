@@ -6,19 +6,17 @@ import { withPrefix } from './with-prefix.ts';
 export interface FrontPageOptions {
   readonly introspection: boolean;
   readonly hasGraphiql: boolean;
-  /** Whether the documentation is at `/docs`. */
-  readonly hasDocs: boolean;
   readonly publicPath: string;
 }
 
 type Line = readonly [name: string, path: string | null, words: string];
 
-/** `/`, and `/docs` where no documentation is: says what answers here, where the rest is, and which setting shows it. */
+/** `/`: says what answers here, and which setting shows the rest. */
 export class FrontPage implements Site {
   readonly #publicPath: string;
   readonly #lines: readonly Line[];
 
-  constructor({ introspection, hasGraphiql, hasDocs, publicPath }: FrontPageOptions) {
+  constructor({ introspection, hasGraphiql, publicPath }: FrontPageOptions) {
     const shownBy = (setting: string) => `is shown where ${setting}=on`;
     this.#publicPath = publicPath;
     this.#lines = [
@@ -33,12 +31,11 @@ export class FrontPage implements Site {
         introspection ? '/schema.graphql' : null,
         introspection ? 'as text' : shownBy('INTROSPECTION'),
       ],
-      ['Docs', hasDocs ? '/docs' : null, hasDocs ? 'in a browser' : shownBy('GRAPHIQL')],
     ];
   }
 
   route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
-    if (path !== '/' && path !== '/docs') return null;
+    if (path !== '/') return null;
     return (reply) => (wantsPage(request) ? this.#page(reply) : this.#text(reply));
   }
 

@@ -30,8 +30,6 @@ export interface GraphiQLOptions {
   readonly introspection: boolean;
   /** Whether a cookie may hold a visitor's token: the page then sends none, or it would act for somebody it does not show. */
   readonly hasAuthCookie: boolean;
-  /** Whether the documentation is at `/docs`. */
-  readonly hasDocs: boolean;
   /** Whether the demonstration page is at `/`. */
   readonly hasPage: boolean;
   /** The path prefix of all addresses; '' for none. */
@@ -81,22 +79,9 @@ export class GraphiQL implements Site {
   }
 }
 
-type Link = readonly [title: string, path: string];
-
-const DOCS: readonly Link[] = [
-  ['All documentation', '/docs'],
-  ['Into your app', '/docs/clients'],
-  ['Catalog: search, page, sync', '/docs/catalog'],
-  ['Live: positions, orders, the account', '/docs/live'],
-  ['Orders', '/docs/orders'],
-  ['Errors', '/docs/errors'],
-  ['Limits', '/docs/limits'],
-  ['The sandbox gateway', '/docs/sandbox'],
-];
-
 /** The HTML of the page: `graphiql/page/index.html` with what depends on this server. No script is inline. */
 function shell(
-  { sandbox, introspection, hasAuthCookie, hasDocs, hasPage, publicPath }: GraphiQLOptions,
+  { sandbox, introspection, hasAuthCookie, hasPage, publicPath }: GraphiQLOptions,
   assets: Assets,
   /** The token of the first user; null where the sign-in failed. */
   token: string | null,
@@ -122,14 +107,13 @@ function shell(
     `<script type="application/json" id="config">${inScript(config)}</script>`,
     `<script type="module" src="${url('main.js')}"></script>`,
   ];
-  const schema: Link[] = introspection ? [['Schema', '/schema.graphql']] : [];
   const html = assets.html
     .replaceAll(partNamed('real gateway'), users === null ? '$1' : '')
     .replaceAll(partNamed('page'), hasPage ? '$1' : '')
     .replace(partNamed('no introspection'), introspection ? '' : '$1')
     .replace('<!-- head -->', () => head.join('\n    '))
     .replace('<!-- users -->', () => (users ? userSwitch(users) : ''))
-    .replace('<!-- links -->', () => [...schema, ...(hasDocs ? DOCS : [])].map(link).join(''));
+    .replaceAll(partNamed('schema'), introspection ? '$1' : '');
   return withPrefix(html, publicPath);
 }
 
@@ -150,10 +134,6 @@ function userSwitch(users: readonly SandboxUser[]): string {
 /** A module that the page starts with; the others come when what they are for is opened. */
 function isFirst(path: string): boolean {
   return /\/(?!later-)[\w-]+\.js$/.test(path);
-}
-
-function link([title, path]: Link): string {
-  return `<a href="${path}" target="_blank">${title}</a>`;
 }
 
 /** Escapes JSON inside a script element, so that it cannot close the element. */

@@ -1,6 +1,4 @@
 import { createEngine, Readiness, type Site } from '../../engine/index.ts';
-import { schemaPage } from '../../graphiql/schema-page.ts';
-import { DocsSite } from '../../graphiql/server/docs-site.ts';
 import { FrontPage } from '../../graphiql/server/front-page.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
 import { MAX_HEARTBEAT_SECONDS } from '../../lib/live/subscription.ts';
@@ -50,11 +48,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     origins: config.corsOrigins,
     // A page sends them on like any other client.
     corsHeaders: [...config.corsHeaders, ...forwardHeaders],
-    sites: sitesOf(config, options, resources, () =>
-      config.introspection
-        ? new Map([['docs/schema.md', schemaPage(schema, { hasService: true })]])
-        : new Map(),
-    ),
+    sites: sitesOf(config, options, resources),
     sdl: config.introspection ? printedSchema(schema) : null,
     metrics,
     sample: config.logSample,
@@ -77,10 +71,9 @@ function sitesOf(
   config: Config,
   { sandbox: parts }: StartOptions,
   { sandbox, gateway, domain, metrics }: Resources,
-  made: () => ReadonlyMap<string, string>,
 ): readonly Site[] {
   const { introspection, corsOrigins: origins, demoPage: isTrial, publicPath } = config;
-  // The page leads to GraphiQL and to the documentation.
+  // The page leads to GraphiQL.
   const hasPage = sandbox !== null && isTrial && config.graphiql && (parts?.hasPage() ?? false);
   const ofSandbox =
     // A proxy on this machine that does not name itself would open the controls to everybody.
@@ -93,15 +86,14 @@ function sitesOf(
           graphFigures: () => graphFigures(metrics.registry),
         })
       : [];
-  const docs = config.graphiql ? DocsSite.find(made, publicPath) : null;
   const hasAuthCookie = config.authCookie !== null;
   const users = sandbox && graphiqlUsers(gateway.client);
-  const shared = { introspection, hasDocs: docs !== null, publicPath };
+  const shared = { introspection, publicPath };
   const graphiql = config.graphiql
     ? new GraphiQL({ ...shared, sandbox: users, hasAuthCookie, hasPage })
     : null;
   const front = new FrontPage({ ...shared, hasGraphiql: config.graphiql });
-  return [...(ofSandbox ?? []), docs, graphiql, front].filter((site) => site !== null);
+  return [...(ofSandbox ?? []), graphiql, front].filter((site) => site !== null);
 }
 
 /** The figures of the graph itself, for the demonstration page. */

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadDocs } from '../../graphiql/server/docs-pages.ts';
 import { isInContext, parseDockerfile, parseGlobalArguments } from '../support/dockerfile.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -19,26 +18,6 @@ test('the build context holds the sources of the build, and neither tests nor wh
   ).toEqual([]);
   const sources = /^(src|engine|lib|sandbox|check|image)\/|^package(-lock)?\.json$/;
   expect(paths.filter((path) => sources.test(path) && !isSent(path))).toEqual([]);
-});
-
-test('the build has each page of the documentation and what it links to, and the image serves them', async () => {
-  const dockerignore = readFileSync(join(root, '.dockerignore'), 'utf8');
-  const copied = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8')).map((stage) =>
-    stage.instructions.flatMap(({ name, rest }) => (name === 'COPY' ? rest.split(' ') : [])),
-  );
-  const isCopied = (path: string) =>
-    copied[1]?.some((source) =>
-      source === '*.md' ? /^\w+\.md$/.test(path) : `${path}/`.startsWith(`${source}/`),
-    );
-  const { pages, files } = await loadDocs(root);
-  const linked = [...files.values()].map((path) => relative(root, path));
-  const read = [
-    ...[...pages.values()].map(({ file }) => file),
-    ...linked,
-    'graphiql/docs/style.css',
-  ];
-  expect(read.filter((path) => !isInContext(path, dockerignore) || !isCopied(path))).toEqual([]);
-  expect(copied[2]).toEqual(expect.arrayContaining(['/app/dist', '/app/graphiql/docs']));
 });
 
 test('all that the image has can be read by its user, whatever the modes in the checkout', () => {

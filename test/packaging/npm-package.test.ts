@@ -4,18 +4,16 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { loadDocs } from '../../graphiql/server/docs-pages.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import { postQuery } from '../support/app.ts';
 import { startFacadeProcess } from '../support/facade-process.ts';
 import { ownFolder } from '../support/own-folder.ts';
-import { rawRequest } from '../support/raw-request.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 const folder = ownFolder();
 
-test('the package is installed in an empty folder, and serves with an extension and its documentation there', async () => {
+test('the package is installed in an empty folder, and serves with an extension there', async () => {
   const { path } = folder;
   await run(process.execPath, [join(ROOT, 'image/pack.ts'), path], { cwd: ROOT });
   const [tarball = ''] = (await readdir(path)).filter((name) => name.endsWith('.tgz'));
@@ -83,17 +81,4 @@ test('the package is installed in an empty folder, and serves with an extension 
   });
   expect(data.greeting).toBe('GraphQLError!');
   expect(data.positions[0].label).toMatch(/^\S+ 700001001$/);
-
-  const { pages, files } = await loadDocs(ROOT);
-  expect(pages.size).toBeGreaterThan(30);
-  const style = await styleOf(facade.url);
-  for (const place of [...pages.keys(), ...files.keys(), style]) {
-    const { status } = await rawRequest(`${facade.url}${place}`);
-    expect([place, status]).toEqual([place, 200]);
-  }
 });
-
-async function styleOf(url: string): Promise<string> {
-  const { text } = await rawRequest(`${url}/docs`);
-  return / href="([^"]*style\.css)"/.exec(text)?.[1] ?? 'none';
-}

@@ -19,6 +19,7 @@ const folder = ownFolder();
 const NPM = `#!/bin/sh
 echo "$1" >> "$NOTES"
 echo "$npm_config_cache" > cache
+echo "$@" > args
 test ! -e fails || exit 7
 mkdir -p node_modules/.bin && ln -sf "$(command -v true)" node_modules/.bin/node`;
 
@@ -30,13 +31,13 @@ function project() {
   writeFileSync(path('bin/npm'), NPM, { mode: 0o755 });
   writeFileSync(path('package-lock.json'), '{}');
   /** `onSay` is called with the first line that it says. */
-  const setUp = async (onSay = () => {}) => {
+  const setUp = async (onSay = () => {}, ...args: readonly string[]) => {
     const env = {
       PATH: [path('bin'), process.env.PATH].join(delimiter),
       HOME: folder.path,
       NOTES: path('notes'),
     };
-    const child = spawn(process.execPath, [path('scripts/setup.mjs')], { env });
+    const child = spawn(process.execPath, [path('scripts/setup.mjs'), ...args], { env });
     child.stderr.once('data', onSay);
     const [[code], output] = await Promise.all([once(child, 'close'), text(child.stderr)]);
     const calls = existsSync(path('notes')) ? readFileSync(path('notes'), 'utf8') : '';
@@ -146,4 +147,17 @@ test('a start waits for one whose npm has ended, until that has noted so', async
     rmSync(path('.setup.lock'));
   });
   expect({ code, calls }).toEqual({ code: 0, calls: [] });
+});
+
+test('a start installs what the service needs; tests add theirs, which a later start keeps', async () => {
+  const { path, setUp } = project();
+  const args = () => readFileSync(path('args'), 'utf8');
+  expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });
+  expect(args()).toContain('--omit=dev');
+  expect(await setUp(undefined, 'all')).toMatchObject({ code: 0, calls: ['install'] });
+  expect(args()).toContain('--include=dev --include=optional');
+  expect((await setUp()).calls).toEqual([]);
+  writeFileSync(path('package-lock.json'), '{ }');
+  expect((await setUp()).calls).toEqual(['install']);
+  expect(args()).toContain('--include=dev');
 });

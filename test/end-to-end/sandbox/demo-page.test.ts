@@ -82,7 +82,7 @@ describe('the demonstration page', () => {
     const { status, headers, text } = await rawRequest(app.url);
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     const paths = text.match(/\/[\w.]+/g) ?? [];
-    expect(paths).toEqual(['/graphql', '/graphql', '/schema.graphql', '/docs']);
+    expect(paths).toEqual(['/graphql', '/graphql', '/schema.graphql']);
     for (const path of paths) {
       expect((await openPage(app.url + path)).status).toBe(200);
     }

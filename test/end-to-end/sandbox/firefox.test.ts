@@ -41,19 +41,6 @@ describeWithFirefox('in Firefox', (path) => {
     },
   );
 
-  test('the documentation is found by its search', async () => {
-    await firefox.goto(`${app.url}/docs/live`);
-    await firefox.holds(`document.querySelector('h1')?.textContent`);
-    await firefox.value(`{
-      const box = document.querySelector('[role=combobox]');
-      box.focus();
-      box.value = 'circuit';
-      box.dispatchEvent(new Event('input', { bubbles: true }));
-    }`);
-    await firefox.holds(`document.querySelector('[role=option]')`);
-    expect(firefox.problems).toEqual([]);
-  });
-
   test('GraphiQL runs an operation', async () => {
     await firefox.goto(`${app.url}/graphql?query=${encodeURIComponent('{ session { balance } }')}`);
     await firefox.holds(`document.querySelector('.graphiql-query-editor .CodeMirror-code')`);

@@ -11,16 +11,12 @@ const html = { headers: { accept: 'text/html' } };
 describeInBrowser('below a path prefix of a proxy', (browser) => {
   const app = sharedApp({ PUBLIC_PATH: '/tg/', AUTH_COOKIE: 'session' });
 
-  test('the page, the documentation with its search, and GraphiQL work, and lead to each other', async () => {
+  test('the page and GraphiQL work, and lead to each other', async () => {
     await using visitor = await visit(browser, `${app.url}/tg/?user=pro@example.com`);
     const { page } = visitor;
     await visitor.isLive();
     await visitor.reads('screen-verdict', /the same 25 positions/);
-    await page.getByRole('link', { name: 'Docs' }).click();
-    await page.getByRole('searchbox').or(page.getByRole('combobox')).fill('circuit');
-    await page.getByRole('option').first().click();
-    await page.waitForURL('**/tg/docs/**');
-    await page.getByRole('link', { name: 'GraphiQL', exact: true }).click();
+    await page.getByRole('link', { name: 'GraphiQL', exact: true }).first().click();
     await isReady(page);
     await page.getByRole('button', { name: /execute query/i }).click();
     await page.locator('.result-window').getByText('positions').first().waitFor();
@@ -31,7 +27,7 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
   });
 
   test('a proxy may take the prefix away or leave it; addresses that lead on have it', async () => {
-    for (const path of ['/tg/docs/live', '/docs/live']) {
+    for (const path of ['/tg/graphql', '/graphql']) {
       const { status, text } = await rawRequest(app.url + path, html);
       expect(status).toBe(200);
       const links = [...text.matchAll(/(?:href|src|action)="(\/[^"]*)"/g)].map(([, link]) => link);
@@ -41,37 +37,32 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
       ['/tg', '/tg/'],
       ['/tg?a=1', '/tg/?a=1'],
       ['/tg/graphql/?a=1', '/tg/graphql?a=1'],
-      ['/tg/docs/live.md', '/tg/docs/live'],
     ] as const) {
       const { headers } = await rawRequest(app.url + path, html);
       expect(headers.location).toBe(location);
     }
     // Another path that begins alike is none of ours.
     expect((await rawRequest(`${app.url}/tgraph`, html)).status).toBe(404);
-    expect((await rawRequest(`${app.url}/tg/docs/`, { method: 'HEAD' })).status).toBe(302);
-    expect((await rawRequest(`${app.url}/tg/docs`, { method: 'HEAD' })).status).toBe(200);
     const { headers } = await rawRequest(`${app.url}/tg/logout`, { method: 'POST' });
     expect(headers['set-cookie']?.[0]).toContain('; Path=/tg/graphql;');
   });
 });
 
-test('before a real gateway `/` and `/docs` say what this is, and which setting shows the rest', async () => {
+test('before a real gateway `/` says what this is, and which setting shows the rest', async () => {
   await using sandbox = await startTestApp();
   const settings = { PUBLIC_PATH: '/tg' };
   await using app = await startTestApp(settings, { gateway: sandbox.sandbox });
-  for (const path of ['/', '/docs']) {
-    const page = await rawRequest(app.url + path, html);
-    expect(page.status).toBe(200);
-    for (const words of [
-      'in front of a REST trading gateway',
-      'GRAPHIQL=on',
-      'INTROSPECTION=on',
-      'href="/tg/graphql"',
-    ]) {
-      expect(page.text).toContain(words);
-    }
-    expect(page.text).not.toContain('schema.graphql');
+  const page = await rawRequest(app.url, html);
+  expect(page.status).toBe(200);
+  for (const words of [
+    'in front of a REST trading gateway',
+    'GRAPHIQL=on',
+    'INTROSPECTION=on',
+    'href="/tg/graphql"',
+  ]) {
+    expect(page.text).toContain(words);
   }
+  expect(page.text).not.toContain('schema.graphql');
   await using shown = await startTestApp(
     { INTROSPECTION: 'on', GRAPHIQL: 'on' },
     { gateway: sandbox.sandbox },

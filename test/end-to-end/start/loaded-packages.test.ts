@@ -21,6 +21,6 @@ test('what a setting needs is not loaded without it', async () => {
   // Its types of metrics are prom-client's, tracing or not.
   const tracing = before.filter((name) => /^@opentelemetry\/(?!api$)/.test(name));
   expect(tracing).toEqual([]);
-  const late = ['jose', 'ioredis', 'marked'];
+  const late = ['jose', 'ioredis'];
   expect(before.filter((name) => late.includes(name))).toEqual([]);
 });

@@ -1,2 +1,0 @@
-/** The site serves the library beside its scripts. */
-export { default } from 'minisearch';
