@@ -1,6 +1,5 @@
 import { embeddedSandbox } from '../sandbox/embedded.ts';
 import { sandboxSettings } from '../src/app/embedded-sandbox.ts';
-import { readAdapter } from '../src/app/resources.ts';
 import { readArguments } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
 import type { SettingName } from '../src/config/settings.ts';
@@ -124,7 +123,6 @@ async function checkTarget(
   const probe = started.use(
     createProbe({
       ...config,
-      adapter: await readAdapter(config),
       url: sandbox?.url ?? config.gatewayUrl ?? '',
       gatewayForwardClient: false,
       gatewayForwardHeaders: [],

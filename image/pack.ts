@@ -22,7 +22,6 @@ const about = {
   engines,
   bin: { [name]: 'dist/cli.js' },
   exports: {
-    './adapter': { types: './adapter.d.ts' },
     './extension': { types: './extension.d.ts' },
     './testing': { types: './testing.d.ts', default: './dist/testing.js' },
     './schema.graphql': './schema.graphql',
@@ -38,11 +37,10 @@ for (const file of ['LICENSE', 'CHANGELOG.md', 'schema.graphql']) {
 copyFileSync(join(project, 'image', 'README.md'), join(folder, 'README.md'));
 // They have types alone.
 copyFileSync(join(project, 'src/extensions/kit.ts'), join(folder, 'extension.d.ts'));
-copyFileSync(join(project, 'src/gateway/gateway-adapter.ts'), join(folder, 'adapter.d.ts'));
 const types = readFileSync(join(project, 'src/testing/test-graph.ts'), 'utf8');
 writeFileSync(
   join(folder, 'testing.d.ts'),
-  `${types}\nexport declare const startGraph: StartGraph;\nexport declare const openAdapter: OpenAdapter;\n`,
+  `${types}\nexport declare const startGraph: StartGraph;\n`,
 );
 const { status, stdout, stderr } = spawnSync(
   'npm',

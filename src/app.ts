@@ -18,17 +18,17 @@ export function startApp(config: Config, given: AppOptions = {}) {
     const { problems } = error;
     const faulty = problems.map((line) => line.replace(/=.*/s, ''));
     // Modules are tried first, and load once in a process.
-    const tried = new Set(['PLUGINS', 'EXTENSIONS', 'GATEWAY_ADAPTER', ...faulty]);
+    const tried = new Set(['PLUGINS', 'EXTENSIONS', ...faulty]);
     throw new ConfigError([...problems, ...(await findUnusable(config, tried))]);
   });
 }
 
 /** The composition root: what knows every layer, and makes every lasting object. */
 async function compose(config: Config, given: AppOptions) {
-  const [plugins, extensions, adapter] = await loadModules(config);
+  const [plugins, extensions] = await loadModules(config);
   const options = withDefaults(
     config,
-    { ...given, adapter, plugins: [...plugins, ...(given.plugins ?? [])] },
+    { ...given, plugins: [...plugins, ...(given.plugins ?? [])] },
     extensions,
   );
   // Disposal closes what was opened where a later part cannot start.

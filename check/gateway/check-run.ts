@@ -101,7 +101,7 @@ export class CheckRun {
       const sign = isCompared ? pagingIn(ANSWER_SHAPES[operation], json, diagnosis.answer) : null;
       if (sign !== null) {
         const text = `It is one page of several (${sign}), and others are never asked for: ${ALL_AT_ONCE}.`;
-        this.find('problem', text, { operation, setting: 'GATEWAY_ADAPTER' });
+        this.find('problem', text, { operation });
       }
     }
     const report: CallReport = {
@@ -121,7 +121,7 @@ export class CheckRun {
     const { allowed } = this.#options;
     this.findings.push(...comparisonFindings(operation, comparison, allowed));
     for (const text of remediesFor(ANSWER_SHAPES[operation], json, comparison)) {
-      this.find('note', text, { operation, setting: 'GATEWAY_ADAPTER' });
+      this.find('note', text, { operation });
     }
   }
 

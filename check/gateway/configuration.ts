@@ -31,10 +31,7 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
   ]);
   return {
     config,
-    // Without its adapter a gateway answers in a shape that says nothing of it.
-    faulty: unusable.some((line) => line.startsWith('GATEWAY_ADAPTER='))
-      ? new Set([...faulty, 'GATEWAY_ADAPTER' as const])
-      : faulty,
+    faulty,
     problems: [
       ...problems,
       // The service that is to be checked may well run beside the check.

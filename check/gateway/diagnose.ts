@@ -1,6 +1,5 @@
-import { reasonOf } from '../../lib/reason-of.ts';
 import { jsonOf } from '../../src/gateway/answer-body.ts';
-import { AdapterError, DeadlineError, UnsafePathError } from '../../src/gateway/errors.ts';
+import { DeadlineError, UnsafePathError } from '../../src/gateway/errors.ts';
 import type { Answer, Exchange, NoAnswer } from '../../src/gateway/exchange.ts';
 import { retryAfterSeconds } from '../../src/gateway/judge.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
@@ -141,8 +140,6 @@ function noAnswer(operation: ProbeName, { reason, cause }: NoAnswer, deadlineMs:
       text =
         'A cache answered (Age), which may have it from another user: exclude this call from it.';
       return found('failing', text);
-    case 'adapter':
-      return found('failing', `The answer was not read: ${reasonOf(cause)}.`, 'GATEWAY_ADAPTER');
     case 'protocol':
       text = 'What answers does not speak HTTP: is the port right, and is it http or https?';
       return found('unreachable', text, 'GATEWAY_URL');
@@ -194,9 +191,6 @@ function unreachable(operation: ProbeName, cause: unknown): Fault {
 }
 
 function notSent(cause: unknown): [text: string, setting?: Finding['setting']] {
-  if (cause instanceof AdapterError) {
-    return [`The call was not sent: ${reasonOf(cause)}.`, 'GATEWAY_ADAPTER'];
-  }
   if (cause instanceof UnsafePathError) {
     return [`The ${cause.parameter} cannot be a part of a path: the service never sends it.`];
   }

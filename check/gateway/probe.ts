@@ -1,6 +1,5 @@
 import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
-import { createCallAdapter, type LoadedAdapter } from '../../src/gateway/adapter.ts';
 import { type Exchange, exchanged } from '../../src/gateway/exchange.ts';
 import { OPERATIONS, type ReadName } from '../../src/gateway/operations.ts';
 import { CONNECT_SHARE, createPools, gatewayWidths } from '../../src/gateway/pools.ts';
@@ -13,7 +12,6 @@ import { createTransport } from '../../src/gateway/transport.ts';
 
 interface ProbeOptions extends RequestSettings {
   readonly url: string;
-  readonly adapter: LoadedAdapter | null;
 }
 
 /** The operations that a probe may call: signing in, and those that change nothing. */
@@ -40,8 +38,7 @@ export function createProbe(options: ProbeOptions): Probe {
     widths: gatewayWidths(1),
     connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
-  const adapter = options.adapter && createCallAdapter(options.adapter);
-  const send = createTransport(pools, () => {}, new LogicalClock(), adapter);
+  const send = createTransport(pools, () => {}, new LogicalClock());
   const templates = requestTemplates(OPERATIONS, options);
   return {
     async call(operation, { token, ...details }) {

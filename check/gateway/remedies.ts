@@ -4,22 +4,20 @@ import type { Shape } from '../../src/gateway/interface/shape.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
 
 export const ALL_AT_ONCE =
-  "an adapter's `request` can ask for all at once (`{ path: '/trading/positions?limit=10000' }`, by its own names), else the gateway has to";
+  'its path may ask for all at once (`/trading/positions?limit=10000`, by its own names), else the gateway has to';
 
 /** Whether each row lacks the field, and none has it null. */
 export function isAbsent({ seen }: SeenField): boolean {
   return Object.keys(seen).join() === 'missing';
 }
 
-/** Sentences for what can be recognized in an answer that does not fit, each with the line of an adapter that mends it. */
+/** Sentences for what can be recognized in an answer that does not fit. */
 export function remediesFor(shape: Shape, json: unknown, comparison: Comparison): string[] {
   const place = placeIn(shape, json);
   const within = place === null ? comparison : compare(shape, place.inner, 0);
   const texts = textsIn(shape, place === null ? json : place.inner);
   return [
-    ...(place === null
-      ? []
-      : [`The answer is inside of another: in an adapter \`answer: (_, body) => ${place.line}\`.`]),
+    ...(place === null ? [] : [`The answer is inside of another: it is \`${place.line}\`.`]),
     ...namesIn(within),
     ...(texts === 0
       ? []
@@ -27,7 +25,7 @@ export function remediesFor(shape: Shape, json: unknown, comparison: Comparison)
   ];
 }
 
-/** Where in another value the answer of this shape is, and how an adapter gets at it; null where it is in its place. */
+/** Where in another value the answer of this shape is, and the expression for it; null where it is in its place. */
 function placeIn(
   shape: Shape,
   json: unknown,
@@ -79,12 +77,9 @@ function namesIn({ fields, unknown }: Comparison): string[] {
   }
   const sentences: string[] = [];
   if (lines.length > 0) {
-    sentences.push(
-      `Names differ: in an adapter \`({ ...row, ${lines.slice(0, MAX_LINES).join(', ')} })\`.`,
-    );
+    sentences.push(`Names differ: \`${lines.slice(0, MAX_LINES).join(', ')}\`.`);
   }
-  if (left.length > 0)
-    sentences.push(`By no name that is known: ${left.join(', ')}; an adapter can give it.`);
+  if (left.length > 0) sentences.push(`By no name that is known: ${left.join(', ')}.`);
   return sentences;
 }
 

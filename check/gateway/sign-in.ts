@@ -45,8 +45,8 @@ export async function isReached(run: CheckRun): Promise<boolean> {
 function judgeWords(run: CheckRun, operation: ProbeName, json: unknown): void {
   if (isRow(json) && (typeof json.error === 'string' || typeof json.message === 'string')) return;
   const text =
-    'The body of a 401 has no `error` and no `message`: it counts, and users are told the words of this service; in an adapter `answer: (_, body, status) => (status === 401 ? { error: body.code } : body)`, by its own names.';
-  run.find('note', text, { operation, setting: 'GATEWAY_ADAPTER' });
+    'The body of a 401 has no `error` and no `message`: it counts, and users are told the words of this service.';
+  run.find('note', text, { operation });
 }
 
 /** Signs in, at most once, or takes the token; null where there is none that can be called with. */

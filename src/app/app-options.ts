@@ -16,7 +16,6 @@ import type { LogOutput } from '../../lib/log-output.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { TradingLimitName } from '../domain/auth/limits.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
-import type { LoadedAdapter } from '../gateway/adapter.ts';
 import { federated } from '../schema/federation.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 import type { SandboxParts } from './embedded-sandbox.ts';
@@ -43,7 +42,6 @@ export interface AppOptions {
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
   readonly plugins?: readonly OtherPlugin[];
   /** A file that reads a gateway of another shape. */
-  readonly adapter?: LoadedAdapter | null;
   /** Addresses in place of those that extensions give their backends, by the backends' names. */
   readonly backendUrls?: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { createExecutors, Documents, ENGINE_LIMITS } from '../../engine/index.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
@@ -33,16 +32,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const {
-    log,
-    schema,
-    cacheBytes,
-    heartbeatMs,
-    fitMs,
-    extensions,
-    plugins,
-    adapter = null,
-  } = options;
+  const { log, schema, cacheBytes, heartbeatMs, fitMs, extensions, plugins } = options;
   if (config.sandbox && !options.sandbox)
     throw new Error('without GATEWAY_URL, hand in `sandbox: embeddedSandbox`');
   const running = config.sandbox && (await options.sandbox?.start(sandboxSettings(config)));
@@ -71,7 +61,7 @@ export async function openResources(
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
   const wire = { logicalClock, metrics: metrics.gateway, log, tracing };
   const turns = new FairScheduler();
-  const gateway = createGateway({ ...config, ...wire, turns, url: gatewayUrl, adapter });
+  const gateway = createGateway({ ...config, ...wire, turns, url: gatewayUrl });
   started.defer(() => gateway.close());
   const backends = new Map(
     extensions.backends.map((each) => [each.name, createBackendClient(each, wire)]),
@@ -99,14 +89,7 @@ export async function openResources(
   const verify = await createVerifier({ ...config, log });
   // A signature tells a forged token apart without the gateway.
   if (verify === null && sandbox === null) log.info({}, WITHOUT_KEYS);
-  const { gatewayHeaders, gatewayForwardHeaders } = config;
-  const reading = [gatewayUrl, gatewayHeaders, gatewayForwardHeaders, adapter?.digest];
-  const scope = hash('sha256', JSON.stringify(reading));
-  // A sandbox within has another address, and often another market, in each of its lives.
-  const isLasting = sandbox === null && adapter?.digest !== null;
-  const { copies } = stores.catalogs;
   const domain = createDomain({
-    catalogCopies: isLasting && copies ? { store: copies, scope } : null,
     client: gateway.client,
     logicalClock,
     clockSkew: gateway.clockSkew,

@@ -1,6 +1,4 @@
-import { hash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -23,7 +21,6 @@ import type { SettingName } from '../config/settings.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from '../extensions/es-modules.ts';
 import { ExtensionError, type Extensions, loadExtensions } from '../extensions/load-extensions.ts';
-import type { LoadedAdapter } from '../gateway/adapter.ts';
 import { openStores, type StoreOptions } from '../store/open-stores.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -43,7 +40,6 @@ const USABLE = {
   JWT_JWKS_URL: 'the address of a key set',
   ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
-  GATEWAY_ADAPTER: 'a file whose default export has `request`, `answer` or both',
   PLUGINS: 'a file whose default export is a list of plugins',
   EXTENSIONS: 'files whose default exports are functions of the kit',
 } as const satisfies Partial<Record<SettingName, string>>;
@@ -112,15 +108,14 @@ function manifestProblems(path: string) {
   );
 }
 
-/** The plugins, extensions and adapter that the configuration names; throws a ConfigError of all problems where one cannot be used. */
+/** The plugins and extensions that the configuration names; throws a ConfigError of all problems where one cannot be used. */
 export async function loadModules(
   config: Config,
-): Promise<readonly [readonly OtherPlugin[], Extensions, LoadedAdapter | null]> {
+): Promise<readonly [readonly OtherPlugin[], Extensions]> {
   const plugins = readPlugins(config);
   // While plugins are loaded, what they import is looked at.
   const extensions = behind(plugins, () => readExtensions(config));
-  const adapter = behind(extensions, () => readAdapter(config));
-  return openAll([plugins, extensions, adapter]);
+  return openAll([plugins, extensions]);
 }
 
 /** The graph with the extensions that the configuration names. */
@@ -156,28 +151,9 @@ export async function readPlugins(
   return plugins;
 }
 
-/** The file that reads a gateway of another shape; null where none is named. */
-export async function readAdapter(
-  { gatewayAdapter: path }: Pick<Config, 'gatewayAdapter'>,
-  loadMs = LOAD_MS,
-): Promise<LoadedAdapter | null> {
-  if (path === null) return null;
-  const { name, loading, problem } = loadModule('GATEWAY_ADAPTER', path, (run) => run(), loadMs);
-  const adapter = defaultOf(await loading);
-  const { request, answer } = Object(adapter);
-  const isFit = [request, answer].every((each) => ['function', 'undefined'].includes(typeof each));
-  if (!isFit || (request ?? answer) === undefined) throw problem('exporting neither');
-  const source = await readFile(path, 'utf8');
-  const isWhole = !OTHER_FILES.test(source.replace(IMPORTED_TYPES, ''));
-  return { name, adapter, digest: isWhole ? hash('sha256', source, 'base64url') : null };
-}
-
-const IMPORTED_TYPES = /^\s*import\s+type\b[^'"]*(['"]).*?\1/gm;
-const OTHER_FILES = /\b(?:import|require|getBuiltinModule)\b|\bfrom\s*['"]/;
-
 /** Loads a file of others; throws the problem of its setting where that fails. */
 function loadModule<Loaded>(
-  setting: 'PLUGINS' | 'GATEWAY_ADAPTER',
+  setting: 'PLUGINS',
   path: string,
   load: (run: () => Promise<never>) => Promise<Loaded>,
   loadMs: number,
@@ -255,7 +231,6 @@ export async function findUnusable(
   const plugins = isMeant('PLUGINS') ? readPlugins(config) : Promise.resolve();
   attempts.push(plugins);
   if (isMeant('EXTENSIONS')) attempts.push(behind(plugins, () => readExtensions(config)));
-  if (isMeant('GATEWAY_ADAPTER')) attempts.push(readAdapter(config));
   if (path !== null && isMeant('PERSISTED_DOCUMENTS')) {
     attempts.push(readManifests(path).catch(manifestProblems(path)));
   }

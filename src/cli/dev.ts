@@ -18,8 +18,7 @@ export const devCommand: Command = {
   ].join('\n'),
   async run(args, terminal) {
     readArguments({ args: [...args] });
-    const { extensions, gatewayAdapter } = readConfig(terminal.environment);
-    const files = gatewayAdapter === null ? extensions : [...extensions, gatewayAdapter];
+    const { extensions: files } = readConfig(terminal.environment);
     const stopped = terminal.stopped();
     let isBroken = false;
     // A failed load may lack a file that is not followed yet: then each file counts.

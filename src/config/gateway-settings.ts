@@ -135,11 +135,6 @@ export const GATEWAY_SETTINGS = {
     'request headers sent on to the gateway; nothing is shared across their values (gateway.md)',
     { fallbackText: 'none' },
   ),
-  GATEWAY_ADAPTER: setting(
-    plainText('a file'),
-    null,
-    'file of your own that reads a gateway of another shape (adapter.md)',
-  ),
   GATEWAY_TIMEOUT_MS: setting(ms, 5_000, 'deadline of a read or a small write'),
   ORDER_TIMEOUT_MS: setting(
     // Seconds for milliseconds would leave each outcome unknown; an order that outlives its record could be sent again.

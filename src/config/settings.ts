@@ -89,7 +89,7 @@ export const SETTINGS = {
   REDIS_URL: setting(
     redisUrl,
     null,
-    'what several replicas share: order records, limits, catalog versions',
+    'what several replicas share: order records, limits, account versions',
     { holdsPassword: true },
   ),
   REDIS_PREFIX: setting(

@@ -6,7 +6,6 @@ import type { ClockSkew } from '../gateway/clock-skew.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import type { TradingLimiter } from './auth/limits.ts';
 import type { Verify } from './auth/verifier.ts';
-import type { CatalogsOptions } from './catalog/catalogs-options.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 
 /** The configuration's values that the domain layer depends on. */
@@ -40,7 +39,6 @@ export interface DomainParts {
   /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
   readonly clockSkew: Pick<ClockSkew, 'ms' | 'earlyMs' | 'aheadMs'>;
   readonly log: Log;
-  readonly catalogCopies: CatalogsOptions['copies'];
   /** Null where no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;

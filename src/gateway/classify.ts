@@ -1,6 +1,6 @@
 import { hasErrorBody, isJsonContent, jsonOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
-import { AdapterError, DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
+import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, WireCall } from './exchange.ts';
 import { isOperation } from './operations.ts';
 import { isRow } from './wire/scalars.ts';
@@ -39,7 +39,6 @@ const JUDGEMENTS = {
   oversize: means('contract', 'none', 'contract'),
   encoding: means('contract', 'none', 'contract'),
   cached: means('contract', 'none', 'contract'),
-  adapter: means('contract', 'none', 'contract'),
   answered: means('ok', 'success', null),
   // A 401 or 403 may be that of a proxy whose backend is down, and forged tokens prove neither health nor failure.
   401: means('401', 'none', 'unauthenticated'),
@@ -90,7 +89,6 @@ const OWN_FAULTS: ReadonlySet<unknown> = new Set([
 function unsent(cause: unknown, isGivenUp: boolean) {
   if (cause instanceof NotAttemptedError) return cause.reason;
   if (cause instanceof DeadlineError) return 'late';
-  if (cause instanceof AdapterError) return 'adapter';
   if (isGivenUp) return 'cancelled';
   const isOwnFault = cause instanceof Error && 'code' in cause && OWN_FAULTS.has(cause.code);
   return isOwnFault ? 'unsendable' : 'unreachable';

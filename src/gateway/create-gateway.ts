@@ -1,6 +1,4 @@
 import { steadyClock, systemClock } from '../../lib/clock.ts';
-import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
-import { createCallAdapter, type LoadedAdapter, type OnAdapterFault } from './adapter.ts';
 import { createGatewayClient, type GatewayClientOptions } from './client.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';
@@ -15,8 +13,6 @@ export interface GatewayOptions
   /** The most connections over all areas. */
   readonly gatewayConnections: number;
   readonly orderWaitMs: number;
-  /** A team's file for a gateway of another shape. */
-  readonly adapter: LoadedAdapter | null;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -25,19 +21,12 @@ export type Gateway = ReturnType<typeof createGateway>;
 export function createGateway(options: GatewayOptions) {
   const { metrics, log } = options;
   const writesTexts = new Set<OperationName>();
-  const repeated = createRepeatedErrors(steadyClock.now);
-  const tellFault: OnAdapterFault = (adapter, part, operation, error) => {
-    const told = repeated(`${part} ${operation}`);
-    if (told === null) return;
-    log.error({ adapter, part, operation, err: error, ...told }, 'the gateway adapter failed');
-  };
   const clockSkew = createClockSkew(systemClock, steadyClock);
   let isClockWrong = false;
   let onExchange: (call: WireCall, exchange: Exchange) => void = () => {};
   const onReadsRecovered = new Set<() => void>();
   const { send, resilience, degradedReason, close } = createWire({
     ...options,
-    adapter: options.adapter && createCallAdapter(options.adapter, tellFault),
     operations: OPERATIONS,
     widths: gatewayWidths(options.gatewayConnections),
     observe(call, _outcome, _ms, exchange) {

@@ -1,7 +1,6 @@
 import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tracing } from '../../lib/tracing/tracing.ts';
-import type { CallAdapter } from './adapter.ts';
 import type { CallOutcome } from './caller.ts';
 import { callOutcome } from './classify.ts';
 import type { ObserveCall, Send, WireCall } from './exchange.ts';
@@ -36,7 +35,6 @@ interface WireOptions
   readonly observe?: ObserveCall;
   /** Called when a breaker of the backend has closed. */
   readonly onRecovered?: (backend: Backend) => void;
-  readonly adapter?: CallAdapter | null;
 }
 
 /** Wires all operations of one origin, from their resilience down to the sockets. */
@@ -57,7 +55,6 @@ export function createWire(options: WireOptions) {
         failures.saw(call, outcome, exchange);
       },
       options.logicalClock,
-      options.adapter,
     ),
     log,
   );

@@ -81,11 +81,6 @@ export class NotAttemptedError extends StacklessError {
   }
 }
 
-/** A team's adapter of the gateway failed; in `request`, nothing was sent. */
-export class AdapterError extends StacklessError {
-  override readonly name = 'AdapterError';
-}
-
 /** Where a path value comes from: the viewer's token or session, a setting, or the client's argument of that path. */
 export type PathValueSource = 'token' | 'session' | 'setting' | { readonly argument: string };
 

@@ -34,7 +34,7 @@ export interface NotSent {
   readonly cause: unknown;
 }
 
-/** The request went out; its answer's head or body is missing, cut off or too large, `cached` where no cache may answer, or not as its `adapter` expects it. */
+/** The request went out; its answer's head or body is missing, cut off or too large, or `cached` where no cache may answer. */
 export interface NoAnswer {
   readonly sent: true;
   readonly answered: false;
@@ -45,8 +45,7 @@ export interface NoAnswer {
     | 'oversize'
     | 'aborted'
     | 'encoding'
-    | 'cached'
-    | 'adapter';
+    | 'cached';
   readonly cause: unknown;
   readonly logicalTime: number;
   readonly sentAtMs: number;

@@ -3,7 +3,6 @@ import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../../lib/byte-collector.ts';
 import { type LogicalClock, systemClock } from '../../lib/clock.ts';
 import { OversizeError, unpack } from '../../lib/unpack.ts';
-import type { CallAdapter } from './adapter.ts';
 import { isLongToParse } from './answer-body.ts';
 import { callOutcome, isSuccess } from './classify.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
@@ -15,15 +14,14 @@ export function createTransport(
   pools: Pools,
   observe: ObserveCall,
   logicalClock: LogicalClock,
-  adapter: CallAdapter | null = null,
 ): Send {
-  const shared = { logicalClock, observe, adapter };
+  const shared = { logicalClock, observe };
   return (call, end) => {
     const { verb, area } = call.row;
     const dispatch = new Dispatch(call, shared, end);
     if (dispatch.isOver) return;
     try {
-      const { path, headers, body } = adapter === null ? call : adapter.request(call);
+      const { path, headers, body } = call;
       pools.of(area).dispatch(
         {
           path: pools.prefix + path,
@@ -44,7 +42,6 @@ export function createTransport(
 interface Shared {
   readonly logicalClock: LogicalClock;
   readonly observe: ObserveCall;
-  readonly adapter: CallAdapter | null;
 }
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -248,9 +245,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   #arrived(whole: Exchange): void {
-    const { adapter } = this.#shared;
-    const plain = this.#bounded(unmarked(whole));
-    const exchange = adapter === null ? plain : this.#bounded(adapter.answer(this.#call, plain));
+    const exchange = this.#bounded(unmarked(whole));
     if (this.#isLate) this.#call.onLate?.(exchange);
     else this.#settle(exchange);
   }

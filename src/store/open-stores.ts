@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { createBaselineFiles, createMemoryBaselines } from './baselines.ts';
-import { createCatalogFiles } from './catalog-files.ts';
 import { openKnownFile } from './known-file.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import { IS_NEW } from './order-records.ts';
@@ -56,21 +55,18 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   if (isNew && !isInspection) onWarn(`${path} ${IS_NEW}`);
   const known =
     isFile && !isInspection ? await openKnownFile({ ...options, path: `${path}.known` }) : null;
-  const copies = known && createCatalogFiles(`${path}.catalogs`, options.clock);
   const isKept = isFile && !isInspection && trailDays > 0;
   const files = isKept ? trailFiles(path, trailDays, given.gatewaySkewMs) : null;
   const trail = openOrderTrail(files, given);
   const close = async () => {
     await trail.close();
     await known?.close();
-    await copies?.close();
     await records.close();
   };
   return {
     records,
     trail,
     baselines: isFile ? createBaselineFiles(`${path}.baseline`) : createMemoryBaselines(),
-    catalogs: { versions: null, copies },
     keys: known?.keys ?? null,
     replicas: null,
     close,

@@ -11,12 +11,6 @@ export interface SharedStore {
   readonly records: OrderRecords;
   readonly trail: OrderTrail;
   readonly baselines: Baselines;
-  readonly catalogs: {
-    /** Null where one process serves all clients: it knows its own versions. */
-    readonly versions: VersionStore | null;
-    /** Null where nothing outlives the process. */
-    readonly copies: CopyStore | null;
-  };
   /** The known keys of one kind; null where nothing outlives the process. */
   readonly keys: ((kind: string) => SharedKeys) | null;
   /** Null where there is no other replica. */
@@ -33,24 +27,6 @@ export interface BetweenReplicas {
   isUp(): boolean;
   /** Why limits are counted by each replica alone, or no order is sent for want of copies; null while neither is so. */
   degradedReason(): string | null;
-}
-
-/** Stores catalogs for all replicas, to compute changes since versions that another served. Keys are this process's text. */
-export interface VersionStore {
-  put(key: string, text: string): Promise<void>;
-  get(key: string): Promise<string | null>;
-}
-
-/** Copies of catalogs, each until its end, of which the newest stay. Keys are letters, digits, `-` and `_`. */
-export interface CopyStore {
-  /** The largest that it takes. */
-  readonly maxBytes: number;
-  has(key: string): Promise<boolean>;
-  /** `leftMs`: how much longer they are kept. */
-  get(key: string): Promise<{ readonly bytes: Buffer; readonly leftMs: number } | null>;
-  /** False where another writes this very content, or did a moment ago. */
-  mayPut(key: string, content: string): Promise<boolean>;
-  put(key: string, bytes: Buffer, leftMs: number): Promise<void>;
 }
 
 /** Tells a replica that an order on another one has changed an account, or may have. */

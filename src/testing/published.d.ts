@@ -1,5 +1,4 @@
-import type { OpenAdapter, StartGraph } from './test-graph.ts';
+import type { StartGraph } from './test-graph.ts';
 
 /** What `trading-graph/testing` is for its users: their compilers need not understand the service. */
 export declare const startGraph: StartGraph;
-export declare const openAdapter: OpenAdapter;

@@ -1,4 +1,4 @@
-/** The types of `trading-graph/testing`, for the tests of extensions and of an adapter. This file imports nothing, so it can be read, and published, alone. */
+/** The types of `trading-graph/testing`, for the tests of extensions. This file imports nothing, so it can be read, and published, alone. */
 
 /** Starts the service with its sandbox gateway and a team's extensions, as a process of its own on a free port. */
 export type StartGraph = (options: GraphOptions) => Promise<TestGraph>;
@@ -32,27 +32,6 @@ export interface Viewer {
   readonly ask: Ask;
   /** Subscribes as this user: the events are there to be iterated over, and leaving the loop ends the subscription. */
   readonly follow: Follow;
-}
-
-/** Loads an adapter of the gateway as the service does. What it throws, or returns and may not, throws. */
-export type OpenAdapter = (file: string | URL) => Promise<TestAdapter>;
-
-export interface TestAdapter {
-  /** Returns the request of an operation as the gateway gets it, for the login 700001 and the token `a-token`. */
-  request(
-    operation: string,
-    body?: unknown,
-  ): {
-    readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: unknown;
-  };
-  /** Reads a recorded answer. `lost`: the fields of the interface that it lacks, or has of another type, in any row. */
-  answer(
-    operation: string,
-    recorded: unknown,
-    status?: number,
-  ): { readonly status: number; readonly body: unknown; readonly lost: readonly string[] };
 }
 
 export type Follow = <Data = unknown>(

@@ -1,11 +1,9 @@
 import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
-import { createCallAdapter } from '../../src/gateway/adapter.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import { createGatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
 import { GatewayError } from '../../src/gateway/errors.ts';
 import type { ObserveCall } from '../../src/gateway/exchange.ts';
-import type { GatewayAdapter } from '../../src/gateway/gateway-adapter.ts';
 import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
 import { createPools, gatewayWidths, type Pools } from '../../src/gateway/pools.ts';
 import { createTransport } from '../../src/gateway/transport.ts';
@@ -16,7 +14,6 @@ export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send
   /** Replaces the pools made for `url`. */
   readonly pools?: Pools;
   readonly observe?: ObserveCall;
-  readonly adapter?: GatewayAdapter;
 }
 
 /** Far away, since a machine may be busy with something else; tests that wait for a deadline have a shorter one. */
@@ -24,7 +21,7 @@ const FAR_MS = 30_000;
 
 /** The client as the program wires it, on connections of its own. */
 export function openClient(url: string, settings: ClientSettings = {}) {
-  const { connections = 128, observe = () => {}, adapter, ...options } = settings;
+  const { connections = 128, observe = () => {}, ...options } = settings;
   const pools =
     settings.pools ??
     createPools({
@@ -32,8 +29,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
       widths: gatewayWidths(connections),
       connectTimeoutMs: FAR_MS,
     });
-  const adapting = adapter ? createCallAdapter({ name: 'acme', adapter }) : null;
-  const send = createTransport(pools, observe, new LogicalClock(), adapting);
+  const send = createTransport(pools, observe, new LogicalClock());
   const client = createGatewayClient({ send, ...clientSettings(FAR_MS), ...options });
   return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
 }

@@ -30,13 +30,9 @@ function itIsASharedStore(
   test('a store has what its kind promises, and null in place of all else', async () => {
     await using place = await begin();
     const store = await place.open();
-    const { keys, catalogs, replicas } = store;
-    expect({ keys: keys !== null, copies: catalogs.copies !== null }).toEqual({
+    const { keys, replicas } = store;
+    expect({ keys: keys !== null, replicas: replicas !== null }).toEqual({
       keys: isKept,
-      copies: isKept,
-    });
-    expect({ versions: catalogs.versions !== null, replicas: replicas !== null }).toEqual({
-      versions: isShared,
       replicas: isShared,
     });
     await store.close();
@@ -51,10 +47,6 @@ function itIsASharedStore(
     for (const key of ['kept', 'erased']) keys.add(key);
     keys.delete('erased');
     for (const text of ['old', 'new']) await first.baselines.put('getNews', text);
-    const bytes = Buffer.from([0, 255, 10, 128]);
-    expect(await first.catalogs.copies?.mayPut('group', 'digest')).not.toBe(false);
-    await first.catalogs.copies?.put('group', bytes, HOUR_MS);
-    await first.catalogs.versions?.put('version', 'text');
     await first.records.settle(await reserved(first.records, '1', 'k'), accepted);
     await first.close();
     const next = await place.open();
@@ -62,7 +54,7 @@ function itIsASharedStore(
     expect(await next.baselines.get('getOther')).toBe(null);
     expect(await next.records.find(one, 'k')).toMatchObject({ outcome: accepted });
     expect(await next.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
-    const { keys: ofStore, catalogs, replicas } = next;
+    const { keys: ofStore, replicas } = next;
     if (ofStore !== null) {
       const again = known(next);
       await eventually(async () => expect(await again.has('kept')).toBe(true));
@@ -70,21 +62,6 @@ function itIsASharedStore(
         false,
         false,
       ]);
-    }
-    if (catalogs.copies !== null) {
-      const found = await catalogs.copies.get('group');
-      expect(found?.bytes).toEqual(bytes);
-      expect(found?.leftMs).toBeLessThanOrEqual(HOUR_MS);
-      expect(found?.leftMs).toBeGreaterThan(HOUR_MS / 2);
-      expect(await catalogs.copies.has('group')).toBe(true);
-      expect([await catalogs.copies.has('none'), await catalogs.copies.get('none')]).toEqual([
-        false,
-        null,
-      ]);
-    }
-    if (catalogs.versions !== null) {
-      expect(await catalogs.versions.get('version')).toBe('text');
-      expect(await catalogs.versions.get('another')).toBe(null);
     }
     if (replicas !== null) {
       expect((await replicas.accountVersions.read(one)).version).not.toBe(null);

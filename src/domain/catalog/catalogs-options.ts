@@ -1,6 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
-import type { CopyStore, VersionStore } from '../../store/shared-store.ts';
 import type { Prover } from '../account/prover.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -19,11 +18,6 @@ export interface CatalogsOptions {
   readonly staleMs: number;
   /** Estimated heap of all groups' catalogs. */
   readonly maxBytes: number;
-  /** The store that replicas share; null where there is only one. */
-  readonly versions: VersionStore | null;
-  /** Where copies outlive the process, and what tells their gateway apart; null where they do not. */
-  readonly copies: { readonly store: CopyStore; readonly scope: string } | null;
-  readonly maxUnpackedBytes: number;
   readonly onRead?: (source: 'memory' | 'wait') => void;
   readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
 }

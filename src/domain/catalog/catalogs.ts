@@ -52,10 +52,6 @@ export function createCatalogs(options: CatalogsOptions) {
       const copy = catalog.served() ?? catalog.copy;
       const present = ledger.group(viewer) ?? (isKept ? ledger.keptGroup(viewer) : null);
       if (!copy || present?.group !== group) return null;
-      if (copy.isRestored) {
-        comesFrom('cache');
-        cache.refresh(viewer, catalog);
-      }
       return viewOf(catalog, copy, clock, present.isKept);
     } catch (error) {
       const isOfAnother = leader !== undefined && leader !== viewer.tokenHash && isPersonal(error);

@@ -52,12 +52,6 @@ export function toInstrument(given: unknown, reading: Reading = readingIn('auto'
   };
 }
 
-/** The row that is read as this instrument. */
-export function toWire({ id, symbol, name, description, shariaStatus, ...same }: Instrument) {
-  const words = { friendlyName: name, desc: description, shariaStatus: shariaStatus ?? '' };
-  return { _id: id, ...words, ...same };
-}
-
 /** The row with numbers for its decimals in texts. Null would cost it, so what no double carries is the nearest one. */
 function withNumbers({ fields }: ObjectShape, row: Row, reading: Reading): Row {
   const read: Record<string, unknown> = { ...row };

@@ -61,13 +61,6 @@ export async function connectRedis({
       keys: readonly string[],
       args: readonly (string | number)[],
     ): Promise<unknown> => ask(() => redis.eval(script, keys.length, ...keys, ...args)),
-    /** As `run`, where a text of the reply may be any bytes. */
-    runForBytes: (
-      script: string,
-      keys: readonly string[],
-      args: readonly (string | number | Buffer)[],
-    ): Promise<unknown> =>
-      ask(() => redis.callBuffer('EVAL', script, keys.length, ...keys, ...args)),
     /** How many replicas of Redis have what this very connection wrote last, once as many as are wanted have, or after so long. */
     copies: (wanted: number, ms: number): Promise<number> =>
       ask(async () => Number(await redis.wait(wanted, ms))),

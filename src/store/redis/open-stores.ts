@@ -2,8 +2,7 @@ import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Baselines } from '../baselines.ts';
 import { openOrderTrail, type TrailSettings } from '../order-trail.ts';
 import type { SharedStore } from '../shared-store.ts';
-import { createRedisCatalogs } from './catalogs.ts';
-import { connectRedis, REDIS_TIMEOUT_MS, type RedisConnection } from './connection.ts';
+import { connectRedis, type RedisConnection } from './connection.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { createRedisHealth } from './redis-health.ts';
 import { createSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
@@ -23,15 +22,10 @@ export async function openRedisStores(
     return store;
   };
   // In parallel: a Redis that hangs costs the start one time-out, not one for each connection.
-  const { redisTimeoutMs = 2 * REDIS_TIMEOUT_MS } = given;
-  const opening = [
-    kept(openRedisOrderRecords(options)),
-    kept(connectRedis(options)),
-    kept(connectRedis({ ...options, redisTimeoutMs })),
-  ] as const;
+  const opening = [kept(openRedisOrderRecords(options)), kept(connectRedis(options))] as const;
   // Where one fails the other is closed as well, once it is open.
   await Promise.allSettled(opening);
-  const [records, redis, bulk] = await Promise.all(opening);
+  const [records, redis] = await Promise.all(opening);
   const { trailDays = 0, isInspection = false } = given;
   const isKept = trailDays > 0 && !isInspection;
   const trail = openOrderTrail(isKept ? redisTrail(records.scripts, trailDays) : null, given);
@@ -43,7 +37,6 @@ export async function openRedisStores(
     trail,
     keys: limits.keys,
     baselines: createRedisBaselines(redis, prefix),
-    catalogs: createRedisCatalogs(bulk, prefix),
     replicas: {
       share: limits.share,
       accountVersions: records.versions,

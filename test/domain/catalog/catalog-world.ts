@@ -87,9 +87,6 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     log: { warn },
     maxAgeMs: HOUR_MS,
     staleMs: HOUR_MS,
-    versions: null,
-    copies: null,
-    maxUnpackedBytes: 256 * 1024 * 1024,
     maxBytes: 512 * 1024 * 1024,
     ...settings,
   });

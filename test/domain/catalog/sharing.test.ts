@@ -86,29 +86,6 @@ test('a token that is refused while a catalog fails to be renewed does not get t
   await refused;
 });
 
-test('who waits for a stored catalog beside a token that is then refused fetches the catalog', async () => {
-  const looking = Promise.withResolvers<null>();
-  const store = {
-    maxBytes: 0,
-    has: async () => true,
-    get: () => looking.promise,
-    mayPut: async () => false,
-    put: async () => {},
-  };
-  await using world = await openCatalogWorld({ copies: { store, scope: '' } });
-  const [first, second] = [world.viewer(), world.viewer({ email: FRESH })];
-  for (const viewer of [first, second]) await world.gateway.getSession(viewer);
-  const refused = expect(world.catalogs.read(first)).rejects.toMatchObject({
-    kind: 'unauthenticated',
-  });
-  const beside = world.catalogs.read(second);
-  world.sandbox.revoke({ login: 700001 });
-  looking.resolve(null);
-  await refused;
-  expect((await beside).group).toBe('standard-usd');
-  expect(world.fetches()).toBe(2);
-});
-
 describe('a reader of positions and the catalog alone', () => {
   const failing = { operation: 'getAllTickers', kind: 'status', status: 500 } as const;
   /** What a screen without a session does: its token is accepted again and again. */

@@ -50,8 +50,6 @@ describeWithRedis('the stores on a Redis', (serverPath) => {
     known?.add('key', Date.now() + 60_000);
     expect(await known?.has('key')).toBe(true);
     known?.delete('key', true);
-    await stores.catalogs.versions?.put('version', 'text');
-    expect(await stores.catalogs.versions?.get('version')).toBe('text');
     // Another replica, the loss of everything, and a replica that leaves.
     const other = await openOnRedis(url);
     await redis.command('FLUSHALL');

@@ -1,12 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { fireAndForget } from '../../../../lib/fire-and-forget.ts';
-import type { MaybePromise } from '../../../../lib/maybe-promise.ts';
 import { isGatewayError, UnsafePathError } from '../../../gateway/errors.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../../auth/errors.ts';
 import { detached, groupKey, inBackground, type Viewer } from '../../auth/viewer.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
 import { createGroupCatalog, type GroupCatalog } from './group-catalog.ts';
-import { createStoredCopies } from './stored-copies.ts';
 
 /** A call of op 1, with its caller and purpose: no reader waits for a `refresh`, and a `proof` has to be a 200, not a 304. */
 interface CatalogFetch {
@@ -27,7 +25,6 @@ export function createCatalogCache(options: CatalogsOptions) {
   const { gateway, maxBytes, onFetched, clock } = options;
   /** The hash of the token of each call in flight, by its group's key. */
   const calls = new Map<string, string>();
-  const copies = options.copies && createStoredCopies(options.copies, options);
   const catalogs = new LRUCache<string, GroupCatalog, CatalogFetch>({
     max: MAX_GROUPS,
     maxSize: maxBytes,
@@ -43,20 +40,13 @@ export function createCatalogCache(options: CatalogsOptions) {
     async fetchMethod(key, held, { options: entry, context: { viewer, group, purpose } }) {
       const catalog = held ?? createGroupCatalog(group, key, options);
       const isRefresh = purpose === 'refresh';
-      // Before the look at what is stored: whoever joins meanwhile has to know whose token may be refused behind it.
       calls.set(key, viewer.tokenHash);
       try {
-        const stored = copies && purpose === 'read' && !catalog.copy ? await copies.get(key) : null;
-        if (stored !== null) {
-          entry.ttl = catalog.restore(stored);
-          return catalog;
-        }
         const caller = isRefresh ? inBackground(viewer) : detached(viewer);
         const confirmed = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
         const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
         entry.ttl = await catalog.receive(answer, confirmed, isRefresh);
         onFetched?.(answer.modified ? 'modified' : 'unmodified');
-        if (catalog.copy) fireAndForget('catalog archive', copies?.put(key, catalog.copy));
       } catch (error) {
         const isOfToken = isPersonal(error);
         onFetched?.(isOfToken ? 'personal' : 'failed');
@@ -84,8 +74,6 @@ export function createCatalogCache(options: CatalogsOptions) {
     held: (key: string) => catalogs.get(key),
     /** The hash of the token that a call in flight is made with. */
     leader: (key: string) => calls.get(key),
-    /** Whether a copy is stored that a read with proof would find. */
-    isStored: (key: string): MaybePromise<boolean> => copies?.has(key) ?? false,
     get byteSize(): number {
       return catalogs.calculatedSize;
     },

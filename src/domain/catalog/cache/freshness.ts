@@ -56,8 +56,6 @@ export function timesOf(
     /** While the gateway fails, the copy is served until this time (stale-if-error). */
     servesUntilMs: isProvisional ? expiresMs : expiresMs + staleMs,
     isProvisional,
-    /** Whether it was stored, and the gateway has said nothing of it since. */
-    isRestored: false as boolean,
   };
 }
 
@@ -73,37 +71,6 @@ export function agesOf(settings: {
 /** How old a copy with these headers may be. */
 export function lifeMsOf(maxAgeMs: number, headers: CatalogAnswer['headers']): number {
   return Math.min(maxAgeMs, Math.max(MIN_LIFE_MS, grantedLifeMs(headers['cache-control'])));
-}
-
-/** The times of a copy that was stored so long ago; those that follow count from then. */
-interface StoredTimes extends Pick<CopyTimes, 'initialAgeMs' | 'staleFromMs'> {
-  readonly storedForMs: number;
-  readonly sentMs: number;
-}
-
-/** The times of a copy that was stored: it is refreshed by its first reader. Null where it is too old to be served. */
-export function restoredTimes(
-  { storedForMs, sentMs, initialAgeMs, staleFromMs }: StoredTimes,
-  { maxAgeMs, staleMs, clock }: Pick<CatalogsOptions, 'maxAgeMs' | 'staleMs' | 'clock'>,
-): CopyTimes | null {
-  const nowMs = clock.now();
-  const storedAtMs = nowMs - storedForMs;
-  const sentAtMs = storedAtMs + sentMs;
-  const freshUntilMs = Math.min(storedAtMs + staleFromMs, sentAtMs - initialAgeMs + maxAgeMs);
-  const servesUntilMs = sentAtMs - initialAgeMs + maxAgeMs + staleMs;
-  // One of the future was stored before the date was set back: nobody knows its age.
-  if (storedForMs < 0 || servesUntilMs <= nowMs) return null;
-  return {
-    sentAtMs,
-    initialAgeMs,
-    staleFromMs: freshUntilMs,
-    refreshFromMs: nowMs,
-    // Its readers need not wait for the refresh that the first of them begins.
-    expiresMs: Math.min(servesUntilMs, Math.max(freshUntilMs, nowMs + ASK_AGAIN_MS)),
-    servesUntilMs,
-    isProvisional: false,
-    isRestored: true,
-  };
 }
 
 /** The first of several members, which caches behind one another add, counts; null where it is no number. */

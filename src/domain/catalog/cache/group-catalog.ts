@@ -1,6 +1,4 @@
 import { backoffMs } from '../../../../lib/backoff.ts';
-import { fireAndForget } from '../../../../lib/fire-and-forget.ts';
-import type { MaybePromise } from '../../../../lib/maybe-promise.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
 import { GatewayError, isGatewayError } from '../../../gateway/errors.ts';
 import { contractError } from '../../../gateway/judge.ts';
@@ -8,7 +6,6 @@ import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
 import { REMEMBERED_BYTES } from '../search/search-index.ts';
 import { type CatalogChanges, createHistory } from '../sync/history.ts';
-import { createVersionArchive } from '../sync/version-archive.ts';
 import { type CopyTimes, timesOf } from './freshness.ts';
 
 /** A version as one answer brought it. */
@@ -33,9 +30,8 @@ export type GroupCatalog = Readonly<ReturnType<typeof createGroupCatalog>>;
 
 /** One group's cached catalog, its history, and the failures of its recent fetches. */
 export function createGroupCatalog(group: string, key: string, options: CatalogsOptions) {
-  const { clock, random, log, maxAgeMs, versions } = options;
+  const { clock, random, log, maxAgeMs } = options;
   const history = createHistory(HISTORY_BYTES);
-  const archive = versions && createVersionArchive(versions, key, log);
   const refused = new Set<string>();
   let copy: CatalogCopy | null = null;
   let offeredSize = 0;
@@ -95,8 +91,6 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
     },
     /** The copy that is served without waiting. */
     served,
-    /** Holds a copy that was stored, and returns the TTL until its refresh. */
-    restore: hold,
     /**
      * Stores op 1's answer, or throws where it must not replace the present copy, and returns the TTL until its refresh.
      * `revalidated`: the one a 304 confirms.
@@ -121,10 +115,7 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       check(answer, isProvisional);
       const previous = copy?.version ?? null;
       const { version, before } = await buildVersion(answer.instruments, previous);
-      if (version !== previous) {
-        if (previous) history.add(previous, version, before);
-        if (archive) fireAndForget('catalog archive', archive.remember(version));
-      }
+      if (version !== previous && previous) history.add(previous, version, before);
       // Searches use the present version until the new one is indexed.
       if (served()) await version.index;
       // A 304 without an ETag cannot prolong a provisional copy.
@@ -166,14 +157,11 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       refused.add(tokenHash);
     },
     /** The difference from a version that a client has; everything where that version is unknown. */
-    changes(since: string, to: CatalogVersion): MaybePromise<CatalogChanges> {
+    changes(since: string, to: CatalogVersion): CatalogChanges {
       const { version, instruments } = to;
       if (since === version) return { version, reset: false, upserted: [], removed: [] };
-      const known = history.changes(since, to);
-      if (known) return known;
       const everything = { version, reset: true, upserted: instruments, removed: [] };
-      if (archive === null) return everything;
-      return archive.changes(since, to).then((changes) => changes ?? everything);
+      return history.changes(since, to) ?? everything;
     },
   };
 }

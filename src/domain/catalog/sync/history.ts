@@ -52,7 +52,7 @@ export function createHistory(maxBytes: number) {
  * The difference between a version and an earlier one of which the digests of these ids are known (null
  * for an id that did not exist). An instrument that changed and changed back is left out.
  */
-export function changesTo(
+function changesTo(
   version: CatalogVersion,
   before: Iterable<readonly [string, string | null]>,
 ): CatalogChanges {
