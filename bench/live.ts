@@ -1,7 +1,6 @@
 /**
  * Live positions beside a bare loop that makes the same polls and sends the same bytes; the whole account beside the positions
- * alone; packed events beside plain ones; rows of an extension beside positions. `npm run bench -- live [--quick] [--part loop|account|packed|rows]` prints
- * Markdown.
+ * alone; packed events beside plain ones. `npm run bench -- live [--quick] [--part loop|account|packed]` prints Markdown.
  */
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
@@ -32,7 +31,6 @@ const SIZES: Readonly<Record<string, readonly ClientCount[]>> = {
   loop: quick ? [SHARED, APART] : [SHARED, APART, LARGE],
   account: [APART],
   packed: [SHARED, { sockets: 100, accounts: 100 }],
-  rows: [quick ? SHARED : { sockets: 2_000, accounts: 200 }],
 };
 // With the five that they have, these make 25.
 const SYMBOLS = [

@@ -6,10 +6,6 @@ export const COMMANDS: Commands = {
     summary: 'run the service',
     load: async () => (await import('../src/cli/start.ts')).startCommand,
   },
-  dev: {
-    summary: 'run the service, and start it anew when an extension is saved',
-    load: async () => (await import('../src/cli/dev.ts')).devCommand,
-  },
   sandbox: {
     summary: 'run the sandbox gateway alone',
     load: async () => {

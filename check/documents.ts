@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { createExecutors, Documents, ManifestError, readManifests } from '../engine/index.ts';
-import { readExtensions } from '../src/app/resources.ts';
 import { readArguments, UsageError } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { federated } from '../src/schema/federation.ts';
 import { perInstrument, sizeOf } from '../src/schema/list-sizes.ts';
+import { buildSchema } from '../src/schema/schema.ts';
 import {
   type DocumentReport,
   type OperationReport,
@@ -89,7 +89,7 @@ async function check(
   config: Config,
   terminal: Terminal,
 ): Promise<Report> {
-  const { schema: own } = await readExtensions(config);
+  const own = buildSchema();
   const schema = config.federation ? federated(own) : own;
   // The person at the console has the schema anyway, so suggestions disclose nothing.
   const documents = new Documents({

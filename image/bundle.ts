@@ -20,10 +20,8 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
     input: {
       main: join(project, 'src', 'main.ts'),
       cli: join(project, 'src', 'cli', 'main.ts'),
-      // The image has no tests of extensions.
-      ...(holdsGraphQL
-        ? { graphql: 'graphql' }
-        : { testing: join(project, 'src', 'testing', 'testing.ts') }),
+      // For plugins.
+      ...(holdsGraphQL && { graphql: 'graphql' }),
     },
     platform: 'node',
     external: [...external],

@@ -6,7 +6,6 @@
  */
 import { locate } from '../test/support/machine.ts';
 import { bringIn } from './apt-get.ts';
-import { tryAsBase } from './image-try/as-base.ts';
 import { tryAsSandbox } from './image-try/as-sandbox.ts';
 import { BASE_NAME, debian } from './image-try/base.ts';
 import { buildImage } from './image-try/build.ts';
@@ -31,7 +30,6 @@ const image = buildImage(buildah);
 const bytes = checkContents(image);
 await tryWithoutGateway(image);
 await tryAsSandbox(image);
-await tryAsBase(buildah, image);
 const { startSeconds, idleMegabytes } = await measure(image);
 process.stdout.write(`
 | The image | |

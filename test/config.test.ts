@@ -105,7 +105,6 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['HOST', '-h', 'an IP address or a host name'],
     ['POSITIONS_POLL_MS', '99', 'a whole number, 100 to'],
     ['POSITIONS_POLL_MS', '2147483648', 'to 2147483647'],
-    ['EXTENSION_TIMEOUT_MS', '3000000000', 'to 2147483647'],
     ['ORDER_TIMEOUT_MS', '15', 'a whole number, 100 to 3600000'],
     ['ORDER_TIMEOUT_MS', '86400000', 'a whole number, 100 to 3600000'],
     ['MAX_BODY_BYTES', '99999999999999999999', 'a whole number, 1 or more'],

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type ClientFigures, LiveClients } from './live-clients.ts';
 import type { LiveGateway } from './live-gateway.ts';
-import { ACCOUNT_QUERY, LIST_QUERY, QUERY, ROWS_QUERY, startLive } from './live-subjects.ts';
+import { ACCOUNT_QUERY, QUERY, startLive } from './live-subjects.ts';
 import type { ProbedProcess } from './probed-process.ts';
 import { median } from './statistics.ts';
 import { stayAwake } from './stay-awake.ts';
@@ -39,7 +38,6 @@ export type ComparisonFigures = Awaited<
 interface Opponent {
   readonly name: string;
   readonly query?: string;
-  readonly environment?: Readonly<Record<string, string>>;
   /** Whether its sockets take packed messages. */
   readonly isPacked?: boolean;
   /** Whether it is the loop that sends the other's message to everybody. */
@@ -51,14 +49,6 @@ export const COMPARISONS: Readonly<Record<string, readonly [Opponent, Opponent]>
   loop: [{ name: 'ours' }, { name: 'bare loop', isBare: true }],
   account: [{ name: '`accountChanges`', query: ACCOUNT_QUERY }, { name: '`positionChanges`' }],
   packed: [{ name: 'packed', isPacked: true }, { name: 'plain' }],
-  rows: [
-    {
-      name: 'rows of an extension',
-      query: ROWS_QUERY,
-      environment: { EXTENSIONS: fileURLToPath(new URL('rows-graph.ts', import.meta.url)) },
-    },
-    { name: '`positionChanges`', query: LIST_QUERY },
-  ],
 };
 
 const MAX_WARM_MS = 120_000;
@@ -75,9 +65,9 @@ export async function openComparison(
   await using opened = new AsyncDisposableStack();
   const processes: ProbedProcess[] = [];
   let message = '';
-  for (const { isBare, query, environment = {} } of opponents) {
+  for (const { isBare, query } of opponents) {
     const sent = isBare ? message : null;
-    const process = opened.use(await startLive(gateway, pace.intervalMs, environment, sent));
+    const process = opened.use(await startLive(gateway, pace.intervalMs, sent));
     processes.push(process);
     message ||= await sampleOf(process, query);
   }

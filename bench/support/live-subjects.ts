@@ -15,18 +15,10 @@ export const ACCOUNT_QUERY = `subscription { accountChanges {
   totals { count invested profit } status asOf
 } }`;
 
-const LIST = `{
-  cursor snapshot upserted { id symbol units priceOpen priceCurrent profit } closed status asOf
-}`;
-/** The same list twice: as positions, and as the rows of an extension. */
-export const LIST_QUERY = `subscription { positionChanges ${LIST} }`;
-export const ROWS_QUERY = `subscription { rowsChanges ${LIST} }`;
-
 /** This project, or a loop that sends the same message to everybody, whatever it received. */
 export function startLive(
   gateway: LiveGateway,
   intervalMs: number,
-  environment: Readonly<Record<string, string>>,
   loopMessage: string | null,
 ): Promise<ProbedProcess> {
   const loop = fileURLToPath(new URL('../subjects/bare-live.ts', import.meta.url));
@@ -42,7 +34,6 @@ export function startLive(
       // A quarter of them are the polls', which gives as many as the bare loop has.
       GATEWAY_CONNECTIONS: '512',
       MESSAGE: loopMessage ?? '',
-      ...environment,
     },
   });
 }

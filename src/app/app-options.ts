@@ -15,8 +15,8 @@ import { createLog, type Log, openLogOutput } from '../../lib/log.ts';
 import type { LogOutput } from '../../lib/log-output.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { TradingLimitName } from '../domain/auth/limits.ts';
-import type { Extensions } from '../extensions/load-extensions.ts';
 import { federated } from '../schema/federation.ts';
+import { buildSchema } from '../schema/schema.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 import type { SandboxParts } from './embedded-sandbox.ts';
 import { maxConnections } from './max-connections.ts';
@@ -41,15 +41,12 @@ export interface AppOptions {
   readonly fitMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
   readonly plugins?: readonly OtherPlugin[];
-  /** A file that reads a gateway of another shape. */
-  /** Addresses in place of those that extensions give their backends, by the backends' names. */
-  readonly backendUrls?: Readonly<Record<string, string>>;
 }
 
 export type StartOptions = ReturnType<typeof withDefaults>;
 
-export function withDefaults(config: Config, given: AppOptions, extensions: Extensions) {
-  const own = given.schema ?? extensions.schema;
+export function withDefaults(config: Config, given: AppOptions) {
+  const own = given.schema ?? buildSchema();
   const schema = config.federation ? federated(own) : own;
   const log = given.log ?? openAppLog(config).log;
   const plugins = openGiven(schema, given.plugins ?? [], log, config.plugins);
@@ -57,18 +54,10 @@ export function withDefaults(config: Config, given: AppOptions, extensions: Exte
     ...given,
     log,
     schema,
-    extensions: { ...extensions, backends: readdressed(extensions, given.backendUrls ?? {}) },
     plugins,
     cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },
     connections: { ...CONNECTIONS, most: maxConnections(config), ...given.connections },
   };
-}
-
-function readdressed({ backends }: Extensions, urls: Readonly<Record<string, string>>) {
-  const unknown = Object.keys(urls).find((name) => !backends.some((each) => each.name === name));
-  if (unknown !== undefined) throw new ConfigError([`No extension has a backend ${unknown}.`]);
-  const given = new Map(Object.entries(urls));
-  return backends.map((each) => ({ ...each, url: given.get(each.name) ?? each.url }));
 }
 
 /** The log's first line says what guards no WebSocket. */

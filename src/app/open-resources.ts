@@ -10,7 +10,6 @@ import type { Config } from '../config.ts';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
-import { createBackendClient } from '../gateway/backend-client.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { createFit } from '../gateway/fit.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
@@ -32,7 +31,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes, heartbeatMs, fitMs, extensions, plugins } = options;
+  const { log, schema, cacheBytes, heartbeatMs, fitMs, plugins } = options;
   if (config.sandbox && !options.sandbox)
     throw new Error('without GATEWAY_URL, hand in `sandbox: embeddedSandbox`');
   const running = config.sandbox && (await options.sandbox?.start(sandboxSettings(config)));
@@ -63,12 +62,7 @@ export async function openResources(
   const turns = new FairScheduler();
   const gateway = createGateway({ ...config, ...wire, turns, url: gatewayUrl });
   started.defer(() => gateway.close());
-  const backends = new Map(
-    extensions.backends.map((each) => [each.name, createBackendClient(each, wire)]),
-  );
-  for (const backend of backends.values()) started.defer(() => backend.close());
-  const ofPlugins = plugins.hooks.length > 0 ? [plugins.extension] : [];
-  metrics.graph.extend({ ...extensions, names: [...extensions.names, ...ofPlugins] });
+  if (plugins.hooks.length > 0) metrics.graph.listExtension(plugins.extension);
   const documents = new Documents({
     schema,
     limits: config,
@@ -105,19 +99,12 @@ export async function openResources(
   });
   started.defer(domain.watchCutOffs());
   gateway.onReadsRecovered(domain.resumePolls);
-  const services = { ...domain, backends };
-  for (const each of extensions.lists) {
-    domain.openList(each, each.reader(services, config.extensionTimeoutMs));
-  }
-  started.defer(() => {
-    for (const [, feeds] of domain.feeds()) feeds.close();
-  });
+  started.defer(() => domain.hub.feeds.close());
   return {
     sandbox,
     metrics,
     memory,
     gateway,
-    services,
     tracing,
     documents,
     stores,

@@ -19,11 +19,10 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
-import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from '../extensions/es-modules.ts';
-import { ExtensionError, type Extensions, loadExtensions } from '../extensions/load-extensions.ts';
 import { openStores, type StoreOptions } from '../store/open-stores.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import { StoreError } from '../store/store-error.ts';
+import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from './es-modules.ts';
 
 const LISTENERS = {
   public: { port: 'PORT', host: 'HOST' },
@@ -41,7 +40,6 @@ const USABLE = {
   ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
   PLUGINS: 'a file whose default export is a list of plugins',
-  EXTENSIONS: 'files whose default exports are functions of the kit',
 } as const satisfies Partial<Record<SettingName, string>>;
 
 /** Passes on an error of this kind as the problems of the configuration that it means; any other is a bug. */
@@ -106,31 +104,6 @@ function manifestProblems(path: string) {
   return asProblems(ManifestError, ({ reasons }) =>
     reasons.map((reason) => settingProblem('PERSISTED_DOCUMENTS', path, reason)),
   );
-}
-
-/** The plugins and extensions that the configuration names; throws a ConfigError of all problems where one cannot be used. */
-export async function loadModules(
-  config: Config,
-): Promise<readonly [readonly OtherPlugin[], Extensions]> {
-  const plugins = readPlugins(config);
-  // While plugins are loaded, what they import is looked at.
-  const extensions = behind(plugins, () => readExtensions(config));
-  return openAll([plugins, extensions]);
-}
-
-/** The graph with the extensions that the configuration names. */
-export function readExtensions(config: Config): Promise<Extensions> {
-  const { extensions, extensionTimeoutMs, federation: isSubgraph } = config;
-  return loadExtensions(extensions, extensionTimeoutMs, { isSubgraph }).catch(
-    // The reason comes first: a fault may be anywhere in the file's code.
-    asProblems(ExtensionError, ({ file, message }) => [
-      `EXTENSIONS=${shown(file)}: ${message} (must be ${USABLE.EXTENSIONS})`,
-    ]),
-  );
-}
-
-function behind<T>(first: Promise<unknown>, then: () => Promise<T>): Promise<T> {
-  return first.then(then, then);
 }
 
 export async function readPlugins(
@@ -228,9 +201,7 @@ export async function findUnusable(
     );
   }
   const { persistedDocuments: path } = config;
-  const plugins = isMeant('PLUGINS') ? readPlugins(config) : Promise.resolve();
-  attempts.push(plugins);
-  if (isMeant('EXTENSIONS')) attempts.push(behind(plugins, () => readExtensions(config)));
+  if (isMeant('PLUGINS')) attempts.push(readPlugins(config));
   if (path !== null && isMeant('PERSISTED_DOCUMENTS')) {
     attempts.push(readManifests(path).catch(manifestProblems(path)));
   }

@@ -6,7 +6,6 @@ import type { Registry } from '../../lib/metrics/registry.ts';
 import type { Config } from '../config.ts';
 import { expiryOf } from '../domain/auth/claims.ts';
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
-import { DeclaredError, JudgeError } from '../extensions/declared-error.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
 import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
 import { publicCause } from '../schema/public-error.ts';
@@ -20,7 +19,7 @@ export type WiredServer = Awaited<ReturnType<typeof wireServer>>;
 
 /** Hands the schema, and what the engine has to know of its domain, to the engine. */
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {
-  const { domain, gateway, memory, metrics, services, stores, trusted, turns } = resources;
+  const { domain, gateway, memory, metrics, stores, trusted, turns } = resources;
   const { schema, cacheBytes } = options;
   const { authCookie: name, gatewayForwardHeaders: forwardHeaders, publicPath } = config;
   return createEngine({
@@ -29,13 +28,10 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     ...options,
     trusted,
     trustedOnly: config.persistedDocumentsOnly,
-    traits: { ...ERROR_CODES, ...options.extensions.codes },
-    describe: (cause) =>
-      cause instanceof DeclaredError || cause instanceof JudgeError
-        ? cause.described
-        : publicCause(cause),
+    traits: ERROR_CODES,
+    describe: publicCause,
     scheduler: turns,
-    createContext: (caller, operation) => new GraphContext(services, caller, operation),
+    createContext: (caller, operation) => new GraphContext(domain, caller, operation),
     sizeOf: (list, { account }) => sizeOf(list, (one) => cachedSize(domain, account, one)),
     isMemoryShort: () => memory.isShort,
     longestHeartbeatMs: MAX_HEARTBEAT_SECONDS * 1_000,

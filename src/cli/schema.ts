@@ -1,7 +1,5 @@
 import { introspectionFromSchema } from 'graphql';
-import { readExtensions } from '../app/resources.ts';
-import { readConfig } from '../config.ts';
-import { printedSchema } from '../schema/schema.ts';
+import { buildSchema, printedSchema } from '../schema/schema.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, EXIT_OK } from './dispatch.ts';
 
@@ -10,13 +8,13 @@ export const schemaCommand: Command = {
   usage: [
     'Usage: trading-graph schema [--json]',
     '',
-    'Prints the GraphQL schema (SDL), with what EXTENSIONS add to it.',
+    'Prints the GraphQL schema (SDL).',
     '',
     '  --json  the result of an introspection query instead: { "__schema": … }',
   ].join('\n'),
   async run(args, terminal) {
     const given = readArguments({ args: [...args], options: { json: { type: 'boolean' } } });
-    const { schema } = await readExtensions(readConfig(terminal.environment));
+    const schema = buildSchema();
     terminal.out(
       given.values.json
         ? JSON.stringify(introspectionFromSchema(schema), null, 2)

@@ -124,8 +124,6 @@ export const pathPrefix = textWhere(
   'a path, such as /trading',
 );
 
-export const files = listOf((item) => item !== '', 'files with commas between them');
-
 export const networks = listOf((item) => {
   const [address = '', bits, ...rest] = item.split('/');
   if (isIP(address) === 0 || rest.length > 0) return false;

@@ -3,7 +3,6 @@ import {
   clientNames,
   cookieName,
   fetchedUrl,
-  files,
   headerNames,
   host,
   MAX_MS,
@@ -155,12 +154,6 @@ export const SETTINGS = {
     oneOf('off', 'log', 'on'),
     'off',
     'refuse (`on`) or only log (`log`) documents that are not in a manifest',
-  ),
-  EXTENSIONS: setting(files, [], 'types and fields of your own (extensions.md)'),
-  EXTENSION_TIMEOUT_MS: setting(
-    wholeNumber(1, MAX_MS),
-    5_000,
-    'deadline of one field of an extension; a field may ask for less',
   ),
   FEDERATION: setting(onOff, false, 'be a subgraph of Apollo Federation (supergraph.md)'),
   PLUGINS: setting(

@@ -58,7 +58,7 @@ export function createDomain(parts: DomainParts) {
     onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
-  const { prover, feeds, lists } = reads;
+  const { prover, hub, lists } = reads;
   const identity = createIdentity({
     clock,
     ledger,
@@ -109,7 +109,7 @@ export function createDomain(parts: DomainParts) {
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const needsKind = settings.orderKind === 'required';
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines, needsKind);
-  metrics.watch({ catalogs, feeds, orders, lists, tokenRefusals });
+  metrics.watch({ catalogs, feeds: hub.feeds, orders, lists, tokenRefusals });
   return {
     ...reads,
     logicalClock,

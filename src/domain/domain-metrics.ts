@@ -12,7 +12,7 @@ export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
 /** The services that are read at each scrape. */
 interface Watched {
   readonly catalogs: Catalogs;
-  readonly feeds: () => readonly (readonly [list: string, feeds: MeasuredLists])[];
+  readonly feeds: MeasuredLists;
   readonly orders: Orders;
   readonly lists: ListAgreement;
   readonly tokenRefusals: TokenRefusals;
@@ -57,7 +57,7 @@ const POLL_OUTCOMES = [
   'refused',
 ] as const satisfies PollOutcome['kind'][];
 
-/** All live lists of one kind. */
+/** All live lists of positions. */
 interface MeasuredLists {
   readonly polled: number;
   readonly delayed: number;
@@ -69,14 +69,11 @@ interface MeasuredLists {
 type MeasureOfLists = (lists: MeasuredLists) => number;
 
 const GAUGES_OF_LISTS: Readonly<Record<string, readonly [MeasureOfLists, help: string]>> = {
-  feeds: [
-    ({ polled }) => polled,
-    'Lists that are polled: one for each account, by the kind of list.',
-  ],
+  feeds: [({ polled }) => polled, 'Lists that are polled: one for each account.'],
   feeds_delayed: [({ delayed }) => delayed, 'Feeds whose last poll failed.'],
   feed_oldest_seconds: [
     ({ oldestSeconds }) => oldestSeconds,
-    'Time since the gateway, or an extension’s backend, confirmed the oldest list seen; 0: there is none.',
+    'Time since the gateway confirmed the oldest list seen; 0: there is none.',
   ],
   subscriptions: [({ subscriptions }) => subscriptions, 'Live subscriptions.'],
   feed_polls_waiting: [
@@ -85,7 +82,7 @@ const GAUGES_OF_LISTS: Readonly<Record<string, readonly [MeasureOfLists, help: s
   ],
   feed_poll_stretch: [
     ({ options }) => options.scheduler.stretch(),
-    'Factor by which GATEWAY_POLLS_PER_SECOND, or `pollsPerSecond` of an extension’s backend, lengthens the intervals of all feeds.',
+    'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
   ],
 };
 
@@ -177,11 +174,7 @@ export function createDomainMetrics(registry: Registry) {
     registry.gauge(name, help).from(() => watched && measure(watched));
   }
   for (const [name, [measure, help]] of Object.entries(GAUGES_OF_LISTS)) {
-    registry
-      .gauge(name, help, 'list')
-      .fromEach(() =>
-        (watched?.feeds() ?? []).map(([list, feeds]) => [measure(feeds), list] as const),
-      );
+    registry.gauge(name, help, 'list').from(() => watched && measure(watched.feeds), 'positions');
   }
   for (const figure of Object.keys(GAUGES_OF_GROUPS) as (keyof typeof GAUGES_OF_GROUPS)[]) {
     const [name, help] = GAUGES_OF_GROUPS[figure];
@@ -197,10 +190,6 @@ export function createDomainMetrics(registry: Registry) {
   return {
     ...counters,
     polls,
-    /** Adds the series of a list of an extension. */
-    listPolls(list: string): void {
-      for (const outcome of POLL_OUTCOMES) polls.register(list, outcome);
-    },
     watch(services: Watched): void {
       watched = services;
     },

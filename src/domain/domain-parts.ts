@@ -23,7 +23,6 @@ export interface DomainSettings {
   readonly positionsPollMaxMs: number;
   readonly gatewayPollsPerSecond: number;
   readonly gatewayTimeoutMs: number;
-  readonly extensionTimeoutMs: number;
   readonly orderTimeoutMs: number;
   readonly orderKind: 'inferred' | 'required';
   readonly gatewayOrderNumbers: 'order' | 'position';

@@ -106,7 +106,7 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
 }
 
 /** Whether a read of another backend's, into whose address a client's arguments go as they are, was longer than a server takes. */
-export function isTooLong({ status }: Answer): boolean {
+function isTooLong({ status }: Answer): boolean {
   return status === 414 || status === 431;
 }
 

@@ -52,7 +52,7 @@ export interface GatewayOperation {
 }
 
 /** The properties that most operations of one kind have in common. */
-export const READ = {
+const READ = {
   verb: 'GET',
   effect: 'read',
   isIdempotent: true,

@@ -82,8 +82,7 @@ export const ERROR_CODES = {
     outcome: 'fault',
   },
   GATEWAY_TIMEOUT: {
-    cause:
-      'The gateway did not answer a read or a sign-in in time, or an extension’s field its own.',
+    cause: 'The gateway did not answer a read or a sign-in in time.',
     retryable: true,
     advice: 'Back off exponentially.',
     show: 'This takes longer than usual. Trying again…',

@@ -1,33 +1,15 @@
 import type { CacheReads, Registry } from '../../lib/metrics/registry.ts';
-import type { BackendSettings } from '../gateway/backend-client.ts';
 import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
 
 const CACHES = ['response', 'document'] as const;
 
-/** The ways in which a field of an extension fails: by a fault, and past its deadline. */
-const CODES_OF_FIELDS = [
-  'INTERNAL',
-  'GATEWAY_TIMEOUT',
-  'OUTCOME_UNKNOWN',
-] as const satisfies Code[];
-
-interface ExtendedGraph {
-  readonly backends: readonly Pick<BackendSettings, 'operations'>[];
-  readonly codes: Readonly<Record<string, unknown>>;
-  /** The files of extensions and plugins. */
-  readonly names: readonly string[];
-  /** The fields of extensions, as errors name them. */
-  readonly fields: readonly string[];
-}
-
 /** The metrics of operations: errors, refusals, caches. `limits`: the names of all whose refusals are counted. */
 export function createGraphMetrics(registry: Registry, limits: readonly string[]) {
-  const known = new Set<string>(Object.keys(ERROR_CODES));
   const errors = registry.counter(
     'errors_total',
-    'Errors in answers, by code and failed call or extension’s field (none: neither); other: a code of a plugin’s.',
+    'Errors in answers, by code and failed call (none: no call); other: a code of a plugin’s.',
     { code: [], operation: [] },
   );
   for (const code of Object.keys(ERROR_CODES) as Code[]) {
@@ -44,11 +26,10 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
     cache: CACHES,
     result: ['hit', 'miss'],
   });
-  const faults = registry.counter(
-    'extension_faults_total',
-    'Errors that an extension or a plugin left uncaught.',
-    { extension: [], kind: ['rejection', 'exception'] },
-  );
+  const faults = registry.counter('extension_faults_total', 'Errors that a plugin left uncaught.', {
+    extension: [],
+    kind: ['rejection', 'exception'],
+  });
   const readsOf = (cache: (typeof CACHES)[number]): CacheReads => ({
     hit: reads.register(cache, 'hit'),
     miss: reads.register(cache, 'miss'),
@@ -60,27 +41,13 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
       'manifest_unreadable',
       '1 while the manifest of trusted documents cannot be read.',
     ),
-    /** Adds the series of what extensions have declared. */
-    extend({ backends, codes, names, fields }: ExtendedGraph): void {
-      for (const name of names) {
-        for (const kind of ['rejection', 'exception']) faults.register(name, kind);
-      }
-      for (const field of fields) {
-        for (const code of CODES_OF_FIELDS) errors.register(code, field);
-      }
-      for (const { operations } of backends) {
-        for (const operation of Object.keys(operations)) {
-          for (const code of CODES_OF_CALLS) errors.register(code, operation);
-        }
-      }
-      for (const code of Object.keys(codes)) {
-        known.add(code);
-        errors.register(code, 'none');
-      }
+    /** Adds the series of the file of plugins. */
+    listExtension(name: string): void {
+      for (const kind of ['rejection', 'exception']) faults.register(name, kind);
     },
     /** A code that nobody has registered, of a plugin, counts as `other`. */
     error(code: unknown, operation: unknown): void {
-      const name = known.has(String(code)) ? String(code) : 'other';
+      const name = Object.hasOwn(ERROR_CODES, String(code)) ? String(code) : 'other';
       // The operation may be any text of another author's.
       if (!errors.add(name, String(operation ?? 'none'))) errors.add(name, 'none');
     },

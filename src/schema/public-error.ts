@@ -215,21 +215,14 @@ export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
 const MIN_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
-  // The operations of other backends begin with the backend's name.
-  const [service = ''] = error.operation.split('.');
-  const isGateway = service === error.operation;
-  // The token is the gateway's to judge: another backend's 401 must sign nobody out.
-  const kind = error.kind === 'unauthenticated' && !isGateway ? 'forbidden' : error.kind;
-  const [code, ofGateway] = OF_KIND[kind];
-  const ofService = isGateway ? ofGateway : ofGateway.replace(/^The gateway/, service);
+  const [code, ofKind] = OF_KIND[error.kind];
   const reason = notAttempted(error);
   const isOrder = isOperation(error.operation) && OPERATIONS[error.operation].effect === 'order';
   const unsent = isOrder && reason !== null ? UNSENT_ORDERS[reason] : undefined;
-  const message = unsent?.message ?? ofService;
+  const message = unsent?.message ?? ofKind;
   const retryAfterSeconds = unsent?.retryAfter ?? error.retryAfterSeconds;
   const { refusal } = error;
-  const isForClients = kind === error.kind && hasWordsForClients(code, error);
-  const words = refusal !== null && isForClients ? refusalWords(refusal) : null;
+  const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
   return {
     code,
     message,

@@ -1,5 +1,4 @@
 import type { createDomain } from '../domain/create-domain.ts';
-import type { BackendClient } from '../gateway/backend-client.ts';
 
 /**
  * The dependencies of resolvers, created once per process by the composition root. Orders and the proof ledger are not
@@ -19,11 +18,7 @@ export type Services = Pick<
   | 'settlePair'
   | 'prover'
   | 'hub'
-  | 'live'
   | 'catchUp'
   | 'holdings'
   | 'orderDesk'
-> & {
-  /** The services beside the gateway that extensions have declared, by their names. */
-  readonly backends: ReadonlyMap<string, BackendClient>;
-};
+>;

@@ -7,7 +7,6 @@ import { withDefaults } from '../../src/app/app-options.ts';
 import { cacheBudgets } from '../../src/app/cache-budgets.ts';
 import { openFilesLimit } from '../../src/app/max-connections.ts';
 import { readConfig } from '../../src/config.ts';
-import { loadExtensions } from '../../src/extensions/load-extensions.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
@@ -21,12 +20,11 @@ test('files that may be open are those of the process, and connections leave som
   const module = `
     import { readConfig } from '${source}/config.ts';
     import { withDefaults } from '${source}/app/app-options.ts';
-    import { loadExtensions } from '${source}/extensions/load-extensions.ts';
     const config = readConfig({ SANDBOX: 'on', GATEWAY_CONNECTIONS: '100' });
-    console.log(withDefaults(config, {}, await loadExtensions([], 5_000)).connections.most);`;
+    console.log(withDefaults(config, {}).connections.most);`;
   expect(runWith(1_000, module)).toBe(String(1_000 - 256 - 100));
   const config = readConfig({ SANDBOX: 'on' });
-  const { most } = withDefaults(config, {}, await loadExtensions([], 5_000)).connections;
+  const { most } = withDefaults(config, {}).connections;
   expect(most).toBe(Math.min(20_000, openFilesLimit() - 256 - 128));
 });
 
@@ -53,6 +51,6 @@ const sum = (budgets: object) => Object.values(budgets).reduce((all, bytes) => a
 test('the budgets of the caches are half of the heap together', async () => {
   expect(sum(cacheBudgets(100_000_000))).toBe(100_000_000);
   const log = createLog({ level: 'error', format: 'json', destination: { write() {} } });
-  const { cacheBytes } = withDefaults(readConfig({}), { log }, await loadExtensions([], 5_000));
+  const { cacheBytes } = withDefaults(readConfig({}), { log });
   expect(sum(cacheBytes) / oldHeapLimit()).toBeCloseTo(0.5);
 });

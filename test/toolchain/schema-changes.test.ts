@@ -57,26 +57,3 @@ test('the last release is what the schema is compared with; without one nothing 
   commit(schema);
   expect(compare()).toMatchObject({ status: 1, stdout: expect.stringMatching(/^breaking /) });
 });
-
-test('the fields of extensions are compared too, with spaces behind the commas between them', () => {
-  const files = ['first', 'second'].map((name) => {
-    const path = join(folder.path, `${name}.mjs`);
-    const field = `(t) => t.string({ description: 'x', resolve: () => 'x' })`;
-    writeFileSync(path, `export default ({ builder }) => builder.queryField('${name}', ${field});`);
-    return path;
-  });
-  const run = spawnSync(process.execPath, [join(root, 'scripts', 'schema-changes.ts'), '-'], {
-    input: schema,
-    encoding: 'utf8',
-    env: { ...process.env, EXTENSIONS: files.join(', ') },
-  });
-  expect(run.stderr).toBe('');
-  expect(run.stdout.match(/Query\.\w+/g)).toEqual(['Query.first', 'Query.second']);
-  const missing = spawnSync(process.execPath, [join(root, 'scripts', 'schema-changes.ts'), '-'], {
-    input: schema,
-    encoding: 'utf8',
-    env: { ...process.env, EXTENSIONS: 'none.mjs' },
-  });
-  expect(missing).toMatchObject({ status: 2, stdout: '' });
-  expect(missing.stderr).toMatch(/^EXTENSIONS="none.mjs": there is no file/);
-});

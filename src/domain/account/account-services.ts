@@ -1,14 +1,12 @@
 import type { Account } from '../../../lib/account.ts';
 import { steadyClock, systemClock } from '../../../lib/clock.ts';
-import { extensionAtFault } from '../../../lib/extension-code.ts';
 import type { PollOutcome } from '../../../lib/live/live-options.ts';
-import { createPollScheduler, type PollScheduler } from '../../../lib/live/poll-scheduler.ts';
+import { createPollScheduler } from '../../../lib/live/poll-scheduler.ts';
 import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';
-import { createLiveRows, type LiveRows, type LiveRowsParts, type RowsKind } from '../live-rows.ts';
 import { createPositionsHub } from '../positions/hub.ts';
 import { createOpenPositions } from '../positions/open-positions.ts';
 import { createPositionsBoard } from '../positions/positions-board.ts';
@@ -20,18 +18,11 @@ import { createProver } from './prover.ts';
 import { createSessions } from './sessions.ts';
 import { createSettlePair } from './settle-pair.ts';
 
-/** The name of the gateway's own list for operators. */
+/** The name of the list for operators. */
 const POSITIONS = 'positions';
 
 const SHORT_LIST =
   'op 12 lists a part of the positions of op 10, for good: does it answer in pages?';
-
-/** A kind of live list, and the ceiling of its polls. */
-export interface OpenedKind extends RowsKind {
-  /** The backend with whose other lists it has one ceiling; null where it reads none. */
-  readonly backend: string | null;
-  readonly pollsPerSecond: number;
-}
 
 /** Creates all that reads accounts and remembers what it read: each listens to the accounts from when it is made. */
 export function createAccountServices(
@@ -67,51 +58,36 @@ export function createAccountServices(
   });
   const prover = createProver({ ledger, sessions, logicalClock });
   const tokens = liveTokens(ledger, prover);
-  const createScheduler = (pollsPerSecond: number, ceiling: string) =>
-    createPollScheduler(clock, pollsPerSecond, Math.random, (factor) =>
-      log.warn(
-        { ceiling, pollsPerSecond, factor: Math.round(factor * 100) / 100 },
-        'live lists are polled less often than they ask for: their ceiling is reached',
-      ),
-    );
-  /** The options of all lists, with their name for operators, and the operation that errors name. */
-  function optionsOf(list: string, operation: string) {
-    return {
-      tokens,
-      retryAfterSeconds,
-      noList: () => new GatewayError('timeout', operation, 'no first list within the deadline'),
-      clock,
-      uptimeMs: steadyClock.now,
-      random: Math.random,
-      pollMaxMs: settings.positionsPollMaxMs,
-      logicalClock,
-      turns,
-      heartbeatMs,
-      onEvent(merged: number) {
-        metrics.events.delivered.add();
-        metrics.events.merged.add(merged);
-      },
-      onPoll({ kind, error }: PollOutcome) {
-        metrics.polls.add(list, kind);
-        if (kind !== 'failed') return;
-        if (!(error instanceof GatewayError)) {
-          const told = repeated(list, error instanceof Error ? error.message : '');
-          if (told === null) return;
-          const fields = { list, extension: extensionAtFault(error), err: error, ...told };
-          log.error(fields, 'a poll failed with an unexpected error');
-        } else if (list !== POSITIONS) {
-          // A breaker's line says why positions are delayed; lists of a slower pace may open none.
-          const { operation, status, message } = error;
-          const told = repeated(`${list} ${operation}`, message);
-          if (told !== null)
-            log.warn({ list, operation, status, err: error, ...told }, 'a poll failed');
-        }
-      },
-    };
-  }
-  const scheduler = createScheduler(settings.gatewayPollsPerSecond, 'GATEWAY_POLLS_PER_SECOND');
+  const { gatewayPollsPerSecond: pollsPerSecond } = settings;
+  const scheduler = createPollScheduler(clock, pollsPerSecond, Math.random, (factor) =>
+    log.warn(
+      { pollsPerSecond, factor: Math.round(factor * 100) / 100 },
+      'live lists are polled less often than POSITIONS_POLL_MS asks for: GATEWAY_POLLS_PER_SECOND is reached',
+    ),
+  );
   const hub = createPositionsHub({
-    ...optionsOf(POSITIONS, 'getOpenPositions'),
+    tokens,
+    retryAfterSeconds,
+    noList: () =>
+      new GatewayError('timeout', 'getOpenPositions', 'no first list within the deadline'),
+    clock,
+    uptimeMs: steadyClock.now,
+    random: Math.random,
+    pollMaxMs: settings.positionsPollMaxMs,
+    logicalClock,
+    turns,
+    heartbeatMs,
+    onEvent(merged: number) {
+      metrics.events.delivered.add();
+      metrics.events.merged.add(merged);
+    },
+    onPoll({ kind, error }: PollOutcome) {
+      metrics.polls.add(POSITIONS, kind);
+      // A breaker's line says why the gateway fails.
+      if (kind !== 'failed' || error instanceof GatewayError) return;
+      const told = repeated(POSITIONS, error instanceof Error ? error.message : '');
+      if (told !== null) log.error({ err: error, ...told }, 'a poll failed unexpectedly');
+    },
     scheduler,
     gateway,
     sessions,
@@ -123,8 +99,6 @@ export function createAccountServices(
     sessionPollMs: settings.sessionPollMs,
     firstListMs: settings.gatewayTimeoutMs,
   });
-  const live = new Map<string, LiveRows>();
-  const schedulers = new Map<string | null, PollScheduler>();
   accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
   // A gateway that is back after 429s or garbage had no breaker open that closes.
@@ -136,25 +110,8 @@ export function createAccountServices(
     sessions,
     prover,
     hub,
-    live,
-    /** All lists, by their names for operators. */
-    feeds: () => [
-      [POSITIONS, hub.feeds] as const,
-      ...[...live].map(([name, { lists }]) => [name, lists] as const),
-    ],
     /** The gateway is back: feeds that back off are polled soon. */
     resumePolls: scheduler.resume,
-    /** Opens a kind of list that is read from another backend, whose lists have one ceiling of polls together. */
-    openList(kind: OpenedKind, read: LiveRowsParts['read']): void {
-      const { name, operation, backend, pollsPerSecond } = kind;
-      const scheduler =
-        schedulers.get(backend) ??
-        createScheduler(pollsPerSecond, `pollsPerSecond of ${backend ?? name}`);
-      schedulers.set(backend, scheduler);
-      metrics.listPolls(name);
-      const options = { ...optionsOf(name, operation), firstListMs: settings.extensionTimeoutMs };
-      live.set(name, createLiveRows(kind, { ...options, scheduler, read }));
-    },
     openPositions,
     settlePair,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */

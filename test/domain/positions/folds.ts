@@ -1,11 +1,5 @@
-import { LogicalClock } from '../../../lib/clock.ts';
-import { createPollScheduler } from '../../../lib/live/poll-scheduler.ts';
 import type { PullStream, StreamListener } from '../../../lib/pull-stream.ts';
-import { liveTokens } from '../../../src/domain/account/live-tokens.ts';
-import type { AccountProof } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { createLiveRows } from '../../../src/domain/live-rows.ts';
-import { rowsOf } from '../../../src/extensions/live.ts';
 import { createSeededRandom, type SeededRandom } from '../../end-to-end/orders/seeded-random.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
@@ -46,65 +40,19 @@ interface World {
 
 const TIMES = { proofMs: 8_000, pollMaxMs: 4_000, firstListMs: 600_000 };
 
-export const WORLDS: Readonly<Record<string, () => World>> = {
-  positions() {
-    const bench = createLiveBench(TIMES);
-    const world: World = {
-      bench,
-      latencyMs: 0,
-      set: (rows) =>
-        bench.gateway.set(
-          LOGIN,
-          rows.map((row) => position(row.id, row)),
-        ),
-      follow: (viewer, how) => bench.hub.watchChanges(bench.prove(viewer), viewer, how),
-    };
-    return world;
-  },
-  'rows of an extension'() {
-    const bench = createLiveBench(TIMES);
-    const { clock, gateway, ledger } = bench;
-    const random = createSeededRandom(2).next;
-    let list: readonly Row[] = [];
-    const kind = { name: 'rows', operation: 'a.rows', everyMs: 1_000, isPublic: false };
-    const live = createLiveRows(
-      { ...kind, moving: ['profit'] },
-      {
-        ...TIMES,
-        clock,
-        uptimeMs: clock.now,
-        random,
-        logicalClock: new LogicalClock(),
-        scheduler: createPollScheduler(clock, 500, random),
-        tokens: liveTokens(ledger, {
-          async account(viewer) {
-            if (ledger.account(viewer) === null) await gateway.getSession(viewer);
-            return ledger.account(viewer) as AccountProof;
-          },
-        }),
-        async read(viewer, _args, shown) {
-          if (viewer === null || ledger.account(viewer) === null) throw new Error('not proved');
-          const [rows, waitMs] = [list, world.latencyMs];
-          if (waitMs === null) throw new Error('the backend fails');
-          if (waitMs > 0) await new Promise<void>((resolve) => void clock.after(waitMs, resolve));
-          return rowsOf({ name: 'rows', key: (row) => (row as Row).id }, rows, shown);
-        },
-      },
-    );
-    const world: World = {
-      bench,
-      latencyMs: 0,
-      set(rows) {
-        list = rows;
-      },
-      follow: (viewer, how) => {
-        const as = { kind: 'account', proof: bench.prove(viewer), viewer } as const;
-        return live.watch(as, {}, how) as PullStream<never>;
-      },
-    };
-    return world;
-  },
-};
+function createWorld(): World {
+  const bench = createLiveBench(TIMES);
+  return {
+    bench,
+    latencyMs: 0,
+    set: (rows) =>
+      bench.gateway.set(
+        LOGIN,
+        rows.map((row) => position(row.id, row)),
+      ),
+    follow: (viewer, how) => bench.hub.watchChanges(bench.prove(viewer), viewer, how),
+  };
+}
 
 /** The list by id, as it was from a moment on. */
 interface State {
@@ -189,9 +137,9 @@ const STEPS = 24;
 const IDS = ['a', 'b', 'c', 'd', 'e'];
 
 /** One random history of a list and those who follow it; the differences from the truth. */
-export async function foldHistory(create: () => World, seed: number) {
+export async function foldHistory(seed: number) {
   const random = createSeededRandom(seed);
-  const world = create();
+  const world = createWorld();
   const { clock, gateway, ledger, viewer } = world.bench;
   const revoked = new Set<string>();
   const faultOf = ({ token }: Viewer) => {

@@ -1,14 +1,11 @@
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startFacadeProcess } from '../../support/facade-process.ts';
 import { listenLocally } from '../../support/local-server.ts';
 import { rawRequest } from '../../support/raw-request.ts';
-import { startSideService } from '../extensions/side-service.ts';
 import { openSocket, type RawSocket } from '../live/raw-socket.ts';
 import { justNow } from '../orders/order-client.ts';
 
@@ -142,19 +139,6 @@ test('a cookie whose token one tenant refuses stays for the others', async () =>
     expect(answer.errors).toHaveLength(tenant === 'a' ? 0 : 1);
     expect(answer.headers.get('set-cookie')).toBeNull();
   }
-});
-
-test('a backend of an extension is told of which tenant the login is', async () => {
-  await using service = await startSideService();
-  service.answer = ({ headers }) => ({ status: 200, body: String(headers['x-tenant']) });
-  await using facade = await startFacadeProcess({
-    GATEWAY_URL: tenants.gateway.url,
-    GATEWAY_FORWARD_HEADERS: 'x-tenant',
-    EXTENSIONS: join(import.meta.dirname, '../extensions/side-graph.ts'),
-    SIDE_URL: service.url,
-  });
-  const { data } = await facade.query('{ mine ofLogin tenant item(id: "a") }', by('b'));
-  expect(data).toEqual({ mine: 'b', ofLogin: 'b', tenant: 'b', item: 'undefined' });
 });
 
 test('a signature that is valid proves the login of no tenant: the gateway is asked', async () => {

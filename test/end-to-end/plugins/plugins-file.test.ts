@@ -68,32 +68,6 @@ test.each([
   await rm(join(folder.path, 'node_modules'), { recursive: true });
 });
 
-test('an extension may have its own copy of graphql, also beside plugins', async () => {
-  const graphql = join(folder.path, 'node_modules/graphql');
-  await mkdir(graphql, { recursive: true });
-  await writeFile(join(graphql, 'package.json'), JSON.stringify({ main: 'index.js' }));
-  await writeFile(join(graphql, 'index.js'), 'exports.GraphQLError = class extends Error {};');
-  const extension = await fileOf(
-    'graph.mjs',
-    `import { GraphQLError } from 'graphql';
-    export default ({ builder }) => builder.queryField('own', (t) =>
-      t.string({ description: 'x', resolve: () => { throw new GraphQLError('own'); } }));`,
-  );
-  // By then a start that loads both at once has loaded the extension too.
-  const plugins = await fileOf(
-    'late.mjs',
-    'await new Promise((done) => setTimeout(done, 500)); export default [{ onExecute() {} }];',
-  );
-  const environment = { GATEWAY_URL: 'http://127.0.0.1:9', ORDER_STORE: 'memory' };
-  await using facade = await startFacadeProcess({
-    ...environment,
-    EXTENSIONS: extension,
-    PLUGINS: plugins,
-  });
-  expect((await facade.query('{ own }')).errors).toHaveLength(1);
-  await rm(join(folder.path, 'node_modules'), { recursive: true });
-});
-
 const SERVES = 'export default [{ onExecute: () => ({ onExecuteDone() {} }) }];';
 const COMPILED = `/*
 import notes: none

@@ -92,7 +92,6 @@ test('every unusable setting is listed together, even beside wrong values, and n
     ORDER_STORE: '/proc/self/mem',
     PERSISTED_DOCUMENTS: '/proc/kmsg',
     PLUGINS: '/none.mjs',
-    EXTENSIONS: '/none.mjs',
     LOG_LEVEL: 'loud',
     ADMIN_PORT: 'x',
     RATE_LIMIT_PER_MIN: '5',
@@ -105,7 +104,6 @@ test('every unusable setting is listed together, even beside wrong values, and n
     expect.stringContaining('LOG_LEVEL="loud"'),
     expect.stringContaining('ORDER_STORE="/proc/self/mem": must be '),
     expect.stringContaining('PLUGINS="/none.mjs": must be '),
-    expect.stringContaining('EXTENSIONS="/none.mjs": there is no file'),
     expect.stringContaining('PERSISTED_DOCUMENTS="/proc/kmsg": must be '),
     expect.stringMatching(/PORT=\d+: must be a port that is free/),
     expect.stringContaining(`ADMIN_HOST="${ELSEWHERE}"`),
@@ -168,7 +166,7 @@ test.each<[string, number, Environment, RegExp[]]>([
     [/^POSITIONS_POLL_MS="1s": must be/, /^LOG_ACCOUNT_KEY \(value not shown\)/],
   ],
   ['cannot be used', 1, { ADMIN_HOST: ELSEWHERE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
-  ['names a wrong file', 78, { EXTENSIONS: '/none.mjs' }, [/^EXTENSIONS="\/none.mjs": /]],
+  ['names a wrong file', 78, { PERSISTED_DOCUMENTS: '/none' }, [/^PERSISTED_DOCUMENTS="\/none": /]],
 ])(
   'in production each setting that %s is a line of the log alone',
   async (_, expectedCode, settings, said) => {

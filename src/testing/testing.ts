@@ -1,2 +1,0 @@
-/** What `trading-graph/testing` has. */
-export { startGraph } from './start-graph.ts';
