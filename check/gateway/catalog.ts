@@ -1,5 +1,6 @@
 import { ageSeconds, agesOf, lifeMsOf } from '../../src/domain/catalog/cache/freshness.ts';
 import type { Answer } from '../../src/gateway/exchange.ts';
+import { CATALOG_SIZE_FACTOR } from '../../src/gateway/request-templates.ts';
 import { toInstruments } from '../../src/gateway/wire/instrument.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
 import { type CheckRun, NEAR_LIMIT } from './check-run.ts';
@@ -42,9 +43,9 @@ export async function checkCatalog(
   judgeAge(run, answer);
   judgeWait(run);
   if (Array.isArray(called.json)) await judgeRows(run, called.json, symbols);
-  if (answer.bytes.length > run.config.catalogMaxBytes * NEAR_LIMIT) {
+  if (answer.bytes.length > run.config.gatewayMaxBytes * CATALOG_SIZE_FACTOR * NEAR_LIMIT) {
     const text = 'The catalog has more than half of the bytes that are accepted.';
-    run.find('warning', text, { ...ABOUT, setting: 'CATALOG_MAX_BYTES' });
+    run.find('warning', text, { ...ABOUT, setting: 'GATEWAY_MAX_BYTES' });
   }
   const { etag } = answer.headers;
   if (etag !== undefined) {

@@ -3,7 +3,6 @@ import { UnsafePathError } from '../../src/gateway/errors.ts';
 import type { Answer } from '../../src/gateway/exchange.ts';
 import { ANSWER_SHAPES } from '../../src/gateway/interface/answer-shapes.ts';
 import { type Comparison, compare } from '../../src/gateway/interface/compare.ts';
-import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
 import { comparisonFindings } from './comparison-findings.ts';
 import { type Diagnosis, diagnose, statusOf } from './diagnose.ts';
@@ -157,9 +156,10 @@ export class CheckRun {
 
   #judgeTime(operation: ProbeName, { ms, deadlineMs }: ProbeAnswer): void {
     if (ms <= deadlineMs * NEAR_LIMIT) return;
-    const isCatalog = OPERATIONS[operation].bounds === 'catalog';
-    const setting = isCatalog ? 'CATALOG_TIMEOUT_MS' : 'GATEWAY_TIMEOUT_MS';
-    this.find('warning', 'It took more than half of its deadline.', { operation, setting });
+    this.find('warning', 'It took more than half of its deadline.', {
+      operation,
+      setting: 'GATEWAY_TIMEOUT_MS',
+    });
   }
 }
 

@@ -121,18 +121,15 @@ function redirectText(operation: ProbeName, { status, headers }: Answer): string
 }
 
 function noAnswer(operation: ProbeName, { reason, cause }: NoAnswer, deadlineMs: number): Fault {
-  const isCatalog = OPERATIONS[operation].bounds === 'catalog';
   const found = fault(operation);
   let text: string;
   switch (reason) {
     case 'timeout':
       text = `No whole answer came within ${deadlineMs} ms.`;
-      return passing(
-        found('failing', text, isCatalog ? 'CATALOG_TIMEOUT_MS' : 'GATEWAY_TIMEOUT_MS'),
-      );
+      return passing(found('failing', text, 'GATEWAY_TIMEOUT_MS'));
     case 'oversize':
       text = 'The answer is larger than is accepted.';
-      return found('failing', text, isCatalog ? 'CATALOG_MAX_BYTES' : 'GATEWAY_MAX_BYTES');
+      return found('failing', text, 'GATEWAY_MAX_BYTES');
     case 'encoding':
       text = 'The answer is packed in a way that it was not asked for, or is damaged.';
       return found('failing', text);

@@ -135,7 +135,11 @@ export const GATEWAY_SETTINGS = {
     'request headers sent on to the gateway; nothing is shared across their values (gateway.md)',
     { fallbackText: 'none' },
   ),
-  GATEWAY_TIMEOUT_MS: setting(ms, 5_000, 'deadline of a read or a small write'),
+  GATEWAY_TIMEOUT_MS: setting(
+    ms,
+    5_000,
+    'deadline of a read or a small write; a catalog fetch has six times that',
+  ),
   ORDER_TIMEOUT_MS: setting(
     // Seconds for milliseconds would leave each outcome unknown; an order that outlives its record could be sent again.
     wholeNumber(100, 3_600_000),
@@ -147,15 +151,17 @@ export const GATEWAY_SETTINGS = {
     2_000,
     'longest wait of an order for its turn at the gateway; beyond it is not sent',
   ),
-  CATALOG_TIMEOUT_MS: setting(ms, 30_000, 'deadline of a catalog fetch'),
   GATEWAY_CONNECTIONS: setting(
     // Each of the three pools needs at least one connection.
     wholeNumber(3, 65_535),
     128,
     'most connections to the gateway, over all pools',
   ),
-  GATEWAY_MAX_BYTES: setting(count, 8_388_608, 'largest gateway answer accepted, unpacked'),
-  CATALOG_MAX_BYTES: setting(count, 134_217_728, 'largest catalog accepted, unpacked'),
+  GATEWAY_MAX_BYTES: setting(
+    count,
+    8_388_608,
+    'largest gateway answer accepted, unpacked; a catalog may have sixteen times that',
+  ),
   GATEWAY_POLLS_PER_SECOND: setting(
     wholeNumber(1, 1_000_000),
     500,

@@ -18,7 +18,6 @@ export interface DomainSettings {
   readonly gatewayForwardHeaders: readonly string[];
   readonly catalogMaxAgeSeconds: number;
   readonly catalogStaleSeconds: number;
-  readonly catalogMaxBytes: number;
   readonly positionsPollMs: number;
   readonly positionsPollMaxMs: number;
   readonly gatewayPollsPerSecond: number;

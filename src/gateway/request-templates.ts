@@ -4,6 +4,10 @@ import { type PathValueSource, UnsafePathError } from './errors.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
 import { type GatewayOperation, isOperation } from './operations.ts';
 
+// A catalog has thousands of instruments, and is fetched once an hour.
+const CATALOG_TIMEOUT_FACTOR = 6;
+export const CATALOG_SIZE_FACTOR = 16;
+
 /** A body that its sender has serialized. */
 export class SerializedJson {
   readonly text: string;
@@ -21,9 +25,7 @@ export interface RequestSettings {
   readonly gatewayForwardHeaders: readonly string[];
   readonly gatewayTimeoutMs: number;
   readonly orderTimeoutMs: number;
-  readonly catalogTimeoutMs: number;
   readonly gatewayMaxBytes: number;
-  readonly catalogMaxBytes: number;
 }
 
 /** The parts in which two requests of one operation and caller differ. */
@@ -86,7 +88,10 @@ function templateOf(operation: string, row: GatewayOperation, settings: RequestS
   const bounds = {
     usual: { deadlineMs: settings.gatewayTimeoutMs, maxBytes },
     order: { deadlineMs: settings.orderTimeoutMs, maxBytes },
-    catalog: { deadlineMs: settings.catalogTimeoutMs, maxBytes: settings.catalogMaxBytes },
+    catalog: {
+      deadlineMs: CATALOG_TIMEOUT_FACTOR * settings.gatewayTimeoutMs,
+      maxBytes: CATALOG_SIZE_FACTOR * maxBytes,
+    },
   }[row.bounds];
   return (
     caller: Caller,

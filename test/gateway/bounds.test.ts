@@ -28,7 +28,7 @@ test.each<FaultKind>(['oversize', 'gzip-bomb'])(
   'a catalog under "%s" is refused in bounded memory',
   async (kind) => {
     await using place = await openSandbox();
-    await using open = openClient(place.sandbox.url, { catalogMaxBytes: 16 * MEGABYTE });
+    await using open = openClient(place.sandbox.url, { gatewayMaxBytes: MEGABYTE });
     place.sandbox.fail({ operation: 'getAllTickers', kind, bytes: 1024 * MEGABYTE });
     const peak = watchMemory();
     const catalog = open.client.getAllTickers(place.caller(), 'standard-usd', null);

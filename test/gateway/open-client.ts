@@ -45,9 +45,7 @@ export function clientSettings(timeoutMs: number) {
     gatewayTimeUnit: 'auto',
     gatewayTimeoutMs: timeoutMs,
     orderTimeoutMs: timeoutMs,
-    catalogTimeoutMs: timeoutMs,
     gatewayMaxBytes: 8_388_608,
-    catalogMaxBytes: 134_217_728,
   } as const;
 }
 

@@ -45,7 +45,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   sandbox.changeCatalog({ ageSeconds: null, cacheControl: null });
   const { client, pools } = openClient(sandbox.url, {
     connections: 16,
-    catalogMaxBytes: 256 * 1024 * 1024,
+    gatewayMaxBytes: 16 * 1024 * 1024,
   });
   const { staleMs: keptMs = HOUR_MS } = settings;
   const logicalClock = new LogicalClock();

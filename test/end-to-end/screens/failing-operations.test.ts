@@ -71,16 +71,16 @@ const after = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 const CASES: readonly Case[] = [
   ['403', status(403, WORDS), { code: 'FORBIDDEN', retryable: false, ...worded }],
-  ['429 for so long', status(429, WORDS, after(90)), { ...limited, retryAfter: 90, ...worded }],
+  ['429 for so long', status(429, WORDS, after(900)), { ...limited, retryAfter: 900, ...worded }],
   ['429 until a past date', status(429, '', anHourAgo(-90)), { ...limited, retryAfter: 1 }],
   ['429 that does not', status(429), { ...limited, retryAfter: expect.any(Number) }],
   [
     '503 until a date',
-    status(503, WORDS, anHourAgo(90)),
-    { ...unavailable, retryAfter: 90, ...worded },
+    status(503, WORDS, anHourAgo(900)),
+    { ...unavailable, retryAfter: 900, ...worded },
   ],
   // What stands there is about the gateway's inside.
-  ['500 that says how long', status(500, WORDS, after(120)), unavailable],
+  ['500 that says how long', status(500, WORDS, after(1200)), unavailable],
   [
     '423 with the snapshot’s error body',
     status(423, LOCKED),
@@ -145,7 +145,7 @@ describe('a 401', () => {
 });
 
 test('a catalog that times out is waited for once', async () => {
-  await using impatient = await startTestApp({ ...LIMITS, CATALOG_TIMEOUT_MS: '1000' });
+  await using impatient = await startTestApp({ ...LIMITS, GATEWAY_TIMEOUT_MS: '500' });
   impatient.sandbox.fail({ operation: 'getAllTickers', kind: 'hang' });
   const timeout = { code: 'GATEWAY_TIMEOUT', retryable: true };
   expectMissing('getAllTickers', timeout, await ask(impatient, SCREEN));
