@@ -20,8 +20,8 @@ import type { Subscriptions, SubscriptionsOptions } from './subscribe/subscripti
 export interface BaseOptions {
   readonly url: string;
   readonly token: TokenSource;
-  readonly onSignedOut?: (error: TradingGraphError) => void;
-  readonly route?: boolean;
+  readonly onSignedOut?: ((error: TradingGraphError) => void) | undefined;
+  readonly route?: boolean | undefined;
   /** The login whose token the app gives, as far as it knows it. */
   readonly login?: () => string | null | undefined;
   /** Where the hint is kept, and what it waits for. */

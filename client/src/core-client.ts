@@ -19,11 +19,11 @@ export interface CoreClientOptions {
    */
   readonly token: TokenSource;
   /** Where keys of orders and the catalog are kept; without it nothing outlives the app. */
-  readonly storage?: ClientStorage;
+  readonly storage?: ClientStorage | undefined;
   /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
-  readonly onSignedOut?: (error: TradingGraphError) => void;
+  readonly onSignedOut?: ((error: TradingGraphError) => void) | undefined;
   /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account; false leaves it out. */
-  readonly route?: boolean;
+  readonly route?: boolean | undefined;
   /**
    * Gives the login whose token `token` gives, where the app has kept it with the token: by its hint the first line need not
    * wait for the server's answer. Nothing else is made of it.
@@ -33,11 +33,11 @@ export interface CoreClientOptions {
    * The longest time between two messages of a quiet line, 15 s (where it is left out) to 60: each of them wakes a phone's
    * radio. A line that is dead is found out ten seconds after it.
    */
-  readonly heartbeatSeconds?: number;
+  readonly heartbeatSeconds?: number | undefined;
   /** The time for which the app is hidden before its lines are closed, 30 s where it is left out; `Infinity` keeps them. */
-  readonly hiddenSeconds?: number;
+  readonly hiddenSeconds?: number | undefined;
   /** Replacements for functions that the platform lacks or that differ on it, as on React Native. */
-  readonly environment?: OwnEnvironment;
+  readonly environment?: OwnEnvironment | undefined;
 }
 
 /** A client for queries, mutations and subscriptions, which each feature adds its own to. */

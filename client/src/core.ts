@@ -12,43 +12,43 @@ export type { Result };
 
 /** The options of a query or a mutation. */
 export interface RequestOptions<Data = unknown> {
-  readonly signal?: Signal;
+  readonly signal?: Signal | undefined;
   /**
    * False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not; true
    * repeats a mutation too of which the schema says that it does no harm.
    */
-  readonly repeats?: boolean;
+  readonly repeats?: boolean | undefined;
   /**
    * The login that the request is made for. Where another one is signed in by then, nothing is sent and the error is
    * `SIGNED_OUT`.
    */
-  readonly account?: string;
+  readonly account?: string | undefined;
   /** Sends no token, as signing in does. */
-  readonly anonymous?: boolean;
+  readonly anonymous?: boolean | undefined;
   /** Sends this token, or none (null), in place of that of `token`, which is not asked for. It is not renewed. */
-  readonly token?: string | null;
+  readonly token?: string | null | undefined;
   /**
    * The time for all attempts: 30 s for what is repeated, in each of which 15 s of silence are enough, 60 s for what is not. An
    * answer that flows is not cut.
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Waits for the network where the platform says that there is none; else what is repeated fails at once then. */
-  readonly waitsOffline?: boolean;
+  readonly waitsOffline?: boolean | undefined;
   /** Called with the reason whenever an attempt has failed and another follows, so that an app can show that it is still asked. */
-  readonly onRetrying?: (error: TradingGraphError) => void;
+  readonly onRetrying?: ((error: TradingGraphError) => void) | undefined;
   /**
    * Called with the answer so far whenever a part of it has come: fragments with `@defer` on the root of a query follow when
    * they are whole. The promise resolves with all of it.
    */
-  readonly onPart?: (soFar: Result<Data>) => void;
+  readonly onPart?: ((soFar: Result<Data>) => void) | undefined;
 }
 
 /** Options that only the client's own parts use. */
 export interface OwnRequestOptions<Data = unknown> extends RequestOptions<Data> {
   /** Whether an answer that was lost on its way is not asked for again, though others are. */
-  readonly endsOnLoss?: boolean;
+  readonly endsOnLoss?: boolean | undefined;
   /** Called right before anything of the operation leaves, after all waiting; what it throws keeps it from leaving. */
-  readonly leaving?: () => void;
+  readonly leaving?: (() => void) | undefined;
   /** Sends it another way than by the platform's `fetch`. */
   readonly exchange?: Exchanger | undefined;
 }

@@ -17,11 +17,11 @@ export interface ClientOptions<
    * Whether orders are placed also where the storage refuses to keep their keys, as in some private windows: an order
    * that is under way when the app ends is then not found again. Without it such orders are `unsent`.
    */
-  readonly allowVolatileOrders?: boolean;
+  readonly allowVolatileOrders?: boolean | undefined;
   /** Where the keys of orders are kept, in place of `storage`, which the catalog may fill. */
-  readonly orderStorage?: ClientStorage;
+  readonly orderStorage?: ClientStorage | undefined;
   /** The fields of the catalog's instruments to keep, beside id, symbol and name; all where it is left out. */
-  readonly catalogFields?: readonly Field[];
+  readonly catalogFields?: readonly Field[] | undefined;
 }
 
 /** A client of Trading Graph. */

@@ -15,7 +15,7 @@ export type { LiveFields, LiveNames };
 /** The options of `live()`. */
 export interface LiveOptions<Names extends LiveNames = LiveNames> extends LiveFields<Names> {
   /** Keeps the account's last state, so that an app which starts offline shows it as of its `asOf`; without it nothing is kept. */
-  readonly offlineAccount?: OfflineAccount;
+  readonly offlineAccount?: OfflineAccount | undefined;
 }
 
 /** The part of a client that `live()` adds. */

@@ -9,9 +9,9 @@ import { protocolError, signedOutError } from './request/failures.ts';
 export interface Device {
   /** The same for as long as the app is installed. */
   readonly deviceId: string;
-  readonly platform?: 'ANDROID' | 'IOS' | 'MACOS' | 'WEB' | 'WINDOWS';
+  readonly platform?: 'ANDROID' | 'IOS' | 'MACOS' | 'WEB' | 'WINDOWS' | undefined;
   /** The token by which the platform's push service reaches it. */
-  readonly token?: string;
+  readonly token?: string | undefined;
 }
 
 type Options = Pick<RequestOptions, 'signal' | 'timeoutMs'>;
@@ -60,8 +60,8 @@ export function notifications({ mutate }: Pick<RequestsClient, 'mutate'>): Notif
 interface Acknowledged {
   readonly done: {
     readonly __typename: string;
-    readonly error?: string | null;
-    readonly message?: string | null;
+    readonly error?: string | null | undefined;
+    readonly message?: string | null | undefined;
   } | null;
 }
 

@@ -71,6 +71,11 @@ const client = createClient({
   environment: { fetch, WebSocket: OwnSocket },
   offlineAccount: offlineAccount({ key, login: null }),
 });
+declare const maybe: { signal?: OwnSignal; interval: number | undefined; key: string | undefined };
+export const live = client.positions(() => {}, { intervalMs: maybe.interval });
+export const ticket = client.orders.ticket({ idempotencyKey: maybe.key });
+export const other = createClient({ url: 'https://example.com/graphql', token: () => 't', storage: undefined, onSignedOut: undefined });
+export const asked = other.query('{ session { id } }', undefined, { signal: maybe.signal, timeoutMs: maybe.interval });
 export const answer = client.query('{ session { id } }', undefined, { signal: new OwnSignal() });
 `;
 

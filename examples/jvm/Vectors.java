@@ -8,7 +8,7 @@ import java.util.concurrent.Semaphore;
 /** Plays the vectors of a folder to Ticker, by the JDK alone. Each call of Ticker's takes the steps up to its answer. */
 public final class Vectors implements Ticker.Platform, Ticker.Events {
   /** Ticker does without these; the cases that need one are counted, and not played. */
-  static final Set<String> LACKS = Set.of("socket", "app", "flapping", "defer", "account", "accounts", "tickets", "two at once", "words", "asks",
+  static final Set<String> LACKS = Set.of("pace", "socket", "app", "flapping", "defer", "account", "accounts", "tickets", "two at once", "words", "asks",
       "gaps", "broken disk", "older servers", "knows refusals", "short waits", "doubtful errors", "confused answers", "says offline", "gives up",
       "cool-down", "leave", "catalog", "heartbeat", "gentle", "faulty answers");
   static final Set<String> CALLS = Set.of("subscribe", "try", "place", "void", "query", "end", "tell", "follow", "tap"), QUIET = Set.of("wait", "rest");

@@ -18,11 +18,11 @@ interface Observer {
 /** The fields of an operation's `context` that the link reads. */
 export interface LinkContext {
   /** Sends no token, as signing in does. */
-  readonly anonymous?: boolean;
+  readonly anonymous?: boolean | undefined;
   /** Called when the line of a subscription is there, and whenever a lost one has been replaced. */
-  readonly connected?: () => void;
+  readonly connected?: (() => void) | undefined;
   /** Called when the line of a subscription is lost, which goes on by itself on the next one. */
-  readonly disconnected?: (error: TradingGraphError | null) => void;
+  readonly disconnected?: ((error: TradingGraphError | null) => void) | undefined;
   readonly fetchOptions?: { readonly signal?: AbortSignal };
   /** Set by Apollo: by its link for persisted queries, and by the handler of parts that the app has chosen. */
   readonly http?: { readonly includeQuery?: boolean; readonly accept?: readonly string[] };

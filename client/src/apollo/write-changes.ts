@@ -4,7 +4,7 @@ import type { Modifier } from '@apollo/client/cache';
 /** The fields of each list that an event must have selected; `ticks` and `closed` as the list has them. */
 export interface WrittenRows {
   readonly upserted: readonly object[];
-  readonly ticks?: readonly object[];
+  readonly ticks?: readonly object[] | undefined;
   readonly closed: readonly string[];
 }
 
@@ -17,8 +17,8 @@ export interface WrittenChanges extends WrittenRows {
 export interface WrittenAccountChanges {
   readonly snapshot: boolean;
   readonly positions: WrittenRows;
-  readonly orders?: WrittenRows | null;
-  readonly session?: object | null;
+  readonly orders?: WrittenRows | null | undefined;
+  readonly session?: object | null | undefined;
 }
 
 /** A list of the cache. */
@@ -28,7 +28,7 @@ export interface WrittenList {
   /** The type of its rows. */
   readonly type: string;
   /** The field that `closed` names its rows by; `id` without it. */
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 /** Caches whose last snapshot came before the gateway said any orders: the first that come are the whole list. */

@@ -56,13 +56,13 @@ export interface LoadOptions {
    * The login whose session the app holds. The copy in storage of that account is shown before the server has named it,
    * so that an app that starts offline has one. If the server names another, the copy is gone before any listener is called.
    */
-  readonly account?: string;
+  readonly account?: string | undefined;
   /** Called as instruments come: how many there are, of how many. */
-  readonly onProgress?: (progress: LoadProgress) => void;
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   /** Ends the waiting, and the download where nobody else waits for it; what came of it is kept. */
-  readonly signal?: Signal;
+  readonly signal?: Signal | undefined;
   /** The longest wait; without it as long as something comes. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface LoadProgress {

@@ -14,7 +14,7 @@ export interface AccountChanges extends LiveEvent {
   /** Null while the gateway has not given any, left out where none are chosen; `fetchedAt` is when it gave this list, in ISO 8601. */
   readonly orders?: (ListChanges<PendingOrder> & { readonly fetchedAt: string }) | null;
   /** Null while the gateway has not given any, left out where none are chosen. */
-  readonly session?: AccountFigures | null;
+  readonly session?: AccountFigures | null | undefined;
 }
 
 export interface AccountChangesData {

@@ -12,7 +12,7 @@ export type LiveAccount<Names extends LiveNames = LiveNames> = Followed<AccountS
 
 export function createAccount<Names extends LiveNames = LiveNames>(
   core: Core,
-  fields: LiveFields<Names> & { readonly offlineAccount?: OfflineAccount } = {},
+  fields: LiveFields<Names> & { readonly offlineAccount?: OfflineAccount | undefined } = {},
 ): LiveAccount<Names> {
   const operation = accountDocument(fields);
   return createFollowed(core, {

@@ -9,7 +9,7 @@ export interface FollowOptions {
    * At most one change in this time, 1 to 15000 milliseconds; without it they come as the server has them. Where
    * several listen, the shortest time counts for all.
    */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number | undefined;
 }
 
 /** Follows a state; the two functions are what React's `useSyncExternalStore` takes. */

@@ -6,13 +6,13 @@ export interface ListFields<Row> {
   /** The fields that a `key` is made of are among them; without a `key` the row's `id` is added. */
   readonly fields: readonly (keyof Row & string)[];
   /** The fields of the list's `ticks`, where it has any: what moves, and what a `key` is made of. */
-  readonly ticks?: readonly (keyof Row & string)[];
+  readonly ticks?: readonly (keyof Row & string)[] | undefined;
 }
 
 /** The key by which the rows of a live list are told apart. */
 export interface ListOptions<Row> {
   /** Names a row as the list's `key` does at the server; its `id` without it. */
-  readonly key?: (row: Row) => string;
+  readonly key?: ((row: Row) => string) | undefined;
 }
 
 /** The data of a subscription to a live list, under the name of its field. */

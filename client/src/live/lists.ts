@@ -28,7 +28,7 @@ export interface ListState<Row> extends LiveState {
 /** Options of a list that is followed by an operation of the app's own. */
 export interface OwnListOptions<Row> extends ListOptions<Row> {
   /** Its variables beside `after`, `intervalMs` and `heartbeatSeconds`, which are the client's. */
-  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The type of the rows in the data of a subscription. */
@@ -60,8 +60,8 @@ export const NO_ROWS: ListState<never> = Object.freeze({
 });
 
 interface AnyOptions extends Partial<ListFields<Record<string, unknown>>> {
-  readonly key?: (row: never) => string;
-  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly key?: ((row: never) => string) | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The lists that were left last keep their rows, to be shown at once and gone on from; an app may have one for each symbol. */

@@ -34,7 +34,7 @@ export interface LiveEvent {
   /** Whether each `upserted` is the whole list, and not a change. */
   readonly snapshot: boolean;
   /** Left out where the list has none. */
-  readonly totals?: PositionTotals;
+  readonly totals?: PositionTotals | undefined;
   readonly status: 'LIVE' | 'DELAYED';
   /** When the list was last confirmed, in ISO 8601. */
   readonly asOf: string;
@@ -44,7 +44,7 @@ export interface LiveEvent {
 export interface ListChanges<Row> {
   readonly upserted: readonly Row[];
   /** The moving fields of rows of which nothing else has changed, where they are selected. */
-  readonly ticks?: readonly Partial<Row>[];
+  readonly ticks?: readonly Partial<Row>[] | undefined;
   readonly closed: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export interface LiveState {
 /** The circumstances of an event that is folded. */
 export interface FoldOptions {
   /** Whether the event is its subscription's first, which may come from another server with a clock of its own. */
-  readonly isFirst?: boolean;
+  readonly isFirst?: boolean | undefined;
 }
 
 /** The result of all events so far. */
@@ -112,7 +112,7 @@ export interface LiveSource<
   /** The same without what an older server does not know, where it has anything such. */
   readonly older?: Operation<Data, LiveVariables> | undefined;
   /** The operation's own variables. */
-  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
   eventOf(data: Data): Event;
   /** Null where an event is missing or came out of order. */
   fold(sum: Sum | null, event: Event, options: FoldOptions): Sum | null;

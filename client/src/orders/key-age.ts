@@ -23,19 +23,21 @@ export interface KeyStamp {
   readonly up: number;
   /** The time by the server's clock, at the earliest; null while that has not been heard of. */
   readonly made: number | null;
+  /** Whether `made` may be early by the sleep of this machine, so that no deadline follows from it. */
+  readonly isEarly?: boolean;
 }
 
 export function stampNow({ environment }: Clocks): KeyStamp {
   return { at: environment.now(), up: environment.uptime(), made: null };
 }
 
-/** The stamp with the server's time, which is known once the server has answered anything since the machine slept. */
+/** The stamp with the server's time: early where the machine has slept since the server's last answer, until its next one. */
 export function datedStamp(stamp: KeyStamp, clocks: Clocks): KeyStamp {
   const now = clocks.serverClock.now();
-  if (stamp.made !== null || stamp.at === null || now === null || clocks.serverClock.isBehind) {
-    return stamp;
-  }
-  return { ...stamp, made: Math.floor(now - elapsedMs(stamp, clocks)) };
+  const isEarly = clocks.serverClock.isBehind;
+  const isDone = stamp.made !== null && (isEarly || !stamp.isEarly);
+  if (isDone || stamp.at === null || now === null) return stamp;
+  return { ...stamp, made: Math.floor(now - elapsedMs(stamp, clocks)), isEarly };
 }
 
 /** The stamp of a key from an earlier run. What the clocks of this device said then may have been set since. */

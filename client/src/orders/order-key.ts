@@ -23,6 +23,8 @@ import type { TicketContext } from './ticket-context.ts';
 const VOLATILE_AFTER_MS = 1_000;
 /** An app that is killed right after it was told has not shown the outcome yet: the next run tells it once more. */
 const SEEN_AFTER_MS = 1_000;
+const UNDATED =
+  'The order was not sent, because no answer of the server tells its time: the headers `Date` and `X-Request-Id` are missing.';
 const UNUSED: KeyStamp = { at: null, up: 0, made: null };
 
 /** A key that was used in an earlier run of the app. */
@@ -156,7 +158,9 @@ export class OrderKey {
 
   /** Until when the order may be sent, by the server's clock; undefined where that is not known. */
   sendBefore(maxWaitMs: number): string | undefined {
-    return momentOf(this.#stamp, Math.min(maxWaitMs, MAX_LIFE_MS));
+    return this.#stamp.isEarly
+      ? undefined
+      : momentOf(this.#stamp, Math.min(maxWaitMs, MAX_LIFE_MS));
   }
 
   /**
@@ -167,7 +171,7 @@ export class OrderKey {
    *   nor a clock that is known better by then moves it;
    * - it is the server's time at the earliest, less the time since the tap by the clock that says more. Where both of the
    *   device's clocks lost time in between, it is still no later than the server's time at this moment, before the request;
-   * - it is never the device's own time: where no answer has told the server's, there is none.
+   * - it is never the device's own time: where no answer has told the server's, nothing is sent.
    */
   get keyMade(): string | undefined {
     return this.#made?.keyMade;
@@ -178,11 +182,30 @@ export class OrderKey {
     this.#made = { keyMade: undefined };
   }
 
-  /** Keeps the key before anything is sent: an order that nobody remembers must not exist. */
+  /** Keeps the key while its order waits for the server's time: the next run knows that it never left this device. */
+  storeUnsent(account: string, maxWait: number, attempt: Deadline): Promise<void> {
+    return this.#store(account, maxWait, attempt, true);
+  }
+
+  /**
+   * Keeps the key, with the server's time, before anything is sent: an order that nobody remembers must not exist, and of one
+   * without a date nobody could ever say that it was not sent.
+   */
   async store(account: string, maxWait: number, attempt: Deadline): Promise<void> {
-    const { core, keys, allowVolatile, underWay } = this.#context;
+    const { core } = this.#context;
     this.#stamp = datedStamp(this.#stamp, core);
+    if (this.#stamp.made === null) throw networkError(UNDATED);
     this.#made ??= { keyMade: momentOf(this.#stamp, 0) };
+    await this.#store(account, maxWait, attempt, false);
+  }
+
+  async #store(
+    account: string,
+    maxWait: number,
+    attempt: Deadline,
+    unsent: boolean,
+  ): Promise<void> {
+    const { core, keys, allowVolatile, underWay } = this.#context;
     if (keys === null || (allowVolatile && this.#isStored === false)) return;
     const { key, digest, maxWaitMs } = this;
     const entry = {
@@ -196,8 +219,10 @@ export class OrderKey {
         keyMade: this.keyMade,
         sendBefore: this.sendBefore(maxWait),
         maxWaitMs,
+        unsent: unsent || undefined,
       },
     };
+    const wasUnsent = this.#entry?.stored.unsent === true;
     this.#entry = entry;
     const storing = this.#written.then(() => keys.add(account, entry.stored));
     // If the write ends after the order was given up, `resume` would find a key whose order was never sent: it is deleted.
@@ -213,7 +238,8 @@ export class OrderKey {
       // It was stored before: the time was over, and the storage is not to blame.
       if (this.#isStored && attempt.remainingMs === 0) throw outOfTime();
       this.#isStored ??= false;
-      if (allowVolatile) return;
+      // The entry may still say that nothing was sent.
+      if (allowVolatile && !wasUnsent) return;
       throw storageError('The order was not sent, because this device cannot keep its key.', cause);
     }
   }

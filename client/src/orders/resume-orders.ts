@@ -1,7 +1,8 @@
 import { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
 import { disposedError, storageError } from '../request/failures.ts';
-import { stampStored } from './key-age.ts';
+import { datedStamp, stampNow, stampStored } from './key-age.ts';
+import { PING } from './operations.ts';
 import { OrderKey } from './order-key.ts';
 import { OrderTicket } from './order-ticket.ts';
 import type { OrderOutcome } from './outcome.ts';
@@ -30,6 +31,9 @@ export async function resumeOrders(
   if (disposal.aborted) throw disposedError();
   return withinTime(core.environment, withinMs, disposal, async (deadline) => {
     const account = await deadline.race(core.account(deadline.signal));
+    const { signal } = deadline;
+    if (core.serverClock.now() === null || core.serverClock.isBehind)
+      await deadline.race(core.request(PING, {}, { signal, repeats: false }));
     const stored = await inStorageTime(context, () => keys.of(account));
     const waiting = stored.filter(({ key }) => !underWay.has(key));
     const resumed: ResumedOrder[] = [];
@@ -38,7 +42,10 @@ export async function resumeOrders(
     const worker = async () => {
       for (let at = next++; at < waiting.length; at = next++) {
         const entry = waiting[at] as StoredKey;
-        const stamp = stampStored(core, entry.made);
+        // One that never left was used by nobody until now, but for another tab.
+        const stamp = entry.unsent
+          ? datedStamp(stampNow(core), core)
+          : stampStored(core, entry.made);
         const key = new OrderKey(context, entry.key, { account, stored: entry, stamp });
         const outcome = entry.outcome ?? (await outcomeOf(context, key, entry, deadline));
         if (outcome.status !== 'unknown') settle.push(() => void key.settle(outcome));

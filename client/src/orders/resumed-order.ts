@@ -4,7 +4,7 @@ import type { Ticket } from './ticket.ts';
 /** The options of `resume`. */
 export interface ResumeOptions {
   /** How long the outcomes are sought, in milliseconds; 30,000 by default. In the second half the keys of those without one are closed. */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
 }
 
 /** An order that was placed in an earlier run of the app, or is being placed by another tab, with its outcome. */

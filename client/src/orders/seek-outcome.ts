@@ -94,7 +94,10 @@ async function seekOutcome(
   const search: Search = { context, order, deadline, isLineDead: false };
   let refusedTokens = 0;
   let isClosing = false;
+  /** The server's last answer, which says more than that a later attempt had none in time. */
+  let answer: TradingGraphError | null = null;
   for (let failures = 0; ; failures += 1) {
+    const wasInDoubt = key.isInDoubt;
     try {
       // This is checked before each attempt: a pause may last hours, and the clock may be changed in it.
       const isOver = leftMs(search) === 0;
@@ -104,7 +107,6 @@ async function seekOutcome(
         : failures > 0 && isOver && key.age === 'fresh';
       const progress = isClosing ? 'closing' : key.isInDoubt ? 'asking' : 'sending';
       void Promise.resolve().then(() => callApp(environment, () => onProgress?.(progress)));
-      const wasInDoubt = key.isInDoubt;
       const outcome = await (isClosing ? close : attempt)(search);
       // Somebody has closed the key, or a repeat was refused, and the server may not know of earlier requests: that is asked
       // by a void of our own. Only a settlement speaks of all of them.
@@ -114,6 +116,9 @@ async function seekOutcome(
       isClosing = true;
     } catch (thrown) {
       const error = asTradingGraphError(thrown);
+      // It says nothing of a request that left after it.
+      if (error.code !== 'NETWORK') answer = error;
+      else if (key.isInDoubt && !wasInDoubt) answer = null;
       if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
       // One token may have run out on its way; a second one that is refused was not worth a third.
       const isLast = isLasting(error) || refusedTokens > 1;
@@ -125,10 +130,10 @@ async function seekOutcome(
       const isAsking = !send && key.age !== 'fresh';
       const left = isClosing || isAsking ? deadline.remainingMs : leftMs(search);
       // An order in doubt is not given up here: its key can still be closed once it may no longer be sent.
-      if (!isSending && pause >= left) throw error;
+      if (!isSending && pause >= left) throw answer ?? error;
       isClosing ||= isLast;
       await deadline.sleep(isLast ? 0 : Math.min(pause, left));
-      if (deadline.remainingMs === 0) throw error;
+      if (deadline.remainingMs === 0) throw answer ?? error;
     }
   }
 }
@@ -145,10 +150,11 @@ async function attempt(search: Search): Promise<OrderOutcome> {
     const account = await checkAccount(core, key.signIn ?? core.signIn, time, exchange);
     key.belongsTo(account);
     if (!order.send) return ask(search, time, { account, exchange });
-    // After a sleep the server would be named a moment that is over. A WebSocket tells no date, and the order none then.
+    // After a sleep the server would be named a moment that is over; on a WebSocket, which tells no date, the order names none.
     const { serverClock } = core;
-    const isUntold = serverClock.now() === null || serverClock.isBehind;
-    if (!exchange && key.since === undefined && isUntold) {
+    const isUntold = serverClock.now() === null || (serverClock.isBehind && !exchange);
+    if (key.since === undefined && isUntold) {
+      await key.storeUnsent(account, maxWaitMs, time);
       await time.race(core.request(PING, {}, { repeats: false, signal: time.signal }));
     }
     await key.store(account, maxWaitMs, time);

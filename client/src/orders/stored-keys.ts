@@ -22,6 +22,8 @@ export interface StoredKey {
   readonly sendBefore?: string | undefined;
   /** How long it may be sent, where that is not the default. */
   readonly maxWaitMs?: number | undefined;
+  /** Whether nothing of it has left the device, so that it has no date yet; left out by versions that sent such keys. */
+  readonly unsent?: boolean | undefined;
   /** The outcome of its order. */
   readonly outcome?: Settled | undefined;
 }
@@ -84,7 +86,7 @@ export class StoredKeys {
 
 function parse(key: string, text: string): StoredKey {
   const entry: Partial<StoredKey> = Object(parseJson(text));
-  const { digest, at, made, keyMade, sendBefore, maxWaitMs, outcome } = entry;
+  const { digest, at, made, keyMade, sendBefore, maxWaitMs, unsent, outcome } = entry;
   // Text of another form was not written by this version.
   if (typeof digest !== 'string' || !isDate(at)) return { key, digest: null, at: null, made: null };
   return {
@@ -95,6 +97,7 @@ function parse(key: string, text: string): StoredKey {
     keyMade: typeof keyMade === 'string' ? keyMade : undefined,
     sendBefore: typeof sendBefore === 'string' ? sendBefore : undefined,
     maxWaitMs: typeof maxWaitMs === 'number' ? maxWaitMs : undefined,
+    unsent: unsent === true,
     outcome: outcome?.idempotencyKey === key ? revived(outcome) : undefined,
   };
 }

@@ -13,7 +13,7 @@ export interface TicketOptions {
    * The key of its first order, where a form brings it to a server, so that whatever repeats the request is the same order. It
    * may have been used before: an error alone then leaves the order `unknown`. By default a new one.
    */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** The options of placing an order. */
@@ -22,7 +22,7 @@ export interface PlaceOptions {
    * How long an outcome is sought, in milliseconds; 60,000 by default. The order is sent in the first half at most, and
    * in `maxWaitMs`; the rest is for closing its key.
    */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
   /**
    * Called with each attempt of this placing, and what it is for. A placing that joins another, as a double tap does, is
    * told nothing.

@@ -1,5 +1,6 @@
 import { callApp } from '../call-app.ts';
 import type { DatedEnvironment } from '../environment.ts';
+import type { TradingGraphError } from '../errors.ts';
 import type { Signal } from '../platform.ts';
 import type { Result } from '../result.ts';
 import { boundaryOf, PARTS, readParts, textsOf } from './answer-parts.ts';
@@ -129,10 +130,12 @@ function urlWithParameters(url: string, document: RequestedDocument, variables: 
 
 function readAnswer(
   url: string,
-  { status, headers }: Response,
+  { status, headers, redirected, url: address }: Response,
   body: unknown,
   dated: (date: string) => void,
 ): Result<unknown> {
+  // A platform that follows makes a GET of it, without what was sent.
+  if (redirected && !Object(body).data) return failed(redirectedError(url, address));
   const requestId = headers.get('x-request-id');
   const retryAfter = secondsOf(headers.get('retry-after'));
   if (!isObject(body) || !('data' in body || Array.isArray(body.errors))) {
@@ -140,10 +143,17 @@ function readAnswer(
   }
   // Each answer of this server is named, which those of portals and of caches are not.
   const date = headers.get('date');
-  if (date && requestId && !headers.get('age')) dated(date);
+  if (date && requestId && !Number(headers.get('age'))) dated(date);
   const result = resultOf(body, requestId, retryAfter);
   if (result.data !== null || result.errors.length > 0) return result;
   return failed(protocolError('The answer has neither data nor errors.', { requestId }));
+}
+
+function redirectedError(url: string, address: string): TradingGraphError {
+  const endpoint = address.replace(/\?.*/, '');
+  const message = `${url} is redirected to ${endpoint}: use that as \`url\`.`;
+  const extensions = { code: 'NETWORK', retryable: true, url: endpoint };
+  return serverError({ message, extensions }, null);
 }
 
 // The service answers nothing but GraphQL: this is the page of a proxy or a portal, which says nothing of the token and passes at some

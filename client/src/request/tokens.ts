@@ -63,7 +63,17 @@ export class Tokens {
   /** The same, but where the process may serve other users too: there no answer to one request is another's. */
   forCaller(): Tokens {
     if (!this.#options.environment.isServer) return this;
-    const own = new Tokens({ ...this.#options, source: this.#source });
+    const { onToken } = this.#options;
+    const own = new Tokens({
+      ...this.#options,
+      source: this.#source,
+      onToken: (token) => {
+        this.#isSignedOut = false;
+        onToken(token);
+      },
+      // Callers that are refused together are one sign-out.
+      onSignedOut: (error) => this.#signOut(error),
+    });
     own.#renewals = this.#renewals;
     return own;
   }

@@ -25,12 +25,12 @@ export interface ConnectionOptions {
   readonly onToken: (token: string) => void;
   /** Called when it has no subscriptions any more. */
   readonly onEnded: () => void;
-  readonly onAcknowledged?: () => void;
-  readonly onData?: () => void;
+  readonly onAcknowledged?: (() => void) | undefined;
+  readonly onData?: (() => void) | undefined;
   /** A transport was lost before it was acknowledged; the number of times in a row. */
   readonly onFailedHandshake: (failures: number) => void;
   /** Adds to the reason what else is known. */
-  readonly explained?: (error: TradingGraphError) => TradingGraphError;
+  readonly explained?: ((error: TradingGraphError) => TradingGraphError) | undefined;
 }
 
 // A server that closes sockets right after their first data would be hammered.

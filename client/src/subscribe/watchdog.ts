@@ -12,15 +12,21 @@ export interface WatchdogOptions {
 /** The time after an overdue heartbeat in which the transport is asked, and that which it has for an answer. */
 const LATE_MS = 5_000;
 const ANSWER_MS = 5_000;
+/** The shortest silence after which a line that was lively is asked. */
+const SOON_MS = 5_000;
 // Events travel for different times. Somebody who comes back looks at the list: one overdue heartbeat is enough.
 const OVERDUE_MS = 1_000;
 // Timers stand still while a machine sleeps, so that a single long one would find a dead transport late.
-const CHECK_MS = 10_000;
+const CHECK_MS = 5_000;
 
-/** Notices a dead transport, ten seconds after a heartbeat that did not come: a platform may never say that a connection is gone. */
+/**
+ * Notices a dead transport, because a platform may never say that a connection is gone. The next ping follows the transport's own
+ * pace: four times the last pause, 5 s at least, and 5 s after an overdue heartbeat at most.
+ */
 export class Watchdog {
   readonly #options: WatchdogOptions;
   #heardAtMs = 0;
+  #lastPauseMs = Number.POSITIVE_INFINITY;
   #heardAtUptimeMs = 0;
   #isAnswered = false;
   #cancel: () => void = () => {};
@@ -33,6 +39,7 @@ export class Watchdog {
 
   heard(): void {
     const { environment } = this.#options;
+    this.#lastPauseMs = this.#silentMs;
     this.#heardAtMs = environment.now();
     this.#heardAtUptimeMs = environment.uptime();
     this.#isAnswered = true;
@@ -58,6 +65,13 @@ export class Watchdog {
     );
   }
 
+  /** The silence after which the transport is asked. */
+  get #patienceMs(): number {
+    const { heartbeatMs, ask } = this.#options;
+    const paceMs = ask === undefined ? Number.POSITIVE_INFINITY : 4 * this.#lastPauseMs;
+    return Math.min(heartbeatMs + LATE_MS, Math.max(SOON_MS, paceMs));
+  }
+
   /** A transport is not taken for dead because the machine slept: it has the time for an answer all the same. */
   #doubt(): void {
     const { environment, ask, onDead } = this.#options;
@@ -71,9 +85,9 @@ export class Watchdog {
   }
 
   #wait(): void {
-    const leftMs = this.#options.heartbeatMs + LATE_MS - this.#silentMs;
+    const leftMs = this.#patienceMs - this.#silentMs;
     this.#cancel = this.#options.environment.after(Math.min(Math.max(leftMs, 0), CHECK_MS), () => {
-      if (this.#silentMs >= this.#options.heartbeatMs + LATE_MS) this.#doubt();
+      if (this.#silentMs >= this.#patienceMs) this.#doubt();
       else this.#wait();
     });
   }

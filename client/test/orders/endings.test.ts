@@ -4,7 +4,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import type { OrderProgress } from '../../src/orders/ticket.ts';
-import { ACCEPTED, buying, startPhone, undatedFetch, unknown, unsent } from '../support/phone.ts';
+import { ACCEPTED, buying, startPhone, unsent } from '../support/phone.ts';
 
 /** An order at market may be sent for five seconds else, which pass on a busy machine. */
 const PATIENT = { maxWaitMs: 60_000 };
@@ -15,23 +15,6 @@ function listening() {
   const told: OrderProgress[] = [];
   return { told, onProgress: (progress: OrderProgress) => void told.push(progress) };
 }
-
-test('without the server’s clock it names none, and its key is closed all the same', async () => {
-  const { orders, sent, core } = phone.open({}, { fetch: undatedFetch });
-  await orders.ticket().place(buying('none'));
-  expect(sent).toMatchObject([
-    { input: expect.not.objectContaining({ sendBefore: expect.anything() }) },
-  ]);
-  phone.line.next.push(...Array(1_000).fill('lost'));
-  const placing = orders.ticket().place(buying('lost'));
-  await eventually(() => expect(phone.line.orders).toBe(2));
-  phone.clockMs = 20_000;
-  phone.line.next.length = 0;
-  // The records of a server that has just begun do not reach back to when the key may have been made.
-  expect(await placing).toMatchObject(unknown('IDEMPOTENCY_UNAVAILABLE', { retryable: false }));
-  expect(sent.at(-1)).toEqual({ key: expect.any(String) });
-  expect(core.serverClock.now()).toBeNull();
-});
 
 test.each([
   ['unanswered', fetch],
@@ -199,20 +182,7 @@ test('a token that takes long is no dead line', async () => {
   expect([phone.line.sockets, phone.line.orders]).toEqual([0, 1]);
 });
 
-test('without the server’s clock a dead line is left within half of the time of the order', async () => {
-  const device = createDevice(undatedFetch, WebSocket);
-  const { orders, core } = phone.open({}, device.environment);
-  await device.outcomeOf(core.account());
-  device.roundTripMs = Number.POSITIVE_INFINITY;
-  const startedMs = device.clock.now();
-  const outcome = await device.outcomeOf(orders.ticket().place(buying('dead')));
-  expect(outcome).toMatchObject({ status: 'accepted', replayed: false });
-  // These pauses are of 5 s; behind them comes the pause before another attempt.
-  expect(device.clock.now() - startedMs).toBeLessThan(3_500);
-  expect([phone.line.sockets, phone.line.orders]).toEqual([1, 0]);
-});
-
-test('an order whose WebSocket opens after a sleep of an hour is not sent, though no server’s clock is known', async () => {
+test('an order whose WebSocket opens after a sleep of an hour is not sent', async () => {
   let messages = 0;
   class Sleepy extends WebSocket {
     constructor(...given: ConstructorParameters<typeof WebSocket>) {
@@ -222,7 +192,7 @@ test('an order whose WebSocket opens after a sleep of an hour is not sent, thoug
       });
     }
   }
-  const device = createDevice(undatedFetch, Sleepy);
+  const device = createDevice(fetch, Sleepy);
   const { orders, core } = phone.open({}, device.environment);
   await device.outcomeOf(core.account());
   device.roundTripMs = Number.POSITIVE_INFINITY;

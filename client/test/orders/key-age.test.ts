@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CLOCKS_DIFFER_MS } from '../../../src/store/order-gap.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import {
   ageOf,
@@ -13,7 +12,7 @@ import {
 } from '../../src/orders/key-age.ts';
 import { ServerClock } from '../../src/server-clock.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { ACCEPTED, buying, startPhone, undatedFetch, unknown } from '../support/phone.ts';
+import { ACCEPTED, buying, startPhone, unknown } from '../support/phone.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -54,10 +53,10 @@ test('a key is taken for older by as much as the clocks of replicas may differ',
 describe('after a sleep in which the uptime stood still', () => {
   const MINUTE_MS = 60_000;
 
-  async function afterSleep(fetching: typeof fetch = fetch) {
+  async function afterSleep() {
     // The server itself judges by the real time, which the dates tell after the sleep.
     phone.pass(-MINUTE_MS);
-    const app = await phone.openKnown({}, { fetch: fetching });
+    const app = await phone.openKnown();
     phone.pass(MINUTE_MS);
     return app;
   }
@@ -69,47 +68,23 @@ describe('after a sleep in which the uptime stood still', () => {
     expect(phone.line.pings).toBe(1);
     expect(sent).toMatchObject(Array(2).fill({ input: { sendBefore: expect.any(String) } }));
   });
-
-  test('it names no moment where nothing tells the server’s time', async () => {
-    let isDated = true;
-    const { orders, sent } = await afterSleep((...of) => (isDated ? fetch : undatedFetch)(...of));
-    isDated = false;
-    expect(await orders.ticket().place(buying('no date'))).toMatchObject(ACCEPTED);
-    expect(sent).toMatchObject([
-      { input: expect.not.objectContaining({ sendBefore: expect.anything() }) },
-    ]);
-  });
 });
 
-describe('a ticket says nothing of when its key was made', () => {
-  test('where no answer told it before the first request: it cannot be known later', async () => {
-    let isDated = false;
-    const fetching: typeof fetch = (...of) => (isDated ? fetch : undatedFetch)(...of);
-    const { orders, sent } = phone.open({}, { fetch: fetching });
-    phone.line.next.push('lost');
-    const placing = orders.ticket({ maxWaitMs: 60_000 }).place(buying('undated'));
-    await eventually(() => expect(phone.line.orders).toBe(1));
-    isDated = true;
-    expect(await placing).toMatchObject(ACCEPTED);
-    expect(namedIn(sent)).toEqual([undefined, undefined]);
-  });
-
-  test('whose entry is of a version that did not send it', async () => {
-    await phone.interrupt(buying('former'), 'lost');
-    for (const [name, text] of phone.storage.entries) {
-      const { keyMade, ...former } = JSON.parse(text);
-      expect(keyMade).toEqual(expect.any(String));
-      phone.storage.entries.set(name, JSON.stringify(former));
-    }
-    const { orders, sent } = phone.open();
-    // Neither what became of it is known by then, nor its key closed.
-    phone.line.next.push(...Array(100).fill('lost'));
-    const [resumed] = await orders.resume({ withinMs: 2_000 });
-    phone.line.next.length = 0;
-    sent.length = 0;
-    expect(await resumed?.ticket.place(buying('former'))).toMatchObject(ACCEPTED);
-    expect(namedIn(sent)).toEqual([undefined]);
-  });
+test('a ticket says nothing of when its key was made whose entry is of a version that did not send it', async () => {
+  await phone.interrupt(buying('former'), 'lost');
+  for (const [name, text] of phone.storage.entries) {
+    const { keyMade, ...former } = JSON.parse(text);
+    expect(keyMade).toEqual(expect.any(String));
+    phone.storage.entries.set(name, JSON.stringify(former));
+  }
+  const { orders, sent } = phone.open();
+  // Neither what became of it is known by then, nor its key closed.
+  phone.line.next.push(...Array(100).fill('lost'));
+  const [resumed] = await orders.resume({ withinMs: 2_000 });
+  phone.line.next.length = 0;
+  sent.length = 0;
+  expect(await resumed?.ticket.place(buying('former'))).toMatchObject(ACCEPTED);
+  expect(namedIn(sent)).toEqual([undefined]);
 });
 
 /** A stretch of a phone's life; times in minutes. */

@@ -1,5 +1,8 @@
+import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { listenLocally } from '../../../test/support/local-server.ts';
 import { ownApp } from '../../../test/support/shared-app.ts';
+import { createClient } from '../../src/create-client.ts';
 import type { TypedText } from '../../src/operation.ts';
 import { fakeClient } from '../../src/testing.ts';
 import { startCore } from '../support/client.ts';
@@ -189,6 +192,36 @@ test.each([{ id: 7n }, { circle }, () => ({})])(
     client.dispose();
   },
 );
+
+test('on Node callers that are refused together are one sign-out', async () => {
+  let signOuts = 0;
+  const onSignedOut = () => {
+    signOuts += 1;
+  };
+  const { client } = fakeClient({
+    client: { token: () => null, onSignedOut, environment: { isServer: true } },
+  });
+  await Promise.all(['{ a }', '{ b }', '{ c }'].map((query) => client.query(query)));
+  expect(signOuts).toBe(1);
+  client.dispose();
+});
+
+test('an address that is redirected is named, and the one to use', async () => {
+  const http = createServer((request, response) => {
+    if (request.url === '/graphql') response.writeHead(301, { location: '/bff/graphql' }).end();
+    else response.end('{"errors":[{"message":"`query` is the text of a document."}]}');
+  });
+  await using server = await listenLocally(http);
+  const client = createClient({ url: `${server.url}/graphql`, token: () => 'one' });
+  const { errors } = await client.query('{ a }', undefined, { repeats: false });
+  expect(errors[0]).toMatchObject({
+    code: 'NETWORK',
+    message: expect.stringContaining(
+      `redirected to ${server.url}/bff/graphql: use that as \`url\``,
+    ),
+  });
+  client.dispose();
+});
 
 test.each([undefined, '', 7])(
   'a token that is %j is none: what waits for it fails, and nothing is sent but what needs none',

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { startedForEach } from '../../../test/support/started.ts';
+import { fakeClient } from '../../src/testing.ts';
+import { buying, startPhone, undatedFetch, unsent } from '../support/phone.ts';
+
+const phone = startedForEach(startPhone);
+
+test('orders that never left the device are unsent at the next start, though no answer had told the server’s time', async () => {
+  const withoutPings: typeof fetch = (input, init) =>
+    String(init?.body).includes('"{__typename}"')
+      ? new Promise(() => {})
+      : undatedFetch(input, init);
+  const { orders, sent } = phone.open({}, { fetch: withoutPings });
+  for (const name of ['one', 'two', 'three'])
+    void orders.ticket({ maxWaitMs: 60_000 }).place(buying(name));
+  await eventually(() => expect(phone.storage.entries.size).toBe(3));
+  const outcomes = (await phone.open().orders.resume()).map(({ outcome }) => outcome);
+  expect(outcomes).toMatchObject(Array(3).fill(unsent('VOIDED')));
+  expect(sent).toEqual([]);
+  expect(phone.app.sandbox.orders()).toEqual([]);
+});
+
+test('nothing is sent where no answer tells the server’s time, over a WebSocket either', async () => {
+  const { orders, sent, core } = phone.open({}, { fetch: undatedFetch });
+  const outcome = await orders.ticket({ maxWaitMs: 500 }).place(buying('undated'));
+  expect(outcome).toMatchObject(unsent('NETWORK', { message: expect.stringContaining('`Date`') }));
+  expect([sent, core.serverClock.now()]).toEqual([[], null]);
+  await phone.forgotten();
+});
+
+test('the server’s answer is told, and not that a later attempt had none in time', async () => {
+  // The account is asked about three times, and the line is pinged once.
+  let asked = 0;
+  const error = { message: 'away', extensions: { code: 'GATEWAY_UNAVAILABLE', retryable: true } };
+  const answer = () => new Response(JSON.stringify({ errors: [error] }));
+  const fetch = async () => (asked++ < 4 ? answer() : new Promise<Response>(() => {}));
+  const { client, market } = fakeClient({ client: { environment: { fetch } } });
+  const placing = client.orders.ticket().place(buying('gateway away'));
+  await market.pass(10);
+  expect(await placing).toMatchObject(unsent('GATEWAY_UNAVAILABLE'));
+  expect(asked).toBeGreaterThan(4);
+  client.dispose();
+});
