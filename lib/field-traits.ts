@@ -19,6 +19,8 @@ export interface FieldTraits {
   readonly listSize?: string | number;
   /** The argument that says how many entries the list has, or has one for each, of which `listSize` is then the most. */
   readonly sizeArgument?: string;
+  /** Where the argument is given the field scans all things of that name, and costs for it. */
+  readonly scans?: string;
   /** The reason why no subscription may select the field, resolved per event and subscriber, and what to do instead. */
   readonly notInSubscriptions?: string;
   /** An operation may select the field of the root this often. */

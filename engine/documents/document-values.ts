@@ -26,6 +26,15 @@ export class DocumentValues {
     );
   }
 
+  /** Whether a value other than null is given. */
+  readGiven(node: ValueNode) {
+    return this.#read(
+      node,
+      ({ kind }) => kind !== Kind.NULL,
+      (given) => given !== null,
+    );
+  }
+
   #read<T>(
     node: ValueNode,
     ofLiteral: (node: ValueNode) => T,

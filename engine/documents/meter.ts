@@ -138,6 +138,11 @@ export class Meter {
     return !this.#isOver;
   }
 
+  /** Counts what was gone through for the answer, like a list of texts. */
+  scanned(entries: number): void {
+    this.count(extraForList(entries));
+  }
+
   /** Adds the fields that a compiled run has counted itself. */
   ran(fields: number): void {
     this.fields += fields;

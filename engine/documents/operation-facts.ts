@@ -14,9 +14,10 @@ import {
 } from 'graphql';
 import { type Sharing, sharingOf, traitOf } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
-import { type Amount, extreme, product, sum, whereAny } from './amount.ts';
+import { type Amount, type CostInputs, extreme, product, sum, whereAny } from './amount.ts';
 import { DocumentValues } from './document-values.ts';
 import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
+import { extraForList } from './meter.ts';
 import { MAX_FOLLOWED, type SelectedField, type Selecting, type Selections } from './selections.ts';
 
 // A label of a metric each.
@@ -151,6 +152,7 @@ export function factsOf(
     if (!first || !field) return 0;
     note(type, field, first.node);
     const conditions = same.map(({ when }) => when);
+    const scans = scansOf(field, first.node);
     const read = traitOf(field, 'reads');
     if (read && plan) plan.set(read, sum([plan.get(read) ?? 0, whereAny(conditions, 1)]));
     const inner = getNamedType(field.type);
@@ -163,7 +165,20 @@ export function factsOf(
       page: pageSize(field, first.node, values),
       plan: isOfMany ? null : plan,
     });
-    return whereAny(conditions, sum([1, product(size, each)]));
+    return whereAny(conditions, sum([1, product(size, each), ...scans]));
+  }
+
+  function scansOf({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode) {
+    return args.flatMap((each) => {
+      const scanned = traitOf(each, 'scans');
+      const value = given.find(({ name }) => name.value === each.name)?.value;
+      if (scanned === undefined || value === undefined) return [];
+      const amount: Amount = ({ sizeOf }) => extraForList(sizeOf(scanned));
+      const isGiven = values.readGiven(value);
+      const when =
+        typeof isGiven === 'boolean' ? isGiven : (inputs: CostInputs) => isGiven(inputs) ?? false;
+      return [whereAny([when], amount)];
+    });
   }
 
   const fields = [...collect(root, [{ node: operation, when: true }])];

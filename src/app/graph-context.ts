@@ -70,6 +70,10 @@ export class GraphContext extends SharedContext implements OperationContext {
     this.operation.isRefunded = true;
   }
 
+  override scanned(count: number): void {
+    this.operation.meter.scanned(count);
+  }
+
   /** The version of the catalog for which the viewer is proved. */
   validity(): MaybePromise<Validity> {
     return chain(this.scope.catalog(), validityOf);

@@ -56,6 +56,7 @@ export function createDomain(parts: DomainParts) {
     refusals: tokenRefusals,
     onPositions: (viewer, answer) => accounts.emit('positionsAnswered', viewer, answer),
     onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
+    onWritten: ({ account }) => reads.joinedReads.written(account),
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
   const { prover, hub, lists } = reads;

@@ -83,6 +83,9 @@ export class Context implements ReadRecord {
     return null;
   }
 
+  /** So many things were gone through for the answer. */
+  scanned(_count: number): void {}
+
   /** The sign-in of this operation never went out. */
   neverSignedIn(): void {}
 

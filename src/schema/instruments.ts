@@ -152,9 +152,14 @@ builder.queryField('instruments', (t) =>
       after: t.arg.string({ description: 'Only what follows this cursor.' }),
       last: t.arg.int({ description: 'How many from the back, 0 to 500.' }),
       before: t.arg.string({ description: 'Only what precedes this cursor.' }),
-      filter: t.arg({ type: InstrumentFilter, description: 'Which ones.' }),
+      filter: t.arg({
+        ...traits({ scans: perInstrument.listSize }),
+        type: InstrumentFilter,
+        description: 'Which ones.',
+      }),
       orderBy: t.arg({ type: InstrumentOrder, description: 'In which order.' }),
     },
-    resolve: (_root, args, { scope }) => scope.instruments(args),
+    resolve: (_root, args, context) =>
+      context.scope.instruments(args, (count) => context.scanned(count)),
   }),
 );

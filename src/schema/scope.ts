@@ -185,9 +185,8 @@ export class Scope implements OwnReads {
   }
 
   #readList(): Promise<PositionsAnswer> {
-    // A running feed's list may predate a write of this request.
-    const live = this.#after === 0;
-    this.#list ??= this.#asViewer((viewer) => this.#services.openPositions.read(viewer, { live }));
+    const after = this.#after;
+    this.#list ??= this.#asViewer((viewer) => this.#services.openPositions.read(viewer, { after }));
     return this.#list;
   }
 
@@ -302,17 +301,29 @@ export class Scope implements OwnReads {
     return Promise.all(ids.map((id) => this.instrument(id)));
   }
 
-  instruments(request: PageRequest): MaybePromise<InstrumentConnection> {
-    return chain(this.catalog(), ({ version }) => pageOf(version, request));
+  /** `scanned` is called with the number of instruments that a filter goes through. */
+  instruments(
+    request: PageRequest,
+    scanned: (count: number) => void,
+  ): MaybePromise<InstrumentConnection> {
+    return chain(this.catalog(), ({ version }) => {
+      if (request.filter != null) scanned(version.instruments.length);
+      return pageOf(version, request);
+    });
   }
 
   /** A read that needs nothing but its viewer and what it is asked with. */
   read<T>(read: Read<T>, request?: ReadRequest): Promise<T> {
     this.#reads ??= new Map();
-    const key = read.operation + (request === undefined ? '' : JSON.stringify(request));
-    const { gateway } = this.#services;
-    const ask = () => this.#asViewer((viewer) => gateway.read(viewer, read, request));
-    return memo(this.#reads, key, ask) as Promise<T>;
+    const { operation } = read;
+    const asked = request === undefined ? '' : JSON.stringify(request);
+    const { gateway, joinedReads } = this.#services;
+    const send = (viewer: Viewer) => gateway.read(viewer, read, request);
+    const ask = () =>
+      this.#asViewer((viewer) =>
+        joinedReads.read(viewer, operation, send, { after: this.#after, request: asked }),
+      );
+    return memo(this.#reads, operation + asked, ask) as Promise<T>;
   }
 
   #asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {

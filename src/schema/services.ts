@@ -15,6 +15,7 @@ export type Services = Pick<
   | 'sessions'
   | 'catalogs'
   | 'openPositions'
+  | 'joinedReads'
   | 'settlePair'
   | 'prover'
   | 'hub'

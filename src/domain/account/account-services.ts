@@ -12,6 +12,7 @@ import { createOpenPositions } from '../positions/open-positions.ts';
 import { createPositionsBoard } from '../positions/positions-board.ts';
 import type { AccountEvents } from './account-events.ts';
 import { createAccountFreshness } from './account-freshness.ts';
+import { JoinedReads } from './joined-reads.ts';
 import { createListAgreement } from './list-agreement.ts';
 import { liveTokens, retryAfterSeconds } from './live-tokens.ts';
 import { createProver } from './prover.ts';
@@ -44,6 +45,7 @@ export function createAccountServices(
     logicalClock,
     stores.replicas?.accountVersions ?? null,
   );
+  const joinedReads = new JoinedReads(logicalClock, accounts);
   const board = createPositionsBoard(ledger, cacheBytes.positions);
   const sessions = createSessions({
     freshness,
@@ -103,7 +105,14 @@ export function createAccountServices(
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
   // A gateway that is back after 429s or garbage had no breaker open that closes.
   accounts.on('positionsAnswered', () => scheduler.answered(settings.positionsPollMs));
-  const openPositions = createOpenPositions({ gateway, board, clock, hub, freshness });
+  const openPositions = createOpenPositions({
+    gateway,
+    board,
+    clock,
+    hub,
+    freshness,
+    joinedReads,
+  });
   const settlePair = createSettlePair(sessions, openPositions, board, clock, logicalClock);
   return {
     lists,
@@ -113,6 +122,7 @@ export function createAccountServices(
     /** The gateway is back: feeds that back off are polled soon. */
     resumePolls: scheduler.resume,
     openPositions,
+    joinedReads,
     settlePair,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */
     async catchUp(account: Account) {

@@ -39,7 +39,8 @@ export function createSettlePair(
       const relation = relate(list, answer, left, clock.now());
       if (relation === 'agree' || relation === 'differ') break;
       await pause(clock, waitMs, viewer.signal);
-      if (relation === 'list-behind') list = await openPositions.read(viewer, { live: false });
+      if (relation === 'list-behind')
+        list = await openPositions.read(viewer, { after: answer.logicalTime });
       else answer = await readAgain();
     }
     return { answer, list };

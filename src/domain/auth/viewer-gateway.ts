@@ -24,6 +24,8 @@ export interface ViewerGatewayParts {
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
   /** Called with every answer of op 12, a poll's too. */
   readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
+  /** Called at the end of every small write. */
+  readonly onWritten?: (viewer: Viewer) => void;
   /** Called with every answer of op 10. */
   readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
 }
@@ -41,6 +43,7 @@ export function createViewerGateway({
   refusals,
   onPositions,
   onSession,
+  onWritten,
 }: ViewerGatewayParts) {
   function refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
     refusals.refused(operation, viewer, wasAccepted);
@@ -143,7 +146,8 @@ export function createViewerGateway({
     },
     /** A small write: its success proves nothing, its 401 ends proof like any other. */
     write(viewer: Viewer, operation: WriteName, request: WriteRequest): Promise<Acknowledgement> {
-      return call(viewer, operation, () => client.write(viewer, operation, request));
+      const send = () => client.write(viewer, operation, request);
+      return call(viewer, operation, send).finally(() => onWritten?.(viewer));
     },
   };
 }

@@ -3,6 +3,7 @@ import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
+import type { JoinedReads } from '../account/joined-reads.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { FeedOptions } from './feed-options.ts';
 import type { PositionsHub } from './hub.ts';
@@ -11,6 +12,7 @@ import { newer } from './positions-board.ts';
 interface OpenPositionsOptions extends Pick<FeedOptions, 'gateway' | 'board' | 'clock'> {
   readonly hub: Pick<PositionsHub, 'current' | 'shown' | 'served'>;
   readonly freshness: Pick<AccountFreshness, 'catchUp'>;
+  readonly joinedReads: JoinedReads;
 }
 
 // Each but the last was answered after a newer list that is forgotten already.
@@ -20,7 +22,18 @@ export type OpenPositions = ReturnType<typeof createOpenPositions>;
 
 /** The open positions for one answer: one call of op 12, or none where a feed has just made it. */
 export function createOpenPositions(options: OpenPositionsOptions) {
-  const { gateway, board, clock, hub, freshness } = options;
+  const { gateway, board, clock, hub, freshness, joinedReads } = options;
+
+  function join(viewer: Viewer, after: number): MaybePromise<PositionsAnswer> {
+    const operation = 'getOpenPositions';
+    const read = () => joinedReads.read(viewer, operation, fetch, { after });
+    if (!joinedReads.isReading(viewer, operation)) return read();
+    // A call from before an order that another replica has placed is not joined.
+    return chain(freshness.catchUp(viewer.account), (isCertain) => {
+      if (!isCertain) joinedReads.written(viewer.account);
+      return read();
+    });
+  }
 
   function fetch(viewer: Viewer, tries = 1): Promise<PositionsAnswer> {
     return gateway.getOpenPositions(viewer, newestOf(viewer)).then((answer) => {
@@ -59,9 +72,9 @@ export function createOpenPositions(options: OpenPositionsOptions) {
   }
 
   return {
-    /** `live`: whether a running feed's list is acceptable; after a write it may be outdated. */
-    read: (viewer: Viewer, { live }: { readonly live: boolean }): MaybePromise<PositionsAnswer> =>
-      chain(live ? running(viewer) : null, (list) => list ?? fetch(viewer)),
+    /** `after`: the logical time of the request's last write, or 0: a running feed's list may be older than that write. */
+    read: (viewer: Viewer, { after }: { readonly after: number }): MaybePromise<PositionsAnswer> =>
+      chain(after === 0 ? running(viewer) : null, (list) => list ?? join(viewer, after)),
     /** A snapshot's positions, or a newer list that was served; null where it has none, undefined where memory has none to serve. */
     newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
       const { positions } = answer.session;

@@ -8,6 +8,7 @@ import type { Backend } from '../operations.ts';
 import {
   type Account,
   type CircuitBreaker,
+  type CircuitBreakerOptions,
   type CountedHealth,
   createCircuitBreaker,
   PAUSE_MS,
@@ -63,7 +64,7 @@ export function createBackendBreakers(
   /** When the call was made that was answered last. */
   let answeredAtMs = Number.NEGATIVE_INFINITY;
   const ofOperations = new Map<string, CircuitBreaker>();
-  const ofAll = create(backend, () => {});
+  const ofAll = create(backend, () => {}, { isOfConnections: true });
   let provedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether the last probe was sent: one that was not leaves nobody in doubt. */
   let hasSentProbe = false;
@@ -73,7 +74,7 @@ export function createBackendBreakers(
       if (openOperations().length > 1) ofAll.trip();
     };
     const isAnybodys = isOrders || ANYBODYS.has(operation);
-    const breaker = ofOperations.get(operation) ?? create(operation, onOpen, isAnybodys);
+    const breaker = ofOperations.get(operation) ?? create(operation, onOpen, { isAnybodys });
     ofOperations.set(operation, breaker);
     return breaker;
   }
@@ -83,10 +84,14 @@ export function createBackendBreakers(
     return open.map(([name]) => name);
   }
 
-  function create(name: string, onOpen: () => void, isAnybodys = false): CircuitBreaker {
+  function create(
+    name: string,
+    onOpen: () => void,
+    counts: Pick<CircuitBreakerOptions, 'isAnybodys' | 'isOfConnections'>,
+  ): CircuitBreaker {
     return createCircuitBreaker({
+      ...counts,
       clock,
-      isAnybodys,
       minimumCalls,
       leavesProbes: isOrders,
       pauseMs() {

@@ -148,8 +148,10 @@ export function withBulkheads(
   ): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
     const { effect } = call.row;
-    const waitEndsAtMs =
-      effect === 'order' ? clock.now() + Math.min(orderWaitMs, call.deadlineMs) : endsAtMs;
+    // A call that is sent with little of its deadline left would be answered too late, and count as the gateway's time-out.
+    const halfMs = call.deadlineMs / 2;
+    const waitMs = effect === 'order' ? Math.min(orderWaitMs, halfMs) : halfMs;
+    const waitEndsAtMs = clock.now() + waitMs;
     // A small write that has not begun is for nobody once its client has left; an order goes its way.
     const signals = { read: call.signal, write: call.caller.signal, order: undefined };
     const entered: Bulkhead[] = [];

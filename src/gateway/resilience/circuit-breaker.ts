@@ -11,7 +11,7 @@ export interface Account {
   readonly isProved: boolean;
 }
 
-interface CircuitBreakerOptions extends FailureShareOptions {
+export interface CircuitBreakerOptions extends FailureShareOptions {
   readonly clock: Clock;
   readonly onChange: (state: 'closed' | 'open') => void;
   /** Between the starts of two probes, from the second one on; left out it is that of the first. */
@@ -130,6 +130,8 @@ interface FailureShareOptions {
   readonly hasProvedCalls: () => boolean;
   /** Whether it is too high only where nobody succeeds: anybody can call, and make calls fail that harm no other. */
   readonly isAnybodys?: boolean;
+  /** Whether one account's failures are enough, as of connections: no caller can make one fail. */
+  readonly isOfConnections?: boolean;
 }
 
 type Failures = ReturnType<typeof noFailures>;
@@ -145,7 +147,7 @@ const ACCOUNTS_PER_SLICE = 64;
 
 /** Measures the share of the latest calls that failed, and how far the failures spread over accounts. */
 function measureFailures(options: FailureShareOptions) {
-  const { clock, minimumCalls, hasProvedCalls, isAnybodys = false } = options;
+  const { clock, minimumCalls, hasProvedCalls, isAnybodys = false, isOfConnections } = options;
   const begin = () =>
     createRollingWindow({ clock, spanMs: WINDOW_MS, slices: SLICES, create: noCalls });
   let window = begin();
@@ -173,11 +175,13 @@ function measureFailures(options: FailureShareOptions) {
       const slices = window.slices();
       const proved = addUp(slices.map((slice) => slice.proved));
       const everybodyElse = addUp(slices.map((slice) => slice.others));
-      const others = hasProvedCalls() ? asOneAccount(everybodyElse, proved.count) : everybodyElse;
+      const isBounded = hasProvedCalls() && !isOfConnections;
+      const others = isBounded ? asOneAccount(everybodyElse, proved.count) : everybodyElse;
       const failures = proved.count + others.count;
       const calls = slices.reduce((sum, { successes }) => sum + successes, failures);
       if (calls < minimumCalls || failures < calls * FAILURE_THRESHOLD) return false;
       if (isAnybodys && calls > failures) return false;
+      if (isOfConnections) return true;
       const ofEach = [...proved.byAccount.values(), ...others.byAccount.values()];
       return ofEach.length >= MINIMUM_ACCOUNTS && Math.max(...ofEach) <= failures / 2;
     },

@@ -1,4 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
+import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { createOpenPositions } from '../../../src/domain/positions/open-positions.ts';
 import { createPositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
@@ -105,7 +107,7 @@ test.each([
 );
 
 test('no query is served an older list than a running feed shows, also where the board has forgotten it, nor the feed an older one than a query', async () => {
-  const { clock, gateway, ledger, viewer, followPositions, hub } = createLiveBench();
+  const { clock, gateway, ledger, viewer, followPositions, hub, logicalClock } = createLiveBench();
   gateway.set(LOGIN, [position('shown')]);
   const [phone, forged] = [viewer('phone'), viewer('forged')];
   const follower = followPositions(phone);
@@ -119,15 +121,16 @@ test('no query is served an older list than a running feed shows, also where the
     clock,
     hub,
     freshness: { catchUp: () => true },
+    joinedReads: new JoinedReads(logicalClock, new EventEmitter()),
   });
-  const read = await openPositions.read(phone, { live: false });
+  const read = await openPositions.read(phone, { after: 1 });
   expect(read.positions).toEqual([position('shown')]);
   const snapshot = { logicalTime: 0 } as SessionAnswer;
   expect(openPositions.newerThan(phone, snapshot)).toBe(read);
   expect(openPositions.newerThan(forged, snapshot)).toBeNull();
   // The feed shows what the query was served, but for an older list, and for that of a token without proof.
   answer = listOf('newer', 1_000);
-  await openPositions.read(phone, { live: false });
+  await openPositions.read(phone, { after: 1 });
   hub.served(phone, listOf('older', 999));
   hub.served(forged, listOf('poison', 2_000));
   await clock.advance(0);

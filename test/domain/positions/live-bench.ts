@@ -71,6 +71,7 @@ export function createLiveBench({
     clock,
     gateway,
     ledger,
+    logicalClock,
     board,
     hub,
     /** A device's viewer; the same name is the same token. */

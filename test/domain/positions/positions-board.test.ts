@@ -1,4 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
+import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { membersOf } from '../../../src/domain/account/relation.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createOpenPositions } from '../../../src/domain/positions/open-positions.ts';
@@ -108,8 +110,9 @@ test('a list is asked for three times at most while newer ones come and are forg
     clock: bench.clock,
     hub: bench.hub,
     freshness: { catchUp: () => true },
+    joinedReads: new JoinedReads(bench.logicalClock, new EventEmitter()),
   });
-  const read = openPositions.read(phone, { live: true });
+  const read = openPositions.read(phone, { after: 0 });
   await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
   expect(asked).toBe(3);
 });

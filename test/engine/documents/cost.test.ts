@@ -32,6 +32,8 @@ describe('the cost of a document is the fields that its answer can hold:', () =>
     ['{ instruments(first: null) { nodes { id } } }', 52],
     ['{ instruments(first: 3) { nodes { id } edges { cursor } } }', 1 + 1 + 3 + 1 + 3],
     ['{ instruments(first: 10) { nodes { positions { id } } } }', 1 + 1 + 10 * (1 + 50)],
+    ['{ instruments(filter: { search: "a" }) { totalCount } }', 2 + Math.floor(HELD / 8)],
+    ['{ instruments(filter: null) { totalCount } }', 2],
     ['{ catalog { size instruments { id name } } }', 1 + 1 + 1 + HELD * 2],
     ['{ catalog { changes(since: "") { upserted { id } removed } } }', 1 + 1 + 1 + HELD + 1],
     ['subscription { positionChanges { upserted { id } totals { count } } }', 1 + 1 + 50 + 2],
@@ -51,10 +53,15 @@ describe('what variables say counts', () => {
   const watchList = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
   const watchListOfTwo = 'query ($ids: [ID!]! = ["A", "B"]) { instrumentsByIds(ids: $ids) { id } }';
   const page = 'query ($n: Int) { instruments(first: $n) { nodes { id } } }';
+  const search =
+    'query ($filter: InstrumentFilter) { instruments(filter: $filter) { totalCount } }';
   const withDefault = 'query ($n: Int = 9) { instruments(first: $n) { nodes { id } } }';
 
   test.each([
     [page, {}, 52],
+    [search, { filter: { search: 'a' } }, 2 + Math.floor(HELD / 8)],
+    [search, { filter: null }, 2],
+    [search, {}, 2],
     [page, { n: null }, 52],
     [page, { n: 5 }, 7],
     [page, { n: 100_000 }, 502],

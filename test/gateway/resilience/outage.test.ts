@@ -104,6 +104,17 @@ describe('while the gateway fails at everything', () => {
   });
 });
 
+test('a gateway that nobody reaches opens the breaker, though all who ask have one address and no proved account', async () => {
+  const closed = await startScriptedGateway(down);
+  await closed[Symbol.asyncDispose]();
+  await using open = openResilient(closed.url);
+  const office = { token: null, client: { address: '192.0.2.1', userAgent: null } };
+  for (let n = 0; n < 12; n += 1)
+    await open.hurry(wordFor(open.client.getOpenPositions(office, null)));
+  expect(open.circuits).toEqual(['reads open']);
+  expect(open.resilience.degradedReason(() => undefined)).toBe('gateway failing: reads');
+});
+
 describe('what opens no breaker', () => {
   test.each([400, 401, 403, 404, 429])('answers of %s to many accounts', async (status) => {
     await using gateway = await startScriptedGateway((socket) =>

@@ -1,0 +1,81 @@
+import type { Account } from '../../../lib/account.ts';
+import { type LogicalClock, steadyClock } from '../../../lib/clock.ts';
+import type { OperationName } from '../../gateway/operations.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { AccountEvents } from './account-events.ts';
+
+interface JoinableCall {
+  readonly account: Account;
+  readonly logicalTime: number;
+  readonly signal: AbortSignal | undefined;
+  readonly answer: Promise<unknown>;
+}
+
+type Send<T> = (viewer: Viewer) => Promise<T>;
+
+interface Demand {
+  readonly after?: number;
+  readonly request?: string;
+}
+
+/**
+ * Reads of one token that arrive together are one call of the gateway. A read joins no call that was begun before the last
+ * write of its account was answered: what a client reads after a write was sent after it.
+ */
+export class JoinedReads {
+  readonly #logicalClock: LogicalClock;
+  /** The calls under way that a read may join, by token and read. */
+  readonly #calls = new Map<string, JoinableCall>();
+
+  constructor(logicalClock: LogicalClock, accounts: Pick<AccountEvents, 'on'>) {
+    this.#logicalClock = logicalClock;
+    const written = (account: Account) => this.written(account);
+    accounts.on('changed', written);
+    accounts.on('told', written);
+  }
+
+  isReading({ tokenHash }: Viewer, operation: OperationName, request = ''): boolean {
+    return this.#calls.has(`${tokenHash} ${operation}${request}`);
+  }
+
+  /** `after`: a call that is joined was begun after this logical time. `request` tells reads of one operation apart. */
+  read<T>(
+    viewer: Viewer,
+    operation: OperationName,
+    send: Send<T>,
+    demand: Demand = {},
+  ): Promise<T> {
+    const { after = 0, request = '' } = demand;
+    const key = `${viewer.tokenHash} ${operation}${request}`;
+    const joined = this.#calls.get(key);
+    if (joined === undefined || joined.logicalTime <= after) return this.#begin(key, viewer, send);
+    const startedAtMs = steadyClock.now();
+    const join = async () => {
+      try {
+        return (await joined.answer) as T;
+      } catch (error) {
+        // The client whose call it was has left, and the others have not.
+        if (!joined.signal?.aborted || viewer.signal?.aborted) throw error;
+        return this.read(viewer, operation, send, demand);
+      } finally {
+        viewer.receipt?.({ operation, ms: steadyClock.now() - startedAtMs, source: 'shared' });
+      }
+    };
+    return join();
+  }
+
+  /** A write of the account was answered: no later read joins a call from before. */
+  written(account: Account): void {
+    for (const [key, call] of this.#calls) if (call.account === account) this.#calls.delete(key);
+  }
+
+  #begin<T>(key: string, viewer: Viewer, send: Send<T>): Promise<T> {
+    const { account, signal } = viewer;
+    const logicalTime = this.#logicalClock.next();
+    const answer = send(viewer).finally(() => {
+      if (this.#calls.get(key)?.answer === answer) this.#calls.delete(key);
+    });
+    this.#calls.set(key, { account, logicalTime, signal, answer });
+    return answer;
+  }
+}

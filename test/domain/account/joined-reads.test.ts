@@ -1,0 +1,84 @@
+import { EventEmitter } from 'node:events';
+import { beforeEach, expect, test } from 'vitest';
+import { LogicalClock } from '../../../lib/clock.ts';
+import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
+import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { accountNamed } from '../../support/accounts.ts';
+import { viewerBut, viewerOf } from '../viewer.ts';
+
+const demo = viewerOf('demo');
+let logicalClock: LogicalClock;
+let accounts: AccountEvents;
+let reads: JoinedReads;
+/** The calls under way, which a test answers. */
+let calls: PromiseWithResolvers<number>[];
+
+beforeEach(() => {
+  logicalClock = new LogicalClock();
+  accounts = new EventEmitter();
+  reads = new JoinedReads(logicalClock, accounts);
+  calls = [];
+});
+
+function read(viewer = demo, demand: { after?: number; request?: string } = {}) {
+  const send = () => {
+    const call = Promise.withResolvers<number>();
+    calls.push(call);
+    return call.promise;
+  };
+  return reads.read(viewer, 'getCustomerId', send, demand);
+}
+
+test('reads of one token with one request join a call, until it has ended', async () => {
+  const both = [read(), read()];
+  const others = [read(viewerOf('another')), read(demo, { request: '{"page":2}' })];
+  expect(calls).toHaveLength(3);
+  calls.forEach((call, at) => void call.resolve(at));
+  expect(await Promise.all([...both, ...others])).toEqual([0, 0, 1, 2]);
+  void read();
+  expect(calls).toHaveLength(4);
+});
+
+test.each([
+  ['a small write', () => reads.written(demo.account)],
+  ['an order', () => accounts.emit('changed', demo.account)],
+  ['an order that the broker tells of', () => accounts.emit('told', demo.account)],
+])('a read after %s of the account joins no call from before', (_what, write) => {
+  void read();
+  accounts.emit('changed', accountNamed('2002'));
+  void read();
+  expect(calls).toHaveLength(1);
+  write();
+  void read();
+  expect(calls).toHaveLength(2);
+  // The end of the first call is not that of the second.
+  calls[0]?.resolve(1);
+  void read();
+  expect(calls).toHaveLength(2);
+});
+
+test('a read joins only a call that was begun after the time that it names', () => {
+  void read();
+  void read(demo, { after: logicalClock.next() });
+  expect(calls).toHaveLength(2);
+});
+
+test('a client that leaves ends no other’s read', async () => {
+  const leaving = new AbortController();
+  const first = read(viewerBut(demo, { signal: leaving.signal })).catch(() => 'left');
+  const rest = [read(), read()];
+  leaving.abort();
+  calls[0]?.reject(leaving.signal.reason);
+  expect(await first).toBe('left');
+  await expect.poll(() => calls.length).toBe(2);
+  calls[1]?.resolve(7);
+  expect(await Promise.all(rest)).toEqual([7, 7]);
+});
+
+test('a failure is that of all who have joined', async () => {
+  const both = [read(), read()];
+  calls[0]?.reject(new Error('down'));
+  const ends = await Promise.allSettled(both);
+  expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(calls).toHaveLength(1);
+});
