@@ -22,15 +22,14 @@ import type { EngineLimiter } from './operation/limits.ts';
 import { createGraph, type Graph, type GraphParts } from './plugins/graph.ts';
 import { openPlugins } from './plugins/open-plugins.ts';
 import { Readiness } from './transports/admin/readiness.ts';
-import { LongLivedConnections } from './transports/connections/closing-in-slices.ts';
 import {
   CONNECTIONS,
   type ConnectionBounds,
   MAX_BYTES,
 } from './transports/connections/connection-bounds.ts';
+import { LongLivedConnections } from './transports/connections/long-lived-connections.ts';
 import { messageBudget } from './transports/connections/message-budget.ts';
-import { createReceiveBuffers } from './transports/connections/receive-buffers.ts';
-import { createSendBuffers } from './transports/connections/send-buffers.ts';
+import { OpenConnections } from './transports/connections/open-connections.ts';
 import { createHttpServer, type HttpServerSettings } from './transports/http/http-server.ts';
 import { type AccessLogOptions, createAccessLog } from './transports/requests/access-log.ts';
 import { type AuthCookieOptions, createAuthCookie } from './transports/requests/auth-cookie.ts';
@@ -57,10 +56,7 @@ interface MoreOptions
     Pick<AdmissionParts, 'sizeOf' | 'isMemoryShort'>,
     Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
     Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,
-    Pick<
-      ServerSettings,
-      'longestHeartbeatMs' | 'tokenEndOf' | 'standingOf' | 'origins' | 'tracing'
-    > {
+    Pick<ServerSettings, 'tokenEndOf' | 'standingOf' | 'origins' | 'tracing'> {
   readonly cachedResponsesBytes: number;
   /** Has the long work of all clients go by turns. */
   readonly scheduler: FairScheduler;
@@ -114,7 +110,6 @@ function withDefaults(given: EngineOptions) {
     createContext: (_caller, operation) => plainContext(operation),
     sizeOf: () => 100,
     isMemoryShort: () => false,
-    longestHeartbeatMs: 60_000,
     tokenEndOf: () => null,
     cachedResponsesBytes: MAX_BYTES / 4,
     scheduler: new FairScheduler(),
@@ -168,7 +163,7 @@ function graphOf(
 function settingsOf(options: Options, graph: Graph): ServerSettings {
   const { log, connections, limiter, authCookie } = options;
   const { server: metrics, graph: counts } = options.metrics;
-  const { clock, unreadBytes, unfinishedBytes } = connections;
+  const { clock } = connections;
   return {
     ...options,
     ...connections,
@@ -177,15 +172,9 @@ function settingsOf(options: Options, graph: Graph): ServerSettings {
     lasting: new LongLivedConnections(),
     refused: (limit) => counts.refusal(limit),
     addresses: createClientAddresses(options.trustedProxies, log),
-    buffers: createSendBuffers({
+    openConnections: new OpenConnections({
       ...connections,
-      maxBytes: unreadBytes,
-      onCut: (reason) => metrics.readersCut.add(reason),
-    }),
-    received: createReceiveBuffers({
-      ...connections,
-      maxBytes: unfinishedBytes,
-      onCut: (reason) => metrics.sendersCut.add(reason),
+      onCut: (reason) => metrics.connectionsCut.add(reason),
     }),
     countMessage: messageBudget(limiter),
     tokens: new BearerTokens(authCookie && createAuthCookie(authCookie)),

@@ -35,14 +35,12 @@ export {
 export { importWithOwnGraphQL } from './plugins/own-graphql.ts';
 export { createAdminServer } from './transports/admin/admin-server.ts';
 export { Readiness } from './transports/admin/readiness.ts';
-export { closeInSlices } from './transports/connections/closing-in-slices.ts';
 export { CONNECTIONS, type ConnectionBounds } from './transports/connections/connection-bounds.ts';
 export type { HttpReply } from './transports/http/reply.ts';
 export { type Site, sendNotFound, wantsPage } from './transports/http/site.ts';
 export { packFile, type StaticFile, sendFile, sendPage } from './transports/http/static-file.ts';
 export { type AllowedOrigins, isAllowedPage } from './transports/requests/origins.ts';
 export { createServerMetrics } from './transports/requests/server-metrics.ts';
-export { lostOfWs } from './transports/websocket/private-ws.ts';
 
 /** Serves a schema; what serves is loaded with the first engine: commands that read documents start without it. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {

@@ -56,11 +56,6 @@ async function compose(config: Config, given: AppOptions) {
     build,
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
-    /** The hashed address of the client whose bytes were handled last. */
-    lastClient(): string | null {
-      const { received, accessLog } = wired;
-      return received.lastAddress === null ? null : accessLog.addressHash(received.lastAddress);
-    },
     /** Counts an error of a plugin that nobody has caught. */
     countFault: opened.metrics.graph.extensionFault,
     // The transports are closed first, then what was opened, the last first.

@@ -48,10 +48,9 @@ export class GraphiQL implements Site {
 
   route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
     if (path === '/graphql' && wantsPage(request)) {
-      return (reply) => reply.whenRoom(() => this.#page(reply));
+      return (reply) => this.#page(reply);
     }
-    if (path.startsWith('/graphiql/'))
-      return (reply) => reply.whenRoom(() => this.#file(reply, path));
+    if (path.startsWith('/graphiql/')) return (reply) => this.#file(reply, path);
     if (path !== '/' || !wantsPage(request)) return null;
     return (reply) => {
       reply.set('location', `${this.#options.publicPath}/graphql`);

@@ -40,10 +40,10 @@ export class DemoPage implements Site {
 
   route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
     if (path === '/' && wantsPage(request)) {
-      return (reply) => reply.whenRoom(() => this.#page(reply));
+      return (reply) => this.#page(reply);
     }
     if (!path.startsWith('/demo/')) return null;
-    return (reply) => reply.whenRoom(() => this.#file(reply, path));
+    return (reply) => this.#file(reply, path);
   }
 
   async #page(reply: HttpReply): Promise<void> {

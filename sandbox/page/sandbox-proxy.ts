@@ -87,7 +87,6 @@ export class SandboxProxy implements Site {
           if (!NOT_PASSED_ON.has(name)) reply.set(name, String(value));
         }
         answer.pipe(reply.begin(statusCode));
-        answer.on('data', () => reply.unread.measureSoon());
         answer.once('end', resolve);
         answer.once('error', lost);
       });

@@ -8,16 +8,16 @@ export function watchGauges(
   config: Config,
   { logOutput }: StartOptions,
   resources: Resources,
-  { server, webSockets, buffers, received, readiness, responses, persisted }: WiredServer,
+  { server, webSockets, openConnections, readiness, responses, persisted }: WiredServer,
 ): void {
   const { metrics, domain, documents, trusted, limiter, memory } = resources;
   const { records, replicas } = resources.stores;
   metrics.server.listClients(config.clientNames);
-  metrics.server.connections.from(() => server.room.count, 'open');
-  metrics.server.connections.from(() => server.room.most, 'max');
+  metrics.server.connections.from(() => openConnections.count, 'open');
+  metrics.server.connections.from(() => server.maxConnections, 'max');
   metrics.server.sockets.from(() => webSockets.size);
-  metrics.server.sendBufferBytes.from(() => buffers.bytes);
-  metrics.server.receiveBufferBytes.from(() => received.bytes);
+  metrics.server.sendBufferBytes.from(() => openConnections.unread);
+  metrics.server.receiveBufferBytes.from(() => openConnections.unfinished);
   const caches = {
     ...domain.caches,
     response: () => responses.byteSize,

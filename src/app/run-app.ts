@@ -1,9 +1,7 @@
 import { flushCompileCache } from 'node:module';
-import { lostOfWs } from '../../engine/index.ts';
 import { steadyClock } from '../../lib/clock.ts';
 import { extensionAtFault } from '../../lib/extension-code.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';
-import { lostOfNode } from '../../lib/private-node.ts';
 import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
@@ -56,7 +54,7 @@ export async function runApp(
     }
     if (isEnding) return;
     isEnding = true;
-    log.fatal({ err: error, lastClient: serving?.lastClient() }, 'uncaught exception, exiting');
+    log.fatal({ err: error }, 'uncaught exception, exiting');
     exit(1);
   });
   let drainingSinceMs: number | null = null;
@@ -87,9 +85,6 @@ export async function runApp(
   const app = await startApp(config, { ...options, log, logOutput: output }).finally(() => {
     // The log begins with who serves HTTP, and a start that fails has its warnings as well.
     for (const warning of warnings) log.warn({}, warning);
-    for (const lost of [...lostOfNode(), ...lostOfWs()]) {
-      log.warn(lost, 'private API missing: protection disabled');
-    }
     if (!isTriedNode(node)) log.warn({ node }, 'this version of Node was not tried');
   });
 

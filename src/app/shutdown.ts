@@ -1,6 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeInSlices } from '../../engine/index.ts';
-import { steadyClock } from '../../lib/clock.ts';
 import type { Config } from '../config.ts';
 import type { StartOptions } from './app-options.ts';
 import type { Resources } from './open-resources.ts';
@@ -11,28 +9,20 @@ export function createShutdown(
   { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
   { log, plugins }: StartOptions,
   { orders }: Resources['domain'],
-  { lasting, readiness, server }: WiredServer,
+  { readiness, server }: WiredServer,
   resources: AsyncDisposable,
 ): () => Promise<void> {
-  async function drain(closeOverMs: number): Promise<void> {
-    await Promise.all([
-      server.drain(),
-      closeInSlices(lasting, { clock: steadyClock, overMs: closeOverMs, endsEarly: true }),
-    ]);
+  async function drain(): Promise<void> {
+    await server.drain();
     // An order outlives its request, so its outcome is recorded before the process ends.
     await orders.drain();
   }
 
   return async () => {
     readiness.phase = 'draining';
-    if (delayMs > 0) {
-      await closeInSlices(lasting, { clock: steadyClock, overMs: delayMs, endsEarly: false });
-    }
+    if (delayMs > 0) await delay(delayMs);
     const graceOver = running(graceMs).then(() => false);
-    const isDrained = await Promise.race([
-      drain(delayMs > 0 ? 0 : graceMs / 2).then(() => true),
-      graceOver,
-    ]);
+    const isDrained = await Promise.race([drain().then(() => true), graceOver]);
     if (!isDrained) log.warn({}, 'grace period elapsed; closing remaining connections');
     server.terminate();
     await Promise.race([plugins.dispose(), graceOver]);

@@ -1,7 +1,6 @@
 import { createEngine, Readiness, type Site } from '../../engine/index.ts';
 import { FrontPage } from '../../graphiql/server/front-page.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
-import { MAX_HEARTBEAT_SECONDS } from '../../lib/live/subscription.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import type { Config } from '../config.ts';
 import { expiryOf } from '../domain/auth/claims.ts';
@@ -34,7 +33,6 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     createContext: (caller, operation) => new GraphContext(domain, caller, operation),
     sizeOf: (list, { account }) => sizeOf(list, (one) => cachedSize(domain, account, one)),
     isMemoryShort: () => memory.isShort,
-    longestHeartbeatMs: MAX_HEARTBEAT_SECONDS * 1_000,
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
     cachedResponsesBytes: cacheBytes.answers,
     receipts: config.sandbox,

@@ -231,12 +231,12 @@ export const SETTINGS = {
   SHUTDOWN_DELAY_MS: setting(
     wholeNumber(0, MAX_MS),
     0,
-    'after SIGTERM: how long to go on serving with readiness 503, while sockets and event streams are closed in slices (the container image sets `5000`)',
+    'after SIGTERM: how long to go on serving with readiness 503 (the container image sets `5000`)',
   ),
   SHUTDOWN_GRACE_MS: setting(
     ms,
     20_000,
-    'then: how long to drain; more than `ORDER_TIMEOUT_MS`. Without a delay sockets and event streams are closed in slices over half of it',
+    'then: how long to drain; more than `ORDER_TIMEOUT_MS`. WebSockets and event streams are closed at its beginning',
   ),
   SANDBOX: setting(
     onOff,

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
-import { takeReads } from '../../lib/private-node.ts';
 import type { Area } from './operations.ts';
 
 interface PoolOptions {
@@ -105,10 +104,11 @@ function readContinueAsProcessing(socket: Socket): void {
     heads.expect();
     return Reflect.apply(write, this, args);
   } as Socket['write'];
-  takeReads(socket, (chunk, push) => {
+  const { push } = socket;
+  socket.push = (chunk: Buffer | null) => {
     if (chunk !== null && heads.isExpected) heads.read(chunk);
-    return push(chunk);
-  });
+    return Reflect.apply(push, socket, [chunk]);
+  };
 }
 
 const STATUS_LENGTH = 'HTTP/1.1 100'.length;

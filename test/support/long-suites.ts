@@ -17,7 +17,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/deploy/{alerts,night,restarts}.test.ts',
   'test/domain/trading/interleavings.test.ts',
   'test/end-to-end/chaos/{fuzz,soak,sockets,strangers}.test.ts',
-  'test/end-to-end/limits/{attacks,memory,rate,send-buffers,senders}.test.ts',
+  'test/end-to-end/limits/{attacks,memory,pipelining,rate,senders}.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
   'test/end-to-end/orders/{disputed,ledger,shutdown,spoilt-redis}.test.ts',
   'test/end-to-end/plugins/hive.test.ts',
@@ -73,7 +73,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/sandbox/held-bytes.test.ts',
   'test/engine/execution/compiling-executor.test.ts',
   'test/engine/execution/response-cache.test.ts',
-  'test/engine/transports/connections/{idle-readers,send-buffers}.test.ts',
+  'test/engine/transports/connections/idle-readers.test.ts',
   'test/store/{redis,sqlite}/**/*.test.ts',
 ];
 
@@ -100,7 +100,7 @@ export const LONGEST: readonly string[] = [
 /** Suites that move so many bytes, or hasten an hour so much, that their waits pass where others run beside them. */
 export const SUITES_ALONE: readonly string[] = [
   'test/deploy/night.test.ts',
-  'test/end-to-end/limits/send-buffers.test.ts',
+  'test/end-to-end/limits/pipelining.test.ts',
 ];
 
 /** Of Vitest; there are files with it in their names. */

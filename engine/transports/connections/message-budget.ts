@@ -19,12 +19,12 @@ export type CountMessage = (
 ) => Standing;
 
 // The largest body costs as much as seventeen small ones.
-const BYTES_PER_POINT = 16_384;
+export const COUNTED_BYTES = 16_384;
 
 /** Counts all that a client sends, whatever its answer: refused requests, pings, fragments, which are no operations. */
 export function messageBudget(limiter: EngineLimiter): CountMessage {
   return (caller, bytes = 0, apart = null) => {
-    const points = 1 + Math.floor(bytes / BYTES_PER_POINT);
+    const points = 1 + Math.floor(bytes / COUNTED_BYTES);
     const client = apart === null ? clientOf(caller) : regarding(clientOf(caller), apart);
     const { left, max } = limiter.spend('messages', client, points);
     if (left >= 0) return 'within';

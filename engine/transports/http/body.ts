@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../../lib/byte-collector.ts';
 import { OversizeError, unpack } from '../../../lib/unpack.ts';
-import type { ReceiveBuffer } from '../connections/receive-buffer.ts';
 
 /** The reason why the body of a request is not taken; `too many pieces`: more than its size explains. */
 export type BodyFault = 'too large' | 'too many pieces' | 'unreadable';
@@ -13,7 +12,6 @@ const PASS_OVER_MS = 10_000;
 export function takeBody(
   request: IncomingMessage,
   maxBytes: number,
-  received: ReceiveBuffer,
   done: (taken: Buffer | BodyFault) => void,
 ): void {
   const { 'content-length': announced, 'content-encoding': encoding } = request.headers;
@@ -22,7 +20,6 @@ export function takeBody(
   const fail = (fault: BodyFault) => {
     if (isOver) return;
     isOver = true;
-    received.requestTaken(request);
     if (fault !== 'too many pieces') passOver(request);
     done(fault);
   };
@@ -40,7 +37,6 @@ export function takeBody(
   request.on('end', () => {
     if (isOver) return;
     isOver = true;
-    received.requestTaken(request);
     const bytes = collector.take();
     if (encoding === undefined) done(bytes);
     else {

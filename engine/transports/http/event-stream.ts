@@ -4,7 +4,6 @@ import { type Body, isChunks } from '../../../lib/pack.ts';
 import { GzipSegments, PackedText } from '../../../lib/packed-text.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
 import type { EventText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
-import type { SendBuffer } from '../connections/send-buffer.ts';
 import { FRAMINGS, type Framing } from './framings.ts';
 import type { StreamType } from './negotiation.ts';
 import type { HttpReply } from './reply.ts';
@@ -17,7 +16,6 @@ export class EventStream implements ResultSink {
   readonly takesPacked: boolean;
   readonly #framing: Framing;
   readonly #response: ServerResponse;
-  readonly #unread: SendBuffer;
   readonly #summary: RequestSummary;
   readonly #gzip: GzipSegments | null;
   readonly #quietMs: number;
@@ -31,7 +29,6 @@ export class EventStream implements ResultSink {
     reply.set('x-accel-buffering', 'no');
     if (this.takesPacked) reply.set('content-encoding', 'gzip');
     this.#response = reply.begin(200);
-    this.#unread = reply.unread;
     this.#summary = summary;
     this.#gzip = this.takesPacked ? new GzipSegments() : null;
     // An answer in parts begins with its first one.
@@ -67,7 +64,9 @@ export class EventStream implements ResultSink {
   }
 
   hasRoom(ready: () => void): boolean {
-    return this.#unread.hasRoom(ready);
+    if (!this.#response.writableNeedDrain) return true;
+    this.#response.once('drain', ready);
+    return false;
   }
 
   send(result: EventText, left: () => void): void {
@@ -81,8 +80,7 @@ export class EventStream implements ResultSink {
   #ping(): void {
     if (this.#framing.ping.length === 0) return;
     if (performance.now() - this.#lastWriteAtMs < this.#quietMs) return;
-    if (!this.#response.writableNeedDrain && this.#unread.hasRoom())
-      this.#piece(this.#framing.ping);
+    if (!this.#response.writableNeedDrain) this.#piece(this.#framing.ping);
   }
 
   /** Sends what is no event. */
@@ -97,11 +95,8 @@ export class EventStream implements ResultSink {
     if (this.#response.destroyed) return;
     this.#lastWriteAtMs = performance.now();
     this.#response.write(bytes, (error) => {
-      if (error) return;
-      this.#unread.measure();
-      left?.();
+      if (!error) left?.();
     });
-    this.#unread.measureSoon();
   }
 
   #encoded(result: EventText): Buffer {

@@ -6,12 +6,10 @@ import { markNotSent } from '../../operation/refusal.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import type { HttpReply } from './reply.ts';
 
-type FloodSettings = Pick<ServerSettings, 'addresses' | 'countMessage' | 'received' | 'refused'>;
+type FloodSettings = Pick<ServerSettings, 'addresses' | 'countMessage' | 'metrics' | 'refused'>;
 
 // No sign-in is larger.
 const SMALL_BODY = 4_096;
-// A client that signs in behind a flooded address may never read these refusals.
-const MAX_REFUSALS = 5;
 
 /**
  * Counts a request against its client's budget of messages, whatever its answer. Null where the connection is closed,
@@ -21,25 +19,16 @@ const MAX_REFUSALS = 5;
 export function countRequest(
   request: IncomingMessage,
   caller: RequestCaller,
-  { addresses, countMessage, received, refused }: FloodSettings,
+  { addresses, countMessage, metrics, refused }: FloodSettings,
   isCrossSite: boolean,
 ): 'within' | 'over' | null {
-  const { method, socket } = request;
-  const buffer = received.of(socket);
-  if (buffer.isStopped) return null;
-  const count = () => countMessage(caller, 0, isCrossSite ? 'cross-site' : null);
-  buffer.requestBegan(request, count);
-  buffer.address = caller.client?.address ?? '';
-  received.handing(buffer);
-  if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
-  const standing = count();
+  const standing = countMessage(caller, 0, isCrossSite ? 'cross-site' : null);
   if (standing !== 'far over') return standing;
   // A proxy's connection carries others' requests as well.
-  if (addresses.isFromProxy(request)) return 'over';
-  buffer.refusals += 1;
-  if (buffer.refusals <= MAX_REFUSALS && mayPass(request)) return 'over';
+  if (addresses.isFromProxy(request) || mayPass(request)) return 'over';
   refused('messages');
-  received.cut(buffer, 'rate');
+  metrics.connectionsCut.add('rate');
+  request.socket.resetAndDestroy();
   return null;
 }
 

@@ -8,6 +8,7 @@ import { RequestSummary } from '../../operation/request-summary.ts';
 import type { OperationEvents } from '../../operation/result-sink.ts';
 import type { TransportContext } from '../../operation/transport-context.ts';
 import type { HttpAnswer } from '../../plugins/http-hooks.ts';
+import { COUNTED_BYTES } from '../connections/message-budget.ts';
 import type { AuthCookie } from '../requests/auth-cookie.ts';
 import { isOfUser } from '../requests/bearer.ts';
 import { endRequestTrace, requestTrace } from '../requests/request-trace.ts';
@@ -37,7 +38,8 @@ export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
   const { graph, addresses, countMessage, maxBodyBytes, pingMs } = settings;
-  const { accessLog, clientNames, forwarding, lasting, received, tokens, tracing } = settings;
+  const { accessLog, clientNames, forwarding, lasting, metrics, openConnections, tokens, tracing } =
+    settings;
   // Elsewhere the token that was refused here may be good.
   const clearsCookie = forwarding.names.length === 0;
 
@@ -46,13 +48,14 @@ export function createGraphQLEndpoint(
     summary: RequestSummary,
     body: Buffer | null,
   ): MaybePromise<void> {
-    if (body !== null) summary.bytesIn = body.length;
-    const isPacked = body !== null && reply.request.headers['content-encoding'] !== undefined;
-    // The unpacked size counts: a few bytes on the wire may hold the largest body.
-    if (isPacked && countMessage(reply.caller, body.length) !== 'within') {
+    openConnections.of(reply.request.socket).arrived();
+    const bytes = body?.length ?? 0;
+    if (body !== null) summary.bytesIn = bytes;
+    // The request is counted already. The unpacked size counts: a few bytes on the wire may hold the largest body.
+    if (bytes >= COUNTED_BYTES && countMessage(reply.caller, bytes - COUNTED_BYTES) !== 'within') {
       return refuseFlood(reply, settings);
     }
-    return reply.whenRoom(() => answerRequest(reply, summary, body));
+    return answerRequest(reply, summary, body);
   }
 
   function answerRequest(
@@ -178,7 +181,7 @@ export function createGraphQLEndpoint(
   function refuseUntaken(reply: HttpReply, fault: BodyFault): MaybePromise<void> {
     if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
     if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
-    received.stop(received.of(reply.request.socket), 'pieces');
+    metrics.connectionsCut.add('pieces');
     reply.set('connection', 'close');
     return refuse(reply, 413, 'The body comes in too many pieces.');
   }
@@ -200,7 +203,7 @@ export function createGraphQLEndpoint(
     if (!isJsonType(headers['content-type'])) {
       return refuse(reply, 415, 'The body is JSON, and its type says so.');
     }
-    return takeBody(request, maxBodyBytes, received.of(request.socket), (body) =>
+    return takeBody(request, maxBodyBytes, (body) =>
       reply.guard(() =>
         typeof body === 'string' ? refuseUntaken(reply, body) : answer(reply, summary, body),
       ),

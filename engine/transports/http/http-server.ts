@@ -1,15 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
-import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
+import { takeSlot } from '../../../lib/limits/slot.ts';
 import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
-import { stopListening } from '../../../lib/private-node.ts';
 import { requestError } from '../../operation/request-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
-import { createConnectionRoom } from '../connections/connection-room.ts';
 import { hasDoubledHeader } from '../requests/doubled-headers.ts';
 import { isCrossSite } from '../requests/origins.ts';
 import { parserFaultOf } from '../requests/parser-faults.ts';
@@ -19,7 +17,7 @@ import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
 import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint } from './graphql-endpoint.ts';
-import { createPipelining } from './pipelined-requests.ts';
+import { beginInOrder, mayWait } from './pipelining.ts';
 import { HttpReply, type ReplyWatcher, VARY } from './reply.ts';
 import { type Site, sendNotFound, wantsPage } from './site.ts';
 
@@ -50,57 +48,56 @@ const TIMES = {
 
 /** The public listener. */
 export function createHttpServer(settings: HttpServerSettings) {
-  const { addresses, forwarding, limiter, log, maxConnections, origins, readiness, received } =
-    settings;
-  const { publicPath, refused, sdl, sites, standingOf, tokens, tracing, webSockets } = settings;
+  const { addresses, forwarding, limiter, log, maxConnections, metrics, origins } = settings;
+  const { openConnections, publicPath, readiness, refused, sdl, sites, standingOf } = settings;
+  const { tokens, tracing, unreadMs, webSockets } = settings;
   const { cookie } = tokens;
   const vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
   const requestHeaders = allowedRequestHeaders(settings.corsHeaders);
   const answerGraphQL = createGraphQLEndpoint(settings);
-  const waitForFormer = createPipelining(received);
-  const dropped = () => refused('connections');
-  const room = createConnectionRoom(maxConnections, received, dropped);
-  const held = new WeakMap<Socket, Slot>();
-  const watcher: ReplyWatcher = { buffers: settings.buffers, closed, failed };
+  const watcher: ReplyWatcher = { closed, failed };
   // A counter, not a Set: a Set's discarded tables would retain answered requests until the next full GC.
   let inFlight = 0;
   let onIdle: (() => void) | null = null;
 
   // Behind requests that are not answered the offer is ignored: the socket's first bytes would go out before their answers.
   const shouldUpgradeCallback = (request: IncomingMessage) =>
-    received.of(request.socket).underWay === 0 && wantsWebSocket(request, publicPath);
+    !openConnections.of(request.socket).isBusy && wantsWebSocket(request, publicPath);
   const server = createServer({ ...TIMES, shouldUpgradeCallback }, handle);
   server.maxConnections = maxConnections;
-  server.on('drop', dropped);
+  server.setTimeout(unreadMs, (socket) => openConnections.timedOut(socket));
+  server.on('drop', () => refused('connections'));
   server.on('connection', accept);
-  server.on('upgrade', (request, socket, head) => {
-    const slot = held.get(request.socket) ?? null;
-    if (slot === null) room.belongsTo(addresses.of(request), request.socket);
-    webSockets.upgrade(request, socket, head, slot);
-  });
+  server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
 
   function accept(socket: Socket): void {
-    received.open(socket, addresses.peerOf(socket));
-    room.opened(socket);
+    const connection = openConnections.open(socket);
     socket.on('close', () => {
       const fault = parserFaultOf(socket);
-      if (fault !== null) settings.metrics.sendersCut.add(fault);
+      if (fault !== null) metrics.connectionsCut.add(fault);
     });
     // A trusted proxy's are everybody's, and limited by the proxy.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));
-    const slot = takeSlot(limiter, 'connections', () => client);
-    if (slot === null) {
+    connection.slot = takeSlot(limiter, 'connections', () => client);
+    if (connection.slot === null) {
       refused('connections');
       socket.destroy();
       return;
     }
-    held.set(socket, slot);
-    room.belongsTo(addresses.peerOf(socket), socket);
-    socket.on('close', slot.release);
+    socket.on('close', connection.slot.release);
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    // Node parses a read of the socket to its end.
+    if (socket.destroyed) return;
+    const connection = openConnections.of(socket);
+    if (!mayWait(connection)) {
+      metrics.connectionsCut.add('pipelined');
+      socket.resetAndDestroy();
+      return;
+    }
     toOriginForm(request, publicPath);
     const forwarded = forwarding.of(request.headers);
     const isForeign = isCrossSite(request, origins, cookie);
@@ -114,28 +111,35 @@ export function createHttpServer(settings: HttpServerSettings) {
     };
     const standing = countRequest(request, sender, settings, isForeign);
     if (standing === null) return;
-    const reply = new HttpReply(request, response, sender, watcher, standing === 'over');
+    const begin = () => {
+      inFlight += 1;
+      connection.underWay += 1;
+      const reply = new HttpReply(request, response, sender, watcher, standing === 'over');
+      reply.guard(() => answer(reply, isForeign));
+    };
+    // A waiting request whose connection closes is never begun.
+    if (response.socket !== null) begin();
+    else beginInOrder(connection, response, begin);
+  }
+
+  function answer(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
+    const { request } = reply;
     if (readiness.phase === 'draining') reply.set('connection', 'close');
     setCorsHeaders(reply, origins, cookie !== null);
     if (vary !== VARY) reply.set('vary', vary);
-    inFlight += 1;
-    received.of(request.socket).underWay += 1;
     const isRefused =
       reply.isOver && !pathOf(request).startsWith('/health/') && (isForeign || !mayPass(request));
-    const begin = () =>
-      reply.guard(() => (isRefused ? refuseFlood(reply, settings) : route(reply, isForeign)));
-    if (response.socket !== null) begin();
-    else waitForFormer(request, response, begin);
+    return isRefused ? refuseFlood(reply, settings) : route(reply, isForeign);
   }
 
   function closed(reply: HttpReply): void {
     const { request, status, summary } = reply;
-    const buffer = received.of(request.socket);
-    buffer.underWay -= 1;
-    buffer.requestTaken(request);
+    const connection = openConnections.of(request.socket);
+    connection.arrived();
+    connection.underWay -= 1;
     inFlight -= 1;
     if (inFlight === 0) onIdle?.();
-    settings.metrics.http.add(`${Math.floor(status / 100)}xx`);
+    metrics.http.add(`${Math.floor(status / 100)}xx`);
     if (summary === null) return;
     if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
     // A client ends a subscription over SSE by leaving.
@@ -188,7 +192,7 @@ export function createHttpServer(settings: HttpServerSettings) {
     if (path === '/logout' && !isForeign) return logout(reply);
     if (!isForeign) return answerGraphQL(reply);
     // Before anything is executed, or charged to the visitor of that page.
-    settings.metrics.crossSiteRefused.add();
+    metrics.crossSiteRefused.add();
     return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
   }
 
@@ -216,17 +220,20 @@ export function createHttpServer(settings: HttpServerSettings) {
     }
     if (path === '/schema.graphql' && sdl !== null) {
       reply.set('content-type', 'text/plain; charset=utf-8');
-      return reply.whenRoom(() => reply.send(200, sdl));
+      return reply.send(200, sdl);
     }
     return sendNotFound(reply);
   }
 
   return {
-    room,
+    maxConnections,
     listen: (port: number, host: string) => listen(server, port, host),
     /** No new connections; in-flight requests are answered. The caller closes the lasting ones, which are waited for. */
     async drain(): Promise<void> {
-      const stopped = stopListening(server);
+      // `close` of an HTTP server would cut idle connections as well, on which a request may be on its way.
+      const stopped = new Promise<void>((resolve) =>
+        NetServer.prototype.close.call(server, () => resolve()),
+      );
       webSockets.drain();
       settings.lasting.drain();
       await Promise.race([stopped, delay(settings.lingerMs)]);

@@ -10,8 +10,6 @@ import {
   pack,
 } from '../../../lib/pack.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
-import type { Recipient, SendBuffer } from '../connections/send-buffer.ts';
-import type { SendBuffers } from '../connections/send-buffers.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 
 // Node counts a waiting string by its characters, which is near enough for small ones.
@@ -26,19 +24,16 @@ const SAFE_HEAD = ['vary', VARY, 'cache-control', 'no-store', 'x-content-type-op
 
 /** Receives the end of each reply. */
 export interface ReplyWatcher {
-  readonly buffers: SendBuffers;
   /** The last byte is sent, or the client has disconnected. */
   closed(reply: HttpReply): void;
   failed(reply: HttpReply, error: unknown): void;
 }
 
 /** The response to one HTTP request: headers are collected, then sent with the body. */
-export class HttpReply implements Recipient {
+export class HttpReply {
   readonly request: IncomingMessage;
   readonly requestId: string;
   readonly caller: RequestCaller;
-  /** The bytes of this connection that the client has not read. */
-  readonly unread: SendBuffer;
   /** Null for what is no GraphQL request. */
   summary: RequestSummary | null = null;
   /** Whether its client has sent too much, so that nothing but the reserve lets it pass. */
@@ -63,7 +58,6 @@ export class HttpReply implements Recipient {
     this.caller = { ...sender, signal: this.disconnected, requestId };
     this.#response = response;
     this.#watcher = watcher;
-    this.unread = watcher.buffers.open(request.socket, this);
     this.#head = [...SAFE_HEAD, 'x-request-id', requestId];
     response.on('close', () => this.#closed());
   }
@@ -71,12 +65,6 @@ export class HttpReply implements Recipient {
   /** Aborts the work for a client that has disconnected. */
   get disconnected(): AbortSignal {
     return this.#disconnecting.signal;
-  }
-
-  /** Begins the work as soon as the client has read enough of its earlier responses. */
-  whenRoom(task: () => MaybePromise<void>): MaybePromise<void> {
-    if (this.unread.hasRoom()) return task();
-    return this.unread.room().then(() => (this.disconnected.aborted ? undefined : task()));
   }
 
   get isBegun(): boolean {
@@ -153,7 +141,6 @@ export class HttpReply implements Recipient {
   sendNothing(status: number): void {
     this.#response.writeHead(status, this.#head);
     this.#response.end();
-    this.#ended();
   }
 
   /** Begins a body that is streamed: the headers go with its first bytes. */
@@ -180,18 +167,11 @@ export class HttpReply implements Recipient {
       this.#response.end(
         typeof body === 'string' && bytes > LARGE_TEXT_BYTES ? Buffer.from(body) : body,
       );
-    this.#ended();
   }
 
   #closed(): void {
-    this.unread.release();
     if (!this.#response.writableFinished) this.#disconnecting.abort();
     this.#watcher.closed(this);
-  }
-
-  /** The kernel has nearly always accepted everything by now. */
-  #ended(): void {
-    if (this.request.socket.writableLength > 0) this.unread.measure();
   }
 
   #find(name: string): number {

@@ -11,7 +11,7 @@ import type {
   Transport,
 } from '../../operation/request-summary.ts';
 import { CLOSINGS } from '../connections/closings.ts';
-import { SEND_FAULTS } from '../connections/receive-buffer.ts';
+import { CUTS } from '../connections/open-connections.ts';
 import { PARSER_FAULTS } from './parser-faults.ts';
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
@@ -110,15 +110,10 @@ export function createServerMetrics(registry: Registry) {
     'receive_buffer_bytes',
     'Bytes of messages and bodies that have not arrived whole.',
   );
-  const sendersCut = registry.counter(
-    'senders_cut_total',
-    'Connections closed for what they sent: a bound, or Node’s parser (head over 16 KB, syntax, stalled).',
-    { reason: [...SEND_FAULTS, ...PARSER_FAULTS] },
-  );
-  const readersCut = registry.counter(
-    'readers_cut_total',
-    'Connections cut for unread answers, by the bound.',
-    { reason: ['idle', 'client', 'process'] },
+  const connectionsCut = registry.counter(
+    'connections_cut_total',
+    'Connections closed for a bound of what they send or leave unread, or by Node’s parser (head over 16 KB, syntax, stalled).',
+    { reason: [...CUTS, 'rate', 'pipelined', 'pieces', ...PARSER_FAULTS] },
   );
   const documents = new Map<string, DocumentSeries>();
   const versionsOf = new Map<string, Map<string, Count>>();
@@ -158,8 +153,7 @@ export function createServerMetrics(registry: Registry) {
     sockets,
     sendBufferBytes,
     receiveBufferBytes,
-    sendersCut,
-    readersCut,
+    connectionsCut,
     /** Gives each client its series, so that they are there before its first request. */
     listClients(names: readonly string[]): void {
       for (const name of names) {

@@ -6,10 +6,9 @@ import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
 import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
 import type { Graph } from '../../plugins/graph.ts';
-import type { LongLivedConnections } from '../connections/closing-in-slices.ts';
+import type { LongLivedConnections } from '../connections/long-lived-connections.ts';
 import type { CountMessage } from '../connections/message-budget.ts';
-import type { ReceiveBuffers } from '../connections/receive-buffers.ts';
-import type { SendBuffers } from '../connections/send-buffers.ts';
+import type { OpenConnections } from '../connections/open-connections.ts';
 import type { AccessLog } from './access-log.ts';
 import type { BearerTokens } from './bearer.ts';
 import type { ClientAddresses } from './client-address.ts';
@@ -20,7 +19,7 @@ import type { ServerMetrics } from './server-metrics.ts';
 /** The settings that all transports share. */
 export interface ServerSettings {
   readonly graph: Graph;
-  /** A shutdown closes them little by little. */
+  /** A shutdown closes them. */
   readonly lasting: LongLivedConnections;
   readonly log: Log;
   readonly metrics: ServerMetrics;
@@ -31,8 +30,6 @@ export interface ServerSettings {
   readonly standingOf: (token: Token | null) => TokenStanding | undefined;
   /** A steady one is best: only durations are measured. */
   readonly clock: Clock;
-  /** The longest that a subscription may be without an event of its own. */
-  readonly longestHeartbeatMs: number;
   /** Returns the reason with which an error that ends a subscription closes its socket by 4403; null where it does not. */
   readonly tokenEndOf: (error: unknown) => string | null;
   /** The interval of what keeps a quiet socket or event stream open. */
@@ -40,8 +37,11 @@ export interface ServerSettings {
   readonly origins: AllowedOrigins;
   readonly addresses: ClientAddresses;
   readonly maxBodyBytes: number;
-  readonly buffers: SendBuffers;
-  readonly received: ReceiveBuffers;
+  readonly openConnections: OpenConnections;
+  /** The unread bytes of a WebSocket beyond which its messages wait. */
+  readonly unreadBytes: number;
+  /** How long unread bytes may stay where they are. */
+  readonly unreadMs: number;
   readonly countMessage: CountMessage;
   readonly tokens: BearerTokens;
   readonly forwarding: HeaderForwarding;

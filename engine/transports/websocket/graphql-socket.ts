@@ -2,40 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import type { ExecutionArgs, GraphQLError } from 'graphql';
 import { type ConnectionInitMessage, MessageType, makeServer } from 'graphql-ws';
 import type { WebSocket } from 'ws';
+import { clientOf } from '../../../lib/caller.ts';
 import { parseExactJson } from '../../../lib/exact-json.ts';
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { isObject } from '../../../lib/is-object.ts';
 import type { Slot } from '../../../lib/limits/slot.ts';
-import { TokenBucket } from '../../../lib/limits/token-bucket.ts';
 import { tooComplex } from '../../documents/structure.ts';
 import { OverLimitError } from '../../operation/over-limit-error.ts';
-import type { FrameWatcher, ReceiveBuffer, SendFault } from '../connections/receive-buffer.ts';
-import { CLIENT_NAME, CLIENT_VERSION } from '../requests/client-names.ts';
-import { Connection, type SocketSettings } from './connection.ts';
-import { isInflated, unpackAtOnce } from './packed-messages.ts';
-import { stopAtBrokenFrame } from './private-ws.ts';
+import { CLOSINGS, type Closing } from '../connections/closings.ts';
+import { COUNTED_BYTES } from '../connections/message-budget.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
 import { errorsOf, type OperationOwner, SocketOperation } from './socket-operation.ts';
+import { SocketSession } from './socket-session.ts';
 
-// The limit of an HTTP request's headers.
-const MAX_AUTHORIZATION_LENGTH = 16_384;
 const MAX_ID_LENGTH = 255;
-const MAX_HEADERS = 16;
-const HEADER_NAME = /^[\w-]{1,64}$/;
-const HEADER_VALUE = /^[\t\x20-\x7e]{0,1024}$/;
-/** A member of `connectionParams`, in lower case. */
-const ON_TOKEN_END = 'ontokenend';
-const INCREMENTAL_SPEC = 'incrementalspec';
 /** The limit of in-flight operations on one socket, subscriptions included. */
 const MAX_OPERATIONS = 100;
-// The frames that open a socket and answer its pings do not count: thousands of sockets may share one address.
-const FREE_FRAMES = { max: 5, perMs: 10 / 60_000, maxDebt: 5 };
-const LARGE_BYTES = 16_384;
-// Long enough for the close frame to be read.
-const LINGER_MS = 1_000;
-/** After this error `ws` has closed the socket, but would read on for half a minute. */
-const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
-
-const NAMES_A_DOCUMENT = /"(?:documentId|persistedQuery)"/;
+// A close frame holds no more.
+const MAX_REASON_BYTES = 123;
+// A client may be too busy, or its network too poor, to answer for a minute; after a pause of this process all have missed one.
+const MAX_UNANSWERED_PINGS = 5;
+/** The upgrade was counted for them: behind a flooded address a socket opens, and proves its token. */
+const FREE_MESSAGES = 3;
 const OF_CLIENTS: ReadonlySet<unknown> = new Set([
   MessageType.ConnectionInit,
   MessageType.Ping,
@@ -43,14 +30,11 @@ const OF_CLIENTS: ReadonlySet<unknown> = new Set([
   MessageType.Subscribe,
   MessageType.Complete,
 ]);
+const NAMES_A_DOCUMENT = /"(?:documentId|persistedQuery)"/;
+/** Stands before a client's id in what the protocol writes. */
+const OWN_NUMBER = /(?<=^\{"id":"|^Subscriber for )\d+:/;
 
-type Message = Record<string, unknown> | null;
-type Deliver = (message: Message) => Promise<void>;
-
-/** Stands before an id in what the protocol writes. */
-const OWN_ID = /(?<=^\{"id":"|^Subscriber for )\d+:/;
-
-/** The protocol of every socket, with graphql-ws's own codes. It follows operations to their ends, while results bypass it. */
+/** The protocol of every socket. It follows operations to their ends; their results bypass it, since an event's text is made once for many. */
 const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
   onConnect(context) {
     const { extra, connectionParams } = context;
@@ -68,170 +52,94 @@ function start({ rootValue }: ExecutionArgs) {
   return (rootValue as SocketOperation).start();
 }
 
-/** The WebSocket under the protocol, from its upgrade to its close: its bounds, and what its operations share. */
-export class GraphQLSocket implements FrameWatcher, OperationOwner {
-  readonly #settings: SocketSettings;
-  readonly connection: Connection;
-  readonly #buffer: ReceiveBuffer;
-  readonly #freeFrames: TokenBucket;
-  readonly #protocolClosed: (code: number, reason: string) => Promise<void>;
-  #deliver: Deliver = async () => {};
-  /** Settles once `connection_init` is handled; null but in the flight that brings it. */
-  #initializing: Promise<void> | null = null;
-  /** The size of the message that the protocol was given last, and the operation that it has opened in the same turn. */
-  #messageBytes = 0;
+/** A WebSocket under the protocol: its bounds and its operations. */
+export class GraphQLSocket implements OperationOwner {
+  readonly settings: ServerSettings;
+  readonly session: SocketSession;
+  /** The size of the message that is being handled. */
+  messageBytes = 0;
+  readonly #socket: WebSocket;
+  readonly #slot: Slot;
+  /** Those that have not ended, although their client may have left them. */
+  readonly #operations = new Set<SocketOperation>();
+  /** The operation that the present message has opened. */
   #opened: SocketOperation | null = null;
   #subscribed = 0;
-  /** The operations that their client has not left, by its ids. */
-  readonly #operations = new Map<string, SocketOperation>();
-  /** These, and those that go on although their client has left them. */
-  readonly #unfinished = new Set<SocketOperation>();
+  /** What waits until the client has read enough. */
+  readonly #waiting: (() => void)[] = [];
+  #unansweredPings = 0;
+  #freeMessages = FREE_MESSAGES;
   #isRestarting = false;
-  /** The characters of all messages, as they have unpacked. */
-  #unpacked = 0;
 
-  /** `head`: what came behind the upgrade. */
-  constructor(
-    socket: WebSocket,
-    request: IncomingMessage,
-    head: Buffer,
-    slot: Slot,
-    settings: SocketSettings,
-  ) {
-    const { clock, keepAlive, lasting, maxBodyBytes, received } = settings;
-    stopAtBrokenFrame(socket);
-    unpackAtOnce(socket, maxBodyBytes);
-    const connection = new Connection(socket, request, slot, settings);
-    this.#settings = settings;
-    this.connection = connection;
-    this.#freeFrames = new TokenBucket(FREE_FRAMES, clock.now());
-    this.#buffer = received.of(connection.stream);
-    this.#buffer.address = connection.caller.client?.address ?? '';
-    this.#buffer.upgraded(head, this);
-    const leaveKeepAlive = keepAlive.join(connection);
-    socket.on('message', (data) => this.#received(String(data)));
-    socket.on('pong', () => keepAlive.received(connection));
-    socket.on('error', (error) => this.#broke(error));
-    socket.once('close', (code, reason) => {
-      leaveKeepAlive();
-      this.#closed(code, String(reason));
-    });
-    const underProtocol = {
-      protocol: socket.protocol,
-      send: (text: string) => connection.say(text.replace(OWN_ID, '')),
-      close: (code: number, reason = '') => connection.closeWith(code, reason.replace(OWN_ID, '')),
-      // It is given messages that are read already, and validates them.
-      onMessage: (deliver: (data: never) => Promise<void>) => {
-        this.#deliver = deliver as Deliver;
+  constructor(socket: WebSocket, request: IncomingMessage, slot: Slot, settings: ServerSettings) {
+    const { lasting, log, metrics, pingMs, unreadBytes } = settings;
+    const session = new SocketSession(request, settings);
+    this.#socket = socket;
+    this.settings = settings;
+    this.session = session;
+    this.#slot = slot;
+    slot.owner = () => clientOf(session.caller);
+    let deliver: (message: never) => Promise<void> = async () => {};
+    const protocolClosed = PROTOCOL.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => this.send(text.replace(OWN_NUMBER, '')),
+        close: (code = 1000, reason = '') => this.#closeWith(code, reason.replace(OWN_NUMBER, '')),
+        // It is given messages that are read already, and validates them.
+        onMessage: (handle) => {
+          deliver = handle as typeof deliver;
+        },
       },
-    };
-    this.#protocolClosed = PROTOCOL.opened(underProtocol, this);
+      this,
+    );
+    socket.on('message', (data: Buffer) => {
+      if (!this.#counts(data.length)) return;
+      const message = this.#withOwnId(readMessage(String(data)));
+      this.messageBytes = data.length;
+      this.#opened = null;
+      const handled = deliver(message as never);
+      const operation = this.#opened;
+      handled.catch((error: unknown) => this.#failed(error, message, operation));
+      if (message?.type === MessageType.Complete) this.#leave(message.id);
+      if (socket.bufferedAmount > unreadBytes) socket.pause();
+    });
+    socket.on('ping', () => this.#counts(0));
+    socket.on('pong', () => {
+      // One that was not asked for counts as a message.
+      if (this.#unansweredPings === 0) this.#counts(0);
+      this.#unansweredPings = 0;
+    });
+    socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
+    const pings = setInterval(() => this.#ping(), pingMs);
+    socket.once('close', (code, reason) => {
+      clearInterval(pings);
+      lasting.delete(this);
+      metrics.socketClosed(code);
+      this.#goOn();
+      for (const operation of [...this.#operations]) operation.leave();
+      protocolClosed(code, String(reason)).catch((error) => this.#failed(error, null, null));
+    });
     lasting.add(this);
   }
 
-  /** Counts a frame, or a part of one, against its client. */
-  arrived(bytes: number): void {
-    const { clock, countMessage, received, refused } = this.#settings;
-    if (bytes < LARGE_BYTES && this.#freeFrames.take(1, clock.now()) >= 0) return;
-    if (countMessage(this.connection.caller, bytes) === 'within') return;
-    refused('messages');
-    received.cut(this.#buffer, 'rate');
-  }
-
-  #received(text: string): void {
-    const connection = this.connection;
-    // The answer could no longer be sent, so the operation is not begun.
-    if (!connection.isOpen) return;
-    connection.received();
-    this.#unpacked += text.length;
-    if (isInflated(this.#unpacked, connection.stream.bytesRead, this.#settings.maxBodyBytes)) {
-      connection.close('inflated');
-      return;
-    }
-    // A packed message is charged for what it has unpacked to, as well.
-    if (connection.takesPacked && text.length >= LARGE_BYTES) this.arrived(text.length);
-    if (this.#buffer.isStopped) return;
-    this.#handle(readMessage(text), text.length);
-  }
-
-  #handle(message: Message, bytes: number): void {
-    // What comes in one flight with `connection_init` waits until that is acknowledged.
-    if (this.#initializing !== null) {
-      fireAndForget(
-        'response',
-        this.#initializing.then(() => this.#handle(message, bytes)),
-      );
-      return;
-    }
-    const { type, id } = message ?? {};
-    const known = this.#operations.get(id as string);
-    if (message && typeof id === 'string' && id !== '')
-      message.id = known?.ownId ?? this.#newId(id);
-    this.#messageBytes = bytes;
-    const handled = this.#deliverTo(message);
-    if (type === MessageType.Complete) this.#leave(known);
-    if (type !== MessageType.ConnectionInit) return;
-    this.#initializing = handled.then(() => {
-      this.#initializing = null;
-    });
-  }
-
-  /** One that its client uses again is another to the protocol, which would take the end of the one for that of the other. */
-  #newId(id: string): string {
-    this.#subscribed += 1;
-    return `${this.#subscribed}:${id}`;
-  }
-
-  #leave(operation: SocketOperation | undefined): void {
-    if (operation === undefined) return;
-    this.#operations.delete(operation.id);
-    operation.leave();
-  }
-
-  async #deliverTo(message: Message): Promise<void> {
-    const handled = this.#deliver(message);
-    const operation = this.#opened;
-    this.#opened = null;
-    try {
-      await handled;
-    } catch (error) {
-      // The payload of a ping nests too deep to be echoed.
-      if (message?.type === MessageType.Ping) this.connection.close('unreadable');
-      else this.failed(error, operation);
-    }
-    if (operation === null) return;
-    if (!operation.isLeft) this.#operations.delete(operation.id);
-    this.closeIfIdle();
+  get isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
   }
 
   /** Returns whether the protocol may acknowledge it. */
   initialize(params: unknown): boolean {
-    const connection = this.connection;
-    const authorization = textIn(params, 'authorization');
-    if (authorization.length > MAX_AUTHORIZATION_LENGTH) return false;
-    const headers = headersIn(params, this.#settings.forwarding.names);
-    if (headers === null) {
-      connection.close('header');
-      return true;
-    }
-    connection.initialize(authorization, headers);
-    if (textIn(params, ON_TOKEN_END) === 'error') connection.onTokenEnd = 'error';
-    if (textIn(params, INCREMENTAL_SPEC) === 'v0.2') connection.partsFormat = 'incrementalSpec';
-    connection.client ??= this.#settings.clientNames.of(
-      textIn(params, CLIENT_NAME),
-      textIn(params, CLIENT_VERSION),
-    );
-    return true;
+    const verdict = this.session.initialize(params);
+    if (verdict === 'header') this.close('header');
+    return verdict !== 'forbidden';
   }
 
   /** Opens an operation: returns what the protocol executes, or the errors that it sends. */
   open(ownId: string, payload: object): ReturnType<SocketOperation['open']> {
-    const operation = new SocketOperation(ownId, this.#messageBytes, this, this.#settings);
+    const operation = new SocketOperation(ownId, this);
     const refusal = this.#refusalOf(operation.id);
     if (refusal !== null) return operation.refuse(refusal, payload);
     this.#opened = operation;
-    this.#operations.set(operation.id, operation);
-    this.#unfinished.add(operation);
+    this.#operations.add(operation);
     return operation.open(payload);
   }
 
@@ -239,14 +147,57 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
     // The id is retained as long as its operation lasts.
     if (id.length > MAX_ID_LENGTH)
       return tooComplex('characters of an id', id.length, MAX_ID_LENGTH);
-    const open = this.#unfinished.size + 1;
+    const open = this.#operations.size + 1;
     if (open > MAX_OPERATIONS) return tooComplex('operations of a socket', open, MAX_OPERATIONS);
-    return this.connection.claim() ? null : new OverLimitError('sockets');
+    return this.claim() ? null : new OverLimitError('sockets');
   }
 
+  /** Call it when an operation is over, perhaps more than once. */
   ended(operation: SocketOperation): void {
-    this.#unfinished.delete(operation);
+    this.#operations.delete(operation);
     this.closeIfIdle();
+  }
+
+  /** Charges the socket to the account that is proved by now. False where that has too many, and this one is closed. */
+  claim(): boolean {
+    if (this.#slot.settle()) return true;
+    this.close('sockets');
+    return false;
+  }
+
+  /** Whether its client has read enough. Where it has not, `ready` is called later: its caller checks again then. */
+  hasRoom(ready: () => void): boolean {
+    if (!this.isOpen || this.#socket.bufferedAmount <= this.settings.unreadBytes) return true;
+    this.#waiting.push(ready);
+    return false;
+  }
+
+  /** Sends a message, which `ws` packs where it is large. `left` is called once it is written, or never can be. */
+  send(message: string | Buffer, left?: () => void): void {
+    if (!this.isOpen) {
+      left?.();
+      return;
+    }
+    this.#socket.send(message, { binary: false }, () => {
+      left?.();
+      if (this.#socket.bufferedAmount > this.settings.unreadBytes) return;
+      this.#goOn();
+      if (this.isOpen && this.#socket.isPaused) this.#socket.resume();
+    });
+  }
+
+  #goOn(): void {
+    for (const ready of this.#waiting.splice(0)) ready();
+  }
+
+  close(closing: Closing, ownReason?: string): void {
+    const [code, reason] = CLOSINGS[closing];
+    this.#closeWith(code, ownReason ?? reason);
+  }
+
+  /** A reason that tells a client's own long text is left out. */
+  #closeWith(code: number, reason: string): void {
+    this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason);
   }
 
   /** Closes the socket, once its answers are sent: its client reconnects, and reaches another replica. */
@@ -257,46 +208,68 @@ export class GraphQLSocket implements FrameWatcher, OperationOwner {
 
   closeIfIdle(): void {
     if (!this.#isRestarting) return;
-    for (const { isAwaited } of this.#unfinished) if (isAwaited) return;
-    // After a result the protocol still has its `complete` to send.
-    for (const { summary } of this.#operations.values())
-      if (summary.type !== 'subscription') return;
-    this.connection.close('restart');
+    for (const { isAwaited } of this.#operations) if (isAwaited) return;
+    // Later: the protocol has its `complete` to send.
+    setImmediate(() => this.close('restart'));
   }
 
-  /** Unauthenticated and idle, so evictable. */
-  get isIdle(): boolean {
-    return this.connection.slot.owner().kind === 'address' && this.#unfinished.size === 0;
+  /** Finds half-open connections, which look like quiet ones. A reader that stands still has a deadline of its own. */
+  #ping(): void {
+    // Its token may have expired, or been refused.
+    this.#slot.settle();
+    if (!this.isOpen || this.#socket.bufferedAmount > 0) return;
+    if (this.#unansweredPings >= MAX_UNANSWERED_PINGS) {
+      this.#socket.terminate();
+      return;
+    }
+    this.#unansweredPings += 1;
+    this.#socket.ping();
   }
 
-  /** Closes it for what it sends. */
-  cut(fault: SendFault): void {
-    this.connection.close(fault);
-    this.#settings.clock.after(LINGER_MS, () => this.connection.socket.terminate());
+  /** Counts a message against its client. False where it is not handled: an answer behind the close could not be sent. */
+  #counts(bytes: number): boolean {
+    const { countMessage, metrics, refused } = this.settings;
+    if (!this.isOpen) return false;
+    this.#unansweredPings = 0;
+    this.#freeMessages -= 1;
+    if (this.#freeMessages >= 0 && bytes < COUNTED_BYTES) return true;
+    if (countMessage(this.session.caller, bytes) === 'within') return true;
+    refused('messages');
+    metrics.connectionsCut.add('rate');
+    this.close('rate');
+    // What it has sent already stays unread until `ws` ends the connection.
+    this.#socket.pause();
+    return false;
   }
 
-  /** A frame is too large or malformed: `ws` has closed the socket with the right code already. */
-  #broke(error: NodeJS.ErrnoException): void {
-    const { log, received } = this.#settings;
-    log.debug({ err: error }, 'a WebSocket failed');
-    if (error.code === PIECES_ERROR) received.cut(this.#buffer, 'pieces');
+  /** Gives each operation an id of its own: the protocol would take the end of one that its client has left for that of the next with its id. */
+  #withOwnId(message: Message): Message {
+    if (typeof message?.id !== 'string' || message.id === '') return message;
+    for (const { id, ownId, isLeft } of this.#operations) {
+      if (id === message.id && !isLeft) return Object.assign(message, { id: ownId });
+    }
+    this.#subscribed += 1;
+    return Object.assign(message, { id: `${this.#subscribed}:${message.id}` });
   }
 
-  failed(error: unknown, operation: SocketOperation | null = null): void {
+  #leave(ownId: unknown): void {
+    for (const operation of this.#operations) if (operation.ownId === ownId) operation.leave();
+  }
+
+  #failed(error: unknown, message: Message, operation: SocketOperation | null): void {
+    // The payload of a ping nests too deep to be echoed.
+    if (message?.type === MessageType.Ping) {
+      this.close('unreadable');
+      return;
+    }
     const requestId = operation?.summary.requestId;
-    this.#settings.log.error({ err: error, requestId }, 'a WebSocket message could not be handled');
+    this.settings.log.error({ err: error, requestId }, 'a WebSocket message could not be handled');
     operation?.failed();
-    this.connection.close('fault');
-  }
-
-  #closed(code: number, reason: string): void {
-    this.#settings.lasting.delete(this);
-    this.#settings.metrics.socketClosed(code);
-    this.connection.unread.release();
-    for (const operation of [...this.#operations.values()]) this.#leave(operation);
-    this.#protocolClosed(code, reason).catch((error: unknown) => this.failed(error));
+    this.close('fault');
   }
 }
+
+type Message = Record<string, unknown> | null;
 
 /** Reads a message, whose numbers are not rounded; null for what no client may send. */
 function readMessage(text: string): Message {
@@ -312,35 +285,4 @@ function readMessage(text: string): Message {
   } catch {
     return null;
   }
-}
-
-/**
- * The `headers` of `connectionParams`, as far as a request could have them. Null where one of the `forwarded` is left out,
- * or comes twice: the operations would be for another tenant.
- */
-function headersIn(
-  params: unknown,
-  forwarded: readonly string[],
-): Readonly<Record<string, string>> | null {
-  const { headers } = (params ?? {}) as { readonly headers?: unknown };
-  if (typeof headers !== 'object' || headers === null) return {};
-  const named = Object.entries(headers).map(
-    ([name, value]) => [name.toLowerCase(), value] as const,
-  );
-  const taken = named
-    .slice(0, MAX_HEADERS)
-    .filter(
-      ([name, value]) =>
-        HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value),
-    );
-  const given = named.filter(([name]) => forwarded.includes(name));
-  const isWhole = given.every((each) => taken.includes(each));
-  const isOnce = new Set(given.map(([name]) => name)).size === given.length;
-  return isWhole && isOnce ? Object.fromEntries(taken) : null;
-}
-
-/** A text of `connectionParams`, or an empty one. Client libraries differ in the case of the key. */
-function textIn(params: unknown, name: string): string {
-  const entry = Object.entries(params ?? {}).find(([key]) => key.toLowerCase() === name);
-  return typeof entry?.[1] === 'string' ? entry[1] : '';
 }

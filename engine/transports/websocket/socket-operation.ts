@@ -18,25 +18,29 @@ import {
 } from '../../operation/result-sink.ts';
 import { mayBeMutation } from '../../operation/transport-context.ts';
 import type { OpenedOperation } from '../../plugins/plugin-view.ts';
+import type { Closing } from '../connections/closings.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
-import type { Connection } from './connection.ts';
-import { FrameWriter } from './frame-writer.ts';
-
-type OperationSettings = Pick<
-  ServerSettings,
-  'accessLog' | 'graph' | 'standingOf' | 'tokenEndOf' | 'tracing'
->;
+import type { SocketSession } from './socket-session.ts';
 
 /** The socket of an operation. */
 export interface OperationOwner {
-  readonly connection: Connection;
+  readonly settings: ServerSettings;
+  readonly session: SocketSession;
+  readonly isOpen: boolean;
+  /** The size of the message that is being handled. */
+  readonly messageBytes: number;
+  claim(): boolean;
+  close(closing: Closing, reason: string): void;
   closeIfIdle(): void;
-  /** Called when it is over, perhaps more than once. */
+  /** Call it when an operation is over, perhaps more than once. */
   ended(operation: SocketOperation): void;
+  hasRoom(ready: () => void): boolean;
+  send(message: string | Buffer, left: () => void): void;
 }
 
 const NOTHING: ExecutionResult = {};
+const END = Buffer.from('}');
 
 /** Ends an operation with an `error` message. */
 class OperationFailure extends Error {
@@ -56,45 +60,34 @@ export function errorsOf(errors: readonly GraphQLError[]) {
 
 /** One operation of a WebSocket, from its `subscribe` to its `complete` or `error`. */
 export class SocketOperation implements ResultSink {
-  /** Its client's name for it. */
   readonly id: string;
-  /** The protocol's. */
+  /** The protocol's: the client's, behind a number and a colon. */
   readonly ownId: string;
   readonly summary: RequestSummary;
-  readonly takesPacked: boolean;
-  readonly #owner: OperationOwner;
-  readonly #connection: Connection;
-  readonly #settings: OperationSettings;
+  readonly takesPacked = false;
+  readonly #socket: OperationOwner;
   /** Aborted once its client has unsubscribed, or has left. */
   readonly #leaving = new AbortController();
+  /** What stands before each result. */
+  readonly #head: string;
   #opened: OpenedOperation | null = null;
   #results: Delivery | null = null;
   /** The error with which its token has ended, where its client wants to be sent that instead of a closed socket. */
   #tokenEnd: unknown = null;
-  #frames: FrameWriter | null = null;
-  #taken: (() => void) | null = null;
-  readonly #flushed = () => {
-    this.#connection.unread.measure();
-    this.#taken?.();
-  };
 
-  /** `ownId` ends with the client's, behind a colon. */
-  constructor(ownId: string, bytesIn: number, owner: OperationOwner, settings: OperationSettings) {
-    const { connection } = owner;
-    this.id = ownId.slice(ownId.indexOf(':') + 1);
+  constructor(ownId: string, socket: OperationOwner) {
     this.ownId = ownId;
-    this.#owner = owner;
+    this.id = ownId.slice(ownId.indexOf(':') + 1);
+    this.#socket = socket;
+    this.#head = `{"id":${JSON.stringify(this.id)},"type":"${MessageType.Next}","payload":`;
     this.summary = new RequestSummary({
-      requestId: requestIdOf(connection.requestId),
+      requestId: requestIdOf(socket.session.requestId),
       transport: 'websocket',
       method: null,
-      client: connection.client,
-      bytesIn,
+      client: socket.session.client,
+      bytesIn: socket.messageBytes,
       trace: null,
     });
-    this.takesPacked = connection.takesPacked;
-    this.#connection = connection;
-    this.#settings = settings;
   }
 
   get isLeft(): boolean {
@@ -108,10 +101,10 @@ export class SocketOperation implements ResultSink {
 
   /** Returns what the protocol executes, or the errors that it sends. */
   async open(payload: object): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const connection = this.#connection;
-    const { schema } = this.#settings.graph;
-    await connection.room();
-    if (!connection.isOpen) return this.refuse(new OverLimitError('unread answers'), payload);
+    const socket = this.#socket;
+    const { schema } = socket.settings.graph;
+    await this.#room();
+    if (!socket.isOpen) return this.refuse(new OverLimitError('unread answers'), payload);
     const opened = await this.#admit({ ...payload });
     // The protocol retains the message until the operation is over.
     Object.assign(payload, { query: '', variables: null, extensions: null });
@@ -127,21 +120,21 @@ export class SocketOperation implements ResultSink {
 
   /** Executes it, and returns what the protocol iterates: it has one step, which ends when all results are sent. */
   async start(): Promise<Delivery> {
-    const connection = this.#connection;
+    const socket = this.#socket;
     const { operation, start } = this.#opened as OpenedOperation;
     const { meter } = operation;
     this.#opened = null;
     const isStopped = this.isLeft && this.summary.type === 'query';
     const outcome = isStopped ? NOTHING : await start();
     // It may have proved its token, so the socket's account is known now.
-    connection.claim();
+    socket.claim();
     if (Symbol.asyncIterator in outcome) {
       const isFollowed = this.summary.type === 'subscription' && this.summary.outcome === 'ok';
-      if (isFollowed) this.#settings.accessLog.subscribed(this.summary, connection.caller);
+      if (isFollowed) socket.settings.accessLog.subscribed(this.summary, socket.session.caller);
       this.#results = operation.events?.deliver(this) ?? null;
     }
     // A shutdown waits for no subscription.
-    this.#owner.closeIfIdle();
+    socket.closeIfIdle();
     if (this.isLeft) {
       await this.#results?.return();
       this.#end();
@@ -155,7 +148,7 @@ export class SocketOperation implements ResultSink {
       this.#fail(outcome.errors ?? []);
     else await this.#send(await jsonText(outcome, meter));
     if (this.#tokenEnd !== null) {
-      const { codes } = this.#settings.graph;
+      const { codes } = this.#socket.settings.graph;
       this.#fail(codes.masked([asGraphQLError(this.#tokenEnd)], this.summary));
     }
     this.#end();
@@ -167,7 +160,7 @@ export class SocketOperation implements ResultSink {
     try {
       await this.#results?.next();
     } catch (error) {
-      this.#fail(this.#settings.graph.codes.refusal(error, this.summary).errors);
+      this.#fail(this.#socket.settings.graph.codes.refusal(error, this.summary).errors);
     }
   }
 
@@ -180,7 +173,7 @@ export class SocketOperation implements ResultSink {
   /** Answers an operation of which nothing is executed. */
   async refuse(error: GraphQLError, payload: object): Promise<readonly GraphQLError[]> {
     if (mayBeMutation({ record: this.summary, sent: payload })) markNotSent([error]);
-    this.#settings.graph.codes.refused([error], this.summary);
+    this.#socket.settings.graph.codes.refused([error], this.summary);
     this.#end();
     return [error];
   }
@@ -190,46 +183,46 @@ export class SocketOperation implements ResultSink {
     this.#leaving.abort();
     // A shutdown waits for no query that stops.
     if (this.summary.type === 'query') this.#end();
-    // Another may come in the same flight.
-    if (this.summary.type === 'subscription') this.#owner.ended(this);
+    if (this.summary.type === 'subscription') this.#socket.ended(this);
     fireAndForget('response', this.#results?.return());
   }
 
-  /** Notes that the server has failed at it. */
   failed(): void {
     this.summary.failed('INTERNAL', 'fault');
     this.#end();
   }
 
   hasRoom(ready: () => void): boolean {
-    return this.#connection.unread.hasRoom(ready);
+    return this.#socket.hasRoom(ready);
   }
 
   send(result: EventText, taken: () => void): void {
-    const connection = this.#connection;
-    if (this.isLeft || !connection.isOpen) {
+    if (this.isLeft) {
       taken();
       return;
     }
-    this.#frames ??= this.#newFrames();
-    this.#taken = taken;
-    this.summary.sent(this.#frames.write(result, this.#flushed));
-    if (this.summary.type === 'subscription') connection.keepAlive.sentEvent(connection);
-    connection.unread.measure();
+    const message = Array.isArray(result)
+      ? Buffer.concat([Buffer.from(this.#head), ...result, END])
+      : `${this.#head}${result}}`;
+    this.summary.sent(message.length);
+    this.#socket.send(message, taken);
   }
 
-  #newFrames(): FrameWriter {
-    const head = `{"id":${JSON.stringify(this.id)},"type":"${MessageType.Next}","payload":`;
-    return new FrameWriter(this.#connection.stream, head);
+  /** Resolves when its client has read enough of its other answers. */
+  async #room(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#socket.hasRoom(resolve)) return;
+    await promise;
+    await this.#room();
   }
 
   #admit(payload: object): MaybePromise<OpenedOperation | Refusal> {
-    const connection = this.#connection;
-    const { graph, standingOf, tokenEndOf, tracing } = this.#settings;
+    const socket = this.#socket;
+    const { graph, standingOf, tokenEndOf, tracing } = socket.settings;
     const { summary } = this;
-    const { caller } = connection;
+    const { caller, onTokenEnd, partsFormat } = socket.session;
     // The trace of the upgrade is linked: continued, it would grow for as long as the socket lives.
-    const { traceHeaders: headers, forwardedTrace: trace } = connection;
+    const { traceHeaders: headers, forwardedTrace: trace } = socket.session;
     const { requestId } = summary;
     const { signal } = this.#leaving;
     summary.trace = tracing?.receive({ headers, isContinued: false, span: null }) ?? null;
@@ -240,18 +233,18 @@ export class SocketOperation implements ResultSink {
         record: summary,
         mayMutate: true,
         takesEvents: true,
-        partsFormat: connection.partsFormat,
+        partsFormat,
         takesBytes: false,
         isOver: false,
         ifNoneMatch: undefined,
-        headers: connection.headers,
+        headers: socket.session.headers,
         reportsEnd: (error) => {
           const code = tokenEndOf(error);
           if (code === null) return false;
           // After an `error` message client libraries end the subscription for good instead of reconnecting: it is for
           // those who ask for it, since they multiplex users or cannot see a close code.
-          if (connection.onTokenEnd === 'error') this.#tokenEnd = error;
-          else connection.close('tokenEnd', code);
+          if (onTokenEnd === 'error') this.#tokenEnd = error;
+          else socket.close('tokenEnd', code);
           return true;
         },
         toRequest: undefined,
@@ -266,12 +259,12 @@ export class SocketOperation implements ResultSink {
   /** A client that has left had no answer, unless it was a subscription's. */
   #end(): void {
     const { summary } = this;
-    const { isOpen, caller } = this.#connection;
+    const { isOpen, session, settings } = this.#socket;
     // The errors of reads that stopped, those of a mutation's answer too, are nobody's fault.
     if (this.isLeft && !summary.hasStarted) summary.outcome = 'gone';
     else if (!isOpen && summary.type !== 'subscription') summary.worsen('gone');
-    this.#settings.accessLog.ended(summary, caller, null);
-    this.#owner.ended(this);
+    settings.accessLog.ended(summary, session.caller, null);
+    this.#socket.ended(this);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
-import { WebSocketServer } from 'ws';
+import { type PerMessageDeflateOptions, WebSocketServer } from 'ws';
 import { addressClient } from '../../../lib/limits/client.ts';
 import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
 import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
@@ -9,15 +9,22 @@ import { MEMORY_RETRY_SECONDS } from '../../admission/memory-limit.ts';
 import { hasDoubledHeader } from '../requests/doubled-headers.ts';
 import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
-import type { SocketSettings } from './connection.ts';
 import { GraphQLSocket } from './graphql-socket.ts';
-import { createKeepAlive } from './keep-alive.ts';
-import { acceptableOffer, PER_MESSAGE_DEFLATE } from './packed-messages.ts';
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
-const MAX_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
+const MORE_OPTIONS: object = { maxFragments: 64, maxBufferedChunks: 1_024, closeTimeout: 2_000 };
+/** Without context takeover, so that no message depends on another. `ws` keeps a compressor for each socket: it is a small one. */
+const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
+  threshold: 4_096,
+  serverNoContextTakeover: true,
+  clientNoContextTakeover: true,
+  serverMaxWindowBits: 11,
+  zlibDeflateOptions: { memLevel: 4, level: 3 },
+};
+const EXTENSIONS = 'sec-websocket-extensions';
+/** An offer with a smaller window than ours. */
+const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
 const MAX_NAME_LENGTH = 200;
-const NOTHING = Buffer.alloc(0);
 
 /** The status line, and the headers that go with it. */
 type UpgradeRefusal = `${number} ${string}`;
@@ -30,14 +37,14 @@ export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 /** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
 export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: () => boolean) {
   const { addresses, clock, countMessage, forwarding, limiter, log, metrics, refused } = shared;
-  const { longestHeartbeatMs, maxBodyBytes, origins, pingMs, tokens } = shared;
-  const keepAlive = createKeepAlive(clock, pingMs, longestHeartbeatMs);
-  const settings: SocketSettings = { ...shared, keepAlive };
+  const { maxBodyBytes, openConnections, origins, tokens } = shared;
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxBodyBytes,
-    ...MAX_IN_PIECES,
+    ...MORE_OPTIONS,
     perMessageDeflate: PER_MESSAGE_DEFLATE,
+    // A message a turn: one read of a socket may hold three thousand, and other clients go in between.
+    allowSynchronousEvents: false,
     // Any subprotocol is accepted at first, or its client could not receive close code 4406.
     handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
   });
@@ -94,8 +101,10 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
     socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   }
 
-  function slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
+  /** A connection of a trusted proxy is another's, and has no slot yet. */
+  function slotFor(request: IncomingMessage): Slot | UpgradeRefusal {
     const owner = () => addressClient(addresses.of(request));
+    const { slot: held } = openConnections.of(request.socket);
     const slot = held ?? takeSlot(limiter, 'connections', owner);
     if (slot !== null) return slot;
     refused('sockets');
@@ -106,22 +115,20 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
     get size() {
       return server.clients.size;
     },
-    /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
-    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
-      const slot = refusalOf(request, socket) ?? slotFor(request, held);
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+      const slot = refusalOf(request, socket) ?? slotFor(request);
       if (typeof slot === 'string') {
         refuse(socket, slot);
         return;
       }
       socket.on('close', slot.release);
       const { headers } = request;
-      headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
-      server.handleUpgrade(
-        request,
-        socket,
-        NOTHING,
-        (webSocket) => new GraphQLSocket(webSocket, request, head, slot, settings),
-      );
+      // It may decline the extension, but not refuse the socket.
+      if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        openConnections.upgraded(request.socket, webSocket);
+        new GraphQLSocket(webSocket, request, slot, shared);
+      });
     },
     /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
     drain(): void {

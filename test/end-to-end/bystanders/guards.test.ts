@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ENGINE_LIMITS } from '../../../engine/index.ts';
+import { type ConnectionBounds, ENGINE_LIMITS } from '../../../engine/index.ts';
 import type { Environment } from '../../../src/config.ts';
 import { TRADING_LIMITS } from '../../../src/domain/auth/limits.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
@@ -13,11 +13,12 @@ import { unsignedToken } from '../../support/tokens.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import {
   askAndStall,
+  cuts,
   LONG_QUESTIONS,
   longField,
   MEGABYTE,
   ROOMY,
-  unreadBytes,
+  UNTAKEN_BYTES,
 } from '../limits/slow-reader.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { CHANGES } from '../live/watcher.ts';
@@ -104,6 +105,7 @@ interface Guard {
   /** So few that a test uses them up; what refills goes on refilling. */
   readonly limits: Partial<LimitTable>;
   readonly environment?: Environment;
+  readonly connections?: ConnectionBounds;
   /** One step of the guilty after another. True once it was refused, which it goes on to be. */
   guilty(stage: Stage): Step | Promise<Step>;
   readonly kept: readonly (keyof typeof INNOCENTS)[];
@@ -309,17 +311,17 @@ const GUARDS: readonly Guard[] = [
   }),
   {
     of: 'a token',
-    row: 'unread bytes of answers',
+    row: 'unread and unfinished bytes',
     limits: {},
     environment: LONG_QUESTIONS,
+    connections: { heldBytes: 24 * MEGABYTE },
     guilty: ({ app, token, held }) => {
       let readers = 0;
       return async () => {
         readers += 1;
-        // So many that the next one's answer is not begun.
         if (readers <= 6)
-          held.use(await askAndStall(app, `{ ${longField(4 * MEGABYTE)} }`, { token }));
-        return (await unreadBytes(app)) > 8 * MEGABYTE;
+          held.use(await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token }));
+        return (await cuts(app, 'bytes')) > 0;
       };
     },
     kept: BESIDE_A_TOKEN,
@@ -343,9 +345,9 @@ test('each limit has a row of the documentation that says who is refused beside 
 
 test.each(GUARDS)(
   'while $of uses up “$row”, on and on, those beside it are answered as without',
-  async ({ limits, environment, guilty, kept, ask = readsSession }) => {
+  async ({ limits, environment, connections = ROOMY, guilty, kept, ask = readsSession }) => {
     const settings = { TRUSTED_PROXIES: '127.0.0.1', ...environment };
-    await using app = await startTestApp(settings, { limits, connections: ROOMY });
+    await using app = await startTestApp(settings, { limits, connections });
     using held = new DisposableStack();
     const stage = { app, held, token: await provedToken(app, VICTIM) };
     const asking = async (innocent: Innocent) => {

@@ -58,48 +58,6 @@ test('a process has a limit of connections; one more is closed, until another di
   await eventually(() => hasRoom(app));
 });
 
-test('before a process has none left the oldest connection that is idle goes, of the address that has most', async () => {
-  await using app = await startTestApp({}, { connections: { most: 8 } });
-  const [neighbour, fullest, other] = ['127.0.1.1', '127.0.1.2', '127.0.1.3'] as const;
-  using calm = await healthy(app, neighbour);
-  using watching = await busy(app, fullest);
-  using socket = await upgraded(app, undefined, fullest);
-  expect(socket.received).toMatch(SWITCHED);
-  using unsent = await openRaw(app.url, fullest);
-  unsent.socket.write('POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{');
-  using last = await healthy(app, fullest);
-  const closed = () => [calm, watching, socket, unsent, last].map(({ isClosed }) => isClosed);
-  using _sixth = await healthy(app, other);
-  expect(closed()).toEqual([false, false, false, false, false]);
-  expect(await seriesValue(app, 'connections{state="open"}')).toBe(6);
-  expect(await seriesValue(app, 'connections{state="max"}')).toBe(8);
-  using _seventh = await healthy(app, other);
-  await eventually(() => socket.isClosed);
-  using _eighth = await healthy(app, other);
-  await eventually(() => unsent.isClosed);
-  expect(closed()).toEqual([false, false, true, true, false]);
-  expect(await seriesValue(app, 'refusals_total{limit="connections"}')).toBe(2);
-});
-
-test.each([
-  ['addresses', '192.0.2.2', '192.0.2.2'],
-  ['/48 networks', '2001:db8:0:1::1', '2001:db8:0:ffff::1'],
-])(
-  'behind a proxy its idle sockets go by the %s of their clients, and its other connections stay',
-  async (_what, ...of) => {
-    const environment = { TRUSTED_PROXIES: '127.0.0.1' };
-    await using app = await startTestApp(environment, { connections: { most: 6 } });
-    using proxys = await healthy(app);
-    using calm = await upgraded(app, '192.0.2.1');
-    using first = await upgraded(app, of[0]);
-    using second = await upgraded(app, of[1]);
-    for (const each of [calm, first, second]) expect(each.received).toMatch(SWITCHED);
-    using _third = await healthy(app);
-    await eventually(() => first.isClosed);
-    expect([proxys.isClosed, calm.isClosed, second.isClosed]).toEqual([false, false, false]);
-  },
-);
-
 test('behind a trusted proxy each address has a limit of unproved sockets; one more is answered 429', async () => {
   await using app = await startTestApp(
     { TRUSTED_PROXIES: '127.0.0.1' },
@@ -173,7 +131,8 @@ test('a message of a hundred thousand levels is accepted as connection_init, and
 
 test('what Node’s parser refuses is answered, disconnected and counted by its reason; a connection that never speaks, or that its client ends, is not', async () => {
   const HEAD = 'POST /graphql HTTP/1.1\r\nhost: x\r\n';
-  const count = (reason: string) => seriesValue(lasting, `senders_cut_total{reason="${reason}"}`);
+  const count = (reason: string) =>
+    seriesValue(lasting, `connections_cut_total{reason="${reason}"}`);
   using silent = await openRaw(lasting.url);
   for (const [bytes, status, reason] of [
     [`${HEAD}x-slow: `, '408', 'stalled'],

@@ -13,7 +13,7 @@ export const LONG_QUESTIONS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
 };
 /** … and by what has not arrived whole. */
-export const ROOMY = { unfinishedBytes: 1024 * MEGABYTE };
+export const ROOMY = { heldBytes: 1024 * MEGABYTE };
 
 /** More than a kernel buffers for a connection, so that the facade buffers the rest. */
 export const UNTAKEN_BYTES = 12 * MEGABYTE;
@@ -66,5 +66,5 @@ export async function askAndStall(
 }
 
 export const unreadBytes = (app: TestApp) => seriesValue(app, 'send_buffer_bytes');
-export const cuts = (app: TestApp, reason: 'idle') =>
-  seriesValue(app, `readers_cut_total{reason="${reason}"}`);
+export const cuts = (app: TestApp, reason: 'unread' | 'bytes') =>
+  seriesValue(app, `connections_cut_total{reason="${reason}"}`);

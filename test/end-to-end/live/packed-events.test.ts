@@ -2,12 +2,12 @@ import { constants, deflateRawSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ClientOptions } from 'ws';
 import { eventually } from '../../support/eventually.ts';
-import { heldBytes } from '../../support/heap.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { frame, OPCODES, PACKED } from '../../support/websocket-frames.ts';
 import { openSocket, type RawSocket } from './raw-socket.ts';
 
-const ROW = '{ id symbol side units priceOpen priceCurrent profit }';
+const ROW =
+  '{ id symbol name side units priceOpen priceCurrent profit invested createdAt updatedAt }';
 const EVENTS = `subscription { positionChanges {
   cursor snapshot upserted ${ROW} opened closed totals { count invested profit } status asOf
 } }`;
@@ -48,7 +48,7 @@ async function eventsOf(sockets: readonly RawSocket[], count: number): Promise<o
   return sockets.map(next);
 }
 
-test('events over a kilobyte are sent packed to those who take it, in a third of the bytes, and say the same', async () => {
+test('events over four kilobytes are sent packed to those who take it, in a third of the bytes, and say the same', async () => {
   const packed = await connect();
   const plain = await connect({ perMessageDeflate: false });
   const [first = [], second] = await eventsOf([packed.raw, plain.raw], 4);
@@ -56,7 +56,7 @@ test('events over a kilobyte are sent packed to those who take it, in a third of
   expect(second).toEqual(expect.arrayContaining(first.slice(2)));
   const [small, large] = [packed, plain].map(({ received }) => received.at(-1) as Received);
   expect([small?.isPacked, large?.isPacked]).toEqual([true, false]);
-  expect(large?.wireBytes).toBeGreaterThan(2_000);
+  expect(large?.wireBytes).toBeGreaterThan(4_096);
   expect((small?.wireBytes ?? 0) / (large?.wireBytes ?? 0)).toBeLessThan(1 / 3);
   for (const { raw } of [packed, plain]) raw.socket.terminate();
 });
@@ -92,28 +92,11 @@ describe('packed messages of a client', () => {
     raw.socket.terminate();
   });
 
-  test('leave no memory behind on their socket', async () => {
-    const sockets = await Promise.all(Array.from({ length: 100 }, () => connect()));
-    const before = heldBytes();
-    for (const { raw } of sockets) sayPacked(raw, '{"type":"ping"}');
-    await eventually(() => sockets.every(({ raw }) => pongs(raw) === 1));
-    const grown = (heldBytes() - before) / sockets.length;
-    for (const { raw } of sockets) raw.socket.terminate();
-    expect(grown).toBeLessThan(8_000);
-  });
-
   test('close the socket where a few bytes unpack to many, or to none', async () => {
-    const ping = `{"type":"ping"} ${' '.repeat(200_000)}`;
-    const [large, repeated, broken] = [await connect(), await connect(), await connect()];
+    const [large, broken] = [await connect(), await connect()];
     // More than a body may have.
-    sayPacked(large.raw, ping + ' '.repeat(50_000_000));
+    sayPacked(large.raw, `{"type":"ping"}${' '.repeat(50_000_000)}`);
     expect(await large.raw.close()).toMatchObject({ code: 1009 });
-    sayPacked(repeated.raw, ping);
-    await eventually(() => expect(pongs(repeated.raw)).toBe(1));
-    sayPacked(repeated.raw, ping);
-    const reason = 'Messages unpack to too much';
-    expect(await repeated.raw.close()).toEqual({ code: 1009, reason });
-    expect(pongs(repeated.raw)).toBe(1);
     broken.raw.stream.write(packedFrame(Buffer.from('no deflate')));
     expect(await broken.raw.close()).toMatchObject({ code: 1007 });
   });

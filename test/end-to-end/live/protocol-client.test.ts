@@ -82,7 +82,8 @@ test('what comes in one flight with connection_init is answered behind its ackno
     { customerId: 'cus_700001' },
     undefined,
   ]);
-  expect(raw.of('2')).toEqual([]);
+  // A message takes a turn: the feed may have had its first event before it was left.
+  expect(raw.of('2').filter(({ type }) => type !== 'next')).toEqual([]);
 });
 
 test('the end of a write that its client has left is not told to the operation that has its id by then', async () => {

@@ -212,7 +212,6 @@ test.each([
       level: 'fatal',
       time: expect.any(String),
       err: expect.objectContaining({ message: 'of our own', stack: expect.any(String) }),
-      lastClient: expect.stringMatching(/^[0-9a-f]{16}$/),
       msg: 'uncaught exception, exiting',
     },
   ]);

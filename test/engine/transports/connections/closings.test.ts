@@ -2,7 +2,6 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CLOSINGS } from '../../../../engine/transports/connections/closings.ts';
-import { SEND_FAULTS } from '../../../../engine/transports/connections/receive-buffer.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -10,9 +9,9 @@ const sources = globSync('engine/transports/websocket/*.ts', { cwd: ROOT }).map(
 
 test('every closing is listed, used and documented', () => {
   const used = [...sources.matchAll(/\.close\('(\w+)'/g)].map(([, name]) => name);
-  expect(Object.keys(CLOSINGS).sort()).toEqual([...new Set([...used, ...SEND_FAULTS])].sort());
-  // `Connection.close` alone names a code to `ws`.
-  expect(sources.match(/\.close\((?!'\w+'|fault\))/g)).toHaveLength(1);
+  expect(Object.keys(CLOSINGS).sort()).toEqual([...new Set(used)].sort());
+  // One method alone names a code to `ws`.
+  expect(sources.match(/\.close\((?!'\w+')/g)).toHaveLength(1);
   const documented = read('docs/live.md');
   for (const [code, reason] of Object.values(CLOSINGS)) {
     expect(documented).toContain(String(code));

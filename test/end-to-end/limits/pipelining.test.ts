@@ -4,6 +4,7 @@ import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { provedToken } from '../operations/accounts.ts';
+import { seriesValue } from '../operations/scraped.ts';
 import {
   askAndStall,
   LONG_QUESTIONS,
@@ -80,4 +81,25 @@ test('pipelined requests of a connection that closes are dropped, and nothing wa
   await clock.advance(1_000);
   await closing;
   expect(app.logged.join()).not.toContain('grace period elapsed');
+});
+
+test('a connection on which more than 32 requests wait for answers is closed, and others are answered', async () => {
+  await using gateway = await startSandbox({ tickMs: 0 });
+  await using app = await startTestApp({}, { gateway });
+  const token = await provedToken(app);
+  gateway.fail({ operation: 'getCustomerId', kind: 'hang' });
+  const pipelined = async (count: number) => {
+    const raw = await askAndStall(app, '{ customerId }', { token });
+    raw.socket.resume();
+    raw.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n'.repeat(count));
+    return raw;
+  };
+  using allowed = await pipelined(32);
+  using refused = await pipelined(33);
+  await eventually(() => refused.isClosed);
+  expect(refused.received).toBe('');
+  expect(await seriesValue(app, 'connections_cut_total{reason="pipelined"}')).toBe(1);
+  expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
+  expect(allowed.isClosed).toBe(false);
+  gateway.clearFaults();
 });

@@ -1,0 +1,23 @@
+import type { WebSocket } from 'ws';
+
+/** What the receiver of `ws` keeps of a message that has not arrived whole. Its public API does not tell. */
+interface Receiver {
+  /** Parts of a frame. */
+  readonly _buffers?: readonly Buffer[];
+  /** Frames of a message, which are unpacked already. */
+  readonly _fragments?: readonly Buffer[];
+}
+
+/**
+ * The memory that a WebSocket's unfinished message takes. Bytes on the wire would say less: a part of ten bytes may be the
+ * end of a read of 64 kB that stays in memory as a whole, and a packed frame of 300 bytes unpacks to 256 kB. Zero where a
+ * version of `ws` has other fields.
+ */
+export function unfinishedBytes(socket: WebSocket): number {
+  const { _receiver: receiver } = socket as unknown as { readonly _receiver?: Receiver | null };
+  const parts = [...(receiver?._buffers ?? []), ...(receiver?._fragments ?? [])];
+  if (parts.length === 0) return 0;
+  let bytes = 0;
+  for (const memory of new Set(parts.map(({ buffer }) => buffer))) bytes += memory.byteLength;
+  return bytes;
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestCaller } from '../../../lib/caller.ts';
+import { toToken } from '../../../lib/token.ts';
+import type { Trace, TraceHeaders } from '../../../lib/tracing/tracing.ts';
+import type { ClientNaming } from '../../operation/request-summary.ts';
+import type { PartsFormat } from '../../operation/transport-context.ts';
+import { bearerText, isOfUser } from '../requests/bearer.ts';
+import { CLIENT_NAME, CLIENT_VERSION } from '../requests/client-names.ts';
+import { forwardedFrom } from '../requests/request-trace.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
+import { headersIn, textIn } from './connection-params.ts';
+
+// The limit of an HTTP request's headers.
+const MAX_AUTHORIZATION_LENGTH = 16_384;
+
+/** Whose socket it is, by its upgrade and its `connectionParams`. */
+export class SocketSession {
+  readonly requestId: string | string[] | undefined;
+  /** The upgrade's headers, to which the traces of operations are linked; none where tracing is off. */
+  readonly traceHeaders: TraceHeaders;
+  /** The upgrade's trace as it is sent on where tracing is off. */
+  readonly forwardedTrace: Trace | undefined;
+  /** Has no token before `connection_init`. */
+  caller: RequestCaller;
+  client: ClientNaming | null;
+  /** The sign by which its client wants to learn that its token has ended. */
+  onTokenEnd: 'close' | 'error' = 'close';
+  /** How its client reads answers in parts. */
+  partsFormat: PartsFormat = 'deferSpec';
+  /** The headers that `connectionParams` give, in place of a request's. */
+  headers: Readonly<Record<string, string>> = {};
+  readonly #settings: ServerSettings;
+  /** The token of its page's visitor, for a client that sends none. */
+  readonly #cookieText: string | undefined;
+  /** The headers of the upgrade that are forwarded: a proxy sets them there, as it does in any request. */
+  readonly #upgraded: Readonly<Record<string, string>>;
+
+  constructor(request: IncomingMessage, settings: ServerSettings) {
+    const { addresses, clientNames, forwarding, tokens, tracing } = settings;
+    const { headers } = request;
+    this.#settings = settings;
+    this.requestId = headers['x-request-id'];
+    // The headers alone, so that the request is not retained with them.
+    const { traceparent, tracestate, baggage, origin } = headers;
+    this.traceHeaders = tracing === null ? {} : { traceparent, tracestate, baggage };
+    this.forwardedTrace = tracing === null ? forwardedFrom(request, addresses) : undefined;
+    const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
+    this.caller = { token: null, client };
+    this.client = clientNames.fromHeaders(headers);
+    // A browser says which page it is for, and others were refused: without it nobody knows whose cookie it is.
+    this.#cookieText = tokens.cookie?.textIn(origin === undefined ? '' : (headers.cookie ?? ''));
+    this.#upgraded = forwarding.in(headers);
+  }
+
+  /** Reads `connectionParams`, and returns whether they are in order. The token is judged by the operations that use it. */
+  initialize(params: unknown): 'accepted' | 'forbidden' | 'header' {
+    const { clientNames, forwarding, standingOf } = this.#settings;
+    const authorization = textIn(params, 'authorization');
+    if (authorization.length > MAX_AUTHORIZATION_LENGTH) return 'forbidden';
+    const given = headersIn(params, forwarding.names);
+    if (given === null) return 'header';
+    this.headers = { ...given, ...this.#upgraded };
+    const forwarded = forwarding.of(this.headers);
+    const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookieText;
+    const token = text ? toToken(text, forwarded?.digest) : null;
+    this.caller = { token, standing: standingOf(token), client: this.caller.client, forwarded };
+    if (textIn(params, 'ontokenend') === 'error') this.onTokenEnd = 'error';
+    if (textIn(params, 'incrementalspec') === 'v0.2') this.partsFormat = 'incrementalSpec';
+    this.client ??= clientNames.of(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
+    return 'accepted';
+  }
+}
