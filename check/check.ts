@@ -4,7 +4,6 @@ import { readArguments } from '../src/cli/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
 import type { SettingName } from '../src/config/settings.ts';
 import { checkDeployment } from './deployment.ts';
-import { writeBaseline } from './gateway/baseline.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
 import type { Finding } from './gateway/finding.ts';
@@ -17,7 +16,7 @@ import type { Section } from './section.ts';
 /** Tells before a start what a start, or its first request, would fail of. */
 export const checkCommand: Command = {
   usage: [
-    'Usage: trading-graph check [--sandbox] [--strict] [--json] [--allow-missing FIELD]… [--baseline]',
+    'Usage: trading-graph check [--sandbox] [--strict] [--json] [--allow-missing FIELD]…',
     '',
     'Checks the configuration as a start does, all problems at once, the machine or container that it runs in,',
     'and then the gateway at GATEWAY_URL: signs in, calls each operation that reads, compares the answers with',
@@ -28,7 +27,6 @@ export const checkCommand: Command = {
     '  --strict   a warning counts as a problem',
     '  --json     the whole report as JSON',
     '  --allow-missing FIELD  a field that this gateway may lack, or have with another type: profit, or positions[].profit',
-    '  --baseline keeps what the answers have, for the running service to tell what they lose later',
     '',
     'Variables of the check, beside those of the service:',
     '  CHECK_TOKEN                    a token to call with, or',
@@ -46,10 +44,9 @@ export const checkCommand: Command = {
         strict: { type: 'boolean' },
         json: { type: 'boolean' },
         'allow-missing': { type: 'string', multiple: true },
-        baseline: { type: 'boolean' },
       },
     });
-    const { json = false, sandbox = false, strict = false, baseline = false } = given.values;
+    const { json = false, sandbox = false, strict = false } = given.values;
     const allowed = new Set(given.values['allow-missing']);
     // As JSON, all but the progress waits for the end.
     const out = json ? () => {} : terminal.out;
@@ -64,7 +61,6 @@ export const checkCommand: Command = {
       target.kind === 'none'
         ? null
         : await checkTarget(target, configuration, allowed, { ...terminal, out });
-    if (report !== null && baseline) await writeBaseline(configuration.config, report.calls);
     const found = countOf([configuration, deployment], report?.findings ?? []);
     const code = exitCode(found, strict);
     if (report) for (const line of reportLines(report)) out(line);

@@ -3,17 +3,13 @@ import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
 /** Reads an operator's file: bounded, without blocking, no pipes or devices, as some under /proc have no end. */
-export async function readPlainBytes(path: string, maxBytes: number): Promise<Buffer> {
+export async function readPlainFile(path: string, maxBytes: number): Promise<string> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   assertPlainFile(await file.stat());
   // One byte more is read than is allowed, which tells a larger file.
   const bytes = await buffer(file.createReadStream({ end: maxBytes }));
   if (bytes.length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
-  return bytes;
-}
-
-export async function readPlainFile(path: string, maxBytes: number): Promise<string> {
-  return (await readPlainBytes(path, maxBytes)).toString('utf8');
+  return bytes.toString('utf8');
 }
 
 export function assertPlainFile(stats: Stats): void {

@@ -29,9 +29,7 @@ hour for each fault, and an hour and a quarter for all of them, eight at once, w
 the machine for over a second says so, and tells nothing: \`nice -n -15\` keeps others from it.
 
 What no fault here brings about, by hand against the sandbox gateway, where a body is for \`POST /sandbox/faults\`, until \`DELETE\`:
-- PositionsEmpty: \`{"operation":"getOpenPositions","kind":"status","status":200,"body":{"positions":[]}}\`, with five accounts that hold positions
-- GatewayChanged: read positions, then \`{"operation":"getOpenPositions","kind":"status","status":200,"body":{"data":[]}}\`
-- PositionsShort: as PositionsEmpty, with the first positions of an account as \`body\`, and its session read for ten minutes
+- GatewayChanged: read positions for an hour, then \`{"operation":"getOpenPositions","kind":"status","status":200,"body":{"positions":[{"id":"1","symbol":"A"}]}}\`
 - MemoryShort: \`NODE_OPTIONS=--max-old-space-size=96\` and some hundred subscriptions
 - Slow: \`{"operation":"*","kind":"delay","delayMs":3000}\`
 - OrdersInDoubt: \`{"operation":"getSession","kind":"hang"}\`, and an order with a new token

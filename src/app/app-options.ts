@@ -37,8 +37,6 @@ export interface AppOptions {
   readonly limits?: Partial<Limits<EngineLimitName | TradingLimitName>>;
   /** How long a subscription is silent at most; tests shorten it. */
   readonly heartbeatMs?: number | undefined;
-  /** How often one answer of each operation is compared with the interface; tests do it more often. */
-  readonly fitMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
   readonly plugins?: readonly OtherPlugin[];
 }

@@ -11,7 +11,6 @@ import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
-import { createFit } from '../gateway/fit.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StoreOptions } from '../store/open-stores.ts';
 import type { StartOptions } from './app-options.ts';
@@ -31,7 +30,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes, heartbeatMs, fitMs, plugins } = options;
+  const { log, schema, cacheBytes, heartbeatMs, plugins } = options;
   if (config.sandbox && !options.sandbox)
     throw new Error('without GATEWAY_URL, hand in `sandbox: embeddedSandbox`');
   const running = config.sandbox && (await options.sandbox?.start(sandboxSettings(config)));
@@ -73,10 +72,6 @@ export async function openResources(
   });
   const parts = { metrics, documents, gatewaySkewMs: () => gateway.clockSkew.ms };
   const { stores, trusted } = await openState(config, options, parts, started);
-  const { baselines } = stores;
-  const fit = createFit({ everyMs: fitMs, turns, log, baselines });
-  gateway.observe(fit.saw);
-  metrics.gateway.watchFit(fit);
   const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };
   const table = { ...limits, ...options.limits };
   const limiter = new Limiter(table, steadyClock, stores.replicas?.share);

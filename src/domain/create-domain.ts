@@ -59,7 +59,7 @@ export function createDomain(parts: DomainParts) {
     onWritten: ({ account }) => reads.joinedReads.written(account),
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
-  const { prover, hub, lists } = reads;
+  const { prover, hub } = reads;
   const identity = createIdentity({
     clock,
     ledger,
@@ -110,7 +110,7 @@ export function createDomain(parts: DomainParts) {
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const needsKind = settings.orderKind === 'required';
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines, needsKind);
-  metrics.watch({ catalogs, feeds: hub.feeds, orders, lists, tokenRefusals });
+  metrics.watch({ catalogs, feeds: hub.feeds, orders, tokenRefusals });
   return {
     ...reads,
     logicalClock,

@@ -2,7 +2,6 @@ import type { PollOutcome } from '../../lib/live/live-options.ts';
 import type { PollScheduler } from '../../lib/live/poll-scheduler.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
-import type { ListAgreement } from './account/list-agreement.ts';
 import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { Orders } from './trading/orders.ts';
@@ -14,7 +13,6 @@ interface Watched {
   readonly catalogs: Catalogs;
   readonly feeds: MeasuredLists;
   readonly orders: Orders;
-  readonly lists: ListAgreement;
   readonly tokenRefusals: TokenRefusals;
 }
 
@@ -161,15 +159,6 @@ export function createDomainMetrics(registry: Registry) {
       return Object.entries(accounts).map(([verdict, value]) => [value, refuser, verdict] as const);
     }),
   );
-  const accountLists = registry.gauge(
-    'account_lists',
-    'Accounts read within five minutes by whether ops 10 and 12 agree; differ: op 12 has none where op 10 lists some, over two reads; short: it lacks the same ones in three reads over ten minutes.',
-    'verdict',
-  );
-  accountLists.fromEach(() => {
-    const counts: Record<string, number> = watched?.lists.counts() ?? {};
-    return Object.entries(counts).map(([verdict, value]) => [value, verdict] as const);
-  });
   for (const [name, [help, measure]] of Object.entries(GAUGES)) {
     registry.gauge(name, help).from(() => watched && measure(watched));
   }

@@ -76,16 +76,16 @@ export function createGatewayClient(options: GatewayClientOptions) {
     value: T | null,
     reading: Reading,
   ): T {
-    if (value === null) throw broken(operation, `no ${expected}`);
     onRead(operation, reading);
+    if (value === null) throw broken(operation, `no ${expected}`);
     return value;
   }
 
   /** The lists of an account; those of a short answer are in its body. */
-  function readLists(answer: Answer, { token }: Caller): MaybePromise<ReadAnswer> {
+  function readLists(answer: Answer, { token }: Caller, path: string): MaybePromise<ReadAnswer> {
     const unit = options.gatewayTimeUnit;
     if (answer.bytes.length > LONG_BYTES)
-      return listsInTurns(answer, unit, turns, `lists ${token?.hash}`);
+      return listsInTurns(answer, unit, path, turns, `lists ${token?.hash}`);
     return { body: jsonOf(answer), reading: readingIn(unit), workMs: 0 };
   }
 
@@ -168,7 +168,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
           const session = whole(operation, 'snapshot of this login', snapshot, reading);
           return { session, workMs, ...readTimesOf(answer) };
         };
-        return chain(readLists(answer, caller), ended);
+        return chain(readLists(answer, caller, 'positions.'), ended);
       };
       return call(operation, caller, read, { path: { login } });
     },
@@ -182,7 +182,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
         // The body itself would be two fifths of what a user takes of the memory.
         const bodyHash = hash('sha256', bytes, 'base64');
         if (previous?.bodyHash === bodyHash) return { ...previous, ...times, workMs: 0 };
-        return chain(readLists(answer, caller), ({ body, reading, positions, workMs }) => {
+        return chain(readLists(answer, caller, ''), ({ body, reading, positions, workMs }) => {
           const list =
             positions === undefined && isRow(body)
               ? toPositions(body.positions, reading)
@@ -211,12 +211,13 @@ interface ReadAnswer extends ReadLists {
 async function listsInTurns(
   answer: Answer,
   unit: TimeUnit,
+  path: string,
   turns: FairScheduler,
   client: string,
 ): Promise<ReadAnswer> {
   const { headers, bytes } = answer;
   const reading = readingIn(unit);
-  const positions = positionsReader(reading);
+  const positions = positionsReader(reading, path);
   const orders = ordersReader(reading);
   let workMs = 0;
   let beganAtMs = 0;

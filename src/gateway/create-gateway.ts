@@ -2,7 +2,7 @@ import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { createGatewayClient, type GatewayClientOptions } from './client.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';
-import type { Exchange, WireCall } from './exchange.ts';
+import { MissingFields } from './missing-fields.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { gatewayWidths } from './pools.ts';
 
@@ -21,9 +21,9 @@ export type Gateway = ReturnType<typeof createGateway>;
 export function createGateway(options: GatewayOptions) {
   const { metrics, log } = options;
   const writesTexts = new Set<OperationName>();
+  const missingFields = new MissingFields();
   const clockSkew = createClockSkew(systemClock, steadyClock);
   let isClockWrong = false;
-  let onExchange: (call: WireCall, exchange: Exchange) => void = () => {};
   const onReadsRecovered = new Set<() => void>();
   const { send, resilience, degradedReason, close } = createWire({
     ...options,
@@ -36,12 +36,12 @@ export function createGateway(options: GatewayOptions) {
         isClockWrong = !isClockWrong;
         log.warn({ state: isClockWrong ? 'wrong' : 'right', detail }, 'clock');
       }
-      onExchange(call, exchange);
     },
     onRecovered(backend) {
       if (backend === 'reads') for (const listener of onReadsRecovered) listener();
     },
   });
+  metrics.missingFields.fromEach(() => missingFields.series());
   metrics.pollsWaiting.from(() => resilience.pollsWaiting);
   metrics.clockSkew.from(() => (clockSkew.ms === null ? null : clockSkew.ms / 1000));
   return {
@@ -49,7 +49,9 @@ export function createGateway(options: GatewayOptions) {
       ...options,
       send,
       onBroken: (operation) => metrics.brokenAnswers.add(operation),
-      onRead(operation, { inexactFigures, texts }) {
+      onRead(operation, reading) {
+        const { inexactFigures, texts } = reading;
+        missingFields.saw(operation, reading);
         metrics.inexactFigures[operation]?.add(inexactFigures);
         if (texts === 0 || writesTexts.has(operation)) return;
         writesTexts.add(operation);
@@ -57,10 +59,6 @@ export function createGateway(options: GatewayOptions) {
       },
     }),
     clockSkew,
-    /** Calls the observer with each exchange, before its call ends. */
-    observe(observer: typeof onExchange): void {
-      onExchange = observer;
-    },
     /** Calls the listener each time a breaker of the reads has closed. */
     onReadsRecovered(listener: () => void): void {
       onReadsRecovered.add(listener);

@@ -3,13 +3,7 @@ import { byName, type Count, type Registry } from '../../lib/metrics/registry.ts
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
-import { type Fit, LOSSES } from './fit.ts';
-import {
-  type GatewayOperation,
-  OPERATION_NAMES,
-  type OperationName,
-  READ_NAMES,
-} from './operations.ts';
+import { type GatewayOperation, type OperationName, READ_NAMES } from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
 
@@ -84,11 +78,11 @@ export function createGatewayMetrics(registry: Registry) {
     'How far the gateway’s clock is ahead of this machine’s, by the median of ten answers.',
   );
 
-  const lostFields = registry.gauge(
-    'gateway_lost_fields',
-    'Fields that every row had, and now lacks or has with another type; vital: the body, `success`, an id, a price or a size of ops 4, 5, 10 and 12.',
+  const missingFields = registry.gauge(
+    'gateway_missing_fields',
+    '1 while the last answer of an operation lacked the field in each of its rows; fields that the interface calls optional do not count.',
     'operation',
-    'loss',
+    'field',
   );
 
   const seriesOf = ({ operation, caller }: WireCall) =>
@@ -97,6 +91,7 @@ export function createGatewayMetrics(registry: Registry) {
   return {
     brokenAnswers,
     inexactFigures,
+    missingFields,
     pollsWaiting,
     clockSkew,
     called(call: WireCall, outcome: CallOutcome, ms: number, exchange: Exchange): void {
@@ -110,12 +105,6 @@ export function createGatewayMetrics(registry: Registry) {
       seriesOf(call)?.outcomes[outcome].add();
     },
     retried: ({ operation }: WireCall) => retries.add(operation),
-    watchFit(fit: Fit): void {
-      for (const operation of OPERATION_NAMES) {
-        for (const loss of LOSSES)
-          lostFields.from(() => fit.count(operation, loss), operation, loss);
-      }
-    },
     /** Adds the series of all operations of one origin. */
     watch(
       operations: Readonly<Record<string, GatewayOperation>>,

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { createBaselineFiles, createMemoryBaselines } from './baselines.ts';
 import { openKnownFile } from './known-file.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import { IS_NEW } from './order-records.ts';
@@ -66,7 +65,6 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   return {
     records,
     trail,
-    baselines: isFile ? createBaselineFiles(`${path}.baseline`) : createMemoryBaselines(),
     keys: known?.keys ?? null,
     replicas: null,
     close,

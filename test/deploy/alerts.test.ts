@@ -67,6 +67,7 @@ beforeAll(async () => {
     ...scraped.series.keys(),
     'trading_graph_redis_up',
     'trading_graph_gateway_clock_skew_seconds',
+    'trading_graph_gateway_missing_fields{operation="",field=""}',
     'trading_graph_extension_faults_total{extension="",kind=""}',
   ];
 });

@@ -46,12 +46,9 @@ function itIsASharedStore(
     const keys = known(first);
     for (const key of ['kept', 'erased']) keys.add(key);
     keys.delete('erased');
-    for (const text of ['old', 'new']) await first.baselines.put('getNews', text);
     await first.records.settle(await reserved(first.records, '1', 'k'), accepted);
     await first.close();
     const next = await place.open();
-    expect(await next.baselines.get('getNews')).toBe('new');
-    expect(await next.baselines.get('getOther')).toBe(null);
     expect(await next.records.find(one, 'k')).toMatchObject({ outcome: accepted });
     expect(await next.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
     const { keys: ofStore, replicas } = next;

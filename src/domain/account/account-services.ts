@@ -13,7 +13,6 @@ import { createPositionsBoard } from '../positions/positions-board.ts';
 import type { AccountEvents } from './account-events.ts';
 import { createAccountFreshness } from './account-freshness.ts';
 import { JoinedReads } from './joined-reads.ts';
-import { createListAgreement } from './list-agreement.ts';
 import { liveTokens, retryAfterSeconds } from './live-tokens.ts';
 import { createProver } from './prover.ts';
 import { createSessions } from './sessions.ts';
@@ -21,9 +20,6 @@ import { createSettlePair } from './settle-pair.ts';
 
 /** The name of the list for operators. */
 const POSITIONS = 'positions';
-
-const SHORT_LIST =
-  'op 12 lists a part of the positions of op 10, for good: does it answer in pages?';
 
 /** Creates all that reads accounts and remembers what it read: each listens to the accounts from when it is made. */
 export function createAccountServices(
@@ -34,12 +30,6 @@ export function createAccountServices(
 ) {
   const clock = systemClock;
   const repeated = createRepeatedErrors(steadyClock.now);
-  const lists = createListAgreement(steadyClock, (listed, ofSession) => {
-    const told = repeated('short list');
-    if (told !== null) log.warn({ listed, ofSession, ...told }, SHORT_LIST);
-  });
-  accounts.on('positionsAnswered', (viewer, answer) => lists.positionsAnswered(viewer, answer));
-  accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
   const freshness = createAccountFreshness(
     accounts,
     logicalClock,
@@ -115,7 +105,6 @@ export function createAccountServices(
   });
   const settlePair = createSettlePair(sessions, openPositions, board, clock, logicalClock);
   return {
-    lists,
     sessions,
     prover,
     hub,

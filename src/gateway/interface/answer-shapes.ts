@@ -54,24 +54,24 @@ const HOLDING = {
   ...each(nullable(time), 'timeCreate', 'timeUpdate'),
 };
 
-const POSITION = object({
+export const POSITION = object({
   ...HOLDING,
   ...each(nullable(number), 'rateProfit', 'storage', 'profit'),
 });
 
-const ORDER = object({
+export const ORDER = object({
   ...HOLDING,
   state: nullable(number),
   ...each(nullable(boolean), 'isLimit', 'useMargin'),
 });
 
-const ACCESS = object({
+export const ACCESS = object({
   ...each(nullable(string), 'id', 'name', 'currency'),
   currencyDigits: nullable(wholeNumber),
   ...each(nullable(boolean), 'isHedged', 'noPl'),
 });
 
-const SESSION = object({
+export const SESSION = object({
   // A login of either type is compared with the token's.
   login: { shape: number, missing: 'nothing', wrong: 'nothing' },
   ...each(nullable(number), 'balance', 'credit', 'storage', 'assets', 'prevEquity', 'prevBalance'),

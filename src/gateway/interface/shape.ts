@@ -26,6 +26,11 @@ export interface ObjectShape {
   readonly fields: FieldShapes;
 }
 
+/** The names of the fields that the interface does not call optional. */
+export function expectedNames({ fields }: ObjectShape): readonly string[] {
+  return Object.keys(fields).filter((name) => fields[name]?.missing !== 'nothing');
+}
+
 type FieldShapes = Readonly<Record<string, FieldShape>>;
 
 export interface FieldShape {

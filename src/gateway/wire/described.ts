@@ -1,4 +1,4 @@
-import { isRow, type Reading } from './scalars.ts';
+import { isRow, type Reading, seenRows } from './scalars.ts';
 
 export type Scalar = (value: unknown, reading: Reading) => unknown;
 
@@ -25,14 +25,18 @@ export function described<const D extends Description, T>(
   return { description, map };
 }
 
-function valueIn(description: Description, value: unknown, reading: Reading): unknown {
+function valueIn(description: Description, value: unknown, reading: Reading, path = ''): unknown {
   if (typeof description === 'function') return description(value, reading);
   if (Array.isArray(description)) {
     if (!Array.isArray(value)) return null;
-    const list = value.map((entry) => valueIn(description[0], entry, reading));
+    const list = value.map((entry) => valueIn(description[0], entry, reading, path));
     return list.includes(null) ? null : list;
   }
   if (!isRow(value)) return null;
-  const fields = Object.entries(description);
-  return Object.fromEntries(fields.map(([name, of]) => [name, valueIn(of, value[name], reading)]));
+  seenRows(reading, path, Object.keys(description)).add(value);
+  const fields = Object.entries(description).map(([name, of]) => [
+    name,
+    valueIn(of, value[name], reading, `${path}${name}.`),
+  ]);
+  return Object.fromEntries(fields);
 }

@@ -1,22 +1,37 @@
 import { growingLru } from '../../../lib/growing-lru.ts';
+import { ORDER, POSITION } from '../interface/answer-shapes.ts';
+import { expectedNames } from '../interface/shape.ts';
 import * as read from './scalars.ts';
-import { isRow, type Reading, type Row } from './scalars.ts';
+import { isRow, type Reading, type Row, seenRows } from './scalars.ts';
+import type { SeenRows } from './seen-rows.ts';
 
 type Position = Readonly<ReturnType<typeof toPosition>>;
 type Order = Readonly<ReturnType<typeof toOrder>>;
 
-/** Null where a row has no `id` or `symbol`: a list of an account's money is whole or it is not an answer. */
-export function toPositions(list: unknown, reading: Reading): readonly Position[] | null {
-  return wholeList(list, positionsReader(reading));
+/**
+ * Null where a row has no `id` or `symbol`: a list of an account's money is whole or it is not an answer. `path` is that of the list in
+ * the answer, for operators.
+ */
+export function toPositions(
+  list: unknown,
+  reading: Reading,
+  path = '',
+): readonly Position[] | null {
+  return wholeList(list, positionsReader(reading, path));
 }
 
+const POSITION_NAMES = expectedNames(POSITION);
+const ORDER_NAMES = expectedNames(ORDER);
+
 /** The same lists row by row. */
-export function positionsReader(reading: Reading) {
-  return listReader((row, id, symbol) => toPosition(row, id, symbol, reading));
+export function positionsReader(reading: Reading, path = '') {
+  const seen = seenRows(reading, path, POSITION_NAMES);
+  return listReader(seen, (row, id, symbol) => toPosition(row, id, symbol, reading));
 }
 
 export function ordersReader(reading: Reading) {
-  return listReader((row, id, symbol) => toOrder(row, id, symbol, reading));
+  const seen = seenRows(reading, 'orders.', ORDER_NAMES);
+  return listReader(seen, (row, id, symbol) => toOrder(row, id, symbol, reading));
 }
 
 export function toOrders(list: unknown, reading: Reading): readonly Order[] | null {
@@ -24,12 +39,14 @@ export function toOrders(list: unknown, reading: Reading): readonly Order[] | nu
 }
 
 function wholeList<T>(list: unknown, reader: ListReader<T>): readonly T[] | null {
-  return Array.isArray(list) && list.every(reader.add) ? (reader.list ?? []) : null;
+  if (!Array.isArray(list)) return null;
+  for (const row of list) reader.add(row);
+  return reader.list === undefined ? [] : reader.list;
 }
 
 type ListReader<T> = ReturnType<typeof listReader<T>>;
 
-function listReader<T>(map: (row: Row, id: string, symbol: string) => T) {
+function listReader<T>(seen: SeenRows, map: (row: Row, id: string, symbol: string) => T) {
   const rows: T[] = [];
   const ids = new Set<string>();
   let isWhole = true;
@@ -42,10 +59,10 @@ function listReader<T>(map: (row: Row, id: string, symbol: string) => T) {
     rows.push(map(row, id, symbol));
     return true;
   }
-  /** Returns false where the answer is none, from then on. */
-  function add(row: unknown): boolean {
+  /** Where the answer is none, it is still noted what its rows lack. */
+  function add(row: unknown): void {
+    if (isRow(row)) seen.add(row);
     isWhole &&= isRow(row) && push(row);
-    return isWhole;
   }
   return {
     add,

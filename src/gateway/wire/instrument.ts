@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { INSTRUMENT } from '../interface/answer-shapes.ts';
 import { fitting } from '../interface/fitting.ts';
-import type { ObjectShape, ValueOf } from '../interface/shape.ts';
-import { decimal, isExact, isRow, type Reading, type Row, readingIn } from './scalars.ts';
+import { expectedNames, type ObjectShape, type ValueOf } from '../interface/shape.ts';
+import { decimal, isExact, isRow, type Reading, type Row, readingIn, seenRows } from './scalars.ts';
 
 /** An instrument as the gateway sends it. An optional property may as well be null, which is how many serializers write it. */
 export type WireInstrument = ValueOf<typeof INSTRUMENT>;
@@ -11,6 +11,7 @@ export type Swap = Readonly<NonNullable<WireInstrument['swap']>>;
 type Instrument = Readonly<NonNullable<ReturnType<typeof toInstrument>>>;
 
 const isInstrument = fitting(INSTRUMENT);
+const NAMES = expectedNames(INSTRUMENT);
 
 /** Null where the row breaks the interface's table: such an instrument is left out of the catalog. */
 export function toInstrument(given: unknown, reading: Reading = readingIn('auto')) {
@@ -85,8 +86,10 @@ const ROWS_AT_A_TIME = 200;
 export async function toInstruments(rows: Iterable<unknown>) {
   const byId = new Map<string, Instrument>();
   const reading = readingIn('auto');
+  const seen = seenRows(reading, '', NAMES);
   let [total, skipped] = [0, 0];
   for (const row of rows) {
+    if (isRow(row)) seen.add(row);
     const instrument = toInstrument(row, reading);
     if (instrument === null) skipped += 1;
     else if (!byId.has(instrument.id)) {

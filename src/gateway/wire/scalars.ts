@@ -1,5 +1,7 @@
 import { isExactNumber, LongInteger } from '../../../lib/exact-json.ts';
+import { memo } from '../../../lib/memo.ts';
 import { parseMoment } from '../../../lib/moment-text.ts';
+import { SeenRows } from './seen-rows.ts';
 
 /** Readers for fields that are not required: a missing or wrongly typed value is null, no guess, and costs no row. */
 
@@ -30,10 +32,17 @@ export interface Reading {
   inexactFigures: number;
   /** Counts its numbers and times that are written as texts. */
   texts: number;
+  /** What its rows lack, by the path of their list. */
+  readonly lists: Map<string, SeenRows>;
 }
 
 export function readingIn(unit: TimeUnit): Reading {
-  return { unit, inexactFigures: 0, texts: 0 };
+  return { unit, inexactFigures: 0, texts: 0, lists: new Map() };
+}
+
+/** Notes which of the names the rows of a list have. `path` begins the names of its fields for operators. */
+export function seenRows(reading: Reading, path: string, names: readonly string[]): SeenRows {
+  return memo(reading.lists, path, () => new SeenRows(names));
 }
 
 /** A double beyond ± 2^53 is the neighbour of the figure that was meant; 1e999 is read as Infinity. */

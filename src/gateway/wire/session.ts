@@ -1,6 +1,11 @@
+import { ACCESS, SESSION } from '../interface/answer-shapes.ts';
+import { expectedNames } from '../interface/shape.ts';
 import { toOrders, toPositions } from './holding.ts';
 import * as read from './scalars.ts';
-import { isRow, type Reading, type Row } from './scalars.ts';
+import { isRow, type Reading, type Row, seenRows } from './scalars.ts';
+
+const SESSION_NAMES = expectedNames(SESSION);
+const ACCESS_NAMES = expectedNames(ACCESS);
 
 /**
  * Whether the answer is a snapshot of this login: one that is there and differs is another client's account. A body with nothing of
@@ -22,8 +27,9 @@ export interface ReadLists {
 /** Null where it is no snapshot of this login, or a list breaks the interface, which requires no field: a missing one is null. */
 export function toSession(body: unknown, login: string, reading: Reading, lists: ReadLists = {}) {
   if (!isSnapshotOf(login, body)) return null;
+  seenRows(reading, '', SESSION_NAMES).add(body);
   const {
-    positions = body.positions == null ? null : toPositions(body.positions, reading),
+    positions = body.positions == null ? null : toPositions(body.positions, reading, 'positions.'),
     orders = body.orders == null ? null : toOrders(body.orders, reading),
   } = lists;
   if (positions === null && body.positions != null) return null;
@@ -73,6 +79,7 @@ export function sizeOf({ side, units }: NonNullable<SnapshotPositions['rows']>[n
 
 export function toAccess(value: unknown, reading: Reading) {
   if (!isRow(value)) return null;
+  seenRows(reading, 'access.', ACCESS_NAMES).add(value);
   return {
     id: read.text(value.id),
     name: read.text(value.name),

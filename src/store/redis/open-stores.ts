@@ -1,8 +1,7 @@
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
-import type { Baselines } from '../baselines.ts';
 import { openOrderTrail, type TrailSettings } from '../order-trail.ts';
 import type { SharedStore } from '../shared-store.ts';
-import { connectRedis, type RedisConnection } from './connection.ts';
+import { connectRedis } from './connection.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { createRedisHealth } from './redis-health.ts';
 import { createSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
@@ -12,7 +11,7 @@ import { redisTrail } from './trail.ts';
 export async function openRedisStores(
   given: RedisOrderRecordsOptions & SharedLimitsOptions & TrailSettings,
 ): Promise<SharedStore> {
-  const { onWarn, onFailed, prefix } = given;
+  const { onWarn, onFailed } = given;
   const health = createRedisHealth({ onWarn, onFailed });
   const options = { ...given, health };
   await using opened = new AsyncDisposableStack();
@@ -36,7 +35,6 @@ export async function openRedisStores(
     records,
     trail,
     keys: limits.keys,
-    baselines: createRedisBaselines(redis, prefix),
     replicas: {
       share: limits.share,
       accountVersions: records.versions,
@@ -44,19 +42,5 @@ export async function openRedisStores(
       degradedReason: () => limits.degradedReason() ?? records.copiesReason(),
     },
     close: () => resources.disposeAsync(),
-  };
-}
-
-const GET = "return redis.call('HGET', KEYS[1], ARGV[1])";
-const PUT = "return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])";
-
-/** One hash, with a field for each operation. */
-function createRedisBaselines(redis: RedisConnection, prefix: string): Baselines {
-  const keys = [`${prefix}gateway-baseline`];
-  return {
-    get: (operation) => redis.run(GET, keys, [operation]) as Promise<string | null>,
-    async put(operation, text) {
-      await redis.run(PUT, keys, [operation, text]);
-    },
   };
 }

@@ -6,7 +6,6 @@ import type { GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Metrics } from '../../../src/app/metrics.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
-import { positionRow } from '../../gateway/wire/rows.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -33,7 +32,7 @@ const CACHES =
 
 /** The metrics that are there once there is something to measure. */
 const ONCE_MEASURED =
-  /_(redis_up|extension_faults_total|clock_skew_seconds|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
+  /_(redis_up|extension_faults_total|clock_skew_seconds|missing_fields|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
 
 let app: TestApp;
 let token: string;
@@ -341,30 +340,6 @@ describe('live', () => {
     other.sandbox.clearFaults();
     await Promise.all(answers);
     await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));
-  });
-
-  test('accounts whose positions are empty in op 12 alone, or some of those of op 10', async () => {
-    const own = app.sandbox.token({ email: 'user-9@example.com' });
-    const screen = '{ positions { id } session(maxAge: 0) { positions { id } } }';
-    const read = async () => (await app.query(screen, { token: own })).data.positions.length;
-    const accounts = (verdict: string) => `account_lists{verdict="${verdict}"}`;
-    await moved(app, accounts('agree'), 1, async () => expect(await read()).toBeGreaterThan(0));
-    const body = { positions: [] };
-    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body });
-    await moved(app, accounts('differ'), 1, async () =>
-      expect([await read(), await read()]).toEqual([0, 0]),
-    );
-    const { data } = await app.query('{ session { positions { id } } }', { token: own });
-    const agreed = await seriesValue(app, accounts('agree'));
-    const [first, ...others] = data.session.positions;
-    expect(others.length).toBeGreaterThan(0);
-    app.sandbox.clearFaults();
-    const page = { positions: [{ ...positionRow, id: first.id }] };
-    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body: page });
-    // It is not said that they agree, nor that they differ before that has lasted.
-    await moved(app, accounts('differ'), -1, async () => expect(await read()).toBe(1));
-    expect(await seriesValue(app, accounts('agree'))).toBe(agreed);
-    expect(await seriesValue(app, accounts('short'))).toBe(0);
   });
 
   test('events, and those that were merged', async () => {

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { positionRow } from '../../gateway/wire/rows.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startHeldGateway } from '../../support/held-gateway.ts';
+import { scrape } from './scraped.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const POSITION: Row = { ...positionRow };
+const DEMO = { email: 'demo@example.com' };
+
+/** The service with the sandbox gateway behind a front that changes its answers. */
+async function startChanging() {
+  const started = new AsyncDisposableStack();
+  const sandbox = started.use(await startSandbox({ seed: 'tests', tickMs: 0 }));
+  const front = started.use(await startHeldGateway(sandbox));
+  const app = started.use(await startTestApp({ GATEWAY_URL: front.url }, { gateway: sandbox }));
+  const token = sandbox.token(DEMO);
+  const ask = (document: string) => app.query(document, { token });
+  return { front, app, ask, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
+
+/** The series of missing fields, as `operation field`. */
+async function missing(app: TestApp): Promise<readonly string[]> {
+  const { series } = await scrape(app);
+  return [...series]
+    .filter(([name]) => name.startsWith('trading_graph_gateway_missing_fields{'))
+    .map(([name, value]) => {
+      expect(value).toBe(1);
+      const [, operation, field] = /operation="(\w+)",field="([^"]+)"/.exec(name) ?? [];
+      return `${operation} ${field}`;
+    })
+    .toSorted();
+}
+
+const without = (name: string) => (row: Row) =>
+  Object.fromEntries(Object.entries(row).filter(([each]) => each !== name));
+
+test('a field that each row of the last answer lacks has a series, until an answer has it again', async () => {
+  await using world = await startChanging();
+  const { front, app, ask } = world;
+  const screen = '{ positions { id profit } session(maxAge: 0) { equity positions { id } } }';
+  await ask(screen);
+  expect(await missing(app)).toEqual([]);
+  front.change((body: { positions?: readonly Row[] }) => {
+    if (body.positions === undefined) return body;
+    const { equity: _, ...rest } = body as Row;
+    return { ...rest, positions: body.positions.map(without('profit')) };
+  });
+  expect((await ask(screen)).errors).toEqual([]);
+  const lost = ['getOpenPositions profit', 'getSession equity', 'getSession positions.profit'];
+  expect(await missing(app)).toEqual(lost);
+  // An empty list changes nothing.
+  front.change((body: Row) => ('positions' in body ? { ...body, positions: [] } : body));
+  await ask('{ positions { id } }');
+  expect(await missing(app)).toEqual(lost);
+  front.change((body) => body);
+  await ask(screen);
+  expect(await missing(app)).toEqual([]);
+});
+
+test.each<[string, readonly Row[], readonly string[]]>([
+  ['that one row has', [POSITION, without('comment')(POSITION)], []],
+  ['that is null', [{ ...POSITION, sl: null }], []],
+  ['that every row lacks', [without('logo')(POSITION)], ['getOpenPositions logo']],
+  [
+    'that breaks the answer',
+    [without('id')(POSITION), { ...without('id')(POSITION), symbol: 'B' }],
+    ['getOpenPositions id'],
+  ],
+  ['without which one row breaks the answer', [without('id')(POSITION), POSITION], []],
+])('of positions a field %s is listed: %j', async (_, positions, listed) => {
+  await using world = await startChanging();
+  const { front, app, ask } = world;
+  front.change((body: Row) => ('positions' in body ? { positions } : body));
+  await ask('{ positions { id } }');
+  expect(await missing(app)).toEqual(listed);
+});
+
+test('of instruments, payment methods and the customer id only what the interface requires is listed', async () => {
+  await using world = await startChanging();
+  const { front, app, ask } = world;
+  const bare = ({ _id, mFx, pFx, tradingHours, swap, ...row }: Row) => row;
+  front.change((body: unknown, url) => {
+    if (url.includes('/tickers/')) return (body as readonly Row[]).map(bare);
+    if (url.endsWith('/withdrawal-methods'))
+      return (body as readonly (readonly Row[])[]).map((rows) => rows.map(without('icon')));
+    return url.endsWith('/customer-id') ? { customer: 'c' } : body;
+  });
+  await ask('{ catalog { id } withdrawalMethods { title } customerId }');
+  expect(await missing(app)).toEqual([
+    'getAllTickers _id',
+    'getCustomerId customerId',
+    'getWithdrawalMethods icon',
+  ]);
+});
