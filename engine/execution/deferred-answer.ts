@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
-import type { EventText } from '../operation/result-sink.ts';
+import type { JsonText } from '../operation/result-sink.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
 import { FollowedEvents } from './delivery.ts';
 
@@ -15,8 +15,8 @@ interface DeferredAnswerOptions {
   readonly format: PartsFormat;
   readonly first: Promise<ExecutionResult>;
   readonly parts: readonly AnswerPart[];
-  /** Writes one message; large ones in slices, and packed for a sink that unpacks. */
-  readonly write: (message: object, isPacked: boolean) => MaybePromise<EventText>;
+  /** Writes one message; large ones in slices. */
+  readonly write: (message: object) => MaybePromise<JsonText>;
   /** Called when all parts are made; returns what the last message has beside them. */
   readonly ended: () => object;
   readonly failure: (error: unknown) => ExecutionResult;
@@ -80,7 +80,7 @@ export function deferredAnswer(options: DeferredAnswerOptions): FollowedEvents {
   }
 
   return new FollowedEvents(stream, {
-    text: (taken, isPacked) => write(taken as object, isPacked),
+    text: (taken) => write(taken as object),
     failure: (error) => ({ ...failure(error), hasNext: false }) as ExecutionResult,
     ended() {},
   });

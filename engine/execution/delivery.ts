@@ -1,14 +1,10 @@
 import type { ExecutionResult } from 'graphql';
 import { runInCore } from '../../lib/extension-code.ts';
-import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import { bodyBytes, PACK_FROM_BYTES } from '../../lib/pack.ts';
-import { PackedText } from '../../lib/packed-text.ts';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
 import {
   type Delivery,
-  type EventText,
   type JsonText,
   type OperationEvents,
   OVER,
@@ -17,8 +13,8 @@ import {
 } from '../operation/result-sink.ts';
 
 interface ResultSource {
-  /** The result as JSON, or packed; subscribers who receive the same event share one text. */
-  readonly text: (event: unknown, isPacked: boolean) => MaybePromise<EventText>;
+  /** The result as JSON; subscribers who receive the same event share one text. */
+  readonly text: (event: unknown) => MaybePromise<JsonText>;
   /** Converts a failure to a last result, or to null where nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
   /** Called when the subscription has ended, for any reason. */
@@ -104,16 +100,15 @@ export class FollowedEvents implements OperationEvents, StreamListener {
 
   #send(event: unknown): void {
     try {
-      const sink = this.#reader;
-      const text = this.#source.text(event, sink.takesPacked);
+      const text = this.#source.text(event);
       if (text instanceof Promise) this.#sendLater(text);
-      else sink.send(text, this.#flushed);
+      else this.#reader.send(text, this.#flushed);
     } catch (error) {
       this.#finish(error);
     }
   }
 
-  #sendLater(text: Promise<EventText>): void {
+  #sendLater(text: Promise<JsonText>): void {
     text
       .then((written) => {
         // The client may have disconnected in the meantime.
@@ -145,19 +140,4 @@ export class FollowedEvents implements OperationEvents, StreamListener {
     if (this.#sink === null) throw new Error('events are delivered to a transport');
     return this.#sink;
   }
-}
-
-// Below this the thread pool takes three times the CPU of packing on the event loop.
-const MAX_AT_ONCE = 65_536;
-
-/** Packs a result: at once, in the next slice where many accounts tick together, or in the thread pool if large. */
-export function packResult(
-  text: JsonText,
-  scheduler: FairScheduler,
-  client: string,
-): MaybePromise<EventText> {
-  if (bodyBytes(text) <= PACK_FROM_BYTES) return text;
-  if (typeof text !== 'string' || text.length > MAX_AT_ONCE) return PackedText.ofLarge(text);
-  if (!scheduler.isSliceOver()) return PackedText.of(text);
-  return scheduler.turn(client).then(() => PackedText.of(text));
 }

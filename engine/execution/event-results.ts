@@ -8,8 +8,8 @@ import type { PreparedOperation } from '../documents/documents.ts';
 import { extraForText, Meter } from '../documents/meter.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
-import type { EventText, JsonText } from '../operation/result-sink.ts';
-import { FollowedEvents, packResult } from './delivery.ts';
+import type { JsonText } from '../operation/result-sink.ts';
+import { FollowedEvents } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
 import { jsonText } from './json-text.ts';
 import { createSharedResults, type MadeResult, mayShare } from './shared-results.ts';
@@ -39,9 +39,6 @@ export interface LiveOperation {
 
 const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
 
-/** The form in which a transport takes a result, which is made once however many subscribers take it. */
-type Form = (made: MadeResult, live: LiveOperation) => MaybePromise<EventText>;
-
 interface EventResultsOptions {
   readonly codes: ErrorCodes;
   readonly receipts: boolean;
@@ -65,7 +62,7 @@ export function createEventResults(options: EventResultsOptions) {
     const { signal, reportsEnd, ended, record, newContext } = live;
     live.events = events;
     const stream = new FollowedEvents(events, {
-      text: (event, isPacked) => paced(event as object, live, events, isPacked ? packedOf : textOf),
+      text: (event) => paced(event as object, live, events),
       failure: (error) => {
         const result = { errors: [asGraphQLError(error)] };
         // It is counted even where it is not sent.
@@ -100,40 +97,40 @@ export function createEventResults(options: EventResultsOptions) {
     event: object,
     live: LiveOperation,
     events: PullStream<unknown>,
-    form: Form,
-  ): MaybePromise<EventText> {
+  ): MaybePromise<JsonText> {
     live.client = live.clientNow();
     live.reserved = live.expected;
     live.waitedMs = 0;
     const wait = pace.admit(live.client, live.reserved, events);
-    if (wait === null) return resultOf(event, live, form);
+    if (wait === null) return resultOf(event, live);
     return wait.then((waitedMs) => {
       // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.
       if (events.ending.aborted) throw new Error('the subscription has ended');
       live.waitedMs = waitedMs;
-      return resultOf(event, live, form);
+      return resultOf(event, live);
     });
   }
 
-  function resultOf(event: object, live: LiveOperation, form: Form): MaybePromise<EventText> {
+  function resultOf(event: object, live: LiveOperation): MaybePromise<JsonText> {
     const known = shared.find(event, live.prepared);
-    if (known === null) return ownResult(event, live, form);
-    const shown = (made: MadeResult | null): MaybePromise<EventText> => {
-      if (!made?.isShared) return ownResult(event, live, form);
-      settle(live, fieldsToSend(textOf(made)));
-      return form(made, live);
+    if (known === null) return ownResult(event, live);
+    const shown = (made: MadeResult | null): MaybePromise<JsonText> => {
+      if (!made?.isShared) return ownResult(event, live);
+      const text = textOf(made);
+      settle(live, fieldsToSend(text));
+      return text;
     };
     return known instanceof Promise ? known.catch(() => null).then(shown) : shown(known);
   }
 
-  function ownResult(event: object, live: LiveOperation, form: Form): MaybePromise<EventText> {
+  function ownResult(event: object, live: LiveOperation): MaybePromise<JsonText> {
     const { prepared, cost, client } = live;
     const estimate = Math.max(cost, live.expected);
     const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
     const making = make(event, live, meter);
     const made = making instanceof Promise || meter.isCostly ? written(making, meter) : making;
     shared.keep(event, prepared, made);
-    return chain(made, (whole) => form(whole, live));
+    return chain(made, textOf);
   }
 
   /** Others are sent the result once it is serialized, which is done in slices where it is large. */
@@ -141,11 +138,6 @@ export function createEventResults(options: EventResultsOptions) {
     const made = await making;
     made.text = await jsonText(made.result, meter);
     return made;
-  }
-
-  function packedOf(made: MadeResult, { client }: LiveOperation): MaybePromise<EventText> {
-    made.packed ??= packResult(textOf(made), scheduler, client.key);
-    return made.packed;
   }
 
   /** Replaces the fields reserved for the event with those that it had. */
@@ -189,7 +181,7 @@ export function createEventResults(options: EventResultsOptions) {
     const whole = published(result, record, context, { cost, fields, waitedMs });
     // The waiting time in a receipt concerns one subscriber alone.
     const isShared = mayShare(prepared) && !result.errors && (waitedMs === 0 || whole === result);
-    return { isShared, result: whole, text: null, packed: null };
+    return { isShared, result: whole, text: null };
   }
 
   return { follow };

@@ -14,7 +14,6 @@ import type { PartsFormat } from '../operation/transport-context.ts';
 import { beginEvents, type EventContexts, type Subscribed } from './begin-events.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
 import { deferredAnswer } from './deferred-answer.ts';
-import { packResult } from './delivery.ts';
 import type { EventResults } from './event-results.ts';
 import { jsonText } from './json-text.ts';
 import { endSpan } from './operation-traces.ts';
@@ -83,10 +82,7 @@ export function createExecution(parts: ExecutionParts) {
       format,
       first,
       parts,
-      write: (message, isPacked) =>
-        chain(jsonText(message, meter), (text) =>
-          isPacked ? packResult(text, scheduler, client.key) : text,
-        ),
+      write: (message) => jsonText(message, meter),
       ended: () => last,
       failure: (error) => masked(context, { errors: [asGraphQLError(error)] }),
     });

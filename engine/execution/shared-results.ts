@@ -1,7 +1,7 @@
 import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
-import type { EventText, JsonText } from '../operation/result-sink.ts';
+import type { JsonText } from '../operation/result-sink.ts';
 
 export interface MadeResult {
   readonly result: ExecutionResult;
@@ -9,8 +9,6 @@ export interface MadeResult {
   readonly isShared: boolean;
   /** The result as JSON, memoized on first use. */
   text: JsonText | null;
-  /** The same for clients that unpack it, memoized on first use. */
-  packed: MaybePromise<EventText> | null;
 }
 
 /** The operation of a subscriber, as far as sharing depends on it. */

@@ -1,20 +1,14 @@
 import type { ExecutionResult } from 'graphql';
-import type { PackedText } from '../../lib/packed-text.ts';
 
 /** A result as JSON: a string, or chunks of UTF-8 outside the heap where it is large, which nobody copies into one. */
 export type JsonText = string | readonly Buffer[];
 
-/** A result as a transport takes it: JSON, or packed where it is large enough. */
-export type EventText = JsonText | PackedText;
-
 /** Receives results one at a time, with back-pressure. */
 export interface ResultSink {
-  /** Whether the reader unpacks what is sent to it. */
-  readonly takesPacked: boolean;
   /** Returns false where the reader has enough unread: `ready` is called once there may be room. */
   hasRoom(ready: () => void): boolean;
   /** `left` is called when the next result may be sent: synchronously, or once this one has been read. */
-  send(result: EventText, left: () => void): void;
+  send(result: JsonText, left: () => void): void;
 }
 
 export type Over = IteratorReturnResult<void>;

@@ -6,7 +6,7 @@ import { FollowedEvents } from '../execution/delivery.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
 import {
-  type EventText,
+  type JsonText,
   type OperationEvents,
   OVER,
   type Over,
@@ -21,7 +21,6 @@ type Step = IteratorResult<ExecutionResult, void>;
  * same text, and the next is made once they ask for it. Where nobody wraps them, the transport takes the texts themselves.
  */
 export class IteratedEvents implements AsyncIterableIterator<ExecutionResult, void>, ResultSink {
-  readonly takesPacked = false;
   readonly #events: OperationEvents;
   #hasBegun = false;
   #isOver = false;
@@ -54,7 +53,7 @@ export class IteratedEvents implements AsyncIterableIterator<ExecutionResult, vo
     return false;
   }
 
-  send(text: EventText, taken: () => void): void {
+  send(text: JsonText, taken: () => void): void {
     const json = Array.isArray(text) ? Buffer.concat(text).toString() : (text as string);
     this.#proceed = taken;
     this.#asked.shift()?.({ done: false, value: JSON.parse(json) });

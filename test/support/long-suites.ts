@@ -64,7 +64,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/gateway/connections.test.ts',
   'test/end-to-end/identity/token-standing.test.ts',
   'test/end-to-end/limits/{attacks,memory,rate,senders}.test.ts',
-  'test/end-to-end/live/{packed-streams,unread-sockets}.test.ts',
+  'test/end-to-end/live/unread-sockets.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/start/**/*.test.ts',

@@ -17,18 +17,8 @@ import { type BodyFault, takeBody } from './body.ts';
 import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
 import { refuseFlood } from './flood-guard.ts';
-import { isStream } from './framings.ts';
-import {
-  type Accepted,
-  DEFERRED,
-  EVENT_STREAM,
-  isJsonType,
-  type MediaType,
-  negotiated,
-  PLAIN_JSON,
-  RESPONSE_JSON,
-  type StreamType,
-} from './negotiation.ts';
+import { FORMATS, type FormatName, isStream, type StreamFormat } from './formats.ts';
+import { type Accepted, isJsonType, negotiated } from './negotiation.ts';
 import { readParams } from './params.ts';
 import type { HttpReply } from './reply.ts';
 import { sendAnswer, sendRefusal } from './send-result.ts';
@@ -77,13 +67,13 @@ export function createGraphQLEndpoint(
     if (params.kind === 'fault') return refuse(reply, 400, params.fault, single);
     const isCacheable = method === 'GET' && !isStream(single);
     // The result of an event stream has the status of plain JSON.
-    const asked = single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON;
+    const asked = FORMATS[single === 'response' ? single : 'json'].type;
     const transport: TransportContext = {
       sent: params.sent,
       record: summary,
       mayMutate: method === 'POST',
       takesEvents: events !== null,
-      partsFormat: parts?.format ?? null,
+      partsFormat: parts?.spec ?? null,
       takesBytes: true,
       isOver: reply.isOver,
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
@@ -108,7 +98,7 @@ export function createGraphQLEndpoint(
     if (outcome !== undefined) return sendOutcome(reply, outcome, operation, accepted);
     // A response of a plugin's own has no events in it.
     operation?.events?.leave();
-    reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
+    reply.set('content-type', response.headers.get('content-type') ?? FORMATS.json.type);
     return response.arrayBuffer().then((body) => reply.send(response.status, Buffer.from(body)));
   }
 
@@ -128,7 +118,7 @@ export function createGraphQLEndpoint(
       return sendEvents(reply, operation.events, events);
     }
     const summary = reply.summary as RequestSummary;
-    const stream = new EventStream(reply, summary, pingMs, parts?.type ?? DEFERRED);
+    const stream = new EventStream(reply, summary, pingMs, parts?.format ?? 'deferSpec');
     // A shutdown waits for the last part, as for any answer.
     return stream.carry(operation.events);
   }
@@ -137,12 +127,12 @@ export function createGraphQLEndpoint(
   async function sendEvents(
     reply: HttpReply,
     followed: OperationEvents,
-    type: StreamType | null,
+    format: StreamFormat | null,
   ): Promise<void> {
     const summary = reply.summary as RequestSummary;
     summary.transport = 'sse';
     accessLog.subscribed(summary, reply.caller);
-    const stream = new EventStream(reply, summary, pingMs, type ?? EVENT_STREAM);
+    const stream = new EventStream(reply, summary, pingMs, format ?? 'events');
     // The span is that of the start.
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);
     lasting.add(stream);
@@ -158,22 +148,22 @@ export function createGraphQLEndpoint(
     reply: HttpReply,
     status: number,
     message: string,
-    media: MediaType = PLAIN_JSON,
+    format: FormatName = 'json',
   ): MaybePromise<void> {
     const errors = [requestError(CODES[status] ?? 'GRAPHQL_PARSE_FAILED', message)];
     if (reply.request.method === 'POST') markNotSent(errors);
     graph.codes.refused(errors, reply.summary as RequestSummary);
-    return sendRefusal(reply, { ...refused(errors, status), isWellFormed: false }, media);
+    return sendRefusal(reply, { ...refused(errors, status), isWellFormed: false }, format);
   }
 
   /** Batching links read a list of one result for each operation, and show its errors. */
-  function refuseBatch(reply: HttpReply, body: Buffer, media: MediaType): MaybePromise<void> {
+  function refuseBatch(reply: HttpReply, body: Buffer, format: FormatName): MaybePromise<void> {
     const length = batchLength(body);
-    if (length === null) return refuse(reply, 400, 'The body is not JSON.', media);
+    if (length === null) return refuse(reply, 400, 'The body is not JSON.', format);
     const errors = [requestError('BATCHING_NOT_SUPPORTED', BATCHED)];
     graph.codes.refused(errors, reply.summary as RequestSummary);
-    if (length === 0 || length > MAX_BATCH_LENGTH || isStream(media)) {
-      return sendRefusal(reply, { ...refused(errors), isWellFormed: false }, media);
+    if (length === 0 || length > MAX_BATCH_LENGTH || isStream(format)) {
+      return sendRefusal(reply, { ...refused(errors), isWellFormed: false }, format);
     }
     return reply.sendJson(200, Array(length).fill({ errors }));
   }

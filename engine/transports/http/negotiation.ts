@@ -1,40 +1,26 @@
 import { LRUCache } from 'lru-cache';
 import type { PartsFormat } from '../../operation/transport-context.ts';
+import { FORMATS, type FormatName, isStream, type StreamFormat } from './formats.ts';
 
-export const PLAIN_JSON = 'application/json';
-export const RESPONSE_JSON = 'application/graphql-response+json';
-export const EVENT_STREAM = 'text/event-stream';
-/** Apollo's protocol for subscriptions over HTTP. */
-export const MULTIPART = 'multipart/mixed;subscriptionSpec="1.0"';
-
-/** Answers in parts, by the proposal of 2022 and by the present one. */
-export const DEFERRED = 'multipart/mixed;deferSpec=20220824';
-export const INCREMENTAL = 'multipart/mixed;incrementalSpec=v0.2';
-
-export type StreamType =
-  | typeof EVENT_STREAM
-  | typeof MULTIPART
-  | typeof DEFERRED
-  | typeof INCREMENTAL;
-export type MediaType = typeof PLAIN_JSON | typeof RESPONSE_JSON | StreamType;
-
-/** The media types that an `Accept` header allows for a response. */
+/** The formats that an `Accept` header allows for a response. */
 export interface Accepted {
-  /** The type of one result, which is a query's, a mutation's or a refusal. */
-  readonly single: MediaType;
-  /** The type of a subscription's events; null where none is acceptable. */
-  readonly events: StreamType | null;
+  /** The format of one result, which is a query's, a mutation's or a refusal. */
+  readonly single: FormatName;
+  /** The format of a subscription's events; null where none is acceptable. */
+  readonly events: StreamFormat | null;
   /** How an answer in parts is sent; null where one piece is liked better, or no other is acceptable. */
-  readonly parts: { readonly type: StreamType; readonly format: PartsFormat } | null;
+  readonly parts: { readonly format: StreamFormat; readonly spec: PartsFormat } | null;
 }
+
+// Plain JSON, as GraphQL over HTTP wants it for clients that do not name the newer type.
+const ANYTHING: Accepted = { single: 'json', events: 'events', parts: null };
 
 // Clients send a handful of headers. The caches of hostile ones stay within some 130 kB.
 const MEMOIZED = 256;
 const MEMOIZED_LENGTH = 256;
-
 const known = new LRUCache<string, { readonly accepted: Accepted | null }>({ max: MEMOIZED });
 
-/** Content negotiation by RFC 9110, 12.5.1; null where no type of ours is acceptable. Headers are remembered. */
+/** Content negotiation by RFC 9110, 12.5.1; null where no format of ours is acceptable. Headers are remembered. */
 export function negotiated(accept: string | undefined): Accepted | null {
   if (accept === undefined) return ANYTHING;
   const before = known.get(accept);
@@ -46,103 +32,80 @@ export function negotiated(accept: string | undefined): Accepted | null {
 
 /** Whether a `Content-Type` says JSON. Its charset makes no difference: JSON is UTF-8 (RFC 8259). */
 export function isJsonType(contentType: string | undefined): boolean {
-  return contentType === PLAIN_JSON || /^application\/json[ \t]*(?:;|$)/i.test(contentType ?? '');
+  return /^application\/json[ \t]*(?:;|$)/i.test(contentType ?? '');
 }
 
-// Plain JSON, as GraphQL over HTTP wants it for clients that do not name the newer type.
-const ANYTHING: Accepted = { single: PLAIN_JSON, events: EVENT_STREAM, parts: null };
+function acceptedBy(accept: string): Accepted | null {
+  const elements = (accept.match(ELEMENTS) ?? []).filter((element) => element.trim() !== '');
+  // An empty list is no preference.
+  if (elements.length === 0) return ANYTHING;
+  const ranges = elements.map(readRange).filter((range) => range !== null);
+  const ranked = NAMES.flatMap((name) => rankOf(name, ranges) ?? []).sort(compare);
+  const best = (names: readonly FormatName[]) => ranked.find(({ name }) => names.includes(name));
+  const json = best(['json', 'response']);
+  const events = best(['events', 'subscriptionSpec']);
+  // Parts are for those that name a format of them, and do not like JSON better.
+  const named = ranked.find(({ name, isNamed }) => isNamed && PARTS.includes(name));
+  const parts = named && !(json && json.weight > named.weight) ? partsBy(named) : null;
+  const allowed = { events: (events?.name ?? null) as StreamFormat | null, parts };
+  // A single result is JSON unless the client says by a weight that it likes a stream better.
+  const single = json && !(events && events.weight > json.weight) ? json : events;
+  const name = single?.name ?? parts?.format;
+  return name === undefined ? null : { single: name, ...allowed };
+}
+
+const NAMES = Object.keys(FORMATS) as FormatName[];
+const PARTS: readonly FormatName[] = ['events', 'deferSpec', 'incrementalSpec'];
 
 /** One element of the header. */
 interface MediaRange {
+  /** Of `multipart/mixed` with the parameter that tells its kinds apart. */
   readonly type: string;
-  /** The kind of `multipart/mixed` that it names, or whose parts an event stream is asked to have; undefined for another's. */
-  readonly spec: StreamType | undefined;
+  /** The proposal by which it wants parts. */
+  readonly spec: PartsFormat;
   /** The higher, the more exactly it names a type; of two that match, the more specific one counts. */
   readonly specificity: number;
   readonly weight: number;
   readonly at: number;
 }
 
+interface Ranked extends MediaRange {
+  readonly name: FormatName;
+  readonly isNamed: boolean;
+}
+
 // The parts of a list, whose separators may stand in quoted strings as well.
 const ELEMENTS = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g;
 const PARAMETERS = /(?:[^;"]|"(?:\\.|[^"\\])*"?)+/g;
-
-/** The parameters that tell the kinds of `multipart/mixed` apart, of which an event stream may have the last two as well. */
-const SPECS: ReadonlyMap<string, StreamType> = new Map([
-  ['subscriptionspec=1.0', MULTIPART],
-  ['deferspec=20220824', DEFERRED],
-  ['incrementalspec=v0.2', INCREMENTAL],
-]);
-const SPEC = /^(?:subscription|defer|incremental)spec$/;
-
+const SPEC = /^(?:subscription|defer|incremental)Spec$/i;
 const ANY_TYPE = 0;
-const ANY_SUBTYPE = 2;
-const NAMED = 4;
+const ANY_SUBTYPE = 1;
+const NAMED = 2;
 
-function acceptedBy(header: string): Accepted | null {
-  const elements = (header.match(ELEMENTS) ?? []).filter((element) => element.trim() !== '');
-  // An empty list is no preference.
-  if (elements.length === 0) return ANYTHING;
-  const ranges = elements.map(readRange).filter((range) => range !== null);
-  const plain = matchFor(PLAIN_JSON, ranges);
-  const response = matchFor(RESPONSE_JSON, ranges);
-  const stream = matchFor(EVENT_STREAM, ranges);
-  // Only whoever names its protocol can read it.
-  const multipart = matchFor(
-    MULTIPART,
-    ranges.filter(({ type }) => type === MULTIPART),
-  );
-  const isMultipart = multipart !== null && (stream === null || isBetter(multipart, stream));
-  const streamed = isMultipart ? multipart : stream;
-  const events = isMultipart ? MULTIPART : stream && EVENT_STREAM;
-  const isPlainBetter = plain !== null && (response === null || !isBetter(response, plain));
-  const json = isPlainBetter ? plain : response;
-  const parts = partsBy(ranges, json, stream);
-  // A single result is JSON unless the client says by a weight that it likes a stream better.
-  if (events !== null && streamed !== null && (json === null || streamed.weight > json.weight)) {
-    return { single: events, events, parts };
-  }
-  if (json === null) return parts && { single: parts.type, events, parts };
-  return { single: isPlainBetter ? PLAIN_JSON : RESPONSE_JSON, events, parts };
-}
-
-/** Parts are for those that name a type of them, and do not like JSON better. */
-function partsBy(
-  ranges: readonly MediaRange[],
-  json: MediaRange | null,
-  stream: MediaRange | null,
-): Accepted['parts'] {
-  const named = ranges.filter(
-    ({ type, weight }) => weight > 0 && (type === DEFERRED || type === INCREMENTAL),
-  );
-  if (stream !== null && stream.specificity >= NAMED) named.push(stream);
-  const [best] = named.sort((one, other) => (isBetter(one, other) ? -1 : 1));
-  if (best === undefined || (json !== null && json.weight > best.weight)) return null;
-  const format = best.spec === INCREMENTAL ? 'incrementalSpec' : 'deferSpec';
-  return { type: best.type as StreamType, format };
-}
-
-/** The range that decides about a type; null where the type is not acceptable. */
-function matchFor(type: MediaType, ranges: readonly MediaRange[]): MediaRange | null {
-  const family = `${type.slice(0, type.indexOf('/'))}/*`;
-  let best: MediaRange | null = null;
-  for (const range of ranges) {
-    if (range.type !== type && range.type !== family && range.type !== '*/*') continue;
-    const more = best === null ? 1 : range.specificity - best.specificity;
+/** The range that decides about a format; null where the format is not acceptable. */
+function rankOf(name: FormatName, ranges: readonly MediaRange[]): Ranked | null {
+  const type = FORMATS[name].type.toLowerCase();
+  // Only those that name a kind of `multipart/mixed` can read it.
+  const isMultipart = type.startsWith('multipart/');
+  const family = isMultipart ? type : `${type.slice(0, type.indexOf('/'))}/*`;
+  const any = isMultipart ? type : '*/*';
+  const [best] = ranges
+    .filter((range) => [type, family, any].includes(range.type))
     // A type that comes twice has the higher of its weights.
-    if (best === null || more > 0 || (more === 0 && range.weight > best.weight)) best = range;
-  }
-  return best !== null && best.weight > 0 ? best : null;
+    .sort((one, other) => other.specificity - one.specificity || other.weight - one.weight);
+  if (best === undefined || best.weight === 0) return null;
+  return { ...best, name, isNamed: best.specificity >= NAMED };
 }
 
-/**
- * The client means the type that it names, of two with the same weight, rather than one that a wildcard
- * includes; of two that it names, the first, as clients and other servers read a list.
- */
-function isBetter(one: MediaRange, other: MediaRange): boolean {
-  if (one.weight !== other.weight) return one.weight > other.weight;
-  const isNamed = one.specificity >= NAMED;
-  return isNamed === other.specificity >= NAMED ? one.at < other.at : isNamed;
+/** Of two with the same weight a client likes the one better that it names; of two that it names, the first. */
+function compare(one: Ranked, other: Ranked): number {
+  return (
+    other.weight - one.weight || Number(other.isNamed) - Number(one.isNamed) || one.at - other.at
+  );
+}
+
+function partsBy({ name, spec }: Ranked): Accepted['parts'] {
+  return isStream(name) ? { format: name, spec } : null;
 }
 
 /** Null for a range of another charset: responses are UTF-8. Other parameters are unknown to JSON, and ignored. */
@@ -154,19 +117,24 @@ function readRange(element: string, at: number): MediaRange | null {
   let specificity = whole === '*/*' ? ANY_TYPE : whole.endsWith('/*') ? ANY_SUBTYPE : NAMED;
   let weight = 1;
   // A request that names no version gets the one that most clients read.
-  let spec: StreamType | undefined = DEFERRED;
+  let spec = 'deferspec=20220824';
   for (const parameter of parameters) {
     const equals = parameter.indexOf('=');
-    const value = unquoted(parameter.slice(equals + 1).trim());
     const key = parameter.slice(0, Math.max(0, equals)).trim().toLowerCase();
+    const value = unquoted(parameter.slice(equals + 1).trim());
     if (key === 'q') weight = readWeight(value);
-    if (SPEC.test(key)) spec = SPECS.get(`${key}=${value}`);
+    if (SPEC.test(key)) spec = `${key}=${value}`;
     if (key !== 'charset') continue;
     if (!/^utf-?8$/i.test(value)) return null;
     specificity += 1;
   }
-  const type = whole === 'multipart/mixed' ? (spec ?? whole) : whole;
-  return { type, spec, specificity, weight, at };
+  return {
+    type: whole === 'multipart/mixed' ? `${whole};${spec}` : whole,
+    spec: spec === 'incrementalspec=v0.2' ? 'incrementalSpec' : 'deferSpec',
+    specificity,
+    weight,
+    at,
+  };
 }
 
 /** A weight that is none counts as left out, which is 1. */

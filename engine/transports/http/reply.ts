@@ -114,17 +114,9 @@ export class HttpReply {
   /** Null for a body that is sent as it is. */
   encodingFor(bytes: number): Encoding | null {
     if (bytes <= PACK_FROM_BYTES) return null;
-    if (BROTLI.test(this.#accepted)) return 'br';
-    return this.takesGzip ? 'gzip' : null;
-  }
-
-  /** Whether a stream may be sent as gzip: browsers unpack no other encoding piece by piece alike. */
-  get takesGzip(): boolean {
-    return GZIP.test(this.#accepted);
-  }
-
-  get #accepted(): string {
-    return String(this.request.headers['accept-encoding'] ?? '');
+    const accepted = String(this.request.headers['accept-encoding'] ?? '');
+    if (BROTLI.test(accepted)) return 'br';
+    return GZIP.test(accepted) ? 'gzip' : null;
   }
 
   sendJson(status: number, value: unknown): MaybePromise<void> {

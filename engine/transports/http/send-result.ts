@@ -7,23 +7,22 @@ import { jsonText } from '../../execution/json-text.ts';
 import { CachedResult } from '../../execution/response-cache.ts';
 import type { Refusal } from '../../operation/refusal.ts';
 import { asOnlyEvent } from './event-stream.ts';
-import { FRAMINGS, isStream } from './framings.ts';
-import { type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negotiation.ts';
+import { FORMATS, type FormatName, isStream } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
 /** Answers a request that is refused, by the status that GraphQL over HTTP gives it. */
 export function sendRefusal(
   reply: HttpReply,
   { status, headers, isWellFormed, errors }: Refusal,
-  media: MediaType,
+  format: FormatName,
 ): MaybePromise<void> {
   reply.setAll(headers);
   const text = JSON.stringify({ errors });
-  // Its media types are what was refused.
-  if (status === 406) return sendResult(reply, status, text, PLAIN_JSON);
+  // Its formats are what was refused.
+  if (status === 406) return sendResult(reply, status, text, 'json');
   // Clients older than `application/graphql-response+json` read a wrong document's errors only from a 200.
-  const shown = isWellFormed && status === 400 && media !== RESPONSE_JSON ? 200 : status;
-  return sendResult(reply, shown, text, media);
+  const shown = isWellFormed && status === 400 && format !== 'response' ? 200 : status;
+  return sendResult(reply, shown, text, format);
 }
 
 /** Sends the result of a query or a mutation. */
@@ -31,19 +30,19 @@ export function sendAnswer(
   reply: HttpReply,
   result: ExecutionResult,
   operation: Operation | null,
-  media: MediaType,
+  format: FormatName,
 ): MaybePromise<void> {
-  if (result instanceof CachedResult) return sendCached(reply, result, media);
-  return chain(jsonText(result, operation?.meter), (text) => sendResult(reply, 200, text, media));
+  if (result instanceof CachedResult) return sendCached(reply, result, format);
+  return chain(jsonText(result, operation?.meter), (text) => sendResult(reply, 200, text, format));
 }
 
 /** Sends a result that may be cached; after a GET the client may cache it for its TTL. */
 function sendCached(
   reply: HttpReply,
   { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
-  media: MediaType,
+  format: FormatName,
 ): MaybePromise<void> {
-  if (isStream(media) && bytes !== null) return sendResult(reply, 200, bytes, media);
+  if (isStream(format) && bytes !== null) return sendResult(reply, 200, bytes, format);
   const { method, headers } = reply.request;
   if (method === 'GET') {
     reply.set('etag', etag);
@@ -53,25 +52,20 @@ function sendCached(
     return reply.sendNothing(304);
   }
   const encoding = reply.encodingFor(bytes.length);
-  if (encoding === null || packed === null) return sendResult(reply, 200, bytes, media);
-  reply.set('content-type', contentTypeOf(media));
+  if (encoding === null || packed === null) return sendResult(reply, 200, bytes, format);
+  reply.set('content-type', FORMATS[format].contentType);
   return chain(packed(encoding), (body) => reply.sendPacked(200, body, encoding));
 }
 
-/** Sends a serialized result as the media type that was negotiated. */
+/** Sends a serialized result in the format that was negotiated. */
 function sendResult(
   reply: HttpReply,
   status: number,
   result: Body,
-  media: MediaType,
+  format: FormatName,
 ): MaybePromise<void> {
-  reply.set('content-type', contentTypeOf(media));
-  if (!isStream(media)) return reply.send(status, result);
+  reply.set('content-type', FORMATS[format].contentType);
+  if (!isStream(format)) return reply.send(status, result);
   if (reply.summary !== null) reply.summary.transport = 'sse';
-  return reply.send(status, asOnlyEvent(result, media));
-}
-
-/** A stream is always UTF-8. */
-function contentTypeOf(media: MediaType): string {
-  return isStream(media) ? FRAMINGS[media].contentType : `${media}; charset=utf-8`;
+  return reply.send(status, asOnlyEvent(result, format));
 }

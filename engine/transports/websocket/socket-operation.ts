@@ -11,7 +11,7 @@ import { isRefusal, markNotSent, type Refusal } from '../../operation/refusal.ts
 import { RequestSummary } from '../../operation/request-summary.ts';
 import {
   type Delivery,
-  type EventText,
+  type JsonText,
   OVER,
   type Over,
   type ResultSink,
@@ -64,7 +64,6 @@ export class SocketOperation implements ResultSink {
   /** The protocol's: the client's, behind a number and a colon. */
   readonly ownId: string;
   readonly summary: RequestSummary;
-  readonly takesPacked = false;
   readonly #socket: OperationOwner;
   /** Aborted once its client has unsubscribed, or has left. */
   readonly #leaving = new AbortController();
@@ -196,7 +195,7 @@ export class SocketOperation implements ResultSink {
     return this.#socket.hasRoom(ready);
   }
 
-  send(result: EventText, taken: () => void): void {
+  send(result: JsonText, taken: () => void): void {
     if (this.isLeft) {
       taken();
       return;
@@ -252,7 +251,7 @@ export class SocketOperation implements ResultSink {
     );
   }
 
-  #send(text: EventText): Promise<void> | undefined {
+  #send(text: JsonText): Promise<void> | undefined {
     return this.isLeft ? undefined : new Promise((taken) => this.send(text, taken));
   }
 

@@ -121,7 +121,6 @@ function withDeferred(text: string, random: Random): string | null {
 async function messagesOf(answer: OperationEvents): Promise<Data[]> {
   const messages: Data[] = [];
   const sink = {
-    takesPacked: false,
     hasRoom: () => true,
     send(text: unknown, left: () => void) {
       messages.push(JSON.parse(String(text)));

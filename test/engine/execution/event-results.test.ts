@@ -15,7 +15,6 @@ import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { singleClient } from '../../../lib/limits/client.ts';
 import { createLog } from '../../../lib/log.ts';
-import { PackedText } from '../../../lib/packed-text.ts';
 import { PullStream } from '../../../lib/pull-stream.ts';
 import { perAccount } from '../../../src/schema/sharing.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -110,12 +109,11 @@ interface SubscriberOptions {
   readonly variables?: Record<string, unknown>;
   readonly cost?: number;
   readonly signal?: AbortSignal;
-  readonly takesPacked?: boolean;
 }
 
 /** A subscriber that takes each result when the test says so. */
 function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}) {
-  const { token = 'a', variables, cost = 1, signal, takesPacked = false } = options;
+  const { token = 'a', variables, cost = 1, signal } = options;
   let newest: object | undefined;
   const events = new PullStream<object>({
     open: () => {},
@@ -148,7 +146,6 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     events: null,
   });
   const delivery = followed.deliver({
-    takesPacked,
     hasRoom: (ready) => {
       room.ready = ready;
       return !room.isFull;
@@ -190,8 +187,7 @@ async function sentTo(document: Document, event: object, options?: SubscriberOpt
 }
 
 function plainOf(sent: unknown): string {
-  const text = sent instanceof PackedText ? sent.text : sent;
-  return typeof text === 'string' ? text : Buffer.concat(text as Buffer[]).toString();
+  return typeof sent === 'string' ? sent : Buffer.concat(sent as Buffer[]).toString();
 }
 
 const prices = prepare('subscription { live { rows { price } } }');
@@ -201,21 +197,19 @@ const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
 const MANY = { live: { rows: Array.from({ length: 200 }, (_, price) => ({ price })) } };
 
 test.each([1, COSTLY_FIELDS + 1])(
-  'a result is made and packed once for all who are sent it, and for nobody else, estimated at %i',
+  'a result is made and written once for all who are sent it, and for nobody else, estimated at %i',
   async (cost) => {
     const shared = prepare('subscription ($ms: Int) { live(every: $ms) { rows { price } } }');
-    const takesPacked = true;
     const [first, second, plain] = await Promise.all([
-      sentTo(shared, MANY, { cost, takesPacked }),
-      sentTo(shared, MANY, { cost, takesPacked, token: 'b' }),
+      sentTo(shared, MANY, { cost }),
+      sentTo(shared, MANY, { cost, token: 'b' }),
       sentTo(shared, MANY, { cost }),
     ]);
     expect(executed).toBe(1);
-    expect(first).toBeInstanceOf(PackedText);
     expect(second).toBe(first);
     expect(plainOf(first)).toBe(plainOf(plain));
     const own = prepare('subscription { live { rows { price mine } } }');
-    const all = ['a', 'b', 'c'].map((token) => sentTo(own, MANY, { cost, takesPacked, token }));
+    const all = ['a', 'b', 'c'].map((token) => sentTo(own, MANY, { cost, token }));
     for (const [at, sent] of (await Promise.all(all)).entries()) {
       const rows = MANY.live.rows.map(({ price }) => ({ price, mine: 'abc'[at] }));
       expect(JSON.parse(plainOf(sent))).toEqual({ data: { live: { rows } } });

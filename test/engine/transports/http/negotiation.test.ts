@@ -7,12 +7,22 @@ const DEFERRED = 'multipart/mixed;deferSpec=20220824';
 const EVENTS = 'text/event-stream';
 const PARTS = 'multipart/mixed;subscriptionSpec="1.0"';
 
+const TYPES = {
+  json: PLAIN,
+  response: RESPONSE,
+  events: EVENTS,
+  subscriptionSpec: PARTS,
+  deferSpec: DEFERRED,
+  incrementalSpec: 'multipart/mixed;incrementalSpec=v0.2',
+};
+
 function chosen(accept: string | undefined): string {
   const accepted = negotiated(accept);
   if (accepted === null) return 'none';
   const { single, events } = accepted;
-  if (events === null || events === single) return single;
-  return `${single}, or ${events === EVENTS ? 'events' : 'parts'}`;
+  const named = TYPES[single];
+  if (events === null || events === single) return named;
+  return `${named}, or ${events === 'events' ? 'events' : 'parts'}`;
 }
 
 describe('a header', () => {
@@ -106,5 +116,5 @@ test.each([
   [EVENTS, 'deferSpec'],
   [`${EVENTS};incrementalSpec=v0.2, ${PLAIN};q=0.9`, 'incrementalSpec'],
 ])('%s reads an answer in parts by %s', (accept, format) => {
-  expect(negotiated(accept)?.parts?.format ?? null).toBe(format);
+  expect(negotiated(accept)?.parts?.spec ?? null).toBe(format);
 });
