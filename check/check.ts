@@ -54,7 +54,6 @@ export const checkCommand: Command = {
     for (const line of sectionLines('Configuration', configuration)) out(line);
     const deployment = await checkDeployment(configuration.config);
     for (const line of sectionLines('Deployment', deployment)) out(line);
-    if (configuration.config.orderKind === 'inferred') out(ORDERS_OF_NO_KIND);
     const target = targetOf(configuration, sandbox);
     out(`Gateway        ${target.words}`);
     const report =
@@ -73,9 +72,6 @@ export const checkCommand: Command = {
     return code;
   },
 };
-
-const ORDERS_OF_NO_KIND =
-  'Orders         ORDER_KIND=inferred: a price that gets lost buys at the market; `required` is safer, once orders_without_kind_total stays';
 
 interface Target {
   readonly kind: 'gateway' | 'sandbox' | 'none';

@@ -121,11 +121,6 @@ export const SETTINGS = {
     'order',
     'what the number in an order’s answer names; `position` where the gateway nets, so that one which comes twice is no doubt about the second order',
   ),
-  ORDER_KIND: setting(
-    oneOf('inferred', 'required'),
-    'inferred',
-    'an order without `kind`: its price decides, or it is refused, so that a lost price buys nothing at the market',
-  ),
   ORDER_RECORDS_MAX: setting(count, null, 'most order records held; a warning comes at 80 %', {
     fallbackText: '`2000000`; in memory `200000`',
   }),

@@ -108,8 +108,7 @@ export function createDomain(parts: DomainParts) {
     },
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
-  const needsKind = settings.orderKind === 'required';
-  const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines, needsKind);
+  const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines);
   metrics.watch({ catalogs, feeds: hub.feeds, orders, tokenRefusals });
   return {
     ...reads,

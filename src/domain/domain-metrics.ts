@@ -100,7 +100,6 @@ export function createDomainMetrics(registry: Registry) {
       'Orders by outcome, repeats left aside; expired: later than their client meant them.',
       { outcome: ['accepted', 'rejected', 'unknown', 'expired', 'unsent'] },
     ),
-    ordersOfNoKind: count('orders_without_kind_total', 'Orders, and repeats, without a `kind`.'),
     lateOrders: registry.counter(
       'orders_settled_late_total',
       'Orders counted as unknown whose answer came later, by what they became.',

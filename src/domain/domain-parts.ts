@@ -23,7 +23,6 @@ export interface DomainSettings {
   readonly gatewayPollsPerSecond: number;
   readonly gatewayTimeoutMs: number;
   readonly orderTimeoutMs: number;
-  readonly orderKind: 'inferred' | 'required';
   readonly gatewayOrderNumbers: 'order' | 'position';
   readonly logAccountKey: string | null;
 }

@@ -61,12 +61,13 @@ export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
     size: t.field({ type: OrderSize, required: true, description: 'How much.' }),
     kind: t.field({
       type: PlaceOrderKind,
+      required: true,
       description:
-        'Every app should send it: a `price` that gets lost on its way leaves a market order, which trades at once. A price that is missing or not meant is refused; left out, `price` alone decides.',
+        'What is meant, so that a `price` that gets lost on its way leaves no market order, which trades at once.',
     }),
     price: t.float({
       description:
-        'The price to wait for, above 0; left out, the order is executed immediately. Null is refused, but for `kind: MARKET`.',
+        'The price to wait for, above 0: required with `kind: PENDING`, refused with `MARKET`.',
     }),
     stopLoss: t.field({
       type: Protection,

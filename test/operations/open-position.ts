@@ -11,7 +11,7 @@ export const openPosition: OperationCase = {
   field: 'placeOrder',
   document: mutation(
     'placeOrder',
-    `symbol: "AAPL", side: SELL, size: { amount: 250.5 }, price: 99.5, stopLoss: { amount: 10 }
+    `symbol: "AAPL", side: SELL, kind: PENDING, size: { amount: 250.5 }, price: 99.5, stopLoss: { amount: 10 }
      takeProfit: { price: 1.25 }, comment: "c", idempotencyKey: $key`,
   ),
   sends: 'POST /trading/positions',

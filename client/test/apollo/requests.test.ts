@@ -45,7 +45,7 @@ afterEach(() => {
 });
 
 function order(symbol: string, idempotencyKey: string) {
-  return { input: { symbol, side: 'BUY', size: { units: 1 }, idempotencyKey } };
+  return { input: { symbol, side: 'BUY', kind: 'MARKET', size: { units: 1 }, idempotencyKey } };
 }
 
 describe('the first screen', () => {

@@ -99,7 +99,8 @@ describe("Apollo's own links, as the guide sets them up", () => {
     await eventually(() => expect(following.rows).toHaveLength(6));
     lose(world, windowOfPage);
     // While nobody listens a position opens.
-    const input = '{ symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "own" }';
+    const input =
+      '{ symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "own" }';
     await app.query(`mutation { placeOrder(input: ${input}) { __typename } }`, { token });
     await eventually(() => expect(following.rows).toHaveLength(7));
     expect(following.snapshots.slice(1)).not.toContain(true);
@@ -134,7 +135,13 @@ describe("Apollo's own links, as the guide sets them up", () => {
     const { proxy } = world;
     const page = await project.load<Page>('entry.ts');
     vi.stubGlobal('navigator', { onLine: false });
-    const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: 'offline' };
+    const input = {
+      symbol: 'AAPL',
+      side: 'BUY',
+      kind: 'MARKET',
+      size: { units: 1 },
+      idempotencyKey: 'offline',
+    };
     const placing = page.ownLinks.mutate({ mutation: PLACE, variables: { input } });
     await expect(placing).rejects.toThrow('There is no network.');
     expect(proxy.accepted).toBe(0);

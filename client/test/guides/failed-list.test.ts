@@ -56,7 +56,8 @@ test.each([
   vi.unstubAllGlobals();
   expect(shown()).toBeNull();
   const before = statuses.length;
-  const input = '{ symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "opened" }';
+  const input =
+    '{ symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "opened" }';
   await app.query(`mutation { placeOrder(input: ${input}) { __typename } }`, { token });
   await eventually(() => statuses.slice(before).includes('LIVE'));
   expect(shown()).toBeNull();

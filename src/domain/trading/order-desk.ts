@@ -7,7 +7,6 @@ import type { Viewer } from '../auth/viewer.ts';
 import type { WriteLimits } from '../auth/write-limits.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { InputError } from '../input-error.ts';
-import { broken } from './input-rules.ts';
 import {
   KeyForgottenError,
   KeyNotVoidedError,
@@ -24,10 +23,9 @@ export function createOrderDesk(
   orders: Orders,
   prover: Pick<Prover, 'account'>,
   limits: Pick<WriteLimits, 'order'>,
-  metrics: Pick<DomainMetrics, 'orders' | 'ordersOfNoKind' | 'replays' | 'voids' | 'doubts'>,
+  metrics: Pick<DomainMetrics, 'orders' | 'replays' | 'voids' | 'doubts'>,
   log: Pick<Log, 'info' | 'warn'>,
   lines: OrderLines,
-  needsKind: boolean,
 ) {
   /** The error always says that this request did nothing, whatever the reason for the missing proof. */
   async function proofBefore(viewer: Viewer, operation?: Ticket['operation']) {
@@ -71,10 +69,6 @@ export function createOrderDesk(
   }
 
   async function place(viewer: Viewer, ticket: Ticket): Promise<OrderResult> {
-    if (!ticket.saysKind) {
-      metrics.ordersOfNoKind.add();
-      if (needsKind) throw broken('input.kind', 'must be given: MARKET, or PENDING with its price');
-    }
     let placed: OrderResult;
     try {
       const proof = await proofBefore(viewer, ticket.operation);

@@ -17,8 +17,6 @@ export type Ticket = OrderCall & {
   readonly idempotencyKey: string;
   /** When the key was made, by the word of its client; null where that does not say it. */
   readonly keyMadeMs: number | null;
-  /** Whether the client says what it means to place, or its price alone does. */
-  readonly saysKind: boolean;
 };
 
 type MarketTicket = Extract<Ticket, { operation: 'openPosition' }>;
@@ -36,8 +34,7 @@ interface OrderInput {
 
 export interface PlaceOrderInput extends OrderInput {
   readonly size: RawOneOf<'units' | 'amount'>;
-  /** The kind of order that the client means to place; where it is left out, the price alone decides. */
-  readonly kind?: 'MARKET' | 'PENDING' | null | undefined;
+  readonly kind: 'MARKET' | 'PENDING';
   readonly price?: number | null | undefined;
   readonly stopLoss?: RawOneOf<'price' | 'amount'> | null | undefined;
   readonly takeProfit?: RawOneOf<'price' | 'amount'> | null | undefined;
@@ -56,7 +53,6 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
   return {
     operation: 'openPosition',
     ...keyOf(input),
-    saysKind: input.kind != null,
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),
@@ -74,7 +70,6 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
   return {
     operation: 'placeLimitOrder',
     ...keyOf(input),
-    saysKind: true,
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),
@@ -99,8 +94,8 @@ function keyOf(input: OrderInput) {
 /**
  * The digest that identifies a repeat: equal for two tickets that request the same order. Numbers compare
  * by value and absent is null already in the ticket; the list fixes the order of the fields. The kind is not
- * among them: the price says it, and a repeat may come from an app that was updated to send it. Nor is the
- * moment before which it is to be sent, since each attempt may name its own, nor when the key was made.
+ * among them, since the price says it, nor the moment before which the order is to be sent, since each attempt may name
+ * its own, nor when the key was made.
  */
 export function inputDigest(ticket: Ticket): string {
   const { operation } = ticket;
@@ -125,11 +120,9 @@ function triggerPrice({ kind, price }: PlaceOrderInput): number | null {
     if (price == null) return null;
     throw broken(argument, 'does not go with kind MARKET, which is executed at once');
   }
-  if (kind === 'PENDING' && price == null) {
-    throw broken(argument, 'must be given with kind PENDING, which waits for it');
-  }
+  if (price == null) throw broken(argument, 'must be given with kind PENDING, which waits for it');
   // The gateway may read 0 as "no price" and trade immediately, so it is no price a client can mean.
-  return optional(argument, price, positive);
+  return positive(argument, price);
 }
 
 function protection(

@@ -9,7 +9,6 @@ import {
   UnprovedOrderError,
 } from '../../../src/domain/trading/order-errors.ts';
 import { orderLines } from '../../../src/domain/trading/order-line.ts';
-import { marketTicket } from '../../../src/domain/trading/ticket.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import {
   AccountRecordsFullError,
@@ -31,10 +30,7 @@ const refusal = (kind: GatewayErrorKind) =>
 const full = new AccountRecordsFullError({ max: 1 }, '1', 'account', 1_000);
 
 /** A desk whose prover, limits and records fail as the test says, and all that it counts. */
-function open(
-  failing: { prover?: Error; limits?: Error; records?: Error } = {},
-  needsKind = false,
-) {
+function open(failing: { prover?: Error; limits?: Error; records?: Error } = {}) {
   const counted: string[] = [];
   const doubts: string[] = [];
   const infos: object[] = [];
@@ -52,11 +48,9 @@ function open(
       replays: { add: () => void counted.push('replay') },
       voids: { add: () => void counted.push('void') },
       doubts: { add: (told) => doubts.push(told) > 0 } as DomainMetrics['doubts'],
-      ordersOfNoKind: { add: () => void counted.push('of no kind') },
     },
     { ...log, info: (line: object) => void infos.push(line) },
     orderLines(null),
-    needsKind,
   );
   return { desk, calls, clock, counted, doubts, lines: log.lines, infos };
 }
@@ -135,26 +129,4 @@ test('a key is counted once that it is closed, and never where nobody knows', as
   const fault = new TypeError('a mistake of ours');
   await expect(open({ records: fault }).desk.void(demo, 'k', null)).rejects.toBe(fault);
   expect([...counted, ...failing.counted]).toEqual(['void']);
-});
-
-test('an order that says no kind is counted, and refused before it is sent where one is required', async () => {
-  const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: 'k' } as const;
-  const inferred = open();
-  const placed = inferred.desk.place(demo, marketTicket(input));
-  await inferred.clock.advance(0);
-  last(inferred.calls).end(acceptedAs('o-1'));
-  expect((await placed).outcome.kind).toBe('accepted');
-  expect(inferred.counted).toEqual(['of no kind', 'accepted']);
-  const required = open({}, true);
-  const argument = 'input.kind';
-  await expect(required.desk.place(demo, marketTicket(input))).rejects.toMatchObject({ argument });
-  await expect(
-    required.desk.place(demo, marketTicket({ ...input, price: 1 })),
-  ).rejects.toMatchObject({ argument });
-  expect(required.calls).toEqual([]);
-  const said = required.desk.place(demo, ticketOf('k'));
-  await required.clock.advance(0);
-  last(required.calls).end(acceptedAs('o-2'));
-  expect((await said).outcome.kind).toBe('accepted');
-  expect(required.counted).toEqual(['of no kind', 'of no kind', 'accepted']);
 });

@@ -43,7 +43,7 @@ const forgot = (email: string) =>
 const login = (email: string, password: string) =>
   `mutation { login(input: { email: "${email}", password: "${password}" }) { ... on LoginSuccess { accessToken } } }`;
 const order = (key: string) =>
-  `mutation { placeOrder(input: { symbol: "AAPL", side: SELL, size: { amount: 20 }, idempotencyKey: "${key}" }) { __typename } }`;
+  `mutation { placeOrder(input: { symbol: "AAPL", side: SELL, kind: MARKET, size: { amount: 20 }, idempotencyKey: "${key}" }) { __typename } }`;
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 

@@ -238,7 +238,7 @@ test('idempotency keys are equal only where their code points are', async () => 
   const place = async (key: string) => {
     const { data, errors } = await send(
       `mutation ($key: String!) { placeOrder(input: {
-        symbol: "AAPL", side: BUY, size: { amount: 20 }, idempotencyKey: $key
+        symbol: "AAPL", side: BUY, kind: MARKET, size: { amount: 20 }, idempotencyKey: $key
       }) { ... on OrderOutcome { idempotencyKey replayed } } }`,
       JSON.stringify({ key }),
     );

@@ -13,7 +13,7 @@ const DEMO = { email: 'demo@example.com' };
 const SECRET = 'a secret of all tenants, which is long enough for it';
 const ACCOUNT = '{ session { balance } positions { id comment } orders { id } }';
 const ORDER =
-  'mutation ($key: String!, $comment: String) { placeOrder(input: { symbol: "EURUSD", side: BUY, size: { units: 1000 }, comment: $comment, idempotencyKey: $key }) { __typename ... on OrderOutcome { replayed } } }';
+  'mutation ($key: String!, $comment: String) { placeOrder(input: { symbol: "EURUSD", side: BUY, kind: MARKET, size: { units: 1000 }, comment: $comment, idempotencyKey: $key }) { __typename ... on OrderOutcome { replayed } } }';
 
 /** A gateway of two tenants, by a header: the same users and tokens, and books of their own. */
 async function openTenants() {

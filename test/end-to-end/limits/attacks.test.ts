@@ -124,7 +124,7 @@ const HOLDER = 'demo@example.com';
 const HELD = 70;
 
 const place = (key: string, reads: string) =>
-  `placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "${key}" }) {
+  `placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "${key}" }) {
     __typename ... on OrderAccepted { orderId replayed ${reads} }
   }`;
 

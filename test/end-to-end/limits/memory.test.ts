@@ -12,7 +12,7 @@ const USERS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 const LARGE = 'x'.repeat(250_000);
 const CHANGES = 'subscription ($after: String) { positionChanges(after: $after) { cursor } }';
 // Its screen costs more than a query may while memory is short.
-const ORDER = `mutation { placeOrder(input: { symbol: "TEST.REJECT", side: BUY, size: { units: 1 }, idempotencyKey: "1" }) {
+const ORDER = `mutation { placeOrder(input: { symbol: "TEST.REJECT", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "1" }) {
   __typename ... on OrderAccepted { ${['a', 'b', 'c'].map((name) => `${name}: positions { id symbol side units profit priceOpen priceCurrent instrument { id name } }`).join(' ')} } } }`;
 const COSTLY = '{ instruments(first: 500) { nodes { id name description } } }';
 

@@ -96,7 +96,7 @@ async function sell(app: TestApp, token: string): Promise<string> {
   keys += 1;
   const { data, errors } = await app.query(
     `mutation { placeOrder(input: {
-      symbol: "AAPL", side: SELL, size: { amount: 20 }, idempotencyKey: "innocent-${keys}"
+      symbol: "AAPL", side: SELL, kind: MARKET, size: { amount: 20 }, idempotencyKey: "innocent-${keys}"
     }) { __typename } }`,
     { token },
   );

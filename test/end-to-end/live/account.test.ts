@@ -58,7 +58,7 @@ test('an order of one’s own appears at once, a market order’s position with 
   const watcher = watch(ACCOUNT, DEMO.email, token);
   await eventually(() => expect(watcher.orders.size).toBe(3), watcher.whileOpen);
   const place = async (more: object) => {
-    const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, ...more };
+    const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 }, ...more };
     const document =
       'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { ... on OrderAccepted { orderId } } }';
     const { data } = await app.query(document, { token, variables: { input } });

@@ -66,7 +66,8 @@ test.concurrent('after the date was set back all moments are told by the present
   });
   const { catalog } = (await query(CATALOG)).data;
   expect(isPast(catalog.fetchedAt)).toBe(true);
-  const order = 'symbol: "TEST.UNKNOWN", side: BUY, size: { units: 1 }, idempotencyKey: "k"';
+  const order =
+    'symbol: "TEST.UNKNOWN", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k"';
   const unknown = '... on OrderOutcomeUnknown { sentAt orders { id } }';
   for (const replayed of [false, true]) {
     const { placeOrder } = (
@@ -100,7 +101,8 @@ test.concurrent('after the date was set back all moments are told by the present
 test.concurrent('an order that has just begun is no old one after the date was set ahead', async () => {
   await using stage = await startStage(-HOUR_MS);
   const { facade, sandbox, query } = stage;
-  const order = 'symbol: "TEST.SLOW", side: BUY, size: { units: 1 }, idempotencyKey: "k"';
+  const order =
+    'symbol: "TEST.SLOW", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k"';
   const placed = query(`mutation { placeOrder(input: { ${order} }) { __typename } }`).catch(
     () => 'cut',
   );

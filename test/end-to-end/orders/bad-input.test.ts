@@ -1,7 +1,6 @@
 import { isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { buildSchema } from '../../../src/schema/schema.ts';
-import { readMetrics } from '../../support/leaks.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { buying, type GraphQLBody, type OrderRequest, waiting } from './order-request.ts';
 
@@ -9,7 +8,7 @@ type Input = Readonly<Record<string, unknown>>;
 type Mutation = OrderRequest['mutation'];
 
 const PLACE = {
-  placeOrder: { symbol: 'AAPL', side: 'BUY', size: { amount: 10 } },
+  placeOrder: { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { amount: 10 } },
   placeLimitOrder: { symbol: 'AAPL', side: 'BUY', amount: 10, price: 1 },
 } as const;
 const TYPES = { placeOrder: 'PlaceOrderInput', placeLimitOrder: 'PlaceLimitOrderInput' };
@@ -66,7 +65,7 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
       [
         ['placeOrder', { size: { units: value } }, 'input.size.units'],
         ['placeOrder', { size: { amount: value } }, 'input.size.amount'],
-        ['placeOrder', { price: value }, 'input.price'],
+        ['placeOrder', { kind: 'PENDING', price: value }, 'input.price'],
         ['placeLimitOrder', { amount: value }, 'input.amount'],
         ['placeLimitOrder', { price: value }, 'input.price'],
       ] as const,
@@ -75,6 +74,9 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
   ['placeOrder', { size: {} }, 'input.size'],
   ['placeOrder', { stopLoss: { price: -1 } }, 'input.stopLoss.price'],
   ['placeOrder', { side: 'HOLD' }, 'input.side'],
+  // As from an app whose price got lost.
+  ['placeOrder', { kind: undefined }, 'input.kind'],
+  ['placeOrder', { kind: null }, 'input.kind'],
   ['placeOrder', { symbol: '' }, 'input.symbol'],
   ['placeOrder', { leverage: 100 }, 'input.leverage'],
   ['placeOrder', { sendBefore: '2026-11-20' }, 'input.sendBefore'],
@@ -90,23 +92,20 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
 const NO_NULL = 'leave it out for none';
 const NO_PRICE = 'must be given with kind PENDING';
 const REFUSED: readonly (readonly [Mutation, Input, argument: string, sentence: string])[] = [
-  ['placeOrder', { price: null }, 'input.price', NO_NULL],
   ['placeOrder', { stopLoss: null }, 'input.stopLoss', NO_NULL],
-  ['placeOrder', { price: 1, takeProfit: null }, 'input.takeProfit', NO_NULL],
+  ['placeOrder', { kind: 'PENDING', price: 1, takeProfit: null }, 'input.takeProfit', NO_NULL],
   ['placeOrder', { stopLoss: { price: null } }, 'input.stopLoss.price', NO_NULL],
   ['placeOrder', { takeProfit: { amount: null } }, 'input.takeProfit.amount', NO_NULL],
-  ['placeOrder', { kind: 'MARKET', stopLoss: null }, 'input.stopLoss', NO_NULL],
   ['placeLimitOrder', { stopLoss: null }, 'input.stopLoss', NO_NULL],
   ['placeLimitOrder', { takeProfit: null }, 'input.takeProfit', NO_NULL],
   ['placeOrder', { kind: 'PENDING' }, 'input.price', NO_PRICE],
   ['placeOrder', { kind: 'PENDING', price: null }, 'input.price', NO_PRICE],
-  ['placeOrder', { kind: 'MARKET', price: 1 }, 'input.price', 'does not go with kind MARKET'],
+  ['placeOrder', { price: 1 }, 'input.price', 'does not go with kind MARKET'],
 ];
 
 const PASSING: readonly (readonly [Mutation, Input])[] = [
   ['placeOrder', {}],
-  ['placeOrder', { kind: 'MARKET', price: null }],
-  ['placeOrder', { kind: null }],
+  ['placeOrder', { price: null }],
   ['placeOrder', { comment: null }],
   ['placeOrder', { kind: 'PENDING', price: 1 }],
   ['placeOrder', { stopLoss: { price: 1 } }],
@@ -164,35 +163,6 @@ test.each(Object.keys(FORMS))(
     // By now what is kept of a document is used.
     await refuseAll();
     expect(sandbox.orders()).toHaveLength(PASSING.length);
-  },
-);
-test.each([
-  ['inferred', ['AAPL', 'AAPL']],
-  ['required', ['AAPL']],
-])(
-  'with ORDER_KIND=%s an order without a kind is counted, and one that says its kind is sent',
-  async (setting, sent) => {
-    await using stage = await startStage({ ORDER_KIND: setting });
-    // As from an app whose price got lost.
-    const { errors = [] } = await stage.send('placeOrder', { idempotencyKey: 'lost price' });
-    const refusal = {
-      message: 'input.kind must be given: MARKET, or PENDING with its price.',
-      extensions: { code: 'BAD_USER_INPUT', argument: 'input.kind', sent: false },
-    };
-    expect(errors).toMatchObject(setting === 'required' ? [refusal] : []);
-    for (const said of [{ kind: 'MARKET' }, { kind: 'PENDING', price: 1 }]) {
-      const { data } = await stage.send('placeOrder', { ...said, idempotencyKey: said.kind });
-      expect(data).toMatchObject({ placeOrder: { __typename: 'OrderAccepted' } });
-    }
-    // Its mutation says what it is.
-    const limit = await stage.send('placeLimitOrder', { idempotencyKey: 'limit' });
-    expect(limit.data).toMatchObject({ placeLimitOrder: { __typename: 'OrderAccepted' } });
-    const opened = stage.sandbox
-      .requests('openPosition')
-      .map(({ body }) => JSON.parse(String(body)));
-    expect(opened.filter((order) => !('price' in order)).map(({ symbol }) => symbol)).toEqual(sent);
-    const text = await readMetrics(stage.adminUrl);
-    expect(text).toContain('trading_graph_orders_without_kind_total 1\n');
   },
 );
 

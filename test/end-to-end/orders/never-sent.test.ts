@@ -326,7 +326,7 @@ test.each(REFUSED)(
       }
       throw new Error(`Never refused with ${code}`);
     };
-    const order = `placeOrder(input: { symbol: "AAPL", side: BUY, size: { amount: 20 }, idempotencyKey: "k" }) { __typename ... on OrderAccepted { positions { id } } }`;
+    const order = `placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { amount: 20 }, idempotencyKey: "k" }) { __typename ... on OrderAccepted { positions { id } } }`;
     for (const transport of ['http', 'socket'] as const) {
       expect(await refusal(`mutation ${rest(order)}`, transport)).toHaveProperty('sent', false);
       expect(await refusal(`query ${rest('session { login }')}`, transport)).not.toHaveProperty(

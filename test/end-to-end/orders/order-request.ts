@@ -101,7 +101,14 @@ export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
 
 /** A market order for one share; the comment is the key, so that the gateway's ledger can be searched for it. */
 export function buying(key: string, symbol = 'AAPL'): OrderRequest {
-  const input = { symbol, side: 'BUY', size: { units: 1 }, comment: key, idempotencyKey: key };
+  const input = {
+    symbol,
+    side: 'BUY',
+    kind: 'MARKET',
+    size: { units: 1 },
+    comment: key,
+    idempotencyKey: key,
+  };
   return { mutation: 'placeOrder', input };
 }
 

@@ -72,7 +72,7 @@ const AFTER_OVER_HTTP: Readonly<Record<string, OtherPlugin>> = {
 const WRITING = ['POST', 'event stream', 'WebSocket'] as const;
 
 const orderWith = (key: string) => `mutation {
-  placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "${key}" }) {
+  placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "${key}" }) {
     __typename
     ... on OrderOutcome { idempotencyKey replayed }
     ... on OrderAccepted { orderId positions { symbol } }

@@ -140,7 +140,7 @@ test('a program that adds plugins drains on SIGTERM', async () => {
   await using facade = await startFacadeProcess(environment, [], EXAMPLE);
   const token = gateway.token({ email: 'demo@example.com' });
   const order = facade.query(
-    'mutation { placeOrder(input: { symbol: "TEST.SLOW", side: BUY, size: { units: 1 }, idempotencyKey: "while-draining" }) { __typename } }',
+    'mutation { placeOrder(input: { symbol: "TEST.SLOW", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "while-draining" }) { __typename } }',
     { token },
   );
   await eventually(() => expect(gateway.calls('openPosition')).toBe(1));

@@ -61,7 +61,7 @@ describe('an operation as code', () => {
       const document = `mutation Place($input: PlaceOrderInput!) {
   placeOrder(input: $input) { __typename ... on OrderOutcome { idempotencyKey } ... on Refusal { error message } }
 }`;
-      const order = { symbol: 'TEST.REJECT', side: 'BUY', size: { units: 1 } };
+      const order = { symbol: 'TEST.REJECT', side: 'BUY', kind: 'MARKET', size: { units: 1 } };
       const input = { ...order, idempotencyKey: title };
       const code = codeOf(title, { document, variables: { input }, kind: 'mutation' });
       const output = await run(title, code, 'refuses every order');

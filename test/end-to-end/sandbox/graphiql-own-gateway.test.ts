@@ -20,7 +20,7 @@ const SENT_WITHOUT_A_QUESTION = [
 ];
 
 const ORDER =
-  'placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';
+  'placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';
 
 describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
   const gateway = sharedApp();
@@ -158,14 +158,14 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
     const whose = ['account 700001, in USD', `host ${host}`];
     const before = gateway.sandbox.orders().length;
     expect(await shown(`mutation { ${ORDER} }`)).toEqual([
-      ...['symbol AAPL', 'side BUY', 'size.units 1'],
+      ...['symbol AAPL', 'side BUY', 'kind MARKET', 'size.units 1'],
       ...whose,
     ]);
     const byVariables = `mutation Buy($symbol: ID = "MSFT", $size: OrderSize!) {
-      placeOrder(input: { symbol: $symbol, side: SELL, size: $size, idempotencyKey: "k" }) { __typename }
+      placeOrder(input: { symbol: $symbol, side: SELL, kind: MARKET, size: $size, idempotencyKey: "k" }) { __typename }
     }`;
     expect(await shown(byVariables, { size: { amount: 250 } })).toEqual([
-      ...['symbol MSFT', 'side SELL', 'size.amount 250'],
+      ...['symbol MSFT', 'side SELL', 'kind MARKET', 'size.amount 250'],
       ...whose,
     ]);
     const input = { symbol: 'EURUSD', side: 'BUY', amount: 99.5, price: 1.1, idempotencyKey: 'k' };

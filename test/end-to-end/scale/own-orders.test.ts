@@ -21,7 +21,9 @@ describeWithRedis('three replicas that share a Redis show an own order', (redisP
   const replicas = [replica(), replica(), replica()];
 
   const place = async (at: number, token: string, key: string, price?: number) => {
-    const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: key, price };
+    const kind = price === undefined ? 'MARKET' : 'PENDING';
+    const order = { symbol: 'AAPL', side: 'BUY', kind, size: { units: 1 }, price };
+    const input = { ...order, idempotencyKey: key };
     const { data } = await (replicas[at % 3] as TestApp).query(
       'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }',
       { token, variables: { input } },

@@ -130,7 +130,7 @@ test('a write that cannot connect is known not to be carried out', async () => {
 
 const market = (key: string, units: number) =>
   `placeOrder(input: {
-    symbol: "AAPL", side: BUY, size: { units: ${units} }, idempotencyKey: "${key}"
+    symbol: "AAPL", side: BUY, kind: MARKET, size: { units: ${units} }, idempotencyKey: "${key}"
   }) { __typename ... on OrderAccepted { orderId } }`;
 
 test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(

@@ -24,6 +24,7 @@ const BUY = 'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { _
 const order = (more: object) => ({
   symbol: 'AAPL',
   side: 'BUY',
+  kind: 'MARKET',
   size: { units: 1 },
   idempotencyKey: 'exact-1',
   ...more,

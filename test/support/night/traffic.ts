@@ -6,7 +6,7 @@ import { postQuery } from '../app.ts';
 const HOME =
   'query Home { session(maxAge: 0) { balance } positions { id } customerId catalog { version } }';
 const ORDER = `mutation Order($key: String!) {
-  placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
+  placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: $key }) { __typename }
 }`;
 const LOGIN = `mutation ($email: String!) {
   login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } }
