@@ -1,7 +1,7 @@
 import { createExecutors, Documents, ENGINE_LIMITS } from '../../engine/index.ts';
 import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
-import { onBackgroundFailure } from '../../lib/fire-and-forget.ts';
+import { fireAndForget, onBackgroundFailure } from '../../lib/fire-and-forget.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
 import { watchMemory } from '../../lib/memory-watch.ts';
@@ -92,7 +92,9 @@ export async function openResources(
     turns,
     heartbeatMs,
   });
-  started.defer(domain.watchCutOffs());
+  const stopping = new AbortController();
+  started.defer(() => stopping.abort());
+  fireAndForget('order record', domain.watchCutOffs(stopping.signal));
   gateway.onReadsRecovered(domain.resumePolls);
   started.defer(() => domain.hub.feeds.close());
   return {
@@ -135,7 +137,6 @@ async function openState(
     onNearlyFull: () => metrics.store.nearlyFull.add(),
     onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
     onFailed: (kind) => metrics.store.redisErrors.add(kind),
-    onTrailLost: (entries) => metrics.store.trailLost.add(entries),
     gatewaySkewMs,
   });
   started.defer(() => stores.close());

@@ -57,13 +57,7 @@ export function openConfiguredStores(
   config: Config,
   observer: Pick<
     StoreOptions,
-    | 'onWarn'
-    | 'onNearlyFull'
-    | 'onCounted'
-    | 'onFailed'
-    | 'onTrailLost'
-    | 'isInspection'
-    | 'gatewaySkewMs'
+    'onWarn' | 'onNearlyFull' | 'onCounted' | 'onFailed' | 'isInspection' | 'gatewaySkewMs'
   >,
 ): Promise<SharedStore> {
   const { redisUrl, orderStore } = config;
@@ -79,7 +73,6 @@ export function openConfiguredStores(
     redisReplicas: config.redisReplicas,
     max: config.orderRecordsMax,
     maxPerAccount: config.orderRecordsPerAccount,
-    trailDays: config.orderTrailDays,
   }).catch(
     asProblems(StoreError, ({ message }) => [
       redisUrl === null

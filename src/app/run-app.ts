@@ -6,7 +6,6 @@ import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
 import type { Config } from '../config.ts';
-import { REPLICA } from '../store/order-trail.ts';
 import { type AppOptions, openAppLog } from './app-options.ts';
 import type { SandboxParts } from './embedded-sandbox.ts';
 import { networkAddress } from './network-address.ts';
@@ -95,7 +94,7 @@ export async function runApp(
   const gateway = config.gatewayUrl ?? 'sandbox';
   const store = redisUrl === null ? orderStore : withoutPassword(redisUrl);
   const { adminUrl, url } = app;
-  log.info({ ...app.build, node, replica: REPLICA, gateway, store, adminUrl, url }, 'serving');
+  log.info({ ...app.build, node, gateway, store, adminUrl, url }, 'serving');
   if (config.sandbox) output.write(welcome(config, app, options.sandbox));
   // Node writes it at a clean exit alone: after a process that was killed the next would compile all again.
   setImmediate(flushCompileCache);

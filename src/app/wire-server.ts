@@ -50,9 +50,8 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     callsMember: 'gatewayMs',
     readiness: new Readiness({
       gateway: () => gateway.degradedReason(),
-      'order-store': () => stores.records.degradedReason(),
+      'order-store': () => stores.records.degradedReason() ?? stores.records.holdReason(),
       'order-gap': () => stores.records.gapReason(),
-      'orders-held': () => stores.records.holdReason(),
       clock: () => gateway.clockSkew.degradedReason(),
       redis: () => stores.replicas?.degradedReason() ?? null,
       memory: () => memory.degradedReason(),

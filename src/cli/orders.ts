@@ -1,55 +1,48 @@
-import { existsSync } from 'node:fs';
+import type { Login } from '../../lib/account.ts';
 import { withoutPassword } from '../config/setting.ts';
-import { readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { accountOf } from '../domain/auth/viewer.ts';
 import { openOperatorRecords } from '../store/open-operator-records.ts';
 import type { OperatorStatus } from '../store/operator-records.ts';
 import { RecordsUnavailableError } from '../store/order-records.ts';
+import type { SettledOutcome } from '../store/settlement.ts';
 import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
-import { CASES, runCase } from './order-cases.ts';
+import { listOrders, settledOutcome, settleOrder, showOrder } from './order-cases.ts';
 import { forwardedOf } from './tenant.ts';
 
-/** Reports whether orders are taken, and lets the operator say that the records are complete. */
+/** Reads and settles the order records, for operators. */
 export const ordersCommand: Command = {
   usage: [
-    'Usage: trading-graph orders <hold | release | copy <to> | move <to> | complete | incomplete | free <login>> [--file <path>]',
-    '       trading-graph orders status [--json] [--file <path>]',
-    '       trading-graph orders list [<login>] [--unknown] [--json]',
-    '       trading-graph orders show <login> <key | --number gateway-number> [--json]',
+    'Usage: trading-graph orders <status | hold | release | incomplete | copy <to>>',
+    '       trading-graph orders list [<login>] [--unknown]',
+    '       trading-graph orders show <login> <key>',
     '       trading-graph orders settle <login> <key> <accepted --number gateway-number | not-sent> --by name --why text',
     '',
     '  status      says how many order records there are, and what is wrong with them',
-    '  hold        sends no order until release, on all replicas within two seconds: each is refused as surely not sent,',
-    '              and readiness says orders-held',
-    '  copy        copies the file while the service runs, readable by you alone; one that is restored lacks what came after it',
-    '  move        moves the file while the service runs, which then takes no order until it restarts with the new ORDER_STORE',
-    '  complete    takes orders again: what is missing or damaged may be sent a second time;',
-    '              drops damaged records; restart the service afterwards',
-    '  incomplete  refuses unknown keys made before now for 24 hours: for a file that was restored with its disk, or a Redis',
-    '              while no replica lived, which nothing else shows',
-    '  free        gives an account, by its trading login, its whole share of records again; no key can be sent',
-    '              a second time by that, and no restart is needed',
-    '  list        says which orders are on record, of the last 24 hours; --unknown: those of which nobody knows what became',
-    '  show        says what was asked, when it was sent, and what was answered by which replica (ORDER_TRAIL_DAYS)',
+    '  hold        sends no order until release, on all replicas within two seconds: each is refused as surely not sent',
+    '  incomplete  refuses unknown keys made before now for 24 hours: say it before a start with a file that was restored',
+    '  copy        copies the file while the service runs; a copy that is restored lacks what came after it',
+    '  list        says which orders are on record; --unknown: those of which nobody knows what became',
+    '  show        says what was asked, when it was sent, and what was answered',
     '  settle      tells every client from now on what the back office has found of an unknown order, a minute after its',
     '              deadline at the earliest; nothing takes it back, and its key stays used up',
     '',
-    '  --file    the file; when left out ORDER_STORE, or Redis where REDIS_URL is set',
     '  --header  name=value of a header of GATEWAY_FORWARD_HEADERS, as the requests of the account have it; one for each',
+    '',
+    'ORDER_STORE, or REDIS_URL where it is set, names the records, as for the service.',
   ].join('\n'),
   async run(args, terminal) {
     const asked = readArgs(args);
+    const config = readConfig(terminal.environment);
     try {
-      return await act(asked, terminal);
+      return await act(asked, config, terminal);
     } catch (problem) {
       if (problem instanceof StoreError) {
-        const config = readConfig(terminal.environment);
-        const isFile = config.redisUrl === null || asked.file !== undefined;
-        const path = asked.file ?? config.orderStore;
-        terminal.err(`${isFile ? `The file ${path} ` : 'REDIS_URL: '}${problem.message}.`);
+        const place = config.redisUrl === null ? `The file ${config.orderStore}` : 'REDIS_URL:';
+        terminal.err(`${place} ${problem.message}.`);
       } else if (problem instanceof RecordsUnavailableError) {
         terminal.err(`${problem.message}: it may not be done, repeat it.`);
       } else throw problem;
@@ -58,161 +51,140 @@ export const ordersCommand: Command = {
   },
 };
 
-const WORDS = [
-  'status',
-  'hold',
-  'release',
-  'copy',
-  'move',
-  'complete',
-  'incomplete',
-  'free',
-  ...CASES,
-] as const;
-
-type Asked = ReturnType<typeof readArgs>;
-
-/** How many words follow; those of no other command may be left out. */
-const OPERANDS: Readonly<Record<string, number>> = {
-  copy: 1,
-  move: 1,
-  free: 1,
-  list: 1,
-  show: 2,
-  settle: 3,
-};
-const OPTIONS = { file: { type: 'string' }, header: { type: 'string', multiple: true } } as const;
-const STATUS_OPTIONS = { ...OPTIONS, json: { type: 'boolean' } } as const;
-const CASE_OPTIONS = {
-  ...STATUS_OPTIONS,
+const HEADER = { header: { type: 'string', multiple: true } } as const;
+const OPTIONS = {
+  ...HEADER,
+  unknown: { type: 'boolean' },
   number: { type: 'string' },
   by: { type: 'string' },
   why: { type: 'string' },
-  unknown: { type: 'boolean' },
 } as const;
+type Words = readonly (keyof typeof OPTIONS)[];
 
-function readArgs(args: readonly string[]) {
-  // An option that the command does not have is an error: it may be meant for another.
-  const isCase = CASES.some((each) => args.includes(each));
-  const others = args.includes('status') ? STATUS_OPTIONS : OPTIONS;
-  const options = (isCase ? CASE_OPTIONS : others) as typeof CASE_OPTIONS;
-  const read = readArguments({ args: [...args], options, allowPositionals: true });
-  const { file, header: headers = [], ...more } = read.values;
-  const [first, operand = '', key, verdict] = read.positionals;
-  const word = WORDS.find((each) => each === first);
-  if (word === undefined) throw new UsageError(`Say one of ${WORDS.join(', ')}.`);
-  const extra = read.positionals[1 + (OPERANDS[word] ?? 0)];
-  if (extra !== undefined) throw new UsageError(`${extra} is one word too many.`);
-  const takesFile = word === 'copy' || word === 'move';
-  if (takesFile && operand === '') throw new UsageError(`Say where to ${word} the file.`);
-  const needsLogin = OPERANDS[word] !== undefined && !takesFile && (word !== 'list' || operand);
-  const login = needsLogin ? toLogin(operand) : null;
-  if (needsLogin && login === null) throw new UsageError('Say the trading login of the account.');
-  const isNamed = word === 'show' ? (key ?? more.number) : word !== 'settle' || key;
-  if (!isNamed) throw new UsageError('Say the key of the order.');
-  return { ...more, word, operand, login, file, headers, key, verdict };
+/** How many operands each word has at most, and its options besides the header. */
+const WORDS: Readonly<Record<string, readonly [operands: number, options: Words]>> = {
+  status: [0, []],
+  hold: [0, []],
+  release: [0, []],
+  incomplete: [0, []],
+  copy: [1, []],
+  list: [1, ['unknown']],
+  show: [2, []],
+  settle: [3, ['number', 'by', 'why']],
+};
+
+type Asked = { readonly headers: readonly string[] } & (
+  | { readonly word: 'status' | 'hold' | 'release' | 'incomplete' }
+  | { readonly word: 'copy'; readonly to: string }
+  | { readonly word: 'list'; readonly login: Login | null; readonly onlyUnknown: boolean }
+  | { readonly word: 'show'; readonly login: Login; readonly key: string }
+  | {
+      readonly word: 'settle';
+      readonly login: Login;
+      readonly key: string;
+      readonly outcome: SettledOutcome;
+    }
+);
+
+/** Throws a UsageError. */
+function readArgs(args: readonly string[]): Asked {
+  const read = readArguments({ args: [...args], options: OPTIONS, allowPositionals: true });
+  const [word = '', ...operands] = read.positionals;
+  const { header: headers = [], ...options } = read.values;
+  const [most, has] = (Object.hasOwn(WORDS, word) && WORDS[word]) || [0, null];
+  if (has === null) throw new UsageError(`Say one of ${Object.keys(WORDS).join(', ')}.`);
+  // An option that the word does not have may be meant for another.
+  const foreign = Object.keys(options).find((name) => !has.includes(name as Words[number]));
+  if (foreign !== undefined) throw new UsageError(`orders ${word} has no --${foreign}.`);
+  if (operands.length > most) throw new UsageError(`${operands[most]} is one word too many.`);
+  const [first, key, verdict] = operands;
+  switch (word) {
+    case 'copy':
+      if (!first) throw new UsageError('Say where to copy the file.');
+      return { word, to: first, headers };
+    case 'list': {
+      const login = first === undefined ? null : loginOf(first);
+      return { word, login, onlyUnknown: options.unknown === true, headers };
+    }
+    case 'show':
+      return { word, login: loginOf(first), key: keyOf(key), headers };
+    case 'settle': {
+      const of = { login: loginOf(first), key: keyOf(key) };
+      return { word, ...of, outcome: settledOutcome({ ...options, verdict }), headers };
+    }
+    default:
+      return { word: word as 'status' | 'hold' | 'release' | 'incomplete', headers };
+  }
 }
 
-async function act(asked: Asked, terminal: Terminal): Promise<number> {
-  const { word, operand, login, file, headers, json } = asked;
-  const { environment, err, out } = terminal;
-  const config = readConfig(
-    file === undefined ? environment : { ...environment, ORDER_STORE: file },
-  );
-  const forwarded = forwardedOf(headers, config.gatewayForwardHeaders);
-  const account = login && accountOf(login, forwarded);
-  const redisUrl = file === undefined ? config.redisUrl : null;
-  const { orderStore } = config;
+function loginOf(operand = ''): Login {
+  const login = toLogin(operand);
+  if (login === null) throw new UsageError('Say the trading login of the account.');
+  return login;
+}
+
+function keyOf(operand = ''): string {
+  if (operand === '') throw new UsageError('Say the key of the order.');
+  return operand;
+}
+
+async function act(asked: Asked, config: Config, terminal: Terminal): Promise<number> {
+  const { redisUrl, orderStore } = config;
+  const forwarded = forwardedOf(asked.headers, config.gatewayForwardHeaders);
   if (redisUrl === null && orderStore === 'memory') {
-    err(IN_MEMORY);
+    terminal.err(IN_MEMORY);
     return EXIT_FAILED;
   }
-  const open = () =>
-    openOperatorRecords({
+  using opened = new DisposableStack();
+  const records = opened.adopt(
+    await openOperatorRecords({
       redisUrl,
       orderStore,
       prefix: config.redisPrefix,
       redisReplicas: config.redisReplicas,
       durability: config.redisDurability,
       max: config.orderRecordsMax,
-      trailDays: config.orderTrailDays,
-      onWarn: err,
-    });
-  const ofCase = CASES.find((each) => each === word);
-  if (ofCase) return runCase(ofCase, { ...asked, account }, config, open, terminal);
-  const isOfFile = word === 'copy' || word === 'move';
-  if (isOfFile && redisUrl !== null) {
-    throw new UsageError('Redis has its own copies: name a file by --file.');
-  }
-  const place = redisUrl === null ? orderStore : withoutPassword(redisUrl);
-  const isInUse = (config.redisUrl === null) === (redisUrl === null);
-  using opened = new DisposableStack();
-  try {
-    const records = opened.adopt(await open(), (each) => each.close());
-    if (account) {
-      out(`${await records.free(account)} order records count for the account no more`);
-      return EXIT_OK;
-    }
-    if (word === 'hold' || word === 'release') {
-      const isHeard = await records.hold(word === 'hold');
-      return reportHold(word, isInUse ? (isHeard ? null : NO_REPLICA) : UNUSED, terminal);
-    }
-    if (records.file && isOfFile) {
-      const isCopy = word === 'copy';
-      const moved = isCopy ? records.file.copyTo(operand) : records.file.moveTo(operand);
-      const then = isCopy ? '' : '; restart the service with it as ORDER_STORE';
-      out(`${operand}: ${moved} order records${then}`);
-      return EXIT_OK;
-    }
-    const isDeclared = word === 'complete' || word === 'incomplete';
-    const status = await records.status(isDeclared ? word : null);
-    const refusedFor = isInUse ? status.refusedFor : UNUSED;
-    out((json ? statusJson : statusText)(place, { ...status, refusedFor }));
-  } catch (problem) {
-    if (word !== 'status' || !(problem instanceof RecordsUnavailableError)) throw problem;
-    const silent = { place, records: null, refused: 'Redis does not answer', gap: null };
-    const text = `${place}: nothing is known of the order records, and no order is taken`;
-    out(json ? JSON.stringify(silent) : text);
-    return EXIT_FAILED;
-  }
-  // A file from before the Redis, or from a process that was started without it.
-  if (!json && redisUrl !== null && existsSync(orderStore)) out(`${orderStore}: ${UNUSED}`);
-  return EXIT_OK;
-}
-
-function statusJson(place: string, { held, replicas, refusedFor, gap }: OperatorStatus): string {
-  const beside = replicas !== null && { replicas };
-  return JSON.stringify({ place, records: held, ...beside, refused: refusedFor, gap });
-}
-
-function statusText(place: string, { held, replicas, refusedFor, gap }: OperatorStatus): string {
-  const beside = replicas === null ? '' : `, replicas: ${replicas}`;
-  // A file's own reasons are whole sentences.
-  const refusal = replicas === null ? refusedFor : refusedFor && `no order is taken: ${refusedFor}`;
-  return `${place}: ${held} order records${beside}; ${refusal ?? gap ?? TAKEN}`;
-}
-
-/** `unheard`: why no process hears of it, so that in an outage nobody takes orders for held. */
-function reportHold(
-  word: 'hold' | 'release',
-  unheard: string | null,
-  { out, err }: Terminal,
-): number {
-  if (unheard !== null) {
-    err(`${word} is noted, but nobody hears of it: ${unheard}`);
-    return EXIT_FAILED;
-  }
-  out(
-    word === 'hold'
-      ? 'within two seconds no order is sent, until release'
-      : 'orders are sent again',
+      onWarn: terminal.err,
+    }),
+    (each) => each.close(),
   );
-  return EXIT_OK;
+  switch (asked.word) {
+    case 'list': {
+      const account = asked.login && accountOf(asked.login, forwarded);
+      return listOrders(records.list(account, asked.onlyUnknown), config, terminal);
+    }
+    case 'show':
+      return showOrder(records, accountOf(asked.login, forwarded), asked.key, terminal);
+    case 'settle': {
+      const request = { ...asked, account: accountOf(asked.login, forwarded) };
+      return settleOrder(records, request, config, terminal);
+    }
+    case 'copy':
+      if (records.file === null) throw new UsageError('Redis has its own copies.');
+      terminal.out(`${asked.to}: ${records.file.copyTo(asked.to)} order records`);
+      return EXIT_OK;
+    case 'hold':
+      await records.hold(true);
+      terminal.out('within two seconds no order is sent, until release');
+      return EXIT_OK;
+    case 'release':
+      await records.hold(false);
+      terminal.out('orders are sent again');
+      return EXIT_OK;
+    case 'incomplete':
+    case 'status': {
+      const status = await records.status(asked.word === 'status' ? null : 'incomplete');
+      const place = redisUrl === null ? orderStore : withoutPassword(redisUrl);
+      terminal.out(`${place}: ${statusText(status)}`);
+      return EXIT_OK;
+    }
+  }
+}
+
+function statusText({ held, refusedFor, gap }: OperatorStatus): string {
+  const refusal = refusedFor === null ? null : `no order is taken: ${refusedFor}`;
+  return `${held} order records; ${refusal ?? gap ?? 'orders are taken'}`;
 }
 
 const IN_MEMORY =
-  'The order records are in the memory of the service, without a trail, and no command reaches them: name a file by --file or ORDER_STORE.';
-const TAKEN = 'orders are taken';
-const UNUSED = 'not in use, because REDIS_URL is set';
-const NO_REPLICA =
-  'no replica is connected; REDIS_URL and REDIS_PREFIX must be those of the service';
+  'The order records are in the memory of the service, and no command reaches them: name their file by ORDER_STORE.';

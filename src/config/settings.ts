@@ -129,11 +129,6 @@ export const SETTINGS = {
     5_000,
     'most order records of one account, which alone is refused beyond it',
   ),
-  ORDER_TRAIL_DAYS: setting(
-    wholeNumber(0, 3_650),
-    30,
-    'how long the trail tells of an order (`trading-graph orders show`); `0`: there is none',
-  ),
   INTROSPECTION: setting(onOff, null, 'answer introspection, serve `/schema.graphql`', {
     fallbackText: '`off`; with the sandbox gateway `on`',
   }),

@@ -13,15 +13,14 @@ import { createWriteLimits } from './auth/write-limits.ts';
 import { agesOf } from './catalog/cache/freshness.ts';
 import { createCatalogs } from './catalog/catalogs.ts';
 import type { DomainParts } from './domain-parts.ts';
-import { watchCutOffs } from './trading/cut-off.ts';
 import { createOrderDesk } from './trading/order-desk.ts';
-import { orderLines, outcomeOf } from './trading/order-line.ts';
+import { orderLines } from './trading/order-line.ts';
 import { Orders } from './trading/orders.ts';
 
 /** Creates the process-wide domain services and connects them to each other. */
 export function createDomain(parts: DomainParts) {
   const { client, logicalClock, limiter, metrics, clockSkew, log, settings } = parts;
-  const { records, trail, keys } = parts.stores;
+  const { records, keys } = parts.stores;
   const clock = systemClock;
   /** Whether a token that is so far past its time, or below 0 before it, is in time by the gateway's clock. */
   const isOfSkew = (offByMs: number) => {
@@ -90,7 +89,6 @@ export function createDomain(parts: DomainParts) {
   const orders = new Orders({
     gateway,
     records,
-    trail,
     clock,
     log,
     orderTimeoutMs: settings.orderTimeoutMs,
@@ -98,14 +96,8 @@ export function createDomain(parts: DomainParts) {
     onAccountChanged: (account) => accounts.emit('changed', account),
     gatewayAheadMs: () => clockSkew.aheadMs,
     gatewaySkewMs: () => clockSkew.earlyMs,
-    onNumberTwice: () => metrics.numbersTwice.add(),
-    onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
-    onContradicted(of, answer) {
-      metrics.contradictions.add();
-      const told = outcomeOf(answer);
-      log.error({ ...lines.ofKey(of), ...told }, 'the gateway contradicts a settled order');
-      trail.add(of, 'contradicted', told);
-    },
+    lines,
+    metrics,
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines);
@@ -122,8 +114,7 @@ export function createDomain(parts: DomainParts) {
     catalogs,
     orders,
     orderDesk,
-    /** Ends by what it returns. */
-    watchCutOffs: () => watchCutOffs({ records, trail, clock, log, lines, metrics }),
+    watchCutOffs: (signal: AbortSignal) => orders.watchCutOffs(signal),
     writeLimits,
     caches: {
       ...reads.caches,

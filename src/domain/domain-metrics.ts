@@ -4,7 +4,6 @@ import type { Registry } from '../../lib/metrics/registry.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
-import type { Orders } from './trading/orders.ts';
 
 export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
 
@@ -12,7 +11,7 @@ export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
 interface Watched {
   readonly catalogs: Catalogs;
   readonly feeds: MeasuredLists;
-  readonly orders: Orders;
+  readonly orders: { readonly underWay: number; readonly oldestSeconds: number };
   readonly tokenRefusals: TokenRefusals;
 }
 

@@ -10,7 +10,6 @@ export interface OperatorOptions {
   readonly redisReplicas: number | null;
   readonly durability: Durability;
   readonly max: number;
-  readonly trailDays: number;
   readonly onWarn: (message: string) => void;
 }
 

@@ -3,18 +3,15 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { openKnownFile } from './known-file.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import { IS_NEW } from './order-records.ts';
-import { openOrderTrail, type TrailSettings } from './order-trail.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
 import type { SharedLimitsOptions } from './redis/shared-limits.ts';
 import type { SharedStore } from './shared-store.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
 import { StoreError } from './store-error.ts';
-import { trailFiles } from './trail-file.ts';
 
 export interface StoreOptions
-  extends Omit<RedisOrderRecordsOptions & SharedLimitsOptions, 'url' | 'uptimeMs'>,
-    TrailSettings {
+  extends Omit<RedisOrderRecordsOptions & SharedLimitsOptions, 'url' | 'uptimeMs'> {
   readonly redisUrl: string | null;
   /** A file, or the word `memory`, where there is no Redis. */
   readonly orderStore: string;
@@ -41,7 +38,7 @@ export async function openStores(options: StoreOptions): Promise<SharedStore> {
 }
 
 async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Promise<SharedStore> {
-  const { isInspection = false, makesFolder = false, trailDays = 0, onWarn } = given;
+  const { isInspection = false, makesFolder = false, onWarn } = given;
   const options = { ...given, uptimeMs: () => performance.now() };
   const isFile = path !== 'memory';
   const isNew = isFile && !existsSync(path);
@@ -54,17 +51,12 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   if (isNew && !isInspection) onWarn(`${path} ${IS_NEW}`);
   const known =
     isFile && !isInspection ? await openKnownFile({ ...options, path: `${path}.known` }) : null;
-  const isKept = isFile && !isInspection && trailDays > 0;
-  const files = isKept ? trailFiles(path, trailDays, given.gatewaySkewMs) : null;
-  const trail = openOrderTrail(files, given);
   const close = async () => {
-    await trail.close();
     await known?.close();
     await records.close();
   };
   return {
     records,
-    trail,
     keys: known?.keys ?? null,
     replicas: null,
     close,

@@ -1,10 +1,9 @@
 import type { Account } from '../../lib/account.ts';
 import type { OrderRecord } from './order-records.ts';
-import type { TrailStore } from './order-trail.ts';
 import type { SettleAnswer, SettleRequest, StoredOrder } from './settlement.ts';
 
 /**
- * The order records and their trail for an operator's commands, beside the service that goes on using them. Each method
+ * The order records for an operator's commands, beside the service that goes on using them. Each method
  * throws a StoreError where the store cannot be used as it is, and a RecordsUnavailableError where it does not answer.
  */
 export interface OperatorRecords {
@@ -19,7 +18,6 @@ export interface OperatorRecords {
   free(account: Account): Promise<number>;
   /** Whether any process hears of it, within two seconds. */
   hold(toHold: boolean): Promise<boolean>;
-  readonly trail: TrailStore;
   /** Null where the store is no file. */
   readonly file: OperatorFile | null;
   close(): void;

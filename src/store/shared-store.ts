@@ -2,13 +2,11 @@ import type { Account } from '../../lib/account.ts';
 import type { SharedKeys } from '../../lib/limits/known-keys.ts';
 import type { Share } from '../../lib/limits/limiter.ts';
 import type { OrderRecords } from './order-records.ts';
-import type { OrderTrail } from './order-trail.ts';
 
 /** The port of the stores: the state that outlives a request, and that replicas share. Its contract is in `test/store/`. */
 export interface SharedStore {
   /** These alone must never forget: without a record no order is sent. */
   readonly records: OrderRecords;
-  readonly trail: OrderTrail;
   /** The known keys of one kind; null where nothing outlives the process. */
   readonly keys: ((kind: string) => SharedKeys) | null;
   /** Null where there is no other replica. */

@@ -31,9 +31,6 @@ export function createStoreMetrics(registry: Registry) {
       'Orders and voids, refused ones too, of accounts with 80 % of their share of order records, or of tokens with 80 % of their half.',
     )
     .register();
-  const trailLost = registry
-    .counter('order_trail_lost_total', 'Entries of the trail of orders that could not be written.')
-    .register();
   const redisUp = registry.gauge(
     'redis_up',
     '1 while Redis takes commands; without REDIS_URL there is no such series.',
@@ -55,7 +52,6 @@ export function createStoreMetrics(registry: Registry) {
     failures,
     records,
     nearlyFull,
-    trailLost,
     redisUp,
     redisErrors,
     counterSeconds,

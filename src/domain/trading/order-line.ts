@@ -2,6 +2,7 @@ import type { Account } from '../../../lib/account.ts';
 import { logHash } from '../../../lib/log-hash.ts';
 import { redact } from '../../../lib/redact.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import type { AskedOrder } from '../../store/order-records.ts';
 import { partsOf, type Viewer } from '../auth/viewer.ts';
 import { isBeforeSending, leavesDoubt } from './order-errors.ts';
 import type { OrderResult, Submission } from './outcome.ts';
@@ -45,8 +46,8 @@ export function orderLines(hashKey: string | null) {
   };
 }
 
-/** A request to the gateway. */
-export function askedOf({ operation, order }: Ticket) {
+/** What was asked for, as the log and the record keep it. */
+export function askedOf({ operation, order }: Ticket): Omit<AskedOrder, 'requestId'> {
   const isLimit = operation === 'placeLimitOrder';
   const { side, price, stopLoss, takeProfit } = order;
   return {

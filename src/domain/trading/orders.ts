@@ -17,9 +17,10 @@ import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 import { keyAgeAt, keyMadeProblem, keyTime } from './key-made.ts';
 import { KeyForgottenError } from './order-errors.ts';
+import { askedOf } from './order-line.ts';
 import { isVoided, type OrderResult, unknownSince, VOIDED } from './outcome.ts';
-import { createRecorder } from './recorder.ts';
-import { createSubmitter, type SubmitterOptions } from './submitter.ts';
+import { Recorder } from './recorder.ts';
+import { Submitter, type SubmitterOptions } from './submitter.ts';
 import { inputDigest, type Ticket } from './ticket.ts';
 
 interface InFlightOrder {
@@ -47,8 +48,8 @@ export class Orders {
 
   constructor(options: SubmitterOptions) {
     this.#options = options;
-    this.#recorder = createRecorder(options);
-    this.#submitter = createSubmitter(options, this.#recorder);
+    this.#recorder = new Recorder(options);
+    this.#submitter = new Submitter(options, this.#recorder);
     this.#pendingMs = options.orderTimeoutMs + RECORDING_MS;
   }
 
@@ -126,7 +127,6 @@ export class Orders {
       const { record } = answer;
       const closing = closingOf(record);
       if (closing) {
-        if (answer.voided) this.#options.trail.add({ account, key }, 'closed', {});
         const keyAgeMs = ageMs(record.reservedAtMs) ?? RECORD_LIFE_MS;
         return { ...voided(key, closing, keyAgeMs), replayed: !answer.voided };
       }
@@ -135,6 +135,11 @@ export class Orders {
       // The order ended in an error, so the key is free.
     }
     throw new RecordsUnavailableError('the key came free and was used again, time after time');
+  }
+
+  /** Gives each order its line in the log whose process was killed, here or elsewhere. */
+  watchCutOffs(signal: AbortSignal): Promise<void> {
+    return this.#recorder.watchCutOffs(signal);
   }
 
   /** Resolves when no order is in flight and no outcome waits to be recorded. */
@@ -190,7 +195,7 @@ export class Orders {
 
   /** A key that has a record is answered by it, whatever the moments that this request names. */
   async #reserve(
-    { account, tokenHash }: Viewer,
+    { account, tokenHash, requestId }: Viewer,
     ticket: Ticket,
     digest: string,
   ): Promise<ReserveAnswer> {
@@ -209,6 +214,7 @@ export class Orders {
         pendingMs: this.#pendingMs,
         isTooLate: this.#submitter.isTooLate(ticket),
         keyTime: keyTime(ticket.keyMadeMs, this.#options),
+        asked: { requestId: requestId ?? null, ...askedOf(ticket) },
       });
     }
     const record = await this.#recorder.find(account, key).catch((error: unknown) => {

@@ -1,23 +1,29 @@
 import type { Account } from '../../../lib/account.ts';
 import { type Clock, pause, within } from '../../../lib/clock.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { Log } from '../../../lib/log.ts';
 import {
+  type CutOffOrder,
   type OrderRecord,
   type OrderRecords,
+  type OrderTimes,
   RECORD_LIFE_MS,
   type RecordedOutcome,
+  RecordsUnavailableError,
   type Reservation,
   recordId,
   toOrderRecord,
 } from '../../store/order-records.ts';
 import { agree } from '../../store/settlement.ts';
+import type { DomainMetrics } from '../domain-metrics.ts';
+import { type OrderLines, outcomeOf } from './order-line.ts';
 
 export interface RecorderOptions {
   readonly records: OrderRecords;
   readonly clock: Clock;
-  readonly log: Pick<Log, 'error' | 'warn'>;
-  /** Called with an answer of the gateway's that an operator's word contradicts: that stays. */
-  readonly onContradicted?: (of: Reservation, answer: RecordedOutcome) => void;
+  readonly log: Pick<Log, 'error' | 'warn' | 'info'>;
+  readonly lines: Pick<OrderLines, 'ofKey'>;
+  readonly metrics: Pick<DomainMetrics, 'orders' | 'lateOrders' | 'contradictions'>;
 }
 
 // The longest a client waits for its outcome to be recorded; the outcome is true either way.
@@ -25,49 +31,121 @@ const PATIENCE_MS = 2_000;
 const RETRY_FIRST_MS = 200;
 // Short, because a process that is killed before the write leaves a known outcome unknown.
 const RETRY_MAX_MS = 1_000;
+const CUT_OFF_POLL_MS = 5_000;
 
-/** A reservation's latest entry for the store; with a null outcome its key comes free. */
+/** A reservation's latest entry for the store; with a null record its key comes free. */
 interface Write {
   readonly reservation: Reservation;
-  readonly outcome: OrderRecord | null;
+  readonly record: OrderRecord | null;
 }
 
-export type Recorder = ReturnType<typeof createRecorder>;
-
 /**
- * Records how reservations ended, and retries while the store is unavailable: the order is already sent,
- * so its client gets the outcome whether or not it could be recorded yet.
+ * Records how orders ended: those of this process, those whose answer came late, and those whose process was killed. A write is
+ * repeated while the store is unavailable: the order is already sent, so its client gets the outcome whether or not it could be
+ * recorded yet.
  */
-export function createRecorder({ records, clock, log, onContradicted }: RecorderOptions) {
-  const unwritten = new Set<Promise<void>>();
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #unwritten = new Set<Promise<void>>();
   /** The latest writes that the store has not taken yet, by account and key. */
-  const waiting = new Map<string, Write>();
+  readonly #waiting = new Map<string, Write>();
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  get unwritten(): Iterable<Promise<void>> {
+    return this.#unwritten;
+  }
 
   /** Resolves when the outcome is written, or when retries continue in the background. */
-  async function write(
-    reservation: Reservation,
-    outcome: OrderRecord | null,
-    attempt: () => Promise<void>,
-  ): Promise<void> {
-    const id = recordId(reservation.account, reservation.key);
-    const latest: Write = { reservation, outcome };
+  settle(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): Promise<void> {
+    const record = toOrderRecord(reservation, outcome, 0);
+    return this.#write({ reservation, record }, async () => {
+      const settled = await this.#options.records.settle(reservation, outcome, times);
+      if (settled === null || outcome.kind === 'unknown' || agree(settled, outcome)) return;
+      const { metrics, log, lines } = this.#options;
+      metrics.contradictions.add();
+      // What an operator has settled stays.
+      const line = { ...lines.ofKey(reservation), ...outcomeOf(outcome) };
+      log.error(line, 'the gateway contradicts a settled order');
+    });
+  }
+
+  /** Settles an order by an answer that came after its client was told that the outcome is unknown. */
+  settleLate(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): void {
+    if (outcome.kind === 'unknown') return;
+    this.#options.metrics.lateOrders.add(outcome.kind);
+    fireAndForget('order record', this.settle(reservation, outcome, times));
+  }
+
+  release(reservation: Reservation): Promise<void> {
+    const { records } = this.#options;
+    return this.#write({ reservation, record: null }, () => records.release(reservation));
+  }
+
+  /**
+   * The record that waits to be written, and precedes the one that is still pending in the store; null where
+   * its order was never sent and the key comes free.
+   */
+  waiting(account: Account, key: string): OrderRecord | null | undefined {
+    return this.#waiting.get(recordId(account, key))?.record;
+  }
+
+  async find(account: Account, key: string): Promise<OrderRecord | null> {
+    const waiting = this.waiting(account, key);
+    if (waiting) return waiting;
+    const record = await this.#options.records.find(account, key);
+    // A key that comes free may be free already, and another process's order have it.
+    const latest = this.#waiting.get(recordId(account, key));
+    return latest?.record === null && latest.reservation.id === record?.id ? null : record;
+  }
+
+  /** Gives each order its line in the log whose process was killed, here or elsewhere. */
+  async watchCutOffs(signal: AbortSignal): Promise<void> {
+    const { records, clock, log } = this.#options;
+    while (!signal.aborted) {
+      const found = await records.cutOff().catch((error: unknown) => {
+        // They are found once the records are there again.
+        if (error instanceof RecordsUnavailableError) return [];
+        log.error({ err: error }, 'orders of killed processes were not looked for');
+        return [];
+      });
+      for (const each of found) this.#reportCutOff(each);
+      await pause(clock, CUT_OFF_POLL_MS, signal);
+    }
+  }
+
+  #reportCutOff({ account, key, reservedAtMs }: CutOffOrder): void {
+    const { lines, log, metrics } = this.#options;
+    const sentAt = new Date(reservedAtMs).toISOString();
+    const line = { ...lines.ofKey({ account, key }), sentAt, outcome: 'unknown', isCutOff: true };
+    log.warn(line, 'an order ended unknown');
+    log.info(line, 'order');
+    metrics.orders.add('unknown');
+  }
+
+  async #write(latest: Write, attempt: () => Promise<void>): Promise<void> {
+    const { clock, log } = this.#options;
+    const id = recordId(latest.reservation.account, latest.reservation.key);
     // A late answer takes the place of an unknown that waits as well.
-    waiting.set(id, latest);
+    this.#waiting.set(id, latest);
     const first = attempt();
     const written = first
       .catch((error: unknown) => {
         log.error({ err: error }, 'the outcome of an order could not be recorded; trying again');
-        return retry(attempt);
+        return this.#retry(attempt);
       })
       .finally(() => {
-        unwritten.delete(written);
-        if (waiting.get(id) === latest) waiting.delete(id);
+        this.#unwritten.delete(written);
+        if (this.#waiting.get(id) === latest) this.#waiting.delete(id);
       });
-    unwritten.add(written);
+    this.#unwritten.add(written);
     await within(clock, PATIENCE_MS, first).catch(() => {});
   }
 
-  async function retry(attempt: () => Promise<void>): Promise<void> {
+  async #retry(attempt: () => Promise<void>): Promise<void> {
+    const { clock, log } = this.#options;
     let waitMs = RETRY_FIRST_MS;
     for (let waitedMs = 0; waitedMs < RECORD_LIFE_MS; waitedMs += waitMs) {
       await pause(clock, waitMs);
@@ -79,33 +157,4 @@ export function createRecorder({ records, clock, log, onContradicted }: Recorder
     }
     log.error({}, 'the outcome of an order was never recorded');
   }
-
-  return {
-    settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
-      const record = toOrderRecord(reservation, outcome, 0);
-      return write(reservation, record, async () => {
-        const settled = await records.settle(reservation, outcome);
-        if (settled === null || outcome.kind === 'unknown' || agree(settled, outcome)) return;
-        onContradicted?.(reservation, outcome);
-      });
-    },
-    release(reservation: Reservation): Promise<void> {
-      return write(reservation, null, () => records.release(reservation));
-    },
-    /**
-     * The outcome that waits to be written, and precedes the record that is still pending in the store; null where
-     * its order was never sent and the key comes free.
-     */
-    waiting: (account: Account, key: string) => waiting.get(recordId(account, key))?.outcome,
-    async find(account: Account, key: string): Promise<OrderRecord | null> {
-      const id = recordId(account, key);
-      const outcome = waiting.get(id)?.outcome;
-      if (outcome) return outcome;
-      const record = await records.find(account, key);
-      // A key that comes free may be free already, and another process's order have it.
-      const latest = waiting.get(id);
-      return latest?.outcome === null && latest.reservation.id === record?.id ? null : record;
-    },
-    unwritten: unwritten as Iterable<Promise<void>>,
-  };
 }

@@ -1,15 +1,13 @@
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
-import { openOrderTrail, type TrailSettings } from '../order-trail.ts';
 import type { SharedStore } from '../shared-store.ts';
 import { connectRedis } from './connection.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { createRedisHealth } from './redis-health.ts';
 import { createSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
-import { redisTrail } from './trail.ts';
 
 /** Opens the state that replicas share. */
 export async function openRedisStores(
-  given: RedisOrderRecordsOptions & SharedLimitsOptions & TrailSettings,
+  given: RedisOrderRecordsOptions & SharedLimitsOptions,
 ): Promise<SharedStore> {
   const { onWarn, onFailed } = given;
   const health = createRedisHealth({ onWarn, onFailed });
@@ -25,15 +23,10 @@ export async function openRedisStores(
   // Where one fails the other is closed as well, once it is open.
   await Promise.allSettled(opening);
   const [records, redis] = await Promise.all(opening);
-  const { trailDays = 0, isInspection = false } = given;
-  const isKept = trailDays > 0 && !isInspection;
-  const trail = openOrderTrail(isKept ? redisTrail(records.scripts, trailDays) : null, given);
-  opened.defer(() => trail.close());
   const resources = opened.move();
   const limits = createSharedLimits(redis, health, given);
   return {
     records,
-    trail,
     keys: limits.keys,
     replicas: {
       share: limits.share,

@@ -13,16 +13,13 @@ import {
 import { keyOfRecord, readRecord } from './record-answers.ts';
 import { figureIn, textIn } from './replies.ts';
 import { COMMON } from './scripts.ts';
-import { redisTrail } from './trail.ts';
 
 const ORDERS_AT_ONCE = 500;
 /** The script's answers for each order: its id, then the answer of a record. */
 const FIELDS = 8;
 
 /** The order records of all replicas that share a Redis, for operators. */
-export async function operatorRedis(
-  options: RedisOperatorOptions & { readonly trailDays: number },
-): Promise<OperatorRecords> {
+export async function operatorRedis(options: RedisOperatorOptions): Promise<OperatorRecords> {
   const connected = await connectOperator(options);
   const { scripts, writes, close } = connected;
   return {
@@ -76,7 +73,6 @@ export async function operatorRedis(
       await copied();
       return figureIn(answer[1]) > 0;
     },
-    trail: redisTrail(scripts, options.trailDays),
     file: null,
     close,
   };

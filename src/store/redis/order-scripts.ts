@@ -32,8 +32,6 @@ export function orderScripts(
   return {
     marker,
     versionOf,
-    /** The keys of the trail: its stream, and the bytes that this has. */
-    trail: [`${prefix}:trail`, `${prefix}:trail-bytes`],
     /** `keys`: those after the first four, which every script has. */
     async run(
       script: string,

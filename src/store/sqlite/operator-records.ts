@@ -1,6 +1,5 @@
 import type { OperatorRecords } from '../operator-records.ts';
 import { HELD, isUnknown } from '../order-records.ts';
-import { trailFiles } from '../trail-file.ts';
 import { copyOrderFile, openSource, type Source } from './copy-order-file.ts';
 import { machineClock } from './machine-clock.ts';
 import { moveOrderFile } from './move-order-file.ts';
@@ -12,7 +11,6 @@ import { DAMAGED, SqliteFileError } from './sqlite-errors.ts';
 interface OperatorFileOptions {
   readonly path: string;
   readonly max: number;
-  readonly trailDays: number;
   readonly onWarn: (message: string) => void;
 }
 
@@ -75,7 +73,6 @@ export function operatorFile(options: OperatorFileOptions): OperatorRecords {
       copyTo: (to) => copyOrderFile(path, to),
       moveTo: (to) => moveOrderFile(path, to, { clock, onWarn }),
     },
-    trail: trailFiles(path, options.trailDays),
     close: () => opened?.[Symbol.dispose](),
   };
 }

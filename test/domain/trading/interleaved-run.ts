@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
+import { orderLines } from '../../../src/domain/trading/order-line.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
@@ -12,12 +13,12 @@ import {
   type OrderRecords,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
-import { openOrderTrail } from '../../../src/store/order-trail.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import {
   acceptedAs,
   answered,
+  countersOf,
   createTestLog,
   demo,
   demoProof,
@@ -155,8 +156,10 @@ export function beginRun(scenario: Scenario): Run {
       onAccountChanged() {},
       gatewayAheadMs: () => 0,
       gatewaySkewMs: () => 0,
-      trail: openOrderTrail(null, { clock, onWarn() {} }),
-    };
+      orderNumbers: 'order',
+      lines: orderLines(null),
+      metrics: countersOf(() => {}),
+    } as const;
     return new Orders({ ...options, gateway: gatewayOf(replica), records: portOf(replica) });
   });
 

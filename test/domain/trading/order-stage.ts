@@ -1,12 +1,13 @@
 import { LogicalClock, systemClock } from '../../../lib/clock.ts';
 import { AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { orderLines } from '../../../src/domain/trading/order-line.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
-import type { OrderRecords } from '../../../src/store/order-records.ts';
+import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
@@ -70,12 +71,25 @@ export const acceptedAs = (orderId: string) => answered(200, { success: true, or
 export function createTestLog() {
   const lines: string[] = [];
   const add = (_fields: unknown, message?: unknown) => void lines.push(String(message));
-  return { lines, error: add, warn: add };
+  return { lines, error: add, warn: add, info() {} };
 }
 
 export const demo = viewerOf('token-1');
 export const demoProof = proofOf(demo);
 export const orderTimeoutMs = 15_000;
+
+/** The counters of orders, each of whose steps is told by its name. */
+export function countersOf(count: (name: string) => void): SubmitterOptions['metrics'] {
+  const counter = (name: string) => ({
+    add: (label?: string) => count(label ? `${label} ${name}` : name),
+  });
+  return {
+    orders: counter('order'),
+    lateOrders: counter('late'),
+    contradictions: counter('contradicted'),
+    numbersTwice: counter('number twice'),
+  } as unknown as SubmitterOptions['metrics'];
+}
 
 /** Orders with their records in memory, a gateway that the test scripts, and a clock that it moves. */
 export function stage(
@@ -95,11 +109,18 @@ export function stage(
   };
   const uptimeMs = () => clock.now();
   const shared = createMemoryOrderRecords({ max: 100, uptimeMs });
-  const records: OrderRecords = { ...shared, ...change(shared) };
+  const changed: OrderRecords = { ...shared, ...change(shared) };
+  const records: OrderRecords = {
+    ...changed,
+    settle(reservation, outcome, at) {
+      if (at) times.push(at);
+      return changed.settle(reservation, outcome, at);
+    },
+  };
   const log = createTestLog();
   const acceptances: string[] = [];
   const counted: string[] = [];
-  const trail: object[] = [];
+  const times: OrderTimes[] = [];
   const onAccountChanged = (login: string) => void acceptances.push(login);
   /** Starts another process with the same records. */
   const start = () =>
@@ -112,10 +133,9 @@ export function stage(
       log,
       gatewayAheadMs: () => 0,
       gatewaySkewMs: () => 0,
-      trail: { add: ({ key }, event, facts) => void trail.push({ key, event, ...facts }) },
-      onContradicted: (_, { kind }) => void counted.push(`${kind} contradicted`),
-      onNumberTwice: () => void counted.push('number twice'),
-      onSettledLate: (outcome) => void counted.push(`${outcome} late`),
+      orderNumbers: 'order',
+      lines: orderLines(null),
+      metrics: countersOf((name) => void counted.push(name)),
       ...more,
     });
   const orders = start();
@@ -132,7 +152,7 @@ export function stage(
     await clock.advance(0);
     return { placed };
   }
-  return { clock, calls, records, log, acceptances, counted, trail, orders, start, begin };
+  return { clock, calls, records, log, acceptances, counted, times, orders, start, begin };
 }
 
 /** Whether it has ended by now, either way. */

@@ -455,15 +455,7 @@ test('what runs, and whether it takes traffic', async () => {
     `trading_graph_build_info{version="${version}",revision="${revision}",node="${process.version}"}`,
   );
   expect(series.get('trading_graph_ready')).toBe(1);
-  const reasons = [
-    'gateway',
-    'order-store',
-    'order-gap',
-    'orders-held',
-    'clock',
-    'redis',
-    'memory',
-  ];
+  const reasons = ['gateway', 'order-store', 'order-gap', 'clock', 'redis', 'memory'];
   expect(names.filter((name) => name.startsWith('trading_graph_degraded'))).toEqual(
     reasons.map((reason) => `trading_graph_degraded{reason="${reason}"}`),
   );

@@ -260,7 +260,7 @@ test('orders that an operator holds back are not sent, keep their keys and say s
     });
   }
   expect(await client.place(buying('before'))).toEqual({ ...placed, replayed: true });
-  expect(await readinessOf(facade.adminUrl)).toMatchObject({ reasons: ['orders-held'] });
+  expect(await readinessOf(facade.adminUrl)).toMatchObject({ reasons: ['order-store'] });
   expect(sandbox.orders()).toHaveLength(1);
   setHold(path, false);
   for (const order of [buying('k'), waiting('l')]) {

@@ -91,7 +91,6 @@ export function openOperator(redisUrl: string) {
     redisReplicas: null,
     durability: 'wished',
     max: 2_000,
-    trailDays: 1,
     onWarn() {},
   });
 }

@@ -67,7 +67,7 @@ describe('order records in SQLite', () => {
     const opened = await openRecords(2_000);
     const { path } = opened;
     const other = await opened.open();
-    const operator = operatorFile({ path, max: 2_000, trailDays: 1, onWarn() {} });
+    const operator = operatorFile({ path, max: 2_000, onWarn() {} });
     return {
       replicas: [opened.records, other],
       operator,
