@@ -105,7 +105,8 @@ async function moves(follower: Follower): Promise<void> {
 }
 
 function order(idempotencyKey: string, kind = {}) {
-  return { input: { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey, ...kind } };
+  const order = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } };
+  return { input: { ...order, idempotencyKey, ...kind } };
 }
 
 describe('positionChanges', () => {

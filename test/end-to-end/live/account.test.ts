@@ -64,7 +64,7 @@ test('an order of one’s own appears at once, a market order’s position with 
     const { data } = await app.query(document, { token, variables: { input } });
     return data.placeOrder.orderId;
   };
-  const limit = await place({ price: 1, idempotencyKey: 'limit' });
+  const limit = await place({ kind: 'PENDING', price: 1, idempotencyKey: 'limit' });
   await eventually(() => watcher.orders.has(limit), watcher.whileOpen);
   const market = await place({ idempotencyKey: 'market' });
   await eventually(() => watcher.rows.has(market), watcher.whileOpen);
