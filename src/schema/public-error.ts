@@ -41,6 +41,9 @@ interface Described {
 
 const EARLIER_UNKNOWN =
   'This request was not sent. Whether an earlier one with its key was is not known: ask again with the same key, and use no other.';
+/** Where no repeat can end the doubt. */
+const ASK_BROKER =
+  'This request was not sent. Whether an earlier one with its key was is not known, and asking again will not tell: ask your broker.';
 const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
 const TOO_MANY = {
   account: 'this account has placed too many orders',
@@ -105,7 +108,7 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
   row(KeyForgottenError, () => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
     message:
-      'The key is closed. Whether an order had it before is not known: the records do not reach back to `since`, which is 24 hours ago where it is left out.',
+      'The key is closed. Whether an order had it before is not known: the records do not reach back to `since`, which is 24 hours ago where it is left out. Ask your broker.',
     // The records of that time do not come back.
     more: { retryable: false, earlierUnknown: true },
   })),
@@ -119,15 +122,15 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
     const until = untilMs === null ? null : new Date(untilMs).toISOString();
     return {
       code: 'IDEMPOTENCY_UNAVAILABLE',
-      message: EARLIER_UNKNOWN,
       // No waiting makes a key younger.
+      message: isWaiting ? EARLIER_UNKNOWN : ASK_BROKER,
       more: { earlierUnknown: true, gap: { until }, ...(isWaiting && { retryAfter: 1 }) },
     };
   }),
   row(RecordsForgottenError, () => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
-    message: EARLIER_UNKNOWN,
     // No waiting makes a key younger.
+    message: ASK_BROKER,
     more: { retryable: false, earlierUnknown: true },
   })),
   row(RecordsFullError, ({ retryAfterSeconds }) => ({

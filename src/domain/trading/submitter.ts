@@ -165,8 +165,7 @@ export class Submitter {
   }
 
   #wasSeen(account: Account, orderId: string | null): boolean {
-    // An empty one, or zero, names no order.
-    if (orderId === null || Number(orderId) === 0) return false;
+    if (orderId === null) return false;
     const id = recordId(account, orderId);
     const isSeen = this.#seenNumbers.has(id);
     this.#seenNumbers.set(id, true);

@@ -53,16 +53,18 @@ export function toSubmitResult(body: unknown) {
   const row = isRow(body) ? body : {};
   return {
     success: flag(row.success),
-    /** Whether it has an order number that is neither empty nor zero. */
     namesOrder: namesOrder(row.orderId),
-    orderId: text(row.orderId) ?? digits(row.orderId),
+    /** Null where it names no order, and where its number cannot be shown. */
+    orderId: namesOrder(row.orderId) ? (text(row.orderId) ?? digits(row.orderId)) : null,
     error: text(row.err),
     message: text(row.message),
   };
 }
 
-/** True also where the number is one that cannot be shown. */
+/** True also where the number is one that cannot be shown. Empty, zero, `-` and `null` are none, nor is a UUID of zeros. */
 function namesOrder(orderId: unknown): boolean {
   if (orderId instanceof LongInteger) return true;
-  return (typeof orderId === 'string' || typeof orderId === 'number') && Number(orderId) !== 0;
+  if (typeof orderId === 'number') return orderId !== 0;
+  if (typeof orderId !== 'string') return false;
+  return Number(orderId) !== 0 && !/^\s*(?:[0-]*|null)\s*$/i.test(orderId);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { keyMadeProblem, keyTime } from '../../../src/domain/trading/key-made.ts';
 import { publicCause } from '../../../src/schema/public-error.ts';
 import { gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../../../src/store/order-gap.ts';
-import { RecordsGapError } from '../../../src/store/order-records.ts';
+import { RecordsForgottenError, RecordsGapError } from '../../../src/store/order-records.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 
@@ -40,9 +40,14 @@ test.each([
   ['that this is not known yet', new RecordsGapError(null), { until: null }, false],
   ['to ask again where it may be young', new RecordsGapError(null, 1), { until: null }, true],
 ])('a refusal says %s', (_, error, gap, waits) => {
-  const { extensions } = publicCause(error);
+  const { extensions, message } = publicCause(error);
+  expect(message).toContain(waits ? 'ask again with the same key' : 'ask your broker');
   expect(extensions).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true, gap });
   expect('retryAfter' in extensions).toBe(waits);
+});
+
+test('a key that is older than its record may live is no key to ask again with', () => {
+  expect(publicCause(new RecordsForgottenError()).message).toContain('ask your broker');
 });
 
 test('a key was surely made after a gap where no clock that counts can have been ahead so far', () => {

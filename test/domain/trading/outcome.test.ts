@@ -112,9 +112,14 @@ test.each([
   }
 });
 
-test.each(['""', '"0"', '"00"', '0', '-0', '" "', 'null', '{}', '[]', 'false'])(
-  'a refusal with the order number %s is a refusal',
+const ZERO_UUID = '"00000000-0000-0000-0000-000000000000"';
+const NO_NUMBERS = ['""', '"0"', '"00"', '0', '-0', '" "', 'null', '{}', '[]', 'false'];
+
+test.each([...NO_NUMBERS, '"-"', '"null"', ZERO_UUID])(
+  'the order number %s is none: a refusal with it is a refusal',
   (orderId) => {
+    const acceptance = `{"success":true,"orderId":${orderId}}`;
+    expect(judgeOrder('openPosition', answer(200, acceptance))).toMatchObject({ orderId: null });
     const body = `{"success":false,"orderId":${orderId}}`;
     expect([200, 409, 401, 403, 429].map((status) => judged(answer(status, body)))).toEqual([
       ...['rejected', 'rejected', 'error: unauthenticated'],
