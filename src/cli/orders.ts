@@ -135,6 +135,7 @@ async function act(asked: Asked, config: Config, terminal: Terminal): Promise<nu
     terminal.err(IN_MEMORY);
     return EXIT_FAILED;
   }
+  if (redisUrl !== null && asked.word === 'copy') throw new UsageError('Redis has its own copies.');
   using opened = new DisposableStack();
   const records = opened.adopt(
     await openOperatorRecords({
@@ -151,17 +152,16 @@ async function act(asked: Asked, config: Config, terminal: Terminal): Promise<nu
   switch (asked.word) {
     case 'list': {
       const account = asked.login && accountOf(asked.login, forwarded);
-      return listOrders(records.list(account, asked.onlyUnknown), config, terminal);
+      return await listOrders(records.list(account, asked.onlyUnknown), config, terminal);
     }
     case 'show':
-      return showOrder(records, accountOf(asked.login, forwarded), asked.key, terminal);
+      return await showOrder(records, accountOf(asked.login, forwarded), asked.key, terminal);
     case 'settle': {
       const request = { ...asked, account: accountOf(asked.login, forwarded) };
-      return settleOrder(records, request, config, terminal);
+      return await settleOrder(records, request, config, terminal);
     }
     case 'copy':
-      if (records.file === null) throw new UsageError('Redis has its own copies.');
-      terminal.out(`${asked.to}: ${records.file.copyTo(asked.to)} order records`);
+      terminal.out(`${asked.to}: ${records.file?.copyTo(asked.to)} order records`);
       return EXIT_OK;
     case 'hold':
       await records.hold(true);
