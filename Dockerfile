@@ -48,8 +48,6 @@ ENV NODE_ENV=production \
     SHUTDOWN_DELAY_MS=5000
 COPY --from=bundle /app/package.json ./
 COPY --from=bundle /app/dist ./dist
-# For plugins, which get the program's own copy of graphql by it.
-COPY --from=bundle /app/dist/node_modules ./node_modules
 COPY --from=bundle /app/graphiql/bundle ./graphiql/bundle
 COPY --from=bundle /app/graphiql/page ./graphiql/page
 # It belongs to root, so that nobody in the container can put code into it.

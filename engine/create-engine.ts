@@ -19,8 +19,7 @@ import { createResponseCache, type ResponseCache } from './execution/response-ca
 import { REQUEST_CODES } from './operation/codes.ts';
 import { createErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
 import type { EngineLimiter } from './operation/limits.ts';
-import { createGraph, type Graph, type GraphParts } from './plugins/graph.ts';
-import { openPlugins } from './plugins/open-plugins.ts';
+import { createPipeline, type Pipeline, type PipelineParts } from './pipeline.ts';
 import { Readiness } from './transports/admin/readiness.ts';
 import {
   CONNECTIONS,
@@ -52,7 +51,7 @@ interface NeededOptions extends Pick<AdmissionParts, 'documents' | 'maxCost'> {
 interface MoreOptions
   extends Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
     Pick<ErrorCodesOptions, 'traits' | 'describe'>,
-    Pick<GraphParts, 'createContext' | 'plugins'>,
+    Pick<PipelineParts, 'createContext' | 'plugins'>,
     Pick<AdmissionParts, 'sizeOf' | 'isMemoryShort'>,
     Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
     Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,
@@ -89,7 +88,7 @@ export function createEngine(given: EngineOptions) {
     responses: createResponseCache(cachedResponsesBytes, metrics.graph.cacheReads?.response),
     persisted: createPersistedDocuments(options),
   };
-  const settings = settingsOf(options, graphOf(options, caches));
+  const settings = settingsOf(options, pipelineOf(options, caches));
   const webSockets = createWebSocketEndpoint(settings, options.isMemoryShort);
   const { most: maxConnections, lingerMs } = connections;
   const ofServer = { readiness, webSockets, lingerMs, maxConnections };
@@ -100,9 +99,8 @@ export function createEngine(given: EngineOptions) {
 type Options = ReturnType<typeof withDefaults>;
 
 function withDefaults(given: EngineOptions) {
-  const { schema, log, plugins = openPlugins(schema, [], log) } = given;
   const defaults: MoreOptions = {
-    plugins,
+    plugins: [],
     trusted: null,
     trustedOnly: 'off',
     traits: REQUEST_CODES,
@@ -138,29 +136,29 @@ function withDefaults(given: EngineOptions) {
   return { ...defaults, ...given, connections: { ...CONNECTIONS, ...given.connections } };
 }
 
-function graphOf(
+function pipelineOf(
   options: Options,
   { responses, persisted }: { responses: ResponseCache; persisted: PersistedDocuments },
-): Graph {
+): Pipeline {
   const { schema, plugins, limiter, metrics } = options;
   const limits = createClientLimits({ limiter, schema });
   const codes = createErrorCodes({ ...options, metrics: metrics.graph });
   const pace = createEventPace(limiter, systemClock);
-  const seesResults = plugins.hooks.length > 0;
+  const hasPlugins = plugins.length > 0;
   const shared = { ...options, limits, codes };
-  return createGraph({
+  return createPipeline({
     ...shared,
-    admission: { ...shared, persisted, keepsTree: seesResults },
+    admission: { ...shared, persisted, keepsTree: hasPlugins },
     execution: createExecution({
       ...shared,
       responses,
-      confirms: !seesResults,
+      confirms: !hasPlugins,
       events: createEventResults({ ...shared, pace }),
     }),
   });
 }
 
-function settingsOf(options: Options, graph: Graph): ServerSettings {
+function settingsOf(options: Options, graph: Pipeline): ServerSettings {
   const { log, connections, limiter, authCookie } = options;
   const { server: metrics, graph: counts } = options.metrics;
   const { clock } = connections;

@@ -25,14 +25,7 @@ export {
   type EngineLimitSettings,
   FIXED_LIMITS,
 } from './operation/limits.ts';
-export {
-  checkPlugins,
-  type OpenPlugins,
-  type OtherPlugin,
-  openPlugins,
-  PluginError,
-} from './plugins/open-plugins.ts';
-export { importWithOwnGraphQL } from './plugins/own-graphql.ts';
+export type { TeamPlugin } from './pipeline.ts';
 export { createAdminServer } from './transports/admin/admin-server.ts';
 export { Readiness } from './transports/admin/readiness.ts';
 export { CONNECTIONS, type ConnectionBounds } from './transports/connections/connection-bounds.ts';

@@ -1,6 +1,6 @@
 // Bundles the program for the container image: `node image/bundle.ts <project> <target>`. Two thousand
 // modules that are resolved one by one make a start three times as long, and keep 50 MB.
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 
@@ -15,13 +15,10 @@ interface BundleOptions {
 
 /** Writes the program into a folder, and what it reads beside it, as it stands beside the sources. */
 export async function writeBundle({ project, target, external = [] }: BundleOptions) {
-  const holdsGraphQL = !external.includes('graphql');
   const bundle = await rolldown({
     input: {
       main: join(project, 'src', 'main.ts'),
       cli: join(project, 'src', 'cli', 'main.ts'),
-      // For plugins.
-      ...(holdsGraphQL && { graphql: 'graphql' }),
     },
     platform: 'node',
     external: [...external],
@@ -43,20 +40,6 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
   for (const path of isInPlace ? [] : read) {
     cpSync(join(project, path), join(dirname(target), path), { recursive: true });
   }
-  if (holdsGraphQL) writePackageOfGraphQL(isInPlace ? target : dirname(target), target);
-}
-
-/** Plugins beside the program get the copy of `graphql` that is in it: another one's classes would be others. */
-function writePackageOfGraphQL(folder: string, target: string): void {
-  const path = join(folder, 'node_modules', 'graphql');
-  mkdirSync(path, { recursive: true });
-  const entry = relative(
-    join(dirname(target), 'node_modules', 'graphql'),
-    join(target, 'graphql.js'),
-  );
-  const about = { name: 'graphql', type: 'module', exports: './index.js' };
-  writeFileSync(join(path, 'package.json'), JSON.stringify(about));
-  writeFileSync(join(path, 'index.js'), `export * from '${entry}';\n`);
 }
 
 /**

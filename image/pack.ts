@@ -9,10 +9,9 @@ const project = join(import.meta.dirname, '..');
 const target = resolve(process.argv[2] ?? '.');
 const folder = mkdtempSync(join(tmpdir(), 'trading-graph-package-'));
 
-// The plugins of an installation have the `graphql` that npm gives to both.
-await writeBundle({ project, target: join(folder, 'dist'), external: ['graphql'] });
+await writeBundle({ project, target: join(folder, 'dist') });
 const own = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
-const { name, version, description, license, type, engines, dependencies } = own;
+const { name, version, description, license, type, engines } = own;
 const about = {
   name,
   version,
@@ -25,7 +24,6 @@ const about = {
     './schema.graphql': './schema.graphql',
     './package.json': './package.json',
   },
-  dependencies: { graphql: dependencies.graphql },
 };
 writeFileSync(join(folder, 'package.json'), `${JSON.stringify(about, null, 2)}\n`);
 for (const file of ['LICENSE', 'CHANGELOG.md', 'schema.graphql']) {

@@ -13,16 +13,12 @@ export interface FieldTraits {
   readonly readsApart?: boolean;
   /** Operations that select the field are traced, whatever the share of those that are. */
   readonly isAlwaysTraced?: boolean;
-  /** The result of a write is sent, as far as it has scalars, whatever fails after the write. */
-  readonly keepsOutcome?: boolean;
   /** Names the things that a list of it has one entry for, or is the most entries of the list. */
   readonly listSize?: string | number;
   /** The argument that says how many entries the list has, or has one for each, of which `listSize` is then the most. */
   readonly sizeArgument?: string;
   /** Where the argument is given the field scans all things of that name, and costs for it. */
   readonly scans?: string;
-  /** The reason why no subscription may select the field, resolved per event and subscriber, and what to do instead. */
-  readonly notInSubscriptions?: string;
   /** An operation may select the field of the root this often. */
   readonly mostSelected?: number;
   /** The field of the root signs a user in, who has no token yet: it may use the reserve of an address over its limit. */

@@ -38,7 +38,6 @@ What no fault here brings about, by hand against the sandbox gateway, where a bo
 - FillsUp: \`ORDER_RECORDS_MAX=10\` and nine orders, or \`ORDER_RECORDS_PER_ACCOUNT=10\` and six
 - DocumentsUnreadable: write \`{\` into the manifest
 - LogDropped: \`npm start > /dev/full\` under load, beyond 4 MB
-- ExtensionFaults: an extension with \`setTimeout(() => { throw new Error('no') })\` in a resolver
 
 A drill, \`--drill folder\`, names no fault. Each has a folder with what somebody on call has: alerts.txt, readiness.txt, the
 logs since the fault, and the metrics before and then; answers.md is the table.

@@ -4,7 +4,7 @@ import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
 import { programBuild } from './app/program-version.ts';
-import { atAddress, findUnusable, readPlugins } from './app/resources.ts';
+import { atAddress, findUnusable } from './app/resources.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { wireServer } from './app/wire-server.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -17,19 +17,13 @@ export function startApp(config: Config, given: AppOptions = {}) {
     if (!(error instanceof ConfigError)) throw error;
     const { problems } = error;
     const faulty = problems.map((line) => line.replace(/=.*/s, ''));
-    // Modules are tried first, and load once in a process.
-    const tried = new Set(['PLUGINS', ...faulty]);
-    throw new ConfigError([...problems, ...(await findUnusable(config, tried))]);
+    throw new ConfigError([...problems, ...(await findUnusable(config, new Set(faulty)))]);
   });
 }
 
 /** The composition root: what knows every layer, and makes every lasting object. */
 async function compose(config: Config, given: AppOptions) {
-  const plugins = await readPlugins(config);
-  const options = withDefaults(config, {
-    ...given,
-    plugins: [...plugins, ...(given.plugins ?? [])],
-  });
+  const options = withDefaults(config, given);
   // Disposal closes what was opened where a later part cannot start.
   await using started = new AsyncDisposableStack();
 
@@ -56,8 +50,6 @@ async function compose(config: Config, given: AppOptions) {
     build,
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
-    /** Counts an error of a plugin that nobody has caught. */
-    countFault: opened.metrics.graph.extensionFault,
     // The transports are closed first, then what was opened, the last first.
     close: createShutdown(config, options, opened.domain, wired, started.move()),
   };

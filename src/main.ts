@@ -8,7 +8,7 @@ import { ConfigError, parseEnvironment } from './config.ts';
 /** A supervisor need not try again: nothing but another environment helps. As `sysexits.h` has it. */
 const EXIT_CONFIG = 78;
 /** An address that is taken, or a store that is away, may come free by itself; a file that is wrong stays so. */
-const OF_FILES = /^(PLUGINS|PERSISTED_DOCUMENTS)\b/;
+const OF_FILES = /^PERSISTED_DOCUMENTS\b/;
 let exitCode = 1;
 
 /** The process: reads the configuration and runs the service. */

@@ -28,30 +28,30 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'engine/package.ts': ["import '@pothos/core';", 'noRestrictedImports'],
   'engine/example/package.ts': ["import '@pothos/core';", null],
   'engine/example/facade.ts': ["import '../../src/schema/builder.ts';", 'noRestrictedImports'],
-  'engine/create.ts': ["import './plugins/graph.ts';\nimport './transports/http/reply.ts';", null],
+  'engine/create.ts': ["import './pipeline.ts';\nimport './transports/http/reply.ts';", null],
   'engine/operation/up.ts': ["import '../documents/meter.ts';", 'noRestrictedImports'],
   'engine/documents/up.ts': ["import '../admission/operation.ts';", 'noRestrictedImports'],
   'engine/admission/up.ts': ["import '../execution/run.ts';", 'noRestrictedImports'],
-  'engine/execution/up.ts': ["import '../plugins/plugin-view.ts';", 'noRestrictedImports'],
-  'engine/plugins/up.ts': ["import '../transports/http/reply.ts';", 'noRestrictedImports'],
+  'engine/execution/up.ts': ["import '../pipeline.ts';", 'noRestrictedImports'],
+  'engine/pipeline.ts': ["import './transports/http/reply.ts';", 'noRestrictedImports'],
   'engine/transports/http/up.ts': ["import '../../create-engine.ts';", 'noRestrictedImports'],
   'engine/transports/connections/up.ts': ["import '../requests/x.ts';", 'noRestrictedImports'],
   'engine/transports/requests/up.ts': ["import '../admin/readiness.ts';", 'noRestrictedImports'],
   'engine/transports/admin/up.ts': ["import '../websocket/x.ts';", 'noRestrictedImports'],
   'engine/transports/websocket/up.ts': ["import '../http/reply.ts';", 'noRestrictedImports'],
   'engine/transports/http/own.ts': [
-    "import '../../../lib/backoff.ts';\nimport '../websocket/x.ts';\nimport '../../plugins/graph.ts';\nimport '../../documents/meter.ts';",
+    "import '../../../lib/backoff.ts';\nimport '../websocket/x.ts';\nimport '../../pipeline.ts';\nimport '../../documents/meter.ts';",
     null,
   ],
   'src/store/left.ts': ["import '../gateway/client.ts';", 'noRestrictedImports'],
-  'src/store/engine.ts': ["import '../../engine/plugins/graph.ts';", 'noRestrictedImports'],
+  'src/store/engine.ts': ["import '../../engine/pipeline.ts';", 'noRestrictedImports'],
   'src/store/memory/package.ts': ["import 'undici';", 'noRestrictedImports'],
   'src/store/redis/own.ts': ["import 'ioredis';\nimport '../../../lib/backoff.ts';", null],
   'src/gateway/left.ts': ["import '../domain/all.ts';", 'noRestrictedImports'],
-  'src/gateway/engine.ts': ["import '../../engine/plugins/graph.ts';", 'noRestrictedImports'],
+  'src/gateway/engine.ts': ["import '../../engine/pipeline.ts';", 'noRestrictedImports'],
   'src/gateway/own.ts': ["import 'undici';\nimport '../store/redis.ts';", null],
   'src/domain/account/left.ts': ["import '../../schema/scope.ts';", 'noRestrictedImports'],
-  'src/domain/engine.ts': ["import '../../engine/plugins/graph.ts';", 'noRestrictedImports'],
+  'src/domain/engine.ts': ["import '../../engine/pipeline.ts';", 'noRestrictedImports'],
   'src/domain/storage.ts': ['export const a = localStorage.length;', 'noRestrictedGlobals'],
   'src/domain/blind.ts': ["import 'graphql-yoga';", 'noRestrictedImports'],
   'src/domain/redis.ts': [
@@ -62,7 +62,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/app/redis.ts': ["import '../store/sqlite/order-hold.ts';", 'noRestrictedImports'],
   'check/redis.ts': ["import '../src/store/memory/order-records.ts';", 'noRestrictedImports'],
   'src/domain/own.ts': ["import '../gateway/client.ts';", null],
-  'src/schema/engine.ts': ["import '../../engine/plugins/graph.ts';", 'noRestrictedImports'],
+  'src/schema/engine.ts': ["import '../../engine/pipeline.ts';", 'noRestrictedImports'],
   'src/schema/face.ts': ["import type { A } from '../../engine/index.ts';", 'noRestrictedImports'],
   'src/schema/own.ts': ["import '@pothos/core';\nimport '../../lib/field-traits.ts';", null],
   'src/config/left.ts': ["import '../gateway/client.ts';", 'noRestrictedImports'],
@@ -72,9 +72,9 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/cli/check.ts': ["await import('../../check/check.ts');", 'noRestrictedImports'],
   'src/cli/main.ts': ["import '../../check/commands.ts';", null],
   'check/own.ts': ["import '../src/app.ts';\nimport '../sandbox/embedded.ts';", null],
-  'src/app/inner.ts': ["import '../../engine/plugins/x.ts';", 'noRestrictedImports'],
+  'src/app/inner.ts': ["import '../../engine/execution/x.ts';", 'noRestrictedImports'],
   'src/app.ts': ["import { a } from '../engine/x.ts';", 'noRestrictedImports'],
-  'src/cli/inner.ts': ["await import('../../engine/plugins/x.ts');", 'noRestrictedImports'],
+  'src/cli/inner.ts': ["await import('../../engine/execution/x.ts');", 'noRestrictedImports'],
   'check/inner.ts': ["import type { A } from '../engine/documents/x.ts';", 'noRestrictedImports'],
   'test/cli/inner.ts': ["import '../../engine/documents/x.ts';", 'noRestrictedImports'],
   'test/cli/own.ts': ["import '../../engine/index.ts';", null],
@@ -128,7 +128,7 @@ test('every file is in a layer, no file above it is imported as an inline type, 
   const files = globSync('{src,engine,lib,sandbox,check,graphiql/server}/**/*.ts', { cwd: ROOT });
   expect(files.length).toBeGreaterThan(100);
   const layer =
-    /^(engine|lib|sandbox|check|graphiql|src\/(app|cli|config|domain|gateway|schema|store))\/|^src\/(app|config|main)\.ts$/;
+    /^(engine|lib|sandbox|check|graphiql|src\/(app|cli|config|domain|gateway|schema|store))\/|^src\/(app|config|main|plugins)\.ts$/;
   expect(files.filter((file) => !layer.test(file))).toEqual([]);
   const broken = files.filter((file) =>
     /[:=<|&(,] *import\('\.[^']*'\)\.[A-Z]|@ts-nocheck|(@ts-expect-error|biome-ignore)(?!.*[:\s]\s*\S+ \S+)/.test(

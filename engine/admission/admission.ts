@@ -23,7 +23,7 @@ export interface AdmissionParts extends CostLimitOptions {
 }
 
 /**
- * Decides whether an operation is executed, before any plugin sees it, whichever transport brings it. The cheapest step
+ * Decides whether an operation is executed, whichever transport brings it. The cheapest step
  * comes first, and nothing of a request is read before its client may send one. Each step takes what the step before it
  * has made, so that no other order compiles; a document that is too dear is refused before it is registered, and a new one
  * before it is prepared where its client has sent too many. It waits only where a new document waits for its turn.

@@ -4,7 +4,6 @@ import {
   DeferStreamDirectiveOnValidOperationsRule,
   type DocumentNode,
   type ExecutionResult,
-  type FieldNode,
   FieldsOnCorrectTypeRule,
   type GraphQLError,
   type GraphQLSchema,
@@ -197,9 +196,6 @@ export class Documents {
     const { followed } = selections;
     if (followed > MAX_FOLLOWED)
       return invalidFor(tooComplex('selections', followed, MAX_FOLLOWED));
-    const misplaced = [...operations.values()].flatMap((each) => [...each.notInSubscriptions]);
-    if (misplaced.length > 0)
-      return invalidFor(...misplaced.slice(0, MAX_ERRORS).map(misplacedError));
     return { kind: 'document', tokens, document: plain, operations };
   }
 
@@ -255,11 +251,6 @@ export class Documents {
     }
     return operations;
   }
-}
-
-function misplacedError([node, instead]: readonly [FieldNode, string]): GraphQLError {
-  const message = `A subscription cannot have "${node.name.value}": ${instead}.`;
-  return located(requestError('GRAPHQL_VALIDATION_FAILED', message), { nodes: [node] });
 }
 
 /** `schema` is null where it is not to be disclosed. */

@@ -89,7 +89,7 @@ export class Meter {
 
   leave(): void {
     const room = this.#room;
-    // A list that is left behind by an error elsewhere, or what a plugin executes again, may begin later, and wait for nobody.
+    // A list that is left behind by an error elsewhere, may begin later, and wait for nobody.
     this.#room = NO_WAIT;
     if (room === null || room === NO_WAIT) return;
     const left = room.then(() => this.scheduler.leave(this.#share, this.#estimate));

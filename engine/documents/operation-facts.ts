@@ -39,8 +39,6 @@ export interface OperationFacts {
   readonly marks: ReadonlySet<Sharing> | null;
   /** The deprecated fields, as `Type.field`. */
   readonly deprecated: readonly string[];
-  /** The selections of fields that no subscription may have, with what to do instead. */
-  readonly notInSubscriptions: ReadonlyMap<FieldNode, string>;
 }
 
 /**
@@ -65,7 +63,6 @@ export function factsOf(
   const values = new DocumentValues(operation);
   const marks = new Set<Sharing>();
   const deprecated = new Set<string>();
-  const notInSubscriptions = new Map<FieldNode, string>();
   /** The amounts that depend on no variable: each of several types may lead to the same. */
   const abstractAmounts = new Map<string, number>();
   let isUnmarked = false;
@@ -91,10 +88,8 @@ export function factsOf(
       .map(({ value }) => whereAny([when], limitIn(values.read(value)), Infinity));
   }
 
-  function note(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, node: FieldNode) {
+  function note(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>) {
     isAlwaysTraced ||= traitOf(field, 'isAlwaysTraced') === true;
-    const instead = traitOf(field, 'notInSubscriptions');
-    if (instead !== undefined) notInSubscriptions.set(node, instead);
     if (field.deprecationReason != null) deprecated.add(`${type.name}.${field.name}`);
     if (field.name === '__typename') return;
     const sharing = sharingOf(field);
@@ -150,7 +145,7 @@ export function factsOf(
     const [first] = same;
     const field = first && schema.getField(type, first.node.name.value);
     if (!first || !field) return 0;
-    note(type, field, first.node);
+    note(type, field);
     const conditions = same.map(({ when }) => when);
     const scans = scansOf(field, first.node);
     const read = traitOf(field, 'reads');
@@ -193,8 +188,6 @@ export function factsOf(
     ),
     marks: isUnmarked ? null : marks,
     deprecated: [...deprecated].slice(0, MAX_DEPRECATED),
-    notInSubscriptions:
-      operation.operation === OperationTypeNode.SUBSCRIPTION ? notInSubscriptions : new Map(),
   };
 }
 

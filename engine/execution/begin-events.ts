@@ -2,22 +2,18 @@ import { createSourceEventStream, type ExecutionResult } from 'graphql';
 import { takeSlot } from '../../lib/limits/slot.ts';
 import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
-import type { OperationContext, ReadingContext } from '../admission/operation-context.ts';
+import type { OperationContext } from '../admission/operation-context.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
 import type { EventResults } from './event-results.ts';
 
-/** The events, as other plugins may hand them on; or a result where there are none. */
+/** The events, or a result where there are none. */
 export type Subscribed = AsyncIterableIterator<ExecutionResult, void> | ExecutionResult;
-
-/** Makes what makes the contexts of a subscription's events. */
-export type EventContexts = (context: OperationContext) => () => ReadingContext;
 
 /** Begins a subscription, whose transport delivers its events. Their texts pass no iterator. */
 export async function beginEvents(
   results: EventResults,
   limits: ClientLimits,
   context: OperationContext,
-  eventContexts: EventContexts,
 ): Promise<Subscribed> {
   const { operation } = context;
   const { prepared, params, values, cost, signal, transport, clientNow } = operation;
@@ -48,7 +44,7 @@ export async function beginEvents(
     reportsEnd,
     ended: slot.release,
     record,
-    newContext: eventContexts(context),
+    newContext: context.eventContexts(),
     clientNow,
     client: clientNow(),
     expected: cost,

@@ -1,5 +1,4 @@
 import type { ExecutionResult } from 'graphql';
-import { runInCore } from '../../lib/extension-code.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
@@ -21,7 +20,7 @@ interface ResultSource {
   readonly ended: () => void;
 }
 
-/** A subscription's results, delivered in the turn in which an event is published. As an iterator it only completes, for plugins. */
+/** A subscription's results, delivered in the turn in which an event is published. As an iterator it only completes. */
 export class FollowedEvents implements OperationEvents, StreamListener {
   readonly #events: PullStream<unknown>;
   readonly #source: ResultSource;
@@ -45,26 +44,18 @@ export class FollowedEvents implements OperationEvents, StreamListener {
     return this;
   }
 
-  failure(error: unknown): ExecutionResult | null {
-    return this.#source.failure(error);
-  }
-
   leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // A plugin's iterator may wait for an event that no longer comes.
     this.#over.resolve(OVER);
-    runInCore(() => {
-      this.#source.ended();
-      this.#events.leave();
-    });
+    this.#source.ended();
+    this.#events.leave();
   }
 
   next(): Promise<Over> {
     if (!this.#hasBegun) {
       this.#hasBegun = true;
-      // A plugin that wraps these events may ask: what begins here outlives its call.
-      runInCore(() => this.#events.listen(this));
+      this.#events.listen(this);
     }
     return this.#over.promise;
   }

@@ -81,7 +81,7 @@ export function createEventResults(options: EventResultsOptions) {
     return stream;
   }
 
-  /** Masks an event's errors, and adds its receipt, as plugins do for all other results. */
+  /** Masks an event's errors, and adds its receipt. */
   function published(
     result: ExecutionResult,
     record: RequestSummary,

@@ -9,9 +9,8 @@ import { partsNow } from '../documents/deferred-parts.ts';
 import type { Deferral, Executable } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
-import { isRefusal, type Refusal } from '../operation/refusal.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
-import { beginEvents, type EventContexts, type Subscribed } from './begin-events.ts';
+import { beginEvents, type Subscribed } from './begin-events.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
 import { deferredAnswer } from './deferred-answer.ts';
 import type { EventResults } from './event-results.ts';
@@ -123,24 +122,18 @@ export function createExecution(parts: ExecutionParts) {
   }
 
   /** The events of a subscription; a result with errors where there are none. */
-  function subscribe(
-    context: OperationContext,
-    eventContexts: EventContexts = (own) => own.eventContexts(),
-  ): Promise<Subscribed> {
-    return beginEvents(events, limits, context, eventContexts);
+  function subscribe(context: OperationContext): Promise<Subscribed> {
+    return beginEvents(events, limits, context);
   }
 
-  /** The result as it is sent; call it once whatever other plugins make of it is made. */
-  function ended<Result extends Subscribed | Refusal>(
-    context: OperationContext,
-    result: Result,
-  ): Result | ExecutionResult {
+  /** The result as it is sent, whatever plugins have made of it. */
+  function ended(context: OperationContext, result: Subscribed): Subscribed {
     const { operation } = context;
     const ofSubscription = isSubscription(context);
     // The parts of a deferred answer are still to come; the last one has the receipt.
     if (Symbol.asyncIterator in result && !ofSubscription) return result;
     endSpan(operation.trace, result, codes);
-    if (!receipts || ofSubscription || isRefusal(result)) return result;
+    if (!receipts || ofSubscription) return result;
     const { cost, meter } = operation;
     const own = context.receipt({ cost, fields: meter.fields, waitedMs: 0 });
     if (result instanceof CachedResult) return result.withExtensions(own);

@@ -5,7 +5,7 @@ import type { Meter } from '../documents/meter.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { JsonWriter } from './json-writer.ts';
 
-/** Serializes the result: synchronously, or in slices where it is large. A plugin's own has no meter. */
+/** Serializes the result: synchronously, or in slices where it is large. */
 export function jsonText(result: ExecutionResult, meter?: Meter): MaybePromise<JsonText> {
   return meter?.isCostly ? chunksInSlices(result, meter) : JSON.stringify(result);
 }

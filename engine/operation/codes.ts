@@ -11,8 +11,6 @@ export const REQUEST_CODES = {
   BAD_USER_INPUT: BY_THE_CALLER,
   FORBIDDEN: BY_THE_CALLER,
   RATE_LIMITED: { retryable: true, outcome: 'refused' },
-  /** A write was carried out, and its result is not known. */
-  OUTCOME_UNKNOWN: { retryable: false, outcome: 'fault' },
   QUERY_TOO_COMPLEX: BY_THE_CALLER,
   PERSISTED_DOCUMENT_REQUIRED: BY_THE_CALLER,
   PERSISTED_DOCUMENT_NOT_FOUND: BY_THE_CALLER,

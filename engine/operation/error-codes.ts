@@ -1,15 +1,11 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { steadyClock } from '../../lib/clock.ts';
 import type { CodeTraits, PublicCause } from '../../lib/error-traits.ts';
-import { extensionAtFault } from '../../lib/extension-code.ts';
 import type { Log } from '../../lib/log.ts';
-import { isPlainJson } from '../../lib/plain-json.ts';
 import { redact } from '../../lib/redact.ts';
 import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import type { RequestCode } from './codes.ts';
-import { type Fallback, OF_OPERATION, type Refusal } from './refusal.ts';
-import { isGraphQLError, placesOf } from './request-error.ts';
+import { placesOf } from './request-error.ts';
 import type { RequestSummary } from './request-summary.ts';
 
 interface ErrorMetrics {
@@ -37,33 +33,21 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
   }
 
   function masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
-    const { requestId } = record;
     // One failing read surfaces at every field that needed it: it is described and logged once.
     const known = new Map<unknown, PublicCause>();
-    const maskedError = (error: GraphQLError) => {
+    return errors.map((error) => {
       const cause = error.originalError ?? error;
-      const described = known.get(cause) ?? publicCause(error, cause, requestId);
+      const described = known.get(cause) ?? publicCause(error, cause, record.requestId);
       if (!known.has(cause)) {
-        logCause(cause, described, requestId, error);
+        logCause(cause, described, record.requestId, error);
         countLimit(cause, described.extensions);
       }
       known.set(cause, described);
+      count(described, record);
+      if (described === error) return error;
       const { message, extensions } = described;
       const places = { ...placesOf(error), path: error.path };
-      const isFault = extensions.code === 'INTERNAL';
-      count(described, record, isFault ? fieldAtFault(cause, error) : null);
-      if (described === error) return error;
       return withoutStack(() => new GraphQLError(message, { ...places, extensions }));
-    };
-    return errors.map((error) => {
-      try {
-        return maskedError(error);
-      } catch {
-        // The others, and the data, are answered.
-        const originalError = new TypeError('an error that cannot be read');
-        const path = read(() => error.path);
-        return maskedError(new GraphQLError(originalError.message, { path, originalError }));
-      }
     });
   }
 
@@ -71,43 +55,6 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
   function maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
     const { errors } = result as ExecutionResult;
     return errors === undefined ? result : { ...result, errors: masked(errors, record) };
-  }
-
-  /**
-   * The refusal that a hook means by what it throws, whichever hook and transport: a GraphQLError keeps its code, its status
-   * and its headers, anything else is masked and logged. All is counted.
-   */
-  function refusal(
-    thrown: unknown,
-    record: RequestSummary,
-    [code, status, isWellFormed]: Fallback = OF_OPERATION,
-  ): Refusal {
-    const { requestId } = record;
-    const masked = (fault: unknown) => {
-      const described = publicCause(asGraphQLError(fault), fault, requestId);
-      logCause(fault, described, requestId);
-      const { message, extensions } = described;
-      return withoutStack(() => new GraphQLError(message, { extensions }));
-    };
-    const isList = thrown instanceof AggregateError && thrown.errors.length > 0;
-    const list: readonly unknown[] = isList ? thrown.errors : [thrown];
-    const https = list.map((each) => (isGraphQLError(each) ? httpOf(each) : FAULT));
-    const errors = list.map((each) =>
-      isGraphQLError(each) && isPlainJson(each.extensions) ? ofPlugin(each, code) : masked(each),
-    );
-    refused(errors, record);
-    return {
-      kind: 'refusal',
-      errors,
-      status: Math.max(...https.map((http) => http.status ?? status)),
-      headers: Object.assign({}, ...https.map(({ headers }) => headers)),
-      isWellFormed,
-    };
-  }
-
-  /** Logs what another plugin failed with where its operation is answered all the same. */
-  function pluginFailed(error: unknown): void {
-    log.error({ err: error }, 'a plugin failed');
   }
 
   /** Counts the errors of a request of which nothing is executed. */
@@ -121,13 +68,10 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
   function publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
     if (isPublic(error)) return error;
     // The library's own have no code: they may quote the value that a field cannot have.
-    if (isGraphQLError(cause) && typeof cause.extensions.code === 'string') {
-      if (isPlainJson(cause.extensions)) return ofPlugin(cause, 'INTERNAL');
-      return publicCause(
-        error,
-        new TypeError('details that JSON cannot carry', { cause }),
-        requestId,
-      );
+    if (cause instanceof GraphQLError && typeof cause.extensions.code === 'string') {
+      const { code } = cause.extensions;
+      const retryable = traits[code]?.retryable ?? false;
+      return { message: cause.message, extensions: { retryable, ...cause.extensions } };
     }
     const described = describe(cause);
     const { extensions } = described;
@@ -136,26 +80,12 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
       : described;
   }
 
-  /** An error of another author's as clients are shown it: without what is for HTTP, with our code where it has none. */
-  function ofPlugin(error: GraphQLError, fallback: RequestCode): GraphQLError {
-    const { http, ...given } = error.extensions;
-    if (typeof given.retryable === 'boolean' && http === undefined) return error;
-    const code = isCode(given.code) ? given.code : fallback;
-    const retryable = given.retryable ?? traits[code]?.retryable ?? false;
-    const extensions = { ...given, code, retryable };
-    const isFault = !(code in traits) && Number((http as Http)?.status) >= 500;
-    const Shown = isFault ? ServerFault : GraphQLError;
-    return new Shown(error.message, { ...placesOf(error), path: error.path, extensions });
-  }
-
-  /** `field`: that of an extension whose fault it is. */
   function count(
     { extensions, outcome, reason = null }: PublicCause,
     record: RequestSummary,
-    field: string | null = null,
   ): void {
     const { code, operation, limit } = extensions;
-    metrics.error(code, operation ?? field);
+    metrics.error(code, operation);
     const attributed = outcome ?? traits[String(code)]?.outcome ?? 'caller';
     // An account that is over a limit here is no fault.
     const isOverLimit = attributed === 'fault' && limit !== undefined;
@@ -177,69 +107,25 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
     cause: unknown,
     { extensions, reason, fault }: PublicCause,
     requestId: string,
-    of?: Pick<GraphQLError, 'path' | 'nodes'>,
+    of: Pick<GraphQLError, 'path' | 'nodes'>,
   ): void {
     const { code, operation } = extensions;
     if (code === 'INTERNAL' || fault !== undefined) {
       const err = fault ?? cause;
-      const [node] = of?.nodes ?? [];
+      const [node] = of.nodes ?? [];
       // The path has a client's aliases, which are of any number.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
-      const message = read(() => String((err as Error).message));
-      const told = of === undefined ? {} : repeated(name, message);
+      const told = repeated(name, err instanceof Error ? err.message : '');
       if (told === null) return;
-      const field = of?.path?.filter((key) => typeof key === 'string').join('.');
-      const extension = read(() => extensionAtFault(err));
-      const whose = extension === undefined ? 'the facade' : 'an extension';
-      const fields = { requestId, code, operation, field, extension, ...told, err };
-      log.error(fields, `a fault of ${whose}`);
+      const field = of.path?.filter((key) => typeof key === 'string').join('.');
+      log.error({ requestId, code, operation, field, ...told, err }, 'a fault of the facade');
     } else if (log.isLevelEnabled('debug') && reason == null) {
       const message = cause instanceof Error ? redact(cause.message) : '';
       log.debug({ requestId, code, operation, reason: message }, 'a field failed');
     }
   }
 
-  return { isFault, masked, maskedResult, refusal, pluginFailed, refused };
-}
-
-/** Names the field of an extension whose fault an error is; null where it is nobody's, or no field's. */
-function fieldAtFault(fault: unknown, { nodes }: GraphQLError): string | null {
-  const extension = read(() => extensionAtFault(fault));
-  const [node] = nodes ?? [];
-  return extension && node?.kind === Kind.FIELD ? `${extension}.${node.name.value}` : null;
-}
-
-/** An error of a code that nobody has registered, whose status says that the caller is not its cause. */
-class ServerFault extends GraphQLError {
-  readonly outcome = 'fault';
-}
-
-// A code stands in the log and in metrics.
-const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
-
-function isCode(code: unknown): code is string {
-  // Yoga's own for whatever is wrong with a request says less than the fallback.
-  return typeof code === 'string' && CODE.test(code) && code !== 'BAD_REQUEST';
-}
-
-interface Http {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const FAULT: Http = { status: 500 };
-
-function httpOf({ extensions: { http } }: GraphQLError): Http {
-  return (http ?? {}) as Http;
-}
-
-/** An author's error has getters, which may throw. */
-function read<Value>(get: () => Value): Value | undefined {
-  try {
-    return get();
-  } catch {
-    return undefined;
-  }
+  return { isFault, masked, maskedResult, refused };
 }
 
 export function asGraphQLError(error: unknown): GraphQLError {

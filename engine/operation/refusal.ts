@@ -1,5 +1,4 @@
 import type { GraphQLError } from 'graphql';
-import type { RequestCode } from './codes.ts';
 
 /** The answer where nothing is executed: the request itself is at fault, or its client is over a limit. */
 export interface Refusal {
@@ -33,9 +32,3 @@ export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refu
 export function isRefusal(outcome: object): outcome is Refusal {
   return (outcome as Partial<Refusal>).kind === 'refusal';
 }
-
-/** The code and the status of an error that has none of its own, and whether the request itself conforms. */
-export type Fallback = readonly [RequestCode, number, isWellFormed: boolean];
-export const OF_OPERATION: Fallback = ['GRAPHQL_VALIDATION_FAILED', 200, true];
-export const OF_DOCUMENT: Fallback = ['GRAPHQL_VALIDATION_FAILED', 400, true];
-export const OF_REQUEST: Fallback = ['GRAPHQL_PARSE_FAILED', 400, false];

@@ -19,13 +19,6 @@ export function requestError(
   );
 }
 
-/** Whether an error is GraphQL's, of whichever copy of the library, and hides no other one. */
-export function isGraphQLError(error: unknown): error is GraphQLError {
-  if (!(error instanceof Error) || error.name !== 'GraphQLError') return false;
-  const { originalError } = error as GraphQLError;
-  return originalError === undefined || isGraphQLError(originalError);
-}
-
 /** The first locations in the document that an error is about. */
 export function placesOf({ nodes, source, positions }: Places): Places {
   // Nodes have theirs themselves.

@@ -1,5 +1,3 @@
-import type { ExecutionResult } from 'graphql';
-
 /** A result as JSON: a string, or chunks of UTF-8 outside the heap where it is large, which nobody copies into one. */
 export type JsonText = string | readonly Buffer[];
 
@@ -24,8 +22,6 @@ export interface Delivery extends AsyncIterableIterator<never, void> {
 export interface OperationEvents extends Delivery {
   /** Delivers to a transport that writes results itself, and iterates to their end. */
   deliver(sink: ResultSink): Delivery;
-  /** The last result, which says that it has failed; null where nothing is sent. */
-  failure(error: unknown): ExecutionResult | null;
   /** Ends the source at once, if it has not ended: a quiet stream must not wait for its next event. */
   leave(): void;
 }

@@ -24,8 +24,6 @@ export interface TransportContext {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** True where the transport itself tells the client why a subscription ends. */
   readonly reportsEnd: ((error: unknown) => boolean) | undefined;
-  /** The request, over HTTP, for plugins that look at it. */
-  readonly toRequest: (() => Request) | undefined;
 }
 
 /** Whether an operation is a mutation, or may be one as far as its document has been read. */

@@ -17,7 +17,7 @@ import { EventScope } from '../schema/event-scope.ts';
 import type { AccountRead, Plan } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
 
-/** A context that other plugins may see and extend. */
+/** A context whose run has a receipt. */
 class SharedContext extends Context implements ReadingContext {
   receipt({ cost, fields, waitedMs }: RunCost): Readonly<Record<string, unknown>> {
     const gateway = (this.entries ?? []).map(({ operation, ms, source, outcome = 'ok' }) => ({
@@ -50,15 +50,6 @@ export class GraphContext extends SharedContext implements OperationContext {
       has: (read) => has(prepared, read),
       isDeferred: (read) => has(prepared, read) && !has(first, read),
     };
-  }
-
-  override get hasOwnHeaders(): boolean {
-    return this.operation.transport.toRequest !== undefined;
-  }
-
-  override header(name: string): string | null {
-    const value = this.operation.transport.headers[name.toLowerCase()];
-    return typeof value === 'string' ? value : null;
   }
 
   override actAs(token: string): void {

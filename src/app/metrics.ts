@@ -12,7 +12,7 @@ import { createGatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { createGraphMetrics } from '../schema/graph-metrics.ts';
 import { createStoreMetrics } from '../store/store-metrics.ts';
 
-/** The names of the tables' limits; `other` is a limit of a schema's own field, or of a plugin. */
+/** The names of the tables' limits; `other` is a limit of a schema's own field. */
 const LIMIT_LABELS = [
   ...new Set([
     ...[...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)].map(

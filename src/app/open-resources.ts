@@ -30,7 +30,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes, heartbeatMs, plugins } = options;
+  const { log, schema, cacheBytes, heartbeatMs } = options;
   if (config.sandbox && !options.sandbox)
     throw new Error('without GATEWAY_URL, hand in `sandbox: embeddedSandbox`');
   const running = config.sandbox && (await options.sandbox?.start(sandboxSettings(config)));
@@ -61,7 +61,6 @@ export async function openResources(
   const turns = new FairScheduler();
   const gateway = createGateway({ ...config, ...wire, turns, url: gatewayUrl });
   started.defer(() => gateway.close());
-  if (plugins.hooks.length > 0) metrics.graph.listExtension(plugins.extension);
   const documents = new Documents({
     schema,
     limits: config,

@@ -1,28 +1,19 @@
 import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import {
-  checkPlugins,
-  importWithOwnGraphQL,
   ManifestError,
-  type OtherPlugin,
   openTrustedDocuments,
-  PluginError,
   readManifests,
   type TrustedDocuments,
   type TrustedDocumentsOptions,
 } from '../../engine/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { extensionName, registerExtension, runInExtension } from '../../lib/extension-code.ts';
 import { ListenError, probeAddress } from '../../lib/listen.ts';
-import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import { openStores, type StoreOptions } from '../store/open-stores.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import { StoreError } from '../store/store-error.ts';
-import { defaultOf, LOAD_MS, loadedWithin, takeModulesAnywhere } from './es-modules.ts';
 
 const LISTENERS = {
   public: { port: 'PORT', host: 'HOST' },
@@ -39,7 +30,6 @@ const USABLE = {
   JWT_JWKS_URL: 'the address of a key set',
   ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
-  PLUGINS: 'a file whose default export is a list of plugins',
 } as const satisfies Partial<Record<SettingName, string>>;
 
 /** Passes on an error of this kind as the problems of the configuration that it means; any other is a bug. */
@@ -99,48 +89,6 @@ function manifestProblems(path: string) {
   );
 }
 
-export async function readPlugins(
-  { plugins: path }: Pick<Config, 'plugins'>,
-  loadMs = LOAD_MS,
-): Promise<readonly OtherPlugin[]> {
-  if (path === null) return [];
-  const { loading, problem } = loadModule('PLUGINS', path, importWithOwnGraphQL, loadMs);
-  const { module, foreign } = await loading;
-  const plugins = defaultOf(module);
-  if (foreign !== null) throw problem(`another copy of graphql, which ${foreign} imports`);
-  if (!Array.isArray(plugins)) throw problem('exporting no list');
-  try {
-    checkPlugins(plugins);
-  } catch (error) {
-    throw error instanceof PluginError ? problem(error.message) : error;
-  }
-  return plugins;
-}
-
-/** Loads a file of others; throws the problem of its setting where that fails. */
-function loadModule<Loaded>(
-  setting: 'PLUGINS',
-  path: string,
-  load: (run: () => Promise<never>) => Promise<Loaded>,
-  loadMs: number,
-) {
-  const file = resolve(path);
-  const problem = (reason: string) => new ConfigError([settingProblem(setting, path, reason)]);
-  if (!existsSync(file)) throw problem('missing');
-  const name = extensionName(file);
-  registerExtension(name, file);
-  takeModulesAnywhere();
-  const run = () =>
-    loadedWithin(
-      loadMs,
-      runInExtension(name, () => import(pathToFileURL(file).href)),
-    );
-  const loading = load(run as () => Promise<never>).catch((error: unknown) => {
-    throw problem(`throwing: ${reasonOf(error)}`);
-  });
-  return { name, loading, problem };
-}
-
 /** Like Promise.all, but waits for all: one ConfigError lists their problems, unless any fails otherwise, by a bug. */
 async function openAll<const T extends readonly Promise<unknown>[]>(opening: T) {
   const settled = await Promise.allSettled(opening);
@@ -194,7 +142,6 @@ export async function findUnusable(
     );
   }
   const { persistedDocuments: path } = config;
-  if (isMeant('PLUGINS')) attempts.push(readPlugins(config));
   if (path !== null && isMeant('PERSISTED_DOCUMENTS')) {
     attempts.push(readManifests(path).catch(manifestProblems(path)));
   }

@@ -1,8 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { steadyClock } from '../../lib/clock.ts';
-import { extensionAtFault } from '../../lib/extension-code.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';
-import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
 import type { Config } from '../config.ts';
@@ -36,21 +34,7 @@ export async function runApp(
     const end = () => process.exit(code);
     output.drain(LAST_LINES_MS).then(end, end);
   };
-  const repeated = createRepeatedErrors(steadyClock.now);
-  forbidExtensionsToExit();
-  process.on('uncaughtException', (error, origin) => {
-    const extension = extensionAtFault(error);
-    if (extension !== undefined) {
-      // The file's name says whose code it was; the process serves everybody else's requests.
-      const kind = origin === 'unhandledRejection' ? 'rejection' : 'exception';
-      serving?.countFault(extension, kind);
-      const told = repeated(`${kind} ${extension}`);
-      if (told !== null) {
-        const fields = { extension, kind, err: error, ...told };
-        log.error(fields, 'uncaught error of a plugin or a package');
-      }
-      return;
-    }
+  process.on('uncaughtException', (error) => {
     if (isEnding) return;
     isEnding = true;
     log.fatal({ err: error }, 'uncaught exception, exiting');
@@ -99,17 +83,6 @@ export async function runApp(
   // Node writes it at a clean exit alone: after a process that was killed the next would compile all again.
   setImmediate(flushCompileCache);
   return app;
-}
-
-/** The process serves everybody else's requests: where code of others would end it, its call fails like any other. */
-function forbidExtensionsToExit(): void {
-  const { exit } = process;
-  process.exit = function leave(code) {
-    const error = new Error('process.exit would end the service for all: throw an error instead');
-    Error.captureStackTrace(error, leave);
-    if (extensionAtFault(error) !== undefined) throw error;
-    return exit.call(process, code);
-  };
 }
 
 function welcome(config: Config, { url }: App, sandbox: SandboxParts | undefined): string {

@@ -7,9 +7,9 @@ import type { WiredServer } from './wire-server.ts';
 /** A function that stops accepting work, finishes in-flight requests and closes everything. */
 export function createShutdown(
   { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
-  { log, plugins }: StartOptions,
+  { log }: StartOptions,
   { orders }: Resources['domain'],
-  { readiness, server }: WiredServer,
+  { graph, readiness, server }: WiredServer,
   resources: AsyncDisposable,
 ): () => Promise<void> {
   async function drain(): Promise<void> {
@@ -25,7 +25,7 @@ export function createShutdown(
     const isDrained = await Promise.race([drain().then(() => true), graceOver]);
     if (!isDrained) log.warn({}, 'grace period elapsed; closing remaining connections');
     server.terminate();
-    await Promise.race([plugins.dispose(), graceOver]);
+    await Promise.race([graph.dispose(), graceOver]);
     await resources[Symbol.asyncDispose]();
   };
 }

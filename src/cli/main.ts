@@ -10,9 +10,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-// Extensions and plugins may write to the console: the output is the command's own.
-globalThis.console = new console.Console(process.stderr);
-
 process.exitCode = await dispatch(COMMANDS, process.argv.slice(2), {
   environment: process.env,
   out: (line) => process.stdout.write(`${line}\n`),
@@ -22,8 +19,3 @@ process.exitCode = await dispatch(COMMANDS, process.argv.slice(2), {
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   },
 });
-// A timer or a pool that an extension or a plugin keeps open must not keep a command that has ended.
-for (const stream of [process.stdout, process.stderr]) {
-  await new Promise((resolve) => stream.write('', resolve));
-}
-process.exit();

@@ -146,11 +146,6 @@ export const SETTINGS = {
     'refuse (`on`) or only log (`log`) documents that are not in a manifest',
   ),
   FEDERATION: setting(onOff, false, 'be a subgraph of Apollo Federation (supergraph.md)'),
-  PLUGINS: setting(
-    plainText('a file'),
-    null,
-    'a file whose default export is a list of envelop or yoga plugins (plugins.md)',
-  ),
   AUTH_COOKIE: setting(
     cookieName,
     null,

@@ -14,8 +14,7 @@ export interface CallRecord {
 
 /**
  * The means by which the resolvers of one operation, or of one event of a subscription, read. Anything that
- * lives longer is in `services`. It has no private names, since yoga hands on an object that inherits
- * from it.
+ * lives longer is in `services`.
  */
 export class Context implements ReadRecord {
   readonly services: Services;
@@ -71,16 +70,6 @@ export class Context implements ReadRecord {
       // The reads of this result are no proof for the next write.
       this.own = own.renewed(NO_PLAN);
     }
-  }
-
-  /** Whether its headers are those of this operation alone, as those of a socket are not. */
-  get hasOwnHeaders(): boolean {
-    return false;
-  }
-
-  /** A header of the request; null where it has none. */
-  header(_name: string): string | null {
-    return null;
   }
 
   /** So many things were gone through for the answer. */

@@ -9,7 +9,7 @@ const CACHES = ['response', 'document'] as const;
 export function createGraphMetrics(registry: Registry, limits: readonly string[]) {
   const errors = registry.counter(
     'errors_total',
-    'Errors in answers, by code and failed call (none: no call); other: a code of a plugin’s.',
+    'Errors in answers, by code and failed call (none: no call); other: a code of your own.',
     { code: [], operation: [] },
   );
   for (const code of Object.keys(ERROR_CODES) as Code[]) {
@@ -26,10 +26,6 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
     cache: CACHES,
     result: ['hit', 'miss'],
   });
-  const faults = registry.counter('extension_faults_total', 'Errors that a plugin left uncaught.', {
-    extension: [],
-    kind: ['rejection', 'exception'],
-  });
   const readsOf = (cache: (typeof CACHES)[number]): CacheReads => ({
     hit: reads.register(cache, 'hit'),
     miss: reads.register(cache, 'miss'),
@@ -41,17 +37,12 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
       'manifest_unreadable',
       '1 while the manifest of trusted documents cannot be read.',
     ),
-    /** Adds the series of the file of plugins. */
-    listExtension(name: string): void {
-      for (const kind of ['rejection', 'exception']) faults.register(name, kind);
-    },
-    /** A code that nobody has registered, of a plugin, counts as `other`. */
+    /** A code that is in no table counts as `other`. */
     error(code: unknown, operation: unknown): void {
       const name = Object.hasOwn(ERROR_CODES, String(code)) ? String(code) : 'other';
       // The operation may be any text of another author's.
       if (!errors.add(name, String(operation ?? 'none'))) errors.add(name, 'none');
     },
-    extensionFault: (name: string, kind: string) => faults.add(name, kind),
     refusal: (limit: unknown) => refusals.add(limits.find((each) => each === limit) ?? 'other'),
   };
 }

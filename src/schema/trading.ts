@@ -144,8 +144,8 @@ const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
   resolveType: ({ outcome }: OrderResult) => TYPE_OF[outcome.kind],
 });
 
-// An order is traced whatever the share of the requests that are, and no fault of a plugin hides what became of it.
-const ofOrder = traits({ isAlwaysTraced: true, keepsOutcome: true });
+// An order is traced whatever the share of the requests that are.
+const ofOrder = traits({ isAlwaysTraced: true });
 
 builder.mutationFields((t) => ({
   placeOrder: t.field({

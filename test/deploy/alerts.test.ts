@@ -48,7 +48,7 @@ interface Dashboard {
   readonly annotations: { readonly list: readonly { readonly expr: string }[] };
 }
 
-/** Live series, and those that come with a Redis, an extension or some traffic alone. */
+/** Live series, and those that come with a Redis or some traffic alone. */
 let series: string[];
 let scrapedText: string;
 beforeAll(async () => {
@@ -68,7 +68,6 @@ beforeAll(async () => {
     'trading_graph_redis_up',
     'trading_graph_gateway_clock_skew_seconds',
     'trading_graph_gateway_missing_fields{operation="",field=""}',
-    'trading_graph_extension_faults_total{extension="",kind=""}',
   ];
 });
 

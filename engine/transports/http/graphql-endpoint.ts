@@ -7,7 +7,7 @@ import { requestError } from '../../operation/request-error.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import type { OperationEvents } from '../../operation/result-sink.ts';
 import type { TransportContext } from '../../operation/transport-context.ts';
-import type { HttpAnswer } from '../../plugins/http-hooks.ts';
+import type { Answer } from '../../pipeline.ts';
 import { COUNTED_BYTES } from '../connections/message-budget.ts';
 import type { AuthCookie } from '../requests/auth-cookie.ts';
 import { isOfUser } from '../requests/bearer.ts';
@@ -15,9 +15,8 @@ import { endRequestTrace, requestTrace } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
 import { EventStream } from './event-stream.ts';
-import { toFetchRequest } from './fetch-request.ts';
 import { refuseFlood } from './flood-guard.ts';
-import { FORMATS, type FormatName, isStream, type StreamFormat } from './formats.ts';
+import { type FormatName, isStream, type StreamFormat } from './formats.ts';
 import { type Accepted, isJsonType, negotiated } from './negotiation.ts';
 import { readParams } from './params.ts';
 import type { HttpReply } from './reply.ts';
@@ -66,8 +65,6 @@ export function createGraphQLEndpoint(
     const params = readParams(request, body);
     if (params.kind === 'fault') return refuse(reply, 400, params.fault, single);
     const isCacheable = method === 'GET' && !isStream(single);
-    // The result of an event stream has the status of plain JSON.
-    const asked = FORMATS[single === 'response' ? single : 'json'].type;
     const transport: TransportContext = {
       sent: params.sent,
       record: summary,
@@ -79,37 +76,18 @@ export function createGraphQLEndpoint(
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
       headers,
       reportsEnd: undefined,
-      toRequest: () => toFetchRequest(request, body, asked),
     };
     return chain(graph.answer(reply.caller, transport), (answer) => send(reply, answer, accepted));
   }
 
-  /** Sends an answer with what hooks of HTTP have added to it. */
   function send(
     reply: HttpReply,
-    { operation, outcome, response }: HttpAnswer,
-    accepted: Accepted,
-  ): MaybePromise<void> {
-    if (operation !== null) reply.setAll(operation.headers);
-    for (const [name, value] of response?.headers ?? []) {
-      if (APPENDED_HEADERS.has(name)) reply.add(name, value);
-      else if (!RESERVED_HEADERS.has(name)) reply.set(name, value);
-    }
-    if (outcome !== undefined) return sendOutcome(reply, outcome, operation, accepted);
-    // A response of a plugin's own has no events in it.
-    operation?.events?.leave();
-    reply.set('content-type', response.headers.get('content-type') ?? FORMATS.json.type);
-    return response.arrayBuffer().then((body) => reply.send(response.status, Buffer.from(body)));
-  }
-
-  /** `operation` is null for an outcome of a plugin's own. */
-  function sendOutcome(
-    reply: HttpReply,
-    outcome: object,
-    operation: Operation | null,
+    { operation, outcome }: Answer,
     { single, events, parts }: Accepted,
   ): MaybePromise<void> {
-    if (tokens.cookie !== null) setCookie(reply, tokens.cookie, outcome, operation, clearsCookie);
+    if (operation !== null) reply.setAll(operation.headers);
+    if (tokens.cookie !== null)
+      setCookie(reply, tokens.cookie, outcome as ExecutionResult, operation, clearsCookie);
     if (isRefusal(outcome)) return sendRefusal(reply, outcome, single);
     if (operation === null || operation.events === null) {
       return sendAnswer(reply, outcome as ExecutionResult, operation, single);
@@ -245,15 +223,3 @@ function batchLength(body: Buffer): number | null {
     return null;
   }
 }
-
-// A plugin's go beside those of the service.
-const APPENDED_HEADERS = new Set(['set-cookie', 'vary']);
-
-// These are set when the bytes are sent.
-const RESERVED_HEADERS = new Set([
-  'content-type',
-  'content-length',
-  'content-encoding',
-  'transfer-encoding',
-  'connection',
-]);

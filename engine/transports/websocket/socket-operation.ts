@@ -17,7 +17,7 @@ import {
   type ResultSink,
 } from '../../operation/result-sink.ts';
 import { mayBeMutation } from '../../operation/transport-context.ts';
-import type { OpenedOperation } from '../../plugins/plugin-view.ts';
+import type { OpenedOperation } from '../../pipeline.ts';
 import type { Closing } from '../connections/closings.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
@@ -159,7 +159,7 @@ export class SocketOperation implements ResultSink {
     try {
       await this.#results?.next();
     } catch (error) {
-      this.#fail(this.#socket.settings.graph.codes.refusal(error, this.summary).errors);
+      this.#fail(this.#socket.settings.graph.codes.masked([asGraphQLError(error)], this.summary));
     }
   }
 
@@ -246,7 +246,6 @@ export class SocketOperation implements ResultSink {
           else socket.close('tokenEnd', code);
           return true;
         },
-        toRequest: undefined,
       },
     );
   }

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
-import { runInCore, runInExtension } from '../../../lib/extension-code.ts';
 import { readSentinelUrl, type SentinelUrl } from '../../../lib/sentinel-url.ts';
 import { StoreError } from '../store-error.ts';
 import type { RedisHealth } from './redis-health.ts';
@@ -32,12 +31,9 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
       return true;
     },
   };
-  // It throws out of its socket's events for a reply too many; that is the package's fault, and ends nothing.
-  const redis: Redis = runInExtension('ioredis', () =>
-    sentinel
-      ? new Redis({ ...connection, ...sentinelOptions(sentinel, options) })
-      : new Redis(options.url, connection),
-  );
+  const redis: Redis = sentinel
+    ? new Redis({ ...connection, ...sentinelOptions(sentinel, options) })
+    : new Redis(options.url, connection);
   redis.on('close', () => {
     isLeft = false;
   });
@@ -54,7 +50,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     if (refused === NO_DATABASE) redis.disconnect(true);
     failed(error, refused);
   };
-  redis.on('error', (error: Error) => runInCore(() => onError(error)));
+  redis.on('error', onError);
   redis.on('sentinelError', (error: Error) => {
     failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
   });
@@ -67,9 +63,9 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   };
   let checked = Promise.resolve<void>(undefined);
   redis.on('ready', () => {
-    checked = runInCore(ready);
+    checked = ready();
   });
-  const connected = runInExtension('ioredis', () => redis.connect()).then(
+  const connected = redis.connect().then(
     () => checked,
     () => {},
   );

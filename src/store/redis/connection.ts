@@ -1,5 +1,4 @@
 import { steadyClock, within } from '../../../lib/clock.ts';
-import { runInCore } from '../../../lib/extension-code.ts';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
@@ -70,7 +69,7 @@ export async function connectRedis({
     isReady: () => redis.status === 'ready',
     /** Calls it at each (re)connection that can take commands. */
     onReady(task: () => void) {
-      redis.on('ready', () => runInCore(task));
+      redis.on('ready', task);
     },
     close: () => redis.disconnect(),
   };

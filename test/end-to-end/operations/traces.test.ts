@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OtherPlugin } from '../../../engine/index.ts';
+import type { TeamPlugin } from '../../../engine/index.ts';
 import type { Environment } from '../../../src/config.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
@@ -32,7 +32,7 @@ const HOME_CALLS = [
   'GET /trading/tickers/{group}',
 ];
 interface TracedOptions {
-  readonly plugins?: readonly OtherPlugin[];
+  readonly plugins?: readonly TeamPlugin[];
   readonly status?: () => number | null;
 }
 

@@ -1,0 +1,44 @@
+import type { ExecutionResult } from 'graphql';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { pullStreamOf } from '../../lib/pull-stream.ts';
+import type { JsonText, OperationEvents } from '../operation/result-sink.ts';
+import { FollowedEvents } from './delivery.ts';
+
+/** The results of a subscription one by one, for plugins. Each is a copy: other subscribers are sent the same text. */
+export async function* iterated(events: OperationEvents): AsyncGenerator<ExecutionResult, void> {
+  let next = Promise.withResolvers<JsonText | null>();
+  let taken = () => {};
+  const delivery = events.deliver({
+    hasRoom: () => true,
+    send(text, left) {
+      taken = left;
+      next.resolve(text);
+    },
+  });
+  fireAndForget(
+    'response',
+    delivery.next().then(() => next.resolve(null)),
+  );
+  try {
+    for (let text = await next.promise; text !== null; text = await next.promise) {
+      next = Promise.withResolvers();
+      yield JSON.parse(typeof text === 'string' ? text : Buffer.concat(text).toString());
+      taken();
+    }
+  } finally {
+    events.leave();
+  }
+}
+
+/** The results that a plugin's iterator yields, as a transport delivers them. `source`: the events that it iterates over. */
+export function iteratedEvents(
+  results: AsyncIterable<ExecutionResult>,
+  source: OperationEvents | null,
+  failure: (error: unknown) => ExecutionResult,
+): OperationEvents {
+  return new FollowedEvents(pullStreamOf<unknown>(results), {
+    text: (result) => JSON.stringify(result),
+    failure,
+    ended: () => source?.leave(),
+  });
+}

@@ -1,0 +1,273 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import type { RequestCaller } from '../lib/caller.ts';
+import { chain, type MaybePromise } from '../lib/maybe-promise.ts';
+import { type AdmissionParts, admit } from './admission/admission.ts';
+import type { Operation } from './admission/operation.ts';
+import type { OperationContext } from './admission/operation-context.ts';
+import type { Subscribed } from './execution/begin-events.ts';
+import type { Execution } from './execution/execution.ts';
+import { iterated, iteratedEvents } from './execution/iterated-events.ts';
+import { beginTrace } from './execution/operation-traces.ts';
+import { asGraphQLError, type ErrorCodes } from './operation/error-codes.ts';
+import { markNotSent, type Refusal, refused, withHeaders } from './operation/refusal.ts';
+import { located, requestError } from './operation/request-error.ts';
+import { mayBeMutation, type TransportContext } from './operation/transport-context.ts';
+
+export interface PipelineParts {
+  readonly schema: GraphQLSchema;
+  readonly admission: AdmissionParts;
+  readonly execution: Execution;
+  readonly codes: ErrorCodes;
+  /** The team's plugins, which run around the service's own. */
+  readonly plugins: readonly TeamPlugin[];
+  /** Makes the context with which the operation's resolvers read. */
+  readonly createContext: (caller: RequestCaller, operation: Operation) => OperationContext;
+}
+
+const OWN = Symbol('own');
+
+/** The context of an operation as hooks are given it, and may extend it. Resolvers do not see it. */
+export interface PluginContext {
+  readonly caller: RequestCaller;
+  /** By their names in lower case; of a socket those of its `connectionParams`. */
+  readonly headers: TransportContext['headers'];
+  readonly [OWN]: OwnContext;
+}
+
+/** A published plugin may be written for another context, so that any object will do. */
+export type TeamPlugin = Plugin<PluginContext> | object;
+
+interface OwnContext {
+  readonly context: OperationContext;
+  /** What a mutation's execution has resulted in; null before. */
+  executed: ExecutionResult | null;
+  /** The events of a subscription as plugins are given them; null where there are none. */
+  events: AsyncIterable<ExecutionResult> | null;
+}
+
+/** An operation that is admitted, and that plugins have parsed and validated. */
+export interface OpenedOperation {
+  readonly kind: 'opened';
+  readonly operation: Operation;
+  /** The result, or the events of a subscription. */
+  start(): MaybePromise<Subscribed>;
+}
+
+/** Yoga's functions for one operation; they return a promise only where a plugin waits. */
+interface Enveloped {
+  parse(query: string): DocumentNode;
+  validate(schema: GraphQLSchema, document: DocumentNode): readonly Error[];
+  contextFactory(): MaybePromise<unknown>;
+  execute(args: ExecutionArgs): MaybePromise<ExecutionResult>;
+  subscribe(args: ExecutionArgs): MaybePromise<Subscribed>;
+}
+
+export type Pipeline = ReturnType<typeof createPipeline>;
+
+/**
+ * Answers the operations of all transports: each is admitted, then parsed, validated and executed by one instance of yoga.
+ * Yoga's handler of HTTP is not used: the transports read requests and write results.
+ */
+export function createPipeline(parts: PipelineParts) {
+  const { schema, admission, execution, codes, plugins, createContext } = parts;
+  const hasPlugins = plugins.length > 0;
+  const yoga = createYoga({
+    schema,
+    // A plugin that wraps is run before those that stand before it in the list.
+    plugins: [useAdmittedDocument(), useExecution(execution, hasPlugins), ...plugins],
+    // The transports do the rest of what yoga does by default.
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    parserAndValidationCache: false,
+    maskedErrors: false,
+    batching: false,
+    multipart: false,
+    maxRequestBodySize: false,
+    logging: false,
+  });
+
+  /** Opens an operation, or refuses it; waits for a document's turn or a plugin alone. */
+  function open(
+    caller: RequestCaller,
+    given: TransportContext,
+  ): MaybePromise<OpenedOperation | Refusal> {
+    // Plugins see one result.
+    const transport = hasPlugins ? { ...given, partsFormat: null } : given;
+    return chain(admit(admission, caller, transport), (operation) => {
+      if (operation.kind === 'operation') return envelop(caller, operation);
+      codes.refused(operation.errors, transport.record);
+      if (mayBeMutation(transport)) markNotSent(operation.errors);
+      return operation;
+    });
+  }
+
+  function envelop(
+    caller: RequestCaller,
+    operation: Operation,
+  ): MaybePromise<OpenedOperation | Refusal> {
+    const { params, prepared, transport } = operation;
+    const context = createContext(caller, operation);
+    const own: OwnContext = { context, executed: null, events: null };
+    const ofPlugins: PluginContext = { caller, headers: transport.headers, [OWN]: own };
+    return guarded(
+      () => {
+        const enveloped = yoga.getEnveloped(ofPlugins) as unknown as Enveloped;
+        const document = enveloped.parse(params.query);
+        const errors = enveloped.validate(schema, document);
+        if (errors.length > 0) return refuse(operation, errors.map(invalid));
+        return chain(enveloped.contextFactory(), (contextValue) => {
+          const { variables, operationName } = params;
+          const args = { schema, document, contextValue, variableValues: variables, operationName };
+          const isSubscription = prepared.node.operation === 'subscription';
+          const run = () => (isSubscription ? enveloped.subscribe(args) : enveloped.execute(args));
+          return { kind: 'opened', operation, start: () => start(own, run) } as const;
+        });
+      },
+      (error) => refuse(operation, [error]),
+    );
+  }
+
+  function start(own: OwnContext, run: () => MaybePromise<Subscribed>): MaybePromise<Subscribed> {
+    const { context } = own;
+    const { operation } = context;
+    const failed = (error: unknown) => ({ errors: [asGraphQLError(error)] });
+    const finish = (outcome: Subscribed) => {
+      if (Symbol.asyncIterator in outcome) {
+        if (own.events !== null && outcome !== own.events) followPlugins(operation, outcome);
+        return execution.ended(context, outcome);
+      }
+      const { executed } = own;
+      // No error of a plugin may say that nothing was done: its code could.
+      const isLost = executed !== null && executed.data != null && outcome.data == null;
+      const result = isLost ? failed(new LostResultError(outcome)) : outcome;
+      return execution.ended(context, codes.maskedResult(result, operation.transport.record));
+    };
+    beginTrace(operation);
+    return chain(hasPlugins ? guarded(run, failed) : run(), finish);
+  }
+
+  /** The events as plugins hand them on are what is sent. */
+  function followPlugins(operation: Operation, events: AsyncIterable<ExecutionResult>): void {
+    const { record } = operation.transport;
+    operation.events = iteratedEvents(events, operation.events, (error) => ({
+      errors: codes.masked([asGraphQLError(error)], record),
+    }));
+  }
+
+  function refuse({ headers, transport }: Operation, errors: readonly unknown[]): Refusal {
+    const masked = codes.masked(errors.map(asGraphQLError), transport.record);
+    if (mayBeMutation(transport)) markNotSent(masked);
+    const isFault = masked.some(({ extensions }) => codes.isFault(extensions.code));
+    return withHeaders(refused(masked, isFault ? 500 : 400), headers);
+  }
+
+  return {
+    schema,
+    codes,
+    open,
+    /** Answers an operation, or refuses it. `operation` is null where it is not admitted. */
+    answer(caller: RequestCaller, transport: TransportContext): MaybePromise<Answer> {
+      return chain<OpenedOperation | Refusal, Answer>(open(caller, transport), (opened) => {
+        if (opened.kind === 'refusal') return { operation: null, outcome: opened };
+        const { operation } = opened;
+        return chain(opened.start(), (outcome) => ({ operation, outcome }));
+      });
+    },
+    /** Runs every `onDispose` of the plugins. */
+    dispose: async () => yoga.dispose(),
+  };
+}
+
+export interface Answer {
+  readonly operation: Operation | null;
+  readonly outcome: Subscribed | Refusal;
+}
+
+/** The document was parsed and validated when it was admitted; rules that plugins add are validated for each operation. */
+function useAdmittedDocument(): Plugin<PluginContext> {
+  return {
+    onParse({ context, setParsedDocument }) {
+      setParsedDocument(context[OWN].context.operation.document.document);
+    },
+    onValidate({ setValidationFn }) {
+      setValidationFn(validateFurther);
+    },
+  };
+}
+
+/** Executes what was admitted, whatever document and variables plugins hand on. */
+function useExecution(execution: Execution, hasPlugins: boolean): Plugin<PluginContext> {
+  return {
+    onExecute({ setExecuteFn }) {
+      setExecuteFn(({ contextValue }) => {
+        const own = (contextValue as PluginContext)[OWN];
+        return chain(execution.execute(own.context), (result) => {
+          const { node } = own.context.operation.prepared;
+          const isMutation = node.operation === 'mutation';
+          if (isMutation && !(Symbol.asyncIterator in result)) own.executed = result;
+          return result;
+        });
+      });
+    },
+    onSubscribe({ setSubscribeFn }) {
+      setSubscribeFn(({ contextValue }) => {
+        const own = (contextValue as PluginContext)[OWN];
+        const { context } = own;
+        const subscribing = execution.subscribe(context);
+        if (!hasPlugins) return subscribing;
+        return chain(subscribing, (outcome) => {
+          const { events } = context.operation;
+          if (events === null) return outcome;
+          own.events = iterated(events);
+          return own.events;
+        });
+      });
+    },
+  };
+}
+
+const OF_SPECIFICATION: ReadonlySet<unknown> = new Set(specifiedRules);
+
+/** The specification's own rules have passed. */
+const validateFurther: typeof validate = (schema, document, rules = [], ...more) => {
+  const others = rules.filter((rule) => !OF_SPECIFICATION.has(rule));
+  return others.length === 0 ? [] : validate(schema, document, others, ...more);
+};
+
+/** An error of a rule that a plugin adds: it may have a code. */
+function invalid(error: Error): Error {
+  if (!(error instanceof GraphQLError) || error.extensions.code !== undefined) return error;
+  return located(requestError('GRAPHQL_VALIDATION_FAILED', error.message), error);
+}
+
+/** A plugin failed behind a mutation that was executed, or took its result away. */
+class LostResultError extends Error {
+  override readonly name = 'LostResultError';
+
+  constructor({ errors }: ExecutionResult) {
+    super('a plugin took the result of a mutation away', { cause: errors?.[0] });
+  }
+}
+
+/** Calls a function that may throw, or return a promise that rejects. */
+function guarded<Result>(
+  run: () => MaybePromise<Result>,
+  failed: (error: unknown) => Result,
+): MaybePromise<Result> {
+  try {
+    const result = run();
+    return result instanceof Promise ? result.catch(failed) : result;
+  } catch (error) {
+    return failed(error);
+  }
+}

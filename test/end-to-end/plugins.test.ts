@@ -1,0 +1,128 @@
+import { usePrometheus } from '@envelop/prometheus';
+import { type FieldNode, GraphQLError, type ValidationContext } from 'graphql';
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import type { TeamPlugin } from '../../engine/index.ts';
+import { startTestApp } from '../support/app.ts';
+import { buying } from '../support/buying.ts';
+import { eventually } from '../support/eventually.ts';
+import { send, TRANSPORTS } from '../support/four-transports.ts';
+import { initializedSocket } from './live/raw-socket.ts';
+
+const LIVE = 'subscription Live { positionChanges { cursor } }';
+
+test('a published plugin in the list sees operations, errors and subscriptions of every transport', async () => {
+  const registry = new Registry();
+  const metrics = {
+    graphql_envelop_request: true,
+    graphql_envelop_error_result: true,
+    graphql_envelop_phase_subscribe: true,
+  };
+  await using app = await startTestApp({}, { plugins: [usePrometheus({ registry, metrics })] });
+  const token = await app.signIn();
+  for (const transport of TRANSPORTS) {
+    const { data } = await send(app, transport, 'query Asked { customerId }', { token });
+    expect(data.customerId).toBe('cus_700001');
+  }
+  await app.query('query Failing { session(maxAge: -1) { balance } }', { token });
+  expect((await send(app, 'event stream', LIVE, { token })).text).toContain('cursor');
+  const counted = await registry.metrics();
+  expect(counted).toMatch(/graphql_envelop_request\{[^}]*operationName="Asked"[^}]*\} 4/);
+  expect(counted).toMatch(/graphql_envelop_error_result\{[^}]*operationName="Failing"[^}]*\} 1/);
+  // Subscriptions are counted at their end.
+  await eventually(async () =>
+    expect(await registry.metrics()).toMatch(/graphql_envelop_phase_subscribe_count\{[^}]*\} 1/),
+  );
+});
+
+describe('a plugin', () => {
+  test('is given the caller and the headers, and refuses by its own code before anything is executed', async () => {
+    const seen: unknown[] = [];
+    const plugin: TeamPlugin = {
+      onExecute({ args: { contextValue } }) {
+        const { caller, headers } = contextValue;
+        seen.push([caller.token?.text, headers['x-mine']]);
+        throw new GraphQLError('not today', { extensions: { code: 'CLOSED' } });
+      },
+    };
+    await using app = await startTestApp({}, { plugins: [plugin] });
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const { data, errors } = await app.query('{ customerId }', {
+      token,
+      headers: { 'x-mine': 'yes' },
+    });
+    expect(data).toBeUndefined();
+    expect(errors).toMatchObject([
+      { message: 'not today', extensions: { code: 'CLOSED', retryable: false } },
+    ]);
+    expect(seen).toEqual([[token, 'yes']]);
+    expect(app.sandbox.calls('getCustomerId')).toBe(0);
+  });
+
+  test('adds a rule of validation, and fails as INTERNAL where it throws anything else', async () => {
+    const rule: TeamPlugin = {
+      onValidate({ addValidationRule }) {
+        addValidationRule((context: ValidationContext) => ({
+          Field({ name }: FieldNode) {
+            if (name.value === 'customerId') context.reportError(new GraphQLError('not that'));
+          },
+        }));
+      },
+      onParse({ params }) {
+        if (String(params.source).includes('session')) throw new TypeError('a secret');
+      },
+    };
+    await using app = await startTestApp({}, { plugins: [rule] });
+    const codes = async (query: string) => {
+      const { errors } = await app.query(query);
+      return errors.map(({ message, extensions }) => [message, extensions.code]);
+    };
+    expect(await codes('{ customerId }')).toEqual([['not that', 'GRAPHQL_VALIDATION_FAILED']]);
+    expect(await codes('{ session { id } }')).toEqual([['Something went wrong here.', 'INTERNAL']]);
+  });
+
+  test('that fails behind an order says nothing of it by a code of its own', async () => {
+    const fails = () => {
+      throw new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } });
+    };
+    const takes = ({ setResult }: { readonly setResult: (result: object) => void }) =>
+      setResult({ errors: [new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } })] });
+    for (const onExecuteDone of [fails, takes]) {
+      const plugin: TeamPlugin = {
+        onExecute: ({ args }) =>
+          String(args.document.loc?.source.body).includes('placeOrder')
+            ? { onExecuteDone }
+            : undefined,
+      };
+      await using app = await startTestApp({}, { plugins: [plugin] });
+      const token = await app.signIn();
+      const { errors } = await app.query(buying('a-key', '__typename'), { token });
+      expect(errors.map(({ extensions }) => extensions.code)).toEqual(['INTERNAL']);
+      expect(errors[0]?.extensions).not.toHaveProperty('sent');
+      expect(app.sandbox.calls('openPosition')).toBe(1);
+    }
+  });
+
+  test('changes the events of a subscription, and its source ends with its client', async () => {
+    const plugin: TeamPlugin = {
+      onSubscribe: () => ({
+        onSubscribeResult: () => ({
+          onNext: ({ setResult }) => setResult({ data: { positionChanges: { cursor: 'mine' } } }),
+        }),
+      }),
+    };
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+    const token = await app.signIn();
+    {
+      using socket = await initializedSocket(app, token);
+      socket.subscribe('1', LIVE);
+      const { payload } = await socket.until('1', 'next');
+      expect(payload.data.positionChanges.cursor).toBe('mine');
+    }
+    const subscriptions = async () =>
+      /subscriptions\{list="positions"\} (\d+)/.exec(
+        await (await fetch(`${app.adminUrl}/metrics`)).text(),
+      )?.[1];
+    await eventually(async () => expect(await subscriptions()).toBe('0'));
+  });
+});
