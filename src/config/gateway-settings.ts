@@ -146,11 +146,6 @@ export const GATEWAY_SETTINGS = {
     15_000,
     'deadline of an order; long, since waiting costs less than not knowing',
   ),
-  ORDER_WAIT_MS: setting(
-    ms,
-    2_000,
-    'longest wait of an order for its turn at the gateway; beyond it is not sent',
-  ),
   GATEWAY_CONNECTIONS: setting(
     // Each of the three pools needs at least one connection.
     wholeNumber(3, 65_535),

@@ -12,7 +12,6 @@ export interface GatewayOptions
   readonly url: string;
   /** The most connections over all areas. */
   readonly gatewayConnections: number;
-  readonly orderWaitMs: number;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;

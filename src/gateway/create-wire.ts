@@ -30,8 +30,6 @@ interface WireOptions
   readonly widths: Readonly<Record<Area, number>>;
   /** When false, no read is sent again. */
   readonly retries?: boolean;
-  /** The longest wait of an order for its turn; left out where there are no orders. */
-  readonly orderWaitMs?: number;
   readonly observe?: ObserveCall;
   /** Called when a breaker of the backend has closed. */
   readonly onRecovered?: (backend: Backend) => void;
@@ -65,13 +63,12 @@ export function createWire(options: WireOptions) {
     rows: Object.values(operations),
     widths,
     retries: options.retries ?? true,
-    orderWaitMs: options.orderWaitMs ?? 0,
     onRetry: metrics.retried,
     onCircuit(circuit, state, backend) {
       const failure = state === 'open' ? failures.of(backend) : {};
       log.warn({ circuit, state, ...failure }, 'circuit breaker');
-      if (state === 'closed') options.onRecovered?.(backend);
     },
+    onRecovered: options.onRecovered,
   });
   metrics.watch(operations, resilience, pools);
   const observed: Send = (call, end) =>

@@ -1,230 +1,214 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
-import { type Exchange, exchanged, type Send, type WireCall } from '../exchange.ts';
+import type { Send, WireCall } from '../exchange.ts';
 import type { Area } from '../operations.ts';
-import { accountOf } from './breakers.ts';
+import { accountOf } from './account-of.ts';
 
 const FULL =
   'the connections that calls of its kind may use were taken for as long as it could wait';
 
-type Waiting = () => void;
+/** The longest wait of an order, whose user has tapped and looks at the screen. */
+const ORDER_WAIT_MS = 2_000;
 
-type Bulkhead = ReturnType<typeof createBulkhead>;
-
-/** How many places a caller may have beside others, and without; a `reserve` of places is for callers that have none. */
-interface Shares {
-  readonly beside: number;
-  readonly alone: number;
-  readonly reserve: number;
+/** A call as a bulkhead counts it. */
+interface Entry {
+  readonly account: string;
+  readonly isProved: boolean;
+  readonly isPoll: boolean;
 }
 
-/** For so long after another one has asked for a place a caller is beside others. */
-const BESIDE_MS = 60_000;
+interface Waiting {
+  readonly entry: Entry;
+  readonly begin: () => void;
+}
 
 /**
- * Bounds the connections that calls of one kind hold. Where none is free callers take turns, however many calls each has. With
- * shares a caller leaves places to the others, whatever becomes of its own calls.
+ * Bounds the connections that calls of one area hold. Where none is free accounts take turns, however many calls each has.
+ * Feeds' polls have half of the connections at most, so that requests find some, and so have callers without a proved account.
+ * One account's orders have a quarter, whatever becomes of them.
  */
-export function createBulkhead(clock: Clock, width: number, shares?: Shares) {
-  /** The waiting calls by caller; the first caller has the next turn. */
-  const lines = new Map<string, Set<Waiting>>();
-  /** The places of each caller; kept where there are shares. */
-  const held = new Map<string, number>();
-  /** The two callers that asked last, and when. */
-  let [latest, former] = [NOBODY, NOBODY];
-  let taken = 0;
-  let waiting = 0;
+export class Bulkhead {
+  readonly #clock: Clock;
+  readonly #width: number;
+  readonly #isOfOrders: boolean;
+  /** The waiting calls by account; the first account has the next turn. */
+  readonly #lines = new Map<string, Set<Waiting>>();
+  readonly #heldBy = new Map<string, number>();
+  /** The orders of each account that are read on past their deadlines. */
+  readonly #lateOf = new Map<string, number>();
+  #held = 0;
+  #late = 0;
+  #polls = 0;
+  #unproved = 0;
 
-  function fits(caller: string): boolean {
-    if (taken >= width) return false;
-    if (shares === undefined) return true;
-    const own = held.get(caller) ?? 0;
-    if (own === 0) return true;
-    const other = latest.caller === caller ? former : latest;
-    const isBeside = clock.now() - other.atMs < BESIDE_MS;
-    return taken < width - shares.reserve && own < (isBeside ? shares.beside : shares.alone);
+  constructor(clock: Clock, width: number, isOfOrders: boolean) {
+    this.#clock = clock;
+    this.#width = width;
+    this.#isOfOrders = isOfOrders;
   }
 
-  function take(caller: string): void {
-    taken += 1;
-    if (shares !== undefined) held.set(caller, (held.get(caller) ?? 0) + 1);
+  /** The calls that wait for a connection. */
+  waiting({ isPoll }: Pick<Entry, 'isPoll'>): number {
+    const all = [...this.#lines.values()].flatMap((line) => [...line]);
+    return all.filter(({ entry }) => entry.isPoll === isPoll).length;
   }
 
-  return {
-    get waiting(): number {
-      return waiting;
-    },
-    /** Notes that the caller asks for a place. True where it has room at once. */
-    ask(caller: string): boolean {
-      if (shares !== undefined) {
-        if (latest.caller !== caller) former = latest;
-        latest = { caller, atMs: clock.now() };
-      }
-      return fits(caller);
-    },
-    take,
-    /** Resolves to false where none came free in time: then there is nothing to leave. */
-    enter(
-      caller: string,
-      timeoutMs: number,
-      signal: AbortSignal | undefined,
-    ): true | Promise<boolean> {
-      if (fits(caller)) {
-        take(caller);
-        return true;
-      }
-      return new Promise((resolve) => {
-        const line = lines.get(caller) ?? new Set();
-        const end = (hasPlace: boolean) => {
-          waiting -= 1;
-          line.delete(next);
-          if (line.size === 0) lines.delete(caller);
-          cancel();
-          signal?.removeEventListener('abort', giveUp);
-          resolve(hasPlace);
-        };
-        const next = () => end(true);
-        const giveUp = () => end(false);
-        const cancel = clock.after(timeoutMs, giveUp);
-        signal?.addEventListener('abort', giveUp);
-        lines.set(caller, line.add(next));
-        waiting += 1;
-      });
-    },
-    leave(caller: string): void {
-      taken -= 1;
-      if (shares !== undefined) {
-        const rest = (held.get(caller) ?? 0) - 1;
-        if (rest > 0) held.set(caller, rest);
-        else held.delete(caller);
-      }
-      for (const [next, line] of lines) {
-        if (!fits(next)) continue;
-        const [call] = line;
-        lines.delete(next);
-        if (line.size > 1) lines.set(next, line);
-        take(next);
-        call?.();
-        return;
-      }
-    },
-  };
-}
-
-const NOBODY = { caller: '', atMs: Number.NEGATIVE_INFINITY };
-
-export type Bulkheads = ReturnType<typeof createBulkheads>;
-
-/** The bulkheads of one area. An account's orders have a quarter of the connections, and three quarters where nobody else orders. */
-export function createBulkheads(clock: Clock, width: number, isOfOrders: boolean) {
-  const half = Math.ceil(width / 2);
-  const quarters = (count: number) => Math.max(1, Math.floor((width * count) / 4));
-  const alone = quarters(3);
-  const shares = isOfOrders ? { beside: quarters(1), alone, reserve: width - alone } : undefined;
-  const eighth = Math.max(1, Math.floor(width / 8));
-  return {
-    all: createBulkhead(clock, width, shares),
-    /** Callers without a proved account have a share, so that strangers leave half of the connections to customers. */
-    unproved: createBulkhead(clock, half),
-    /** The feeds' polls have a share, so that they never take every connection for reads. */
-    polls: createBulkhead(clock, half),
-    /** Orders that are read on past their deadlines keep their places, but for half of an account's, and half of all. */
-    late: createBulkhead(clock, width - half, { beside: eighth, alone: eighth, reserve: 0 }),
-  };
-}
-
-/** `orderWaitMs`: the longest wait of an order, whose user has tapped and looks at the screen. */
-export function withBulkheads(
-  send: Send,
-  areas: Readonly<Record<Area, Bulkheads>>,
-  clock: Clock,
-  orderWaitMs: number,
-): Send {
-  async function sendInTurn(
-    call: WireCall,
-    area: Bulkheads,
-    wanted: readonly Bulkhead[],
-    caller: string,
-  ): Promise<Exchange> {
-    const endsAtMs = clock.now() + call.deadlineMs;
-    const { effect } = call.row;
-    // A call that is sent with little of its deadline left would be answered too late, and count as the gateway's time-out.
-    const halfMs = call.deadlineMs / 2;
-    const waitMs = effect === 'order' ? Math.min(orderWaitMs, halfMs) : halfMs;
-    const waitEndsAtMs = clock.now() + waitMs;
-    // A small write that has not begun is for nobody once its client has left; an order goes its way.
-    const signals = { read: call.signal, write: call.caller.signal, order: undefined };
-    const entered: Bulkhead[] = [];
-    const leave = () => {
-      for (const bulkhead of entered.splice(0)) bulkhead.leave(caller);
-    };
-    try {
-      for (const bulkhead of wanted) {
-        const place = bulkhead.enter(caller, waitEndsAtMs - clock.now(), signals[effect]);
-        if (place !== true && !(await place)) {
-          leave();
-          return { sent: false, cause: new NotAttemptedError('busy', FULL) };
-        }
-        entered.push(bulkhead);
-      }
-      const admitted = { ...call, deadlineMs: Math.max(1, endsAtMs - clock.now()) };
-      return await exchanged((each, end) => sendHeld(each, area, leave, caller, end), admitted);
-    } catch (cause) {
-      leave();
-      throw cause;
-    }
+  /** Takes a connection where the call may have one at once. */
+  take(entry: Entry): boolean {
+    if (!this.#fits(entry)) return false;
+    this.#count(entry, 1);
+    return true;
   }
 
-  /** The places are left with the end of the call, or with that of a late answer. */
-  function sendHeld(
-    call: WireCall,
-    { late }: Bulkheads,
-    leave: () => void,
-    caller: string,
-    end: (exchange: Exchange) => void,
-  ): void {
-    const { onLate } = call;
-    if (onLate === undefined) {
-      send(call, (exchange) => {
-        leave();
-        end(exchange);
-      });
-      return;
-    }
-    let isLate = false;
-    const mayBeLate = () => {
-      isLate = late.ask(caller);
-      if (isLate) late.take(caller);
-      return isLate;
-    };
-    const onLateAnswer = (exchange: Exchange) => {
-      late.leave(caller);
-      leave();
-      onLate(exchange);
-    };
-    send({ ...call, mayBeLate, onLate: onLateAnswer }, (exchange) => {
-      if (!isLate) leave();
-      end(exchange);
+  /** Resolves to false where none came free in time, or nobody waits for the call any more: then there is nothing to leave. */
+  wait(entry: Entry, timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+    if (signal?.aborted) return Promise.resolve(false);
+    const key = lineOf(entry);
+    const line = this.#lines.get(key) ?? new Set();
+    this.#lines.set(key, line);
+    return new Promise((resolve) => {
+      const end = (hasPlace: boolean) => {
+        line.delete(waiting);
+        if (line.size === 0 && this.#lines.get(key) === line) this.#lines.delete(key);
+        cancel();
+        signal?.removeEventListener('abort', giveUp);
+        resolve(hasPlace);
+      };
+      const waiting = { entry, begin: () => end(true) };
+      const giveUp = () => end(false);
+      const cancel = this.#clock.after(timeoutMs, giveUp);
+      signal?.addEventListener('abort', giveUp);
+      line.add(waiting);
     });
   }
 
-  return (call, end) => {
-    const area = areas[call.row.area];
-    if (area === undefined) return send(call, end);
-    const { key, isProved } = accountOf(call.caller);
-    const shares = isProved ? [area.all] : [area.unproved, area.all];
-    const wanted = call.caller.priority === 'poll' ? [area.polls, ...shares] : shares;
-    // Nearly always there is room, and nothing to wait for.
-    if (!wanted.every((bulkhead) => bulkhead.ask(key))) {
-      // A call that rejects has not reached the wire.
-      const failed = (cause: unknown) => end({ sent: false, cause });
-      sendInTurn(call, area, wanted, key).then(end, failed);
-      return;
+  leave(entry: Entry): void {
+    this.#count(entry, -1);
+    while (this.#beginNext());
+  }
+
+  /** Lets an order keep its connection past its deadline: half of an account's share, and half of all. */
+  keepLate({ account }: Entry): boolean {
+    const own = this.#lateOf.get(account) ?? 0;
+    if (this.#late >= this.#width / 2 || own >= share(this.#width, 8)) return false;
+    this.#late += 1;
+    this.#lateOf.set(account, own + 1);
+    return true;
+  }
+
+  leaveLate(entry: Entry): void {
+    this.#late -= 1;
+    add(this.#lateOf, entry.account, -1);
+    this.leave(entry);
+  }
+
+  #beginNext(): boolean {
+    for (const [key, line] of this.#lines) {
+      const [next] = line;
+      if (next === undefined || !this.take(next.entry)) continue;
+      // Its account goes to the end of those that wait.
+      this.#lines.delete(key);
+      if (line.size > 1) this.#lines.set(key, line);
+      next.begin();
+      return true;
     }
-    for (const bulkhead of wanted) bulkhead.take(key);
-    const leave = () => {
-      for (const bulkhead of wanted) bulkhead.leave(key);
+    return false;
+  }
+
+  #fits({ account, isProved, isPoll }: Entry): boolean {
+    const half = Math.ceil(this.#width / 2);
+    if (this.#held >= this.#width) return false;
+    if ((isPoll && this.#polls >= half) || (!isProved && this.#unproved >= half)) return false;
+    if (!this.#isOfOrders) return true;
+    return (this.#heldBy.get(account) ?? 0) < share(this.#width, 4);
+  }
+
+  #count({ account, isProved, isPoll }: Entry, count: 1 | -1): void {
+    this.#held += count;
+    if (isPoll) this.#polls += count;
+    if (!isProved) this.#unproved += count;
+    if (this.#isOfOrders) add(this.#heldBy, account, count);
+  }
+}
+
+function share(width: number, parts: number): number {
+  return Math.max(1, Math.floor(width / parts));
+}
+
+/** Polls have lines of their own: one that waits must not keep its account's requests waiting. */
+function lineOf({ account, isPoll }: Entry): string {
+  return isPoll ? `${account} poll` : account;
+}
+
+function add(counts: Map<string, number>, key: string, count: number): void {
+  const sum = (counts.get(key) ?? 0) + count;
+  if (sum > 0) counts.set(key, sum);
+  else counts.delete(key);
+}
+
+/** Sends each call once its area has a connection for it. */
+export function withBulkheads(
+  send: Send,
+  areas: Readonly<Record<Area, Bulkhead>>,
+  clock: Clock,
+): Send {
+  return (call, end) => {
+    const bulkhead = areas[call.row.area];
+    if (bulkhead === undefined) return send(call, end);
+    const { key: account, isProved } = accountOf(call.caller);
+    const entry = { account, isProved, isPoll: call.caller.priority === 'poll' };
+    // Nearly always there is room, and nothing to wait for.
+    if (bulkhead.take(entry)) return sendHeld(send, call, bulkhead, entry, end);
+    const endsAtMs = clock.now() + call.deadlineMs;
+    const begin = (hasPlace: boolean) => {
+      if (!hasPlace) return end({ sent: false, cause: new NotAttemptedError('busy', FULL) });
+      const deadlineMs = Math.max(1, endsAtMs - clock.now());
+      sendHeld(send, { ...call, deadlineMs }, bulkhead, entry, end);
     };
-    sendHeld(call, area, leave, key, end);
+    const waiting = bulkhead.wait(entry, longestWaitMs(call), signalOf(call)).then(begin);
+    // A call that throws here has not reached the wire.
+    waiting.catch((cause) => end({ sent: false, cause }));
   };
+}
+
+/** A call that is sent with little of its deadline left would be answered too late, and count as the gateway's time-out. */
+function longestWaitMs({ row, deadlineMs }: WireCall): number {
+  const halfMs = deadlineMs / 2;
+  return row.effect === 'order' ? Math.min(ORDER_WAIT_MS, halfMs) : halfMs;
+}
+
+/** A small write that has not begun is for nobody once its client has left; an order goes its way. */
+function signalOf({ row, signal, caller }: WireCall): AbortSignal | undefined {
+  return { read: signal, write: caller.signal, order: undefined }[row.effect];
+}
+
+/** The connection is left with the end of the call, or with that of a late answer. */
+function sendHeld(
+  send: Send,
+  call: WireCall,
+  bulkhead: Bulkhead,
+  entry: Entry,
+  end: Parameters<Send>[1],
+): void {
+  const { onLate } = call;
+  if (onLate === undefined) {
+    send(call, (exchange) => {
+      bulkhead.leave(entry);
+      end(exchange);
+    });
+    return;
+  }
+  let isLate = false;
+  const mayBeLate = () => {
+    isLate = bulkhead.keepLate(entry);
+    return isLate;
+  };
+  const onLateAnswer: typeof onLate = (exchange) => {
+    bulkhead.leaveLate(entry);
+    onLate(exchange);
+  };
+  send({ ...call, mayBeLate, onLate: onLateAnswer }, (exchange) => {
+    if (!isLate) bulkhead.leave(entry);
+    end(exchange);
+  });
 }

@@ -1,214 +1,225 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { createRollingWindow } from '../../../lib/rolling-window.ts';
+import type { Health } from '../classify.ts';
+import type { CallAccount } from './account-of.ts';
 
-/** The health that one call shows to a breaker; `none` where it shows nothing. */
-export type CountedHealth = 'success' | 'failure' | 'none';
-
-/** The account, or the network, that a call came from. */
-export interface Account {
-  readonly key: string;
-  /** Otherwise the key is that of a network: anybody can claim to be many accounts. */
-  readonly isProved: boolean;
+/** When a breaker opens beside failures to connect, and how it is probed. */
+export interface BreakerPolicy {
+  /** Fewer calls than this are too small a sample of answers. */
+  readonly minCalls: number;
+  /** Between the starts of two probes, the first counted from when it opened. */
+  readonly pauseMs: number;
+  /**
+   * Calls without an answer: `failures` count like a 5xx; `silence` opens it once three accounts have lost calls within at least
+   * two seconds and nobody was answered since the first of them. Then a probe is left to accounts that have not failed.
+   */
+  readonly losses: 'failures' | 'silence';
 }
 
-export interface CircuitBreakerOptions extends FailureShareOptions {
+export const READS_AND_WRITES: BreakerPolicy = { minCalls: 10, pauseMs: 2_000, losses: 'failures' };
+/** An order that is sent into an outage ends unknown, while those of three accounts may be lost for a reason of theirs. */
+export const ORDERS: BreakerPolicy = { minCalls: 5, pauseMs: 5_000, losses: 'silence' };
+
+interface CircuitBreakerOptions {
   readonly clock: Clock;
-  readonly onChange: (state: 'closed' | 'open') => void;
-  /** Between the starts of two probes, from the second one on; left out it is that of the first. */
-  readonly pauseMs?: () => number;
-  /** Whether a caller that is named and whose calls have failed leaves the next probe to others, should others ask. */
-  readonly leavesProbes?: boolean;
+  readonly policy: BreakerPolicy;
+  /** Whether proved accounts have called lately: then all other callers count as one account. */
+  readonly hasProvedCalls: () => boolean;
+  readonly onChange: (isOpen: boolean) => void;
 }
 
-interface Trip {
-  /** The callers that have failed already. */
-  readonly tried?: ReadonlySet<string>;
-  /** Whether the next call is a probe. */
-  readonly isProbeDue?: boolean;
-}
-
-/** The right to make one call; it is settled with the call's verdict. */
+/** The right to make one call; it is settled with what the call has shown. */
 export interface Permit {
   readonly isProbe: boolean;
   /** Closed and open periods are numbered, so that a late answer does not count in a later one. */
   readonly era: number;
+  readonly atMs: number;
 }
 
 export const WINDOW_MS = 10_000;
-/** Between two probes, from the start of each. */
-export const PAUSE_MS = 5_000;
-const MAX_TRIED = 10_000;
-/** For so long a probe that is due waits for a caller that has not failed. */
+const SLICES = 10;
+// Nobody can make a connection fail: a few are enough, whoever has made the calls.
+const MIN_UNREACHABLE = 5;
+// Two accounts that fail at the same time, each for a reason of its own, are no rarity among thousands; a third is.
+const MIN_ACCOUNTS = 3;
+// Enough to see that the failures are not one account's; a flood of logins must not fill the memory.
+const MAX_ACCOUNTS = 64;
+const MIN_SILENCE_MS = 2_000;
+/** For so long a probe that is due waits for an account that has not failed. */
 const LEFT_MS = 3_000;
 
-export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
-
 /** Holds calls back from a backend that fails, but for one at times to see whether it recovers. It sets no timers. */
-export function createCircuitBreaker(options: CircuitBreakerOptions) {
-  const { clock, onChange, pauseMs = () => PAUSE_MS, leavesProbes = false } = options;
-  const share = measureFailures(options);
-  let era = 0;
-  let isOpen = false;
-  /** When the last probe began, or when it opened. */
-  let probedAtMs = 0;
-  let hasProbed = false;
-  /** The callers that have failed, or tried, since shortly before it opened. */
-  let tried = new Set<string>();
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
+  #window: ReturnType<typeof createWindow>;
+  #silence = noLosses();
+  #era = 0;
+  #openedAtMs: number | null = null;
+  #probedAtMs = 0;
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
+  /** The accounts that have failed, or probed, since shortly before it opened. */
+  #tried = new Set<string>();
 
-  function turn(toOpen: boolean): void {
-    isOpen = toOpen;
-    era += 1;
-    probedAtMs = clock.now();
-    hasProbed = false;
-    tried = share.failing;
-    share.forget();
-    onChange(isOpen ? 'open' : 'closed');
+  constructor(options: CircuitBreakerOptions) {
+    this.#options = options;
+    this.#window = createWindow(options.clock);
   }
 
-  function probed(verdict: CountedHealth): void {
-    if (verdict === 'success') {
-      turn(false);
-      share.succeeded();
+  get isOpen(): boolean {
+    return this.#openedAtMs !== null;
+  }
+
+  /** When it opened; null while it is closed. */
+  get openedAtMs(): number | null {
+    return this.#openedAtMs;
+  }
+
+  /** When the call was made that was answered last. */
+  get answeredAtMs(): number {
+    return this.#answeredAtMs;
+  }
+
+  /** Returns null while the call is to be held back. Every permit is settled in the end. */
+  admit({ key }: CallAccount): Permit | null {
+    const atMs = this.#options.clock.now();
+    if (!this.isOpen) return { isProbe: false, era: this.#era, atMs };
+    const { pauseMs, losses } = this.#options.policy;
+    const isLeft = losses === 'silence' && this.#tried.has(key);
+    if (atMs < this.#probedAtMs + pauseMs + (isLeft ? LEFT_MS : 0)) return null;
+    // Nobody else was there: the next turn is anybody's but this one's.
+    if (isLeft) this.#tried.clear();
+    if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(key);
+    // The pause counts from the probe's start: one that hangs must not delay the next.
+    this.#probedAtMs = atMs;
+    return { isProbe: true, era: this.#era, atMs };
+  }
+
+  settle(permit: Permit, health: Health, account: CallAccount): void {
+    // The call was sent before the breaker opened or closed, so that its answer says nothing about now.
+    if (permit.era !== this.#era) return;
+    if (permit.isProbe) this.#probed(permit, health);
+    else if (health === 'success') this.#answered(permit);
+    else if (health !== 'none' && health !== 'foreign') this.#failed(permit, health, account);
+  }
+
+  /** Opens it for a reason that its own calls need not show; the next call is a probe. */
+  trip(): void {
+    this.#open();
+    this.#probedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #open(): void {
+    this.#tried = new Set([...this.#failingAccounts(), ...this.#silence.accounts]);
+    this.#turn(this.#options.clock.now());
+  }
+
+  #turn(openedAtMs: number | null): void {
+    this.#openedAtMs = openedAtMs;
+    this.#era += 1;
+    this.#probedAtMs = this.#options.clock.now();
+    this.#window = createWindow(this.#options.clock);
+    this.#silence = noLosses();
+    this.#options.onChange(this.isOpen);
+  }
+
+  #probed(permit: Permit, health: Health): void {
+    if (health === 'success') {
+      this.#turn(null);
+      this.#answered(permit);
     }
     // A probe without a verdict costs no pause, or refused tokens could use up every probe.
-    else if (verdict === 'none') probedAtMs = Number.NEGATIVE_INFINITY;
+    else if (health === 'none') this.#probedAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  return {
-    get isOpen(): boolean {
-      return isOpen;
-    },
-    /**
-     * Returns null while the breaker is open. Every permit is settled in the end. A caller who is named here is let through
-     * once all the same, unless its own calls have failed or probes are left to others.
-     */
-    admit(caller?: Account): Permit | null {
-      if (!isOpen) return { isProbe: false, era };
-      const nowMs = clock.now();
-      const isUntried = caller !== undefined && !tried.has(caller.key);
-      if (!leavesProbes && isUntried && tried.size < MAX_TRIED) tried.add(caller.key);
-      else {
-        const dueAtMs = probedAtMs + (hasProbed ? pauseMs() : PAUSE_MS);
-        if (nowMs < dueAtMs + (leavesProbes && !isUntried ? LEFT_MS : 0)) return null;
-        // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
-        probedAtMs = nowMs;
-        hasProbed = true;
-        if (leavesProbes && caller !== undefined) {
-          // Nobody else was there: the next turn is anybody's but this one's.
-          if (!isUntried) tried.clear();
-          tried.add(caller.key);
-        }
-      }
-      return { isProbe: true, era };
-    },
-    /** A failure counts against the account. */
-    settle(permit: Permit, verdict: CountedHealth, account: Account): void {
-      // The call was sent before the breaker opened or closed, so its answer says nothing about now.
-      if (permit.era !== era) return;
-      if (permit.isProbe) probed(verdict);
-      else if (verdict === 'success') share.succeeded();
-      else if (verdict === 'failure') {
-        share.failed(account);
-        if (share.isTooHigh) turn(true);
-      }
-    },
-    /** Opens it for a reason that its own calls need not show. */
-    trip({ tried: failing, isProbeDue = false }: Trip = {}): void {
-      if (isOpen) return;
-      turn(true);
-      for (const key of failing ?? []) tried.add(key);
-      if (isProbeDue) probedAtMs = Number.NEGATIVE_INFINITY;
-    },
-  };
-}
+  #answered({ atMs }: Permit): void {
+    this.#window.current().successes += 1;
+    this.#answeredAtMs = Math.max(this.#answeredAtMs, atMs);
+    if (this.#silence.accounts.size > 0) this.#silence = noLosses();
+  }
 
-interface FailureShareOptions {
-  readonly clock: Clock;
-  /** Fewer calls than this are too small a sample. */
-  readonly minimumCalls: number;
-  /** Whether proved accounts have called the same backend within the window. */
-  readonly hasProvedCalls: () => boolean;
-  /** Whether it is too high only where nobody succeeds: anybody can call, and make calls fail that harm no other. */
-  readonly isAnybodys?: boolean;
-  /** Whether one account's failures are enough, as of connections: no caller can make one fail. */
-  readonly isOfConnections?: boolean;
-}
-
-type Failures = ReturnType<typeof noFailures>;
-
-const SLICES = 10;
-const FAILURE_THRESHOLD = 0.5;
-// Two accounts that fail in the same ten seconds, each for a reason of its own, are no rarity among
-// thousands; a third, with none of them having more than half of the failures, is hardly coincidence.
-// With more than three a small installation's breaker could never open.
-const MINIMUM_ACCOUNTS = 3;
-// Enough to see that the failures are not one account's; a flood of logins must not fill the memory.
-const ACCOUNTS_PER_SLICE = 64;
-
-/** Measures the share of the latest calls that failed, and how far the failures spread over accounts. */
-function measureFailures(options: FailureShareOptions) {
-  const { clock, minimumCalls, hasProvedCalls, isAnybodys = false, isOfConnections } = options;
-  const begin = () =>
-    createRollingWindow({ clock, spanMs: WINDOW_MS, slices: SLICES, create: noCalls });
-  let window = begin();
-  return {
-    succeeded(): void {
-      window.current().successes += 1;
-    },
-    failed({ key, isProved }: Account): void {
-      const slice = window.current();
-      const failures = isProved ? slice.proved : slice.others;
-      failures.count += 1;
-      const before = failures.byAccount.get(key);
-      if (before !== undefined || failures.byAccount.size < ACCOUNTS_PER_SLICE) {
-        failures.byAccount.set(key, (before ?? 0) + 1);
-      }
-    },
-    forget(): void {
-      window = begin();
-    },
-    get failing(): Set<string> {
-      const failures = window.slices().flatMap(({ proved, others }) => [proved, others]);
-      return new Set(addUp(failures).byAccount.keys());
-    },
-    get isTooHigh(): boolean {
-      const slices = window.slices();
-      const proved = addUp(slices.map((slice) => slice.proved));
-      const everybodyElse = addUp(slices.map((slice) => slice.others));
-      const isBounded = hasProvedCalls() && !isOfConnections;
-      const others = isBounded ? asOneAccount(everybodyElse, proved.count) : everybodyElse;
-      const failures = proved.count + others.count;
-      const calls = slices.reduce((sum, { successes }) => sum + successes, failures);
-      if (calls < minimumCalls || failures < calls * FAILURE_THRESHOLD) return false;
-      if (isAnybodys && calls > failures) return false;
-      if (isOfConnections) return true;
-      const ofEach = [...proved.byAccount.values(), ...others.byAccount.values()];
-      return ofEach.length >= MINIMUM_ACCOUNTS && Math.max(...ofEach) <= failures / 2;
-    },
-  };
-}
-
-function noCalls() {
-  return { successes: 0, proved: noFailures(), others: noFailures() };
-}
-
-function noFailures() {
-  return { count: 0, byAccount: new Map<string, number>() };
-}
-
-function addUp(all: readonly Failures[]): Failures {
-  const total = noFailures();
-  for (const { count, byAccount } of all) {
-    total.count += count;
-    for (const [account, failures] of byAccount) {
-      total.byAccount.set(account, (total.byAccount.get(account) ?? 0) + failures);
+  #failed(permit: Permit, health: Health, account: CallAccount): void {
+    const isSilence = this.#options.policy.losses === 'silence';
+    if (health === 'unreachable') this.#window.current().unreachable += 1;
+    else if (health === 'lost' && isSilence) this.#lost(permit, account);
+    else {
+      const { proved, others } = this.#window.current();
+      const failures = account.isProved ? proved : others;
+      const before = failures.get(account.key);
+      if (before !== undefined || failures.size < MAX_ACCOUNTS)
+        failures.set(account.key, (before ?? 0) + 1);
     }
+    if (this.#isFailing() || this.#isSilent()) this.#open();
   }
-  return total;
+
+  #lost({ atMs }: Permit, { key }: CallAccount): void {
+    // A call from before the last answer says nothing of the time since, however late it ends.
+    if (atMs < this.#answeredAtMs) return;
+    const { accounts } = this.#silence;
+    this.#silence.lastMs = this.#options.clock.now();
+    if (accounts.size === 0) this.#silence.sinceMs = this.#silence.lastMs;
+    if (accounts.size < MAX_ACCOUNTS) accounts.add(key);
+  }
+
+  #isSilent(): boolean {
+    const { accounts, sinceMs, lastMs } = this.#silence;
+    return accounts.size >= MIN_ACCOUNTS && lastMs - sinceMs >= MIN_SILENCE_MS;
+  }
+
+  #isFailing(): boolean {
+    const slices = this.#window.slices();
+    const successes = sum(slices.map((slice) => slice.successes));
+    const unreachable = sum(slices.map((slice) => slice.unreachable));
+    const byAccount = this.#failuresByAccount(slices);
+    const failures = sum(byAccount);
+    const isHalf = (failed: number) => failed >= (successes + unreachable + failures) / 2;
+    if (unreachable >= MIN_UNREACHABLE && isHalf(unreachable)) return true;
+    if (successes + failures < this.#options.policy.minCalls || !isHalf(failures)) return false;
+    return byAccount.length >= MIN_ACCOUNTS && Math.max(...byAccount) <= failures / 2;
+  }
+
+  /** While proved accounts call, all other callers neither open a breaker by themselves nor keep it closed. */
+  #failuresByAccount(slices: readonly Slice[]): readonly number[] {
+    const proved = countsOf(slices.map((slice) => slice.proved));
+    const others = countsOf(slices.map((slice) => slice.others));
+    if (!this.#options.hasProvedCalls()) return [...proved, ...others];
+    const asOne = Math.min(sum(others), sum(proved));
+    return asOne > 0 ? [...proved, asOne] : proved;
+  }
+
+  #failingAccounts(): readonly string[] {
+    const slices = this.#window.slices();
+    return slices.flatMap(({ proved, others }) => [...proved.keys(), ...others.keys()]);
+  }
 }
 
-/** However many they are, they neither open a breaker by themselves nor, as the one with most failures, keep it closed. */
-function asOneAccount({ count }: Failures, most: number): Failures {
-  const counted = Math.min(count, most);
-  return { count: counted, byAccount: new Map(counted > 0 ? [['', counted]] : []) };
+type Slice = ReturnType<typeof noCalls>;
+
+function createWindow(clock: Clock) {
+  return createRollingWindow({ clock, spanMs: WINDOW_MS, slices: SLICES, create: noCalls });
+}
+
+/** The failures are counted by account. */
+function noCalls() {
+  return {
+    successes: 0,
+    unreachable: 0,
+    proved: new Map<string, number>(),
+    others: new Map<string, number>(),
+  };
+}
+
+/** The losses since the last answer: of which accounts, and when the first and the last of them ended. */
+function noLosses() {
+  return { accounts: new Set<string>(), sinceMs: 0, lastMs: 0 };
+}
+
+function countsOf(all: readonly ReadonlyMap<string, number>[]): readonly number[] {
+  const total = new Map<string, number>();
+  for (const [account, count] of all.flatMap((each) => [...each]))
+    total.set(account, (total.get(account) ?? 0) + count);
+  return [...total.values()];
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, each) => total + each, 0);
 }

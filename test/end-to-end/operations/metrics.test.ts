@@ -329,10 +329,10 @@ describe('live', () => {
     });
     expect(other.logged.join()).toContain('GATEWAY_POLLS_PER_SECOND is reached');
     other.sandbox.fail({ operation: '*', kind: 'delay', delayMs: 1_500 });
-    const own = other.sandbox.token({ email: 'user-1@example.com' });
-    const answers = Array.from({ length: 4 }, (_, at) =>
-      other.query(`{ a${at}: session(maxAge: 0) { login } customerId }`, { token: own }),
-    );
+    const answers = Array.from({ length: 4 }, (_, at) => {
+      const own = other.sandbox.token({ email: `user-${at + 1}@example.com` });
+      return other.query('{ session(maxAge: 0) { login } customerId }', { token: own });
+    });
     const waiting = 'gateway_calls_waiting{area="rest"}';
     for (const series of ['gateway_polls_waiting', waiting]) {
       await eventually(async () => (await seriesValue(other, series)) > 0);

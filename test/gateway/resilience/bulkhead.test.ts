@@ -3,9 +3,10 @@ import { toToken } from '../../../lib/token.ts';
 import type { Caller } from '../../../src/gateway/caller.ts';
 import { exchanged, type WireCall } from '../../../src/gateway/exchange.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
-import { createBulkheads, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
+import { Bulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
+/** The longest wait of an order. */
 const ORDER_WAIT_MS = 2_000;
 
 /** An area with so many connections, whose calls a test answers; of the feeds half as many are under way. */
@@ -16,9 +17,8 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
   const sent: { call: WireCall; answer: () => void }[] = [];
   const guarded = withBulkheads(
     (call, end) => void sent.push({ call, answer: () => end(refused) }),
-    { [row.area]: createBulkheads(clock, width, row.effect === 'order') },
+    { [row.area]: new Bulkhead(clock, width, row.effect === 'order') },
     clock,
-    ORDER_WAIT_MS,
   );
   const send = (path: string, caller: Partial<Caller> = {}, onLate?: WireCall['onLate']) =>
     exchanged(guarded, {
@@ -30,6 +30,7 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
       body: null,
       deadlineMs: 5_000,
       maxBytes: 1_000,
+      signal: caller.signal,
       caller: { token: toToken('a token'), provedLogin: () => 'customer', ...caller },
     });
   const answer = async (at: number) => {
@@ -80,33 +81,61 @@ function openOrders() {
   return { ...area, place, sentOf };
 }
 
-test('an account’s orders hold three quarters of the connections, and a quarter while others order and for a minute after', async () => {
+test('an account’s orders hold a quarter of the connections, and wait for two seconds', async () => {
   const { clock, place, sentOf, answer } = openOrders();
-  place('crowd', 40);
-  expect(sentOf('crowd')).toBe(24);
-  place('other');
-  for (let at = 0; at < 16; at += 1) await answer(at);
-  place('crowd', 3);
-  expect([sentOf('crowd'), sentOf('other')]).toEqual([24, 1]);
-  // Eight are left: each that ends makes room for the next.
-  for (let at = 16; at < 18; at += 1) await answer(at);
-  expect(sentOf('crowd')).toBe(26);
+  const crowd = place('crowd', 10);
+  place('other', 2);
+  expect([sentOf('crowd'), sentOf('other')]).toEqual([8, 2]);
+  await answer(0);
+  expect(sentOf('crowd')).toBe(9);
   // An order leaves soon after its tap, or not at all.
-  const waited = place('crowd');
-  await clock.advance(ORDER_WAIT_MS);
-  expect(await waited[0]).toMatchObject({ sent: false, cause: { reason: 'busy' } });
-  await clock.advance(60_000);
-  place('crowd', 40);
-  // The last quarter is the others' even then.
-  expect(sentOf('crowd')).toBe(26 + 15);
+  await clock.advance(ORDER_WAIT_MS - 1);
+  const isLast = crowd[9]?.then(() => true);
+  expect(await Promise.race([isLast, Promise.resolve(false)])).toBe(false);
+  await clock.advance(1);
+  expect(await crowd[9]).toMatchObject({ sent: false, cause: { reason: 'busy' } });
+  expect(sentOf('crowd')).toBe(9);
 });
 
-test('the last quarter of the connections is for accounts that hold none, whatever becomes of the others’ orders', () => {
-  const { place, sentOf } = openOrders();
-  for (const account of ['a', 'b', 'c', 'd']) place(account, 8);
-  expect(['a', 'b', 'c', 'd'].map(sentOf)).toEqual([8, 8, 8, 1]);
-  for (const account of ['e', 'f', 'g']) place(account, 2);
-  expect(['e', 'f', 'g'].map(sentOf)).toEqual([1, 1, 1]);
+test('where all are taken, an account that waits has its turn before the further orders of another', async () => {
+  const { place, sentOf, answer } = openOrders();
+  for (const account of ['a', 'b', 'c', 'd']) place(account, 9);
+  place('e');
+  expect(sentOf('e')).toBe(0);
+  for (let at = 0; at < 5; at += 1) await answer(at);
+  expect(sentOf('e')).toBe(1);
+});
+
+test('callers without proof, and polls, hold half of the connections at most, and keep no others waiting', async () => {
+  const { send, answer, paths } = openArea(4, 'getOpenPositions');
+  for (let at = 0; at < 3; at += 1)
+    void send(`/stranger/${at}`, {
+      provedLogin: () => null,
+      client: { address: `192.0.2.${at}`, userAgent: null },
+    });
+  for (let at = 0; at < 3; at += 1) void send(`/poll/${at}`, { priority: 'poll' });
+  expect(paths()).toEqual(['/stranger/0', '/stranger/1', '/poll/0', '/poll/1']);
+  void send('/request');
+  await answer(2);
+  // Its own poll that waits has no turn before it.
+  expect(paths().slice(4)).toEqual(['/poll/2']);
+  await answer(3);
+  expect(paths().slice(5)).toEqual(['/request']);
+});
+
+test('a read whose client has left gives up its turn, and one that begins to wait then is not sent', async () => {
+  const { sent, send, answer } = openArea(1, 'getOpenPositions');
+  void send('/first');
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const given = send('/given up', { signal });
+  leaving.abort();
+  const [late] = await Promise.all([send('/late', { signal }), answer(0)]);
+  expect([late, await given]).toEqual([
+    expect.objectContaining({ sent: false }),
+    expect.objectContaining({ sent: false }),
+  ]);
+  expect(sent).toHaveLength(1);
 });
 
 test('an order that is read on keeps its place: half of an account’s, and half of all', async () => {

@@ -1,28 +1,31 @@
 import { describe, expect, test } from 'vitest';
+import type { Health } from '../../../src/gateway/classify.ts';
 import {
-  type CountedHealth,
-  createCircuitBreaker,
+  type BreakerPolicy,
+  CircuitBreaker,
+  ORDERS,
+  READS_AND_WRITES,
 } from '../../../src/gateway/resilience/circuit-breaker.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
-const PAUSE_MS = 5_000;
+const PAUSE_MS = READS_AND_WRITES.pauseMs;
 
 const proved = (key: string) => ({ key, isProved: true });
 
-function closedBreaker() {
+function closedBreaker(policy: BreakerPolicy = READS_AND_WRITES) {
   const clock = createScriptedClock();
-  const breaker = createCircuitBreaker({
+  const breaker = new CircuitBreaker({
     clock,
-    minimumCalls: 10,
+    policy,
     hasProvedCalls: () => true,
     onChange() {},
   });
-  const call = (health: CountedHealth, account = proved('somebody')) => {
-    const permit = breaker.admit();
+  const call = (health: Health, account = proved('somebody')) => {
+    const permit = breaker.admit(account);
     if (permit !== null) breaker.settle(permit, health, account);
     return permit !== null;
   };
-  const calls = (count: number, health: CountedHealth, by = (_: number) => proved('somebody')) => {
+  const calls = (count: number, health: Health, by = (_: number) => proved('somebody')) => {
     for (let index = 0; index < count; index += 1) call(health, by(index));
   };
   return { clock, breaker, call, calls };
@@ -94,11 +97,59 @@ test('callers without a proved account at most double what proved accounts fail'
   expect(breaker.isOpen).toBe(true);
 });
 
+test('failures to connect are enough, whoever has made the calls', () => {
+  const { breaker, calls } = closedBreaker();
+  calls(4, 'success');
+  calls(4, 'unreachable', () => ({ key: 'an office', isProved: false }));
+  expect(breaker.isOpen).toBe(false);
+  calls(1, 'unreachable');
+  expect(breaker.isOpen).toBe(true);
+});
+
+describe('orders without an answer', () => {
+  test('open it once three accounts have lost some in two seconds, and nobody was answered since', async () => {
+    const { clock, breaker, call, calls } = closedBreaker(ORDERS);
+    const lose = async (accounts: number, ms: number) => {
+      for (let at = 0; at < accounts; at += 1) call('lost', proved(`account ${at}`));
+      await clock.advance(ms);
+    };
+    await lose(3, 1_999);
+    await lose(3, 1);
+    expect(breaker.isOpen).toBe(false);
+    call('success');
+    await lose(2, 2_000);
+    calls(50, 'lost', (at) => proved(`account ${at % 2}`));
+    expect(breaker.isOpen).toBe(false);
+    call('lost', proved('a third'));
+    expect(breaker.isOpen).toBe(true);
+  });
+
+  test('say nothing where they were sent before the last answer', async () => {
+    const { clock, breaker, call } = closedBreaker(ORDERS);
+    const permits = ['a', 'b', 'c', 'd'].map(
+      (name) => [name, breaker.admit(proved(name))] as const,
+    );
+    await clock.advance(1);
+    call('success');
+    for (const [name, permit] of permits) {
+      if (permit) breaker.settle(permit, 'lost', proved(name));
+      await clock.advance(1_000);
+    }
+    expect(breaker.isOpen).toBe(false);
+  });
+
+  test('count as failures where they are no orders', () => {
+    const { breaker, calls } = closedBreaker();
+    calls(10, 'lost', many);
+    expect(breaker.isOpen).toBe(true);
+  });
+});
+
 describe('an open breaker', () => {
   test('sends the next probe while the last one hangs', async () => {
     const { clock, breaker, call } = openBreaker();
     await clock.advance(PAUSE_MS);
-    const hanging = breaker.admit();
+    const hanging = breaker.admit(proved('somebody'));
     await clock.advance(PAUSE_MS - 1);
     expect(call('success')).toBe(false);
     await clock.advance(1);
@@ -119,7 +170,7 @@ describe('an open breaker', () => {
 describe('an answer to a call from before', () => {
   test('the breaker opened does not close it', () => {
     const { breaker, calls } = closedBreaker();
-    const slow = breaker.admit();
+    const slow = breaker.admit(proved('somebody'));
     calls(10, 'failure', many);
     if (slow) breaker.settle(slow, 'success', proved('somebody'));
     expect(breaker.isOpen).toBe(true);
@@ -127,7 +178,7 @@ describe('an answer to a call from before', () => {
 
   test('the breaker closed does not open it again', async () => {
     const { clock, breaker, calls, call } = closedBreaker();
-    const hanging = Array.from({ length: 50 }, () => breaker.admit());
+    const hanging = Array.from({ length: 50 }, () => breaker.admit(proved('somebody')));
     calls(10, 'failure', many);
     await clock.advance(PAUSE_MS);
     call('success');

@@ -28,7 +28,6 @@ export function openResilient(
       clock,
       random: () => 0.5,
       retries: true,
-      orderWaitMs: 2_000,
       rows: Object.values(OPERATIONS),
       widths,
       onCircuit: (name, state) => circuits.push(`${name} ${state}`),
