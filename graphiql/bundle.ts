@@ -14,10 +14,6 @@ const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC',
 const PAGE = join(FOLDER, 'page');
 const TARGET = join(FOLDER, 'bundle');
 
-/** Parts of the language that a query is typed and run without: they come with the help while typing, or with the query builder. */
-const LATER_LANGUAGE =
-  /node_modules\/(vscode-languageserver-types|graphql-language-service\/esm\/(index\.js|interface|utils\/(validate|getVar|Range))|graphql\/(index|(execution|validation)\/|utilities\/(build(AST)|coerce|concat|extend|find|lexico|print|strip|resolve|mapSchema)))/;
-
 /** Texts, and what stands in their place. Of an expression it is the first that is found. */
 type Repairs = readonly (readonly [old: string | RegExp, better: string])[];
 
@@ -35,38 +31,28 @@ const CONTRAST: Repairs = [
   ['--alpha-tertiary: .5;', '--alpha-tertiary: .84;'],
 ];
 
-/** Controls that GraphiQL gives no name, or one that is not the text they show. */
+/** Controls whose accessible name or role is not what they show. */
 const NAMES: readonly (readonly [file: string, Repairs])[] = [
+  // A list item with the role of a tab may hold no buttons.
+  [
+    '@graphiql/react/dist/ui/tabs.js',
+    [
+      ['"aria-selected": isActive, role: "tab",', '"aria-current": isActive ? "true" : undefined,'],
+      ['role: "tablist", ', ''],
+    ],
+  ],
   [
     'plugin-history/dist/components.js',
     [['"aria-label": "Set active", children: displayName', 'children: displayName']],
   ],
-  [
-    'graphiql-explorer/dist/Explorer.js',
-    [
-      ["require('graphql')", "require('language-of-explorer')"],
-      [/'select',\s*\{\s*onChange/, "'select', { 'aria-label': 'Kind of operation', onChange"],
-      [/'select',\s*\{\s*style/, "'select', { 'aria-label': arg.name, style"],
-      [/'select',\s*\{\s*style/, "'select', { 'aria-label': arg.name, style"],
-      [/'input', \{\s*style: \{\s*border/, "'input', { 'aria-label': arg.name, style: { border"],
-      [/'input', \{\s*style: \{\s*color/, "'input', { 'aria-label': 'Name', style: { color"],
-      // Or nothing shows where the focus is.
-      ["outline: 'none',", ''],
-    ],
-  ],
 ];
 
 const bundle = await rolldown({
-  input: { main: join(PAGE, 'main.js'), graphiql: join(FOLDER, 'src', 'main.js') },
+  input: { main: join(PAGE, 'main.js') },
   platform: 'browser',
-  preserveEntrySignatures: 'allow-extension',
   plugins: [replacements()],
   // The styles are put together below.
   moduleTypes: { '.css': 'empty' },
-  // Or what only names a type of it would wait for it.
-  treeshake: {
-    moduleSideEffects: [{ test: LATER_LANGUAGE, sideEffects: false }],
-  },
   transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   onLog(level, { code, message }) {
     // Directives such as "use client" are for servers that render React.
@@ -76,23 +62,13 @@ const bundle = await rolldown({
 const { output } = await bundle.generate({
   minify: true,
   entryFileNames: '[name].js',
-  // The page tells by the name what it need not ask for at first.
-  chunkFileNames: ({ name, isDynamicEntry }) =>
-    isDynamicEntry && name !== 'editor' ? 'later-[name].js' : '[name].js',
+  chunkFileNames: '[name].js',
+  // Browsers read several files at a time, and keep a package that has not changed.
   codeSplitting: {
-    includeDependenciesRecursively: false,
     groups: [
-      { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 3 },
-      { name: 'later-language', test: LATER_LANGUAGE, priority: 2 },
-      {
-        name: 'language',
-        test: /node_modules\/(graphql(-language-service)?|nullthrows)\/|src\/markdown\.js/,
-        priority: 1,
-      },
-      {
-        name: 'codemirror',
-        test: /node_modules\/(codemirror\/(?!addon\/(?!hint|fold|edit|lint))|codemirror-graphql\/esm\/utils\/forEach)/,
-      },
+      { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
+      { name: 'language', test: /node_modules\/(graphql|graphql-language-service|markdown-it)\// },
+      { name: 'codemirror', test: /node_modules\/codemirror/ },
     ],
   },
 });
@@ -110,7 +86,6 @@ for (const file of output) {
 write('graphiql.css', styles());
 writeFileSync(join(TARGET, 'licences.txt'), licences());
 writeFileSync(join(TARGET, 'made-from.txt'), `${fingerprint()}\n`);
-// Their own copy of graphql would be taken for the pages of the schema.
 rmSync(MODULES, { recursive: true, force: true });
 
 function write(name: string, text: string): void {
@@ -122,8 +97,7 @@ function write(name: string, text: string): void {
 
 /** GraphiQL's own styles, without two families of fonts that are three times as large as all the rest, and those of the page. */
 function styles(): string {
-  const files = ['graphiql/dist/style.css', '@graphiql/plugin-explorer/dist/style.css'];
-  const css = files.map((file) => readFileSync(join(MODULES, file), 'utf8')).join('\n');
+  const css = readFileSync(join(MODULES, 'graphiql/dist/style.css'), 'utf8');
   const own = readFileSync(join(PAGE, 'page.css'), 'utf8');
   const bare = repaired(css, CONTRAST).replaceAll(/@font-face\s*\{[^}]*\}/g, '');
   // The browser's text size counts for its spaces too, and for the sizes of text that it has not in rem itself.
@@ -155,21 +129,8 @@ function licences(): string {
 }
 
 function replacements(): Plugin {
-  const docs = join(MODULES, '@graphiql', 'plugin-doc-explorer', 'dist');
   return {
     name: 'replacements',
-    resolveId(source, importer = '') {
-      if (source === 'language-of-explorer') return join(FOLDER, 'src', 'language.cjs');
-      if (source.startsWith('doc-explorer/'))
-        return join(docs, source.slice('doc-explorer/'.length));
-      if (importer.includes('@graphiql/react')) {
-        if (/ui\/tabs\.js$/.test(source)) return join(FOLDER, 'src', 'tabs.js');
-        if (source === '../markdown.js') return join(FOLDER, 'src', 'markdown.js');
-        if (/^codemirror/.test(source)) return join(FOLDER, 'src', 'editor.js');
-      }
-      if (source === '@graphiql/plugin-doc-explorer') return join(FOLDER, 'src', 'docs.js');
-      return null;
-    },
     transform(code, id) {
       const [, repairs] = NAMES.find(([file]) => id.endsWith(file)) ?? [];
       return repairs ? repaired(code, repairs) : null;

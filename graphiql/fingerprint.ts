@@ -11,11 +11,7 @@ export function fingerprint(): string {
       .sort()
       .map((name) => join(from, name)),
   );
-  const files = [
-    ...['bundle.ts', 'package-lock.json'],
-    ...['../client/src/live/rows.ts', '../client/src/subscribe/event-stream.ts'],
-    ...sources,
-  ];
+  const files = ['bundle.ts', 'package-lock.json', ...sources];
   const texts = files.map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}`);
   return hash('sha256', texts.join('\0'), 'hex');
 }

@@ -30,7 +30,6 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['src/generated/harmless-mutations.ts', harmlessMutations(schema)],
     ['src/generated/possible-types.ts', possibleTypes(schema)],
     // Browsers run the pages' files as they are.
-    ['../graphiql/page/possible-types.js', possibleTypes(schema, '')],
     [ROWS, rowsFile(schema)],
     ['src/generated/type-policies.ts', typePolicies(schema)],
     ['src/generated/types-without-id.ts', typesWithoutId(schema)],
@@ -63,10 +62,7 @@ function harmlessMutations(schema: GraphQLSchema): string {
   return constant(about, 'HARMLESS_MUTATIONS: readonly string[] = [', names.toSorted(), '];');
 }
 
-function possibleTypes(
-  schema: GraphQLSchema,
-  type = ': Readonly<Record<string, string[]>>',
-): string {
+function possibleTypes(schema: GraphQLSchema): string {
   const rows = typesOf(schema)
     .filter(isAbstractType)
     .flatMap((type) => {
@@ -76,7 +72,7 @@ function possibleTypes(
       return [`  ${type.name}: [`, ...names.toSorted().map((name) => `    ${name},`), '  ],'];
     });
   const about = 'The object types of each interface and union, as a normalized cache needs them.';
-  return constant(about, `possibleTypes${type} = {`, rows, '};');
+  return constant(about, 'possibleTypes: Readonly<Record<string, string[]>> = {', rows, '};');
 }
 
 function typesWithoutId(schema: GraphQLSchema): string {

@@ -78,10 +78,6 @@ function onSubmit(id, submit) {
   });
 }
 
-const DAY_MS = 24 * 3_600_000;
-const TIME = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', hour12: false });
-const DAY = /** @type {const} */ ({ year: 'numeric', month: 'short', day: 'numeric' });
-
 /**
  * Says until when the token signs in, by its claims: for display alone.
  *
@@ -92,11 +88,9 @@ function standingOf(token) {
     const [, payload = ''] = token.split('.');
     const { exp } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
     if (typeof exp !== 'number') return 'Signed in';
-    const leftMs = exp * 1000 - Date.now();
-    // A time alone is one of the next day's.
-    const day = leftMs > 0 && leftMs < DAY_MS ? {} : DAY;
-    const end = new Date(exp * 1000).toLocaleString([], { ...TIME, ...day });
-    return leftMs > 0 ? `Signed in until ${end}` : `Token ended ${end}`;
+    const end = new Date(exp * 1000);
+    const shown = end.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+    return end.getTime() > Date.now() ? `Signed in until ${shown}` : `Token ended ${shown}`;
   } catch {
     return 'Signed in';
   }

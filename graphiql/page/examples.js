@@ -1,11 +1,10 @@
 /**
- * The tabs that GraphiQL opens with, group by group: one for each use of the graph.
+ * The tabs that GraphiQL opens with: one for each use of the graph.
  *
  * @type {readonly import('./examples.d.ts').Example[]}
  */
 export const EXAMPLES = [
   {
-    group: 'Read',
     query: `# One query for a whole screen.
 query Home {
   session { id balance equity currency }
@@ -23,7 +22,6 @@ query Home {
 `,
   },
   {
-    group: 'Read',
     query: `# Search tolerates a typo. The catalog is in memory,
 # so this calls the gateway for positions alone.
 query Search($text: String!) {
@@ -36,7 +34,6 @@ query Search($text: String!) {
     variables: { text: 'aple' },
   },
   {
-    group: 'Read',
     query: `# The next page: put endCursor into the variable
 # "after". It survives a refresh of the catalog.
 query Page($first: Int!, $after: String) {
@@ -50,7 +47,6 @@ query Page($first: Int!, $after: String) {
     variables: { first: 5, after: null },
   },
   {
-    group: 'Read',
     query: `# A phone keeps the catalog and asks what changed.
 # The first answer is everything (reset: true). Put
 # its version into "since": the next one is empty.
@@ -67,7 +63,6 @@ query Sync($since: String!) {
     variables: { since: '' },
   },
   {
-    group: 'Live',
     query: `# The whole account as it changes: press stop to end it.
 # A lost line resumes by the cursor. Without orders and
 # session the gateway is asked for positions alone.
@@ -90,7 +85,6 @@ subscription Account($after: String) {
 `,
   },
   {
-    group: 'Trade',
     isForSandbox: true,
     query: `# Run it twice: an order is sent once for each key.
 # The repeat answers the same, and replayed: true.
@@ -115,7 +109,6 @@ mutation Buy($input: PlaceOrderInput!) {
     },
   },
   {
-    group: 'Trade',
     isForSandbox: true,
     query: `# Ends the doubt about a key: nothing that comes with it
 # later is sent. Place an order with it afterwards.
@@ -132,7 +125,6 @@ mutation Void($key: String!, $since: DateTime) {
     variables: { key: 'my-closed-order', since: new Date().toISOString() },
   },
   {
-    group: 'Trade',
     query: `# What became of the order with this key: asked
 # after a crash, say. This sends no order.
 query Outcome($key: String!) {
@@ -148,7 +140,6 @@ query Outcome($key: String!) {
     variables: { key: 'my-first-order' },
   },
   {
-    group: 'When it fails',
     query: `# One field fails, the others are answered. Each
 # error has a code, and says whether to retry.
 query Errors {
@@ -159,7 +150,6 @@ query Errors {
 `,
   },
   {
-    group: 'When it fails',
     isForSandbox: true,
     query: `# An order that is refused is an outcome, no error.
 # Try TEST.UNKNOWN and TEST.SLOW, with other keys.
@@ -175,18 +165,6 @@ mutation Refused {
 `,
   },
 ];
-
-const NAMED = /^(?:query|mutation|subscription) (\w+)/m;
-const GROUPS = new Map(EXAMPLES.map(({ query, group }) => [NAMED.exec(query)?.[1], group]));
-
-/**
- * The group of the tab with this query: an example stays in its own however it is edited.
- *
- * @param {string | null} query
- */
-export function groupOf(query) {
-  return GROUPS.get(NAMED.exec(query ?? '')?.[1]) ?? 'Yours';
-}
 
 /** Mutation fields that place an order, change where money goes, or change a password: the page asks before it sends them to a real gateway. */
 export const CONFIRMED_FIELDS = [

@@ -5,7 +5,7 @@ const TABS = 'graphiql:tabState';
  * `#query=…&variables=…` or `?query=…&variables=…`.
  *
  * @param {readonly import('./examples.d.ts').Example[]} examples
- * @returns {import('./types.d.ts').Tab[]}
+ * @returns {{ tabs: readonly import('./types.d.ts').Tab[], isFirstVisit: boolean }}
  */
 export function openingTabs(examples) {
   const kept = keptTabs();
@@ -18,7 +18,7 @@ export function openingTabs(examples) {
     linked === null ? others : [linked, ...others.filter(({ query }) => query !== linked.query)];
   // GraphiQL would restore its own record of tabs beside an empty one. This is none, and keeps them until GraphiQL writes it anew.
   localStorage.setItem(TABS, JSON.stringify({ tabs }));
-  return tabs;
+  return { tabs, isFirstVisit: kept.length === 0 };
 }
 
 /** Takes it out of the address as well, so that a reload does not open it again. */

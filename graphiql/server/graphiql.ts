@@ -91,18 +91,15 @@ function shell(
   const config = {
     endpoint: `${publicPath}/graphql`,
     credentials: hasAuthCookie ? 'omit' : 'same-origin',
-    graphiql: publicPath + url('graphiql.js'),
     introspection,
     users,
     token,
   };
   const head = [
     `<link rel="stylesheet" href="${url('graphiql.css')}" />`,
-    ...[...assets.files]
-      .filter(([path]) => isFirst(path))
-      .map(
-        ([path, { br }]) => `<link rel="modulepreload" href="${path}" data-bytes="${br.length}" />`,
-      ),
+    ...[...assets.files.keys()]
+      .filter((path) => path.endsWith('.js'))
+      .map((path) => `<link rel="modulepreload" href="${path}" />`),
     `<script type="application/json" id="config">${inScript(config)}</script>`,
     `<script type="module" src="${url('main.js')}"></script>`,
   ];
@@ -128,11 +125,6 @@ function userSwitch(users: readonly SandboxUser[]): string {
   return `<label>User
           <select id="user" autocomplete="off">${options.join('')}<option value="">nobody: no token</option></select>
         </label>`;
-}
-
-/** A module that the page starts with; the others come when what they are for is opened. */
-function isFirst(path: string): boolean {
-  return /\/(?!later-)[\w-]+\.js$/.test(path);
 }
 
 /** Escapes JSON inside a script element, so that it cannot close the element. */

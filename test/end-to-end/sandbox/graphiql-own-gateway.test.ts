@@ -36,8 +36,8 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
     ),
   );
 
-  const open = (query: string | null = null, viewport = DESKTOP, variables?: unknown) => {
-    const rest = query === null ? '' : `#${linkOf(query, variables)}`;
+  const open = (query: string | null = null, viewport = DESKTOP) => {
+    const rest = query === null ? '' : `#${linkOf(query)}`;
     return openGraphiql(browser, app.url, rest, { viewport });
   };
   const question = (page: Page) => page.getByRole('dialog', { name: /^Send / });
@@ -61,7 +61,7 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
       await expectFlawless(page);
       await page.getByLabel('Password').fill('demo');
       await page.keyboard.press('Enter');
-      await page.getByText(/^Signed in until \d\d:\d\d$/).waitFor();
+      await page.getByText(/^Signed in until /).waitFor();
       await run();
       await result.getByText('cus_700001').waitFor();
       // Nothing of it is kept.
@@ -81,21 +81,14 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
     },
   );
 
-  test('a token of another day says which, and one that has ended says so', async () => {
+  test('a token that has ended says so', async () => {
     await using opened = await open();
     const { page } = opened;
-    const DAY_SECONDS = 86_400;
-    for (const [expiresInSeconds, words] of [
-      [DAY_SECONDS / 2, /^Signed in until \d\d:\d\d$/],
-      [30 * DAY_SECONDS, /^Signed in until .*20\d\d.* \d\d:\d\d$/],
-      [-DAY_SECONDS, /^Token ended .*20\d\d.* \d\d:\d\d$/],
-    ] as const) {
-      await page.locator('#account-state').click();
-      const token = gateway.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
-      await page.getByLabel('Or a token').fill(token);
-      await page.getByRole('button', { name: 'Use it' }).click();
-      await page.getByText(words).waitFor();
-    }
+    await page.locator('#account-state').click();
+    const token = gateway.sandbox.token({ email: 'demo@example.com', expiresInSeconds: -86_400 });
+    await page.getByLabel('Or a token').fill(token);
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText(/^Token ended .*20\d\d/).waitFor();
   });
 
   test('an order is sent only after a question, however it is written', async () => {
@@ -126,7 +119,8 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
         await page.getByRole('menuitem', { name: 'M' }).click();
       } else await run();
       await question(page).waitFor();
-      expect(await question(page).innerText()).toContain('This is sent to the real gateway');
+      expect(await question(page).innerText()).toContain(new URL(app.url).host);
+      if (at === 0) await expectFlawless(page, { include: ['#confirmation'] });
       if (at % 2 === 0) await page.keyboard.press('Escape');
       else await page.getByRole('button', { name: 'Do not send' }).click();
       await result.getByText('It was not sent.').waitFor();
@@ -137,44 +131,6 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
       await result.getByText('OrderAccepted').waitFor();
     }
     expect(gateway.sandbox.orders()).toHaveLength(1);
-  });
-
-  test('the question names side, size, symbol, account and host, wherever they are written', async () => {
-    const shown = async (query: string, variables?: unknown) => {
-      await using opened = await open(query, DESKTOP, variables);
-      const { page, problems, run } = opened;
-      await signIn(page);
-      await page.getByText(/^Signed in until/).waitFor();
-      await run();
-      await question(page).getByText('700001, in USD').waitFor();
-      await expectFlawless(page, { include: ['#confirmation'] });
-      const terms = await question(page).locator('dt').allInnerTexts();
-      const values = await question(page).locator('dd').allInnerTexts();
-      await page.keyboard.press('Escape');
-      expect(problems).toEqual([]);
-      return terms.map((term, at) => `${term} ${values[at]}`);
-    };
-    const { host } = new URL(app.url);
-    const whose = ['account 700001, in USD', `host ${host}`];
-    const before = gateway.sandbox.orders().length;
-    expect(await shown(`mutation { ${ORDER} }`)).toEqual([
-      ...['symbol AAPL', 'side BUY', 'kind MARKET', 'size.units 1'],
-      ...whose,
-    ]);
-    const byVariables = `mutation Buy($symbol: ID = "MSFT", $size: OrderSize!) {
-      placeOrder(input: { symbol: $symbol, side: SELL, kind: MARKET, size: $size, idempotencyKey: "k" }) { __typename }
-    }`;
-    expect(await shown(byVariables, { size: { amount: 250 } })).toEqual([
-      ...['symbol MSFT', 'side SELL', 'kind MARKET', 'size.amount 250'],
-      ...whose,
-    ]);
-    const input = { symbol: 'EURUSD', side: 'BUY', amount: 99.5, price: 1.1, idempotencyKey: 'k' };
-    const limit = `mutation Wait($input: PlaceLimitOrderInput!) { placeLimitOrder(input: $input) { __typename } }`;
-    expect(await shown(limit, { input })).toEqual([
-      ...['symbol EURUSD', 'side BUY', 'amount 99.5', 'price 1.1'],
-      ...whose,
-    ]);
-    expect(gateway.sandbox.orders()).toHaveLength(before);
   });
 
   test('each mutation field is asked about, or known to be harmless', async () => {

@@ -1,0 +1,63 @@
+// GraphiQL with its HTTP fetcher and a client for subscriptions. The page is checked against graphiql.d.ts.
+import { useEditorContext, useExecutionContext } from '@graphiql/react';
+import { createGraphiQLFetcher } from '@graphiql/toolkit';
+import { GraphiQL } from 'graphiql';
+import { getOperationAST, parse } from 'graphql';
+import { createClient } from 'graphql-ws';
+import { createElement as h, useEffect, useRef } from 'react';
+import { createRoot } from 'react-dom/client';
+import { letTabLeave } from './keyboard.js';
+
+export function renderGraphiQL(element, { runsAtOpening, ...options }) {
+  createRoot(element).render(h(GraphiQL, options, h(Opening, { runsAtOpening })));
+}
+
+/** Prepares the editors, and runs the first tab's query once, so that a first visit shows an answer. */
+function Opening({ runsAtOpening }) {
+  const { queryEditor, variableEditor, headerEditor, responseEditor } = useEditorContext({
+    nonNull: true,
+  });
+  const { run } = useExecutionContext({ nonNull: true });
+  const hasRun = useRef(false);
+  useEffect(() => letTabLeave(queryEditor, 'Operation'), [queryEditor]);
+  useEffect(() => letTabLeave(variableEditor, 'Variables'), [variableEditor]);
+  useEffect(() => letTabLeave(headerEditor, 'Headers'), [headerEditor]);
+  useEffect(() => letTabLeave(responseEditor, 'Result'), [responseEditor]);
+  useEffect(() => {
+    if (!runsAtOpening || hasRun.current || !queryEditor || !responseEditor) return;
+    hasRun.current = true;
+    run();
+  }, [runsAtOpening, queryEditor, responseEditor, run]);
+  return null;
+}
+
+/** Sends queries and mutations. Parts of `@defer` are merged by GraphiQL. */
+export function createHttpFetcher(url, fetch) {
+  const send = createGraphiQLFetcher({ url, fetch });
+  // Without the document the library would ask for a client of its own for subscriptions.
+  return (params, headers) => send(params, { headers });
+}
+
+/** Events of a subscription, on a socket of its own: the next one may be for another user. */
+export function subscribe(url, authorization, params) {
+  const client = createClient({
+    url: url.replace(/^http/, 'ws'),
+    connectionParams: authorization === null ? {} : { authorization },
+    shouldRetry: () => true,
+  });
+  return client.iterate(params);
+}
+
+/** The operation that the server would execute; null where the text is no GraphQL. */
+export function operationOf(query, operationName) {
+  try {
+    const document = parse(query);
+    const named = getOperationAST(document, operationName);
+    // Just after a change of tabs GraphiQL still has the former tab's name.
+    const first = document.definitions.find(({ kind }) => kind === 'OperationDefinition');
+    const operation = named ?? first;
+    return operation ? { kind: operation.operation, name: operation.name?.value ?? null } : null;
+  } catch {
+    return null;
+  }
+}
