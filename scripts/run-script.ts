@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
   docs: {
     pages: [['scripts/docs.ts'], ['page/bundle.ts']],
     graphiql: [['npm', 'ci', '--prefix', 'graphiql'], ['graphiql/bundle.ts']],
-    screenshots: [['scripts/record-run.ts'], ['page/bundle.ts'], ['scripts/screenshots.ts']],
+    screenshots: [['scripts/screenshots.ts']],
     sizes: [['scripts/client-sizes.ts']],
   },
   soak: {

@@ -11,10 +11,8 @@ await using demo = await openDemo();
 for (const colorScheme of ['light', 'dark'] as const) {
   const page = await demo.browser.newPage({ viewport: { width: 1280, height: 880 }, colorScheme });
   await page.goto(demo.url);
-  await page.locator('#search-results li').first().waitFor({ state: 'attached' });
-  // The lanes have something to show.
-  await page.locator('#lane-app .event').nth(15).waitFor({ state: 'attached' });
-  // Measured anew, when nothing else of the page is being loaded.
+  await page.locator('#live .live-status[data-status=LIVE]').waitFor();
+  // Measured once more, when nothing else of the page is being loaded.
   await page.locator('#screen-run').click();
   await page.locator('#screen-demo:not([aria-busy])').waitFor();
   await page.mouse.move(0, 0);

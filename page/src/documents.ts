@@ -42,60 +42,13 @@ export interface ScreenData {
 
 export const WATCHED: readonly string[] = ['TSLA', 'DE40', 'ETHUSD'];
 
-const WATCH_LIST = `
-  watchList: instrumentsByIds(ids: ${JSON.stringify(WATCHED)}) { id symbol name leverage }`;
-
 export const START_SCREEN: TypedText<ScreenData, Record<string, never>> = `query StartScreen {
   session { id balance equity currency fetchedAt }
   positions { id symbol name profit }
-  orders { id symbol name priceOpen digits }${WATCH_LIST}
+  orders { id symbol name priceOpen digits }
+  watchList: instrumentsByIds(ids: ${JSON.stringify(WATCHED)}) { id symbol name leverage }
   ... @defer {
     withdrawalMethods { id title status }
     customerId
-  }
-}`;
-
-/** The same of an app that has stored the catalog. */
-export const NEXT_SCREEN = START_SCREEN.replace(WATCH_LIST, '');
-
-export const LIVE_ACCOUNT = `subscription LiveAccount($after: String) {
-  accountChanges(after: $after) {
-    cursor snapshot status asOf
-    positions {
-      upserted {
-        id symbol name side
-        units priceCurrent profit
-      }
-      ticks { id priceCurrent profit }
-      closed
-    }
-    orders {
-      upserted { id symbol kind priceOpen }
-      closed
-    }
-    session { balance equity fetchedAt }
-    totals { count profit }
-  }
-}`;
-
-export const SEARCH_AND_SYNC = `query SearchAndSync($text: String!, $since: String!) {
-  instruments(first: 6, filter: { search: $text }) {
-    totalCount
-    nodes { id symbol name leverage }
-  }
-  catalog {
-    version ageSeconds
-    changes(since: $since) { reset removed upserted { id name description } }
-  }
-}`;
-
-/** The document as people read it; the client's own is the same in fewer words. */
-export const PLACE_ORDER = `mutation PlaceOrder($input: PlaceOrderInput!) {
-  placeOrder(input: $input) {
-    __typename
-    ... on OrderOutcome { replayed }
-    ... on OrderAccepted { orderId }
-    ... on OrderRejected { error message sent }
-    ... on OrderOutcomeUnknown { sentAt }
   }
 }`;

@@ -1,27 +1,7 @@
 import { type AnswerSoFar, boundaryOf, readParts } from '../../client/src/request/answer-parts.ts';
-import { formatBytes, formatMs } from './format.ts';
-import { noteMark } from './lanes/mark.ts';
 
-/** A network that requests are slowed down to, beside what they take on this machine. */
-export interface Network {
-  readonly roundTripMs: number;
-  readonly bitsPerSecond: number;
-}
-
-export const LOCAL: Network = { roundTripMs: 0, bitsPerSecond: Number.POSITIVE_INFINITY };
 /** A phone in a train: what browsers' developer tools call slow 4G. */
-export const PHONE: Network = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
-
-const REQUEST_ID = 'x-request-id';
-
-/** A call behind an answer of the graph, as the server reports it in sandbox mode. */
-export interface Receipt {
-  readonly operation: string;
-  readonly ms: number;
-  readonly source: 'call' | 'cache' | 'shared';
-  /** How a call failed. */
-  readonly outcome?: string;
-}
+const PHONE = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
 
 /** One request as it was measured. */
 export interface MeasuredCall {
@@ -31,8 +11,6 @@ export interface MeasuredCall {
   readonly endMs: number;
   /** Bytes of the answer's body, as it was compressed and came over the network. */
   readonly bytes: number;
-  /** Whether it took no request, because the browser's cache had it. */
-  readonly isLocal: boolean;
   /** Null where it is not JSON. */
   readonly body: unknown;
   /** The fault of the answer, in a word or two; null where there is none. */
@@ -44,12 +22,10 @@ export interface MeasuredCall {
 /** Measures requests from one beginning on. */
 export class Stopwatch {
   readonly calls: MeasuredCall[] = [];
-  readonly #network: Network;
   readonly #startedAt = performance.now();
 
-  constructor(network: Network) {
-    this.#network = network;
-    // The browser keeps the times of the first 250 requests of a page, and this one has some each second.
+  constructor() {
+    // The browser keeps the times of the first 250 requests of a page, and this one has many.
     performance.clearResourceTimings();
   }
 
@@ -63,18 +39,16 @@ export class Stopwatch {
   ): Promise<MeasuredCall> {
     const startMs = this.#elapsedMs;
     const id = `${Date.now()}-${Math.random()}`;
-    const headers = { ...init.headers, [REQUEST_ID]: id };
-    const { roundTripMs, bitsPerSecond } = this.#network;
+    const { roundTripMs, bitsPerSecond } = PHONE;
     const travelled = (bytes: number) => pause(roundTripMs + (bytes * 8_000) / bitsPerSecond);
     const partCame =
       onPart && ((soFar: AnswerSoFar) => void travelled(sizeOf(soFar)).then(() => onPart(soFar)));
     // The size of an answer in parts is found by an address that no other request has.
     const address = onPart ? `${url}?${id}` : url;
-    const answer = await answerOf(fetch(address, { ...init, headers }), id, partCame);
-    if (!answer.isLocal) await travelled(answer.bytes);
+    const answer = await answerOf(fetch(address, { ...init, cache: 'reload' }), partCame);
+    await travelled(answer.bytes);
     const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
     this.calls.push(call);
-    noteCall(label, call.endMs - startMs, answer);
     return call;
   }
 
@@ -83,10 +57,8 @@ export class Stopwatch {
   }
 }
 
-/** The answer to a request; with the request's id it is known whether the browser's cache had it. */
-export async function answerOf(
+async function answerOf(
   request: Promise<Response>,
-  id?: string,
   onPart: (soFar: AnswerSoFar) => void = () => {},
 ) {
   try {
@@ -97,18 +69,16 @@ export async function answerOf(
     if (boundary !== null) {
       const body = await readParts(response, boundary, onPart);
       const bytes = await packedSize(response, sizeOf(body));
-      return { body, problem: null, isLocal: false, bytes };
+      return { body, problem: null, bytes };
     }
     const text = await response.text();
     const body = parse(text);
     const isRefused = response.status >= 400;
     const problem = isRefused ? String(response.status) : body === null ? 'not JSON' : null;
-    // The server says the id of the request that it answers: the browser's cache has the answer to another one.
-    const isLocal = id !== undefined && (response.headers.get(REQUEST_ID) ?? id) !== id;
-    return { body, problem, isLocal, bytes: isLocal ? 0 : bytesOf(response, text) };
+    return { body, problem, bytes: bytesOf(response, text) };
   } catch (reason) {
     const problem = typeof reason === 'string' ? reason : 'broken off';
-    return { body: null, problem, isLocal: false, bytes: 0 };
+    return { body: null, problem, bytes: 0 };
   }
 }
 
@@ -141,25 +111,6 @@ function parse(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-type Answer = Pick<MeasuredCall, 'bytes' | 'problem' | 'body'>;
-
-/** Notes a call of the app that has just been answered and, where the graph says what it did for it, that. */
-export function noteCall(name: string, ms: number, { bytes, problem, body }: Answer): void {
-  const atMs = Date.now() - ms;
-  const kind = problem === null ? 'call' : 'fault';
-  noteMark({ lane: 'app', kind, atMs, ms, text: `${name} · ${problem ?? formatBytes(bytes)}` });
-  const { extensions } = (body ?? {}) as { extensions?: { gateway?: readonly Receipt[] } };
-  if (extensions?.gateway === undefined) return;
-  const behind = extensions.gateway.map(
-    ({ operation, source, outcome, ms: callMs }) =>
-      `${operation} ${outcome ?? (source === 'call' ? formatMs(callMs) : source)}`,
-  );
-  const text = `${name} · behind it ${behind.join(', ') || 'no call'}`;
-  const ownMs = Math.max(0, ...extensions.gateway.map((receipt) => receipt.ms));
-  // The rest of the time is the network's, there and back.
-  noteMark({ lane: 'graph', kind: 'call', atMs: atMs + (ms - ownMs) / 2, ms: ownMs, text });
 }
 
 export function pause(ms: number): Promise<void> {

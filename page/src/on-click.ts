@@ -32,8 +32,3 @@ export async function attempt(button: HTMLButtonElement, task: Task): Promise<bo
     return false;
   }
 }
-
-/** Removes the messages of failures, because the server is back and everything can be tried again. */
-export function clearProblems(): void {
-  for (const problem of document.querySelectorAll('.problem')) problem.remove();
-}

@@ -1,14 +1,8 @@
 import type { AccountState } from '../../client/src/live/states.ts';
 import { type AnswerSoFar, PARTS } from '../../client/src/request/answer-parts.ts';
 import { type App, ENDPOINT } from './app.ts';
-import {
-  NEXT_SCREEN,
-  type ScreenData,
-  type ScreenRow,
-  START_SCREEN,
-  WATCHED,
-} from './documents.ts';
-import { type MeasuredCall, type Network, pause, type Receipt, Stopwatch } from './network.ts';
+import { type ScreenData, type ScreenRow, START_SCREEN, WATCHED } from './documents.ts';
+import { type MeasuredCall, pause, Stopwatch } from './network.ts';
 
 export type Field = keyof ScreenData;
 
@@ -24,23 +18,13 @@ export interface Way {
   readonly calls: readonly MeasuredCall[];
   readonly data: Partial<ScreenData>;
   readonly missing: Partial<Record<Field, Failure>>;
-  receipts: readonly Receipt[];
   /** When the gateway gave the positions, where they are older than the answer. */
   positionsAsOf?: Date | null;
-  /** How many instruments the catalog has, where it came whole. */
-  catalogSize?: number;
 }
 
 /** When the last of the calls ended, in milliseconds. */
 export function endOf(calls: readonly MeasuredCall[] = []): number {
   return Math.max(0, ...calls.map(({ endMs }) => endMs));
-}
-
-export interface Visit {
-  readonly token: string;
-  readonly network: Network;
-  /** Whether what an earlier visit left may be used: the browser's HTTP cache over REST, the client's stored catalog over the graph. */
-  readonly isNext: boolean;
 }
 
 type Show = (way: Way) => void;
@@ -64,9 +48,9 @@ type WireSession = NonNullable<ScreenData['session']> & {
 type WireTicker = WireRow & { readonly _id: string };
 
 /** Loads it as a front end without a server of its own does: the catalog can be asked for when the session has named the group. */
-export async function fetchFromGateway(app: App, visit: Visit, show: Show): Promise<Way> {
-  const stopwatch = new Stopwatch(visit.network);
-  const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
+export async function fetchFromGateway(app: App, token: string, show: Show): Promise<Way> {
+  const stopwatch = new Stopwatch();
+  const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
 
   /** Null where it failed, and the fields with it. */
   async function fill<Body>(
@@ -75,9 +59,8 @@ export async function fetchFromGateway(app: App, visit: Visit, show: Show): Prom
     fields: readonly Field[],
     read: (body: Body) => Partial<ScreenData>,
   ): Promise<Body | null> {
-    const cache = visit.isNext ? 'default' : 'reload';
-    let { body, problem } = await askWell(app, visit, (token) =>
-      stopwatch.fetch(label, GATEWAY + path, { headers: bearer(token), cache }),
+    let { body, problem } = await askWell(app, token, (bearerToken) =>
+      stopwatch.fetch(label, GATEWAY + path, { headers: bearer(bearerToken) }),
     );
     try {
       if (problem === null) Object.assign(way.data, read(body as Body));
@@ -93,7 +76,7 @@ export async function fetchFromGateway(app: App, visit: Visit, show: Show): Prom
 
   const session = fill(
     'session',
-    `/trading/session/${loginOf(visit.token)}`,
+    `/trading/session/${loginOf(token)}`,
     ['session', 'orders', 'watchList'],
     ({ orders, ...figures }: WireSession) => ({
       session: { ...figures, fetchedAt: new Date().toISOString() },
@@ -131,7 +114,6 @@ export async function fetchFromGateway(app: App, visit: Visit, show: Show): Prom
           `/trading/tickers/${encodeURIComponent(found.group)}`,
           ['watchList'],
           (rows: readonly WireTicker[]) => {
-            way.catalogSize = rows.length;
             const watched = WATCHED.flatMap((id) => rows.find(({ _id }) => _id === id) ?? []);
             return { watchList: watched.map((row) => named({ ...row, symbol: row._id })) };
           },
@@ -146,43 +128,37 @@ function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
 }
 
 /** Loads the screen by one query. It is sent as it is, without the client, because the bytes and the receipts of the answer are shown. */
-export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promise<Way> {
-  const stopwatch = new Stopwatch(visit.network);
-  const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
-  const { catalog } = app.client;
-  const isStored = visit.isNext && catalog.size > 0;
-  if (isStored) Object.assign(way.data, { watchList: WATCHED.map((id) => catalog.get(id)) });
+export async function fetchFromGraph(app: App, token: string, show: Show): Promise<Way> {
+  const stopwatch = new Stopwatch();
+  const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
   show(way);
-
-  const asked = FIELDS.filter((each) => !(isStored && each === 'watchList'));
   // A field of a later part is on its way until that part comes.
   const drawPart = (soFar: AnswerSoFar) => {
     const { data } = soFar as Answer;
-    for (const field of asked) {
+    for (const field of FIELDS) {
       if (data?.[field] != null) Object.assign(way.data, { [field]: data[field] });
     }
     show(way);
   };
-  const { body, problem } = await askWell(app, visit, (bearerToken) => {
+  const { body, problem } = await askWell(app, token, (bearerToken) => {
     const init = {
       method: 'POST',
       headers: { ...bearer(bearerToken), ...JSON_OR_PARTS },
-      body: JSON.stringify({ query: isStored ? NEXT_SCREEN : START_SCREEN }),
+      body: JSON.stringify({ query: START_SCREEN }),
     };
     return stopwatch.fetch('graphql', ENDPOINT, init, ofAnswer, drawPart);
   });
-  const { data, errors = [], extensions } = (body ?? {}) as Answer;
+  const { data, errors = [] } = (body ?? {}) as Answer;
   const lacksPositions = body !== null && data?.positions == null;
   const known = lacksPositions ? await lastKnown(app) : null;
   if (known) way.positionsAsOf = known.asOf;
-  for (const field of asked) {
+  for (const field of FIELDS) {
     const value = data?.[field] ?? (field === 'positions' ? known?.positions : null);
     const error = errors.find(({ path = [field] }) => path[0] === field)?.extensions.code;
     const failure = error ? { call: null, reason: error } : { call: 'the query', reason: problem };
     if (value == null) Object.assign(way.missing, { [field]: failure });
     else Object.assign(way.data, { [field]: value });
   }
-  way.receipts = extensions?.gateway ?? [];
   show(way);
   return way;
 }
@@ -203,31 +179,22 @@ const KNOWN_WITHIN_MS = 5_000;
 /** Both ways ask as any good app does: once more what was lost or failed at the server, and with another token what was refused. */
 async function askWell(
   app: App,
-  visit: Visit,
+  token: string,
   ask: (token: string) => Promise<MeasuredCall>,
 ): Promise<MeasuredCall> {
-  const answer = await ask(visit.token);
+  const answer = await ask(token);
   if (answer.problem === REFUSED) {
-    const renewed = await renewedToken(app, visit);
+    const renewed = await app.token({ force: true }).catch(() => null);
     return renewed === null ? answer : ask(renewed);
   }
   if (!PASSING.test(answer.problem ?? '')) return answer;
   await pause(REPEAT_MS);
-  return ask(visit.token);
+  return ask(token);
 }
 
 const REFUSED = '401';
 const PASSING = /^(?:unreachable|broken off|5\d\d)$/;
 const REPEAT_MS = 300;
-
-/** The second of the two takes what the first one got. */
-async function renewedToken({ session }: App, { token, network }: Visit): Promise<string | null> {
-  const held = session.heldToken;
-  if (held !== null && held !== token) return held;
-  const renewed = await session.token({ force: true }).catch(() => null);
-  await pause(network.roundTripMs);
-  return renewed;
-}
 
 const JSON_OR_PARTS = {
   'content-type': 'application/json',
@@ -240,7 +207,6 @@ interface Answer {
     readonly path?: readonly string[];
     readonly extensions: { readonly code: string };
   }[];
-  readonly extensions?: { readonly gateway?: readonly Receipt[] };
 }
 
 /** An answer with errors has a problem too, and may have brought something all the same. */
@@ -258,7 +224,7 @@ export function bearer(token: string) {
 }
 
 /** The token's own claim, which is all that a front end has before its first call. */
-function loginOf(token: string): string {
+export function loginOf(token: string): string {
   const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
   return String(JSON.parse(atob(payload)).login);
 }

@@ -48,8 +48,8 @@ export class DemoPage implements Site {
 
   async #page(reply: HttpReply): Promise<void> {
     const { html, policy } = await this.#load();
-    const recorded = html.replace('<html', '<html data-recorded');
-    await sendPage(reply, this.#mayControl(reply.request) ? html : recorded, policy);
+    const remote = html.replace('<html', '<html data-remote');
+    await sendPage(reply, this.#mayControl(reply.request) ? html : remote, policy);
   }
 
   async #file(reply: HttpReply, path: string): Promise<void> {

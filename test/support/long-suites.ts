@@ -20,7 +20,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/limits/{attacks,memory,pipelining,rate,senders}.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
   'test/end-to-end/orders/{disputed,ledger,shutdown,spoilt-redis}.test.ts',
-  'test/end-to-end/sandbox/{demo-hero,demo-lanes,demo-panels,demo-taps,firefox,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
+  'test/end-to-end/sandbox/{demo-hero,demo-panels,firefox,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/routing.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',
   'test/end-to-end/start/mock-gateway.test.ts',

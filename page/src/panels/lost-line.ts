@@ -2,8 +2,8 @@ import type { App } from '../app.ts';
 import { find, h, setText } from '../dom.ts';
 import { pause } from '../network.ts';
 import { onClick } from '../on-click.ts';
-import { bearer, GATEWAY } from '../start-screen.ts';
-import { ordersSent, wordsOfTap } from './order.ts';
+import { ordersReceived } from '../sandbox.ts';
+import { bearer, GATEWAY, loginOf } from '../start-screen.ts';
 
 const POSITIONS = `${GATEWAY}/trading/positions`;
 const SYMBOL = 'AAPL';
@@ -34,10 +34,8 @@ export function startLostLine(app: App): void {
     );
   }
 
-  draw();
   onClick(find('lost-run', HTMLButtonElement), async () => {
     setText(verdict, 'The line drops in both apps …');
-    draw();
     const rest = await counted(app, buyOverRest);
     draw(rest);
     const graph = await counted(app, buyOverGraph);
@@ -58,16 +56,17 @@ async function counted(app: App, buy: (app: App, send: typeof fetch) => Promise<
     if (isLost) throw new TypeError('The line dropped.');
     return answer;
   };
-  const before = [(await ordersSent(app)) ?? 0, await positionsOf(app)] as const;
+  const login = loginOf(await app.token({ force: false }));
+  const before = [await ordersReceived(login), await positionsOf(app)] as const;
   const told = await buy(app, send);
-  const received = ((await ordersSent(app)) ?? 0) - before[0];
+  const received = (await ordersReceived(login)) - before[0];
   return { sent, told, received, opened: (await positionsOf(app)) - before[1] };
 }
 
 /** As an app without keys does: it cannot know that the first request arrived. */
 async function buyOverRest(app: App, send: typeof fetch): Promise<string> {
   const order = { symbol: SYMBOL, direction: 'buy', type: 'unit', amount: 1 };
-  const headers = { ...bearerOf(app), 'content-type': 'application/json' };
+  const headers = { ...(await bearerOf(app)), 'content-type': 'application/json' };
   const place = () => send(POSITIONS, { method: 'POST', headers, body: JSON.stringify(order) });
   const answer = await place().catch(() => pause(REPEAT_MS).then(place));
   const { success } = (await answer.json()) as { readonly success?: boolean };
@@ -79,16 +78,16 @@ async function buyOverGraph(app: App, send: typeof fetch): Promise<string> {
   const form = { symbol: SYMBOL, side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
   const outcome = await phone.orders.ticket().place(form);
   phone.dispose();
-  return wordsOfTap(outcome);
+  return outcome.status;
 }
 
 /** The open positions in the symbol, as the gateway itself tells them. */
 async function positionsOf(app: App): Promise<number> {
-  const answer = await fetch(POSITIONS, { headers: bearerOf(app) });
+  const answer = await fetch(POSITIONS, { headers: await bearerOf(app) });
   const { positions } = (await answer.json()) as { positions: readonly { symbol: string }[] };
   return positions.filter(({ symbol }) => symbol === SYMBOL).length;
 }
 
-function bearerOf({ session }: App) {
-  return bearer(session.heldToken ?? '');
+async function bearerOf(app: App) {
+  return bearer(await app.token({ force: false }));
 }

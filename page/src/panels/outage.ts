@@ -1,0 +1,38 @@
+import { announce } from '../announce.ts';
+import { find, h, setText } from '../dom.ts';
+import { pause } from '../network.ts';
+import { onClick } from '../on-click.ts';
+import { failGateway, OUTAGES } from '../sandbox.ts';
+import type { OneScreen } from './one-screen.ts';
+
+const LOOK_MS = 250;
+
+/** Three faults of the gateway, each of which ends by itself; the two phones show what they do. */
+export function startOutages(screen: OneScreen): void {
+  find('outages', HTMLElement).append(
+    ...OUTAGES.map(([name, seconds, fault]) => {
+      const idle = `for ${seconds} s`;
+      const left = h('small', {}, idle);
+      const button = h('button', { type: 'button' }, h('b', {}, name), left);
+      onClick(button, async () => {
+        const untilMs = performance.now() + 1_000 * seconds;
+        await failGateway({ ...fault, forMs: 1_000 * seconds });
+        announce(`${name}, ${idle}.`);
+        button.classList.add('running');
+        const isShown = screen.broken(name);
+        const leftMs = () => untilMs - performance.now();
+        while (leftMs() > 0) {
+          setText(left, `${Math.ceil(leftMs() / 1_000)} s left`);
+          await pause(LOOK_MS);
+        }
+        // The phones may be slower than the fault.
+        await isShown;
+        screen.mended(name);
+        button.classList.remove('running');
+        setText(left, idle);
+        announce(`${name}: over.`);
+      });
+      return button;
+    }),
+  );
+}
