@@ -42,29 +42,24 @@ type Case = keyof typeof CASES;
 if (import.meta.main) {
   await using sandbox = await startSandbox({ seed: 'events', tickMs: 0 });
   const facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url, ORDER_STORE: 'memory' });
-  const rows = (await measureEvents(facade.url, sandbox)).map(({ name, moved, plain, packed }) => [
-    ...[name, String(moved), `${plain} B`, `${packed} B`],
-  ]);
-  process.stdout.write(`${table(['followed', 'positions moved', 'plain', 'packed'], rows)}\n`);
+  const sizes = await measureEvents(facade.url, sandbox);
+  const rows = sizes.map(({ name, moved, bytes }) => [name, String(moved), `${bytes} B`]);
+  process.stdout.write(`${table(['followed', 'positions moved', 'bytes'], rows)}\n`);
   await facade.kill();
 }
 
 /** The bytes of events, and how many positions moved in each. The market stands still but for what is moved here. */
 async function measureEvents(service: string, sandbox: Sandbox) {
-  const sizes: { name: Case; moved: number; plain: number; packed: number }[] = [];
+  const sizes: { name: Case; moved: number; bytes: number }[] = [];
   for (const name of Object.keys(CASES) as Case[]) {
-    const plain = await measureCase(service, sandbox, name, false);
-    const packed = await measureCase(service, sandbox, name, true);
-    plain.forEach(({ moved, bytes }, at) => {
-      sizes.push({ name, moved, plain: bytes, packed: packed[at]?.bytes ?? Number.NaN });
-    });
+    for (const size of await measureCase(service, sandbox, name)) sizes.push({ name, ...size });
   }
   return sizes;
 }
 
 /** An event in which one position has moved, and one in which all have. */
-async function measureCase(service: string, sandbox: Sandbox, name: Case, isPacked: boolean) {
-  const phone = phoneSocket(isPacked);
+async function measureCase(service: string, sandbox: Sandbox, name: Case) {
+  const phone = phoneSocket();
   const token = sandbox.token({ email: EMAIL });
   const client = createClient({
     url: `${service}/graphql`,
@@ -98,12 +93,12 @@ async function measureCase(service: string, sandbox: Sandbox, name: Case, isPack
   return found;
 }
 
-/** A platform's WebSocket that packs messages, or does not, and all bytes that have come to it, frames included. */
-function phoneSocket(isPacked: boolean) {
+/** A platform's WebSocket, and all bytes that have come to it, frames included. */
+function phoneSocket() {
   let stream: Socket | null = null;
   class Counted extends WebSocket {
     constructor(url: string, protocols: string[]) {
-      super(url, protocols, { perMessageDeflate: isPacked });
+      super(url, protocols, { perMessageDeflate: false });
       this.once('upgrade', ({ socket }) => {
         stream = socket;
       });

@@ -1,6 +1,6 @@
 /**
  * Live positions beside a bare loop that makes the same polls and sends the same bytes; the whole account beside the positions
- * alone; packed events beside plain ones. `npm run bench -- live [--quick] [--part loop|account|packed]` prints Markdown.
+ * alone. `npm run bench -- live [--quick] [--part loop|account]` prints Markdown.
  */
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
@@ -13,7 +13,7 @@ import {
   perEvent,
   type WindowFigures,
 } from './support/live-comparison.ts';
-import { type LiveGateway, startLiveGateway } from './support/live-gateway.ts';
+import { startLiveGateway } from './support/live-gateway.ts';
 import { table } from './support/markdown.ts';
 import { median } from './support/statistics.ts';
 
@@ -30,15 +30,7 @@ const LARGE = { sockets: 5_000, accounts: 1_000 };
 const SIZES: Readonly<Record<string, readonly ClientCount[]>> = {
   loop: quick ? [SHARED, APART] : [SHARED, APART, LARGE],
   account: [APART],
-  packed: [SHARED, { sockets: 100, accounts: 100 }],
 };
-// With the five that they have, these make 25.
-const SYMBOLS = [
-  ...['AAPL', 'BRK.B', 'EURUSD', 'BTCUSD', 'XAUUSD', 'US500', 'MSFT', 'NVDA', 'USDJPY', 'GBPUSD'],
-  ...['TSLA', 'AMZN', 'GOOGL', 'META', 'DE40', 'ETHUSD', 'XTIUSD', 'XAGUSD', 'AUDUSD', 'USDCHF'],
-];
-// Enough for the least units of each symbol, however far the market has moved before.
-const DOLLARS = 300;
 
 const pace: LivePace = {
   intervalMs: 1_000,
@@ -53,9 +45,6 @@ pinOwnProcess();
 await using gateway = await startLiveGateway();
 for (const [name, opponents] of Object.entries(COMPARISONS)) {
   if (part !== undefined && part !== name) continue;
-  if (name === 'packed') {
-    await Promise.all(gateway.tokens(SHARED.accounts, 1).map((token) => holdMore(gateway, token)));
-  }
   await using comparison = await openComparison(gateway, pace, opponents);
   const names = opponents.map((opponent) => opponent.name);
   for (const size of SIZES[name] ?? []) {
@@ -81,8 +70,4 @@ function comparisonTable(
     row('longest hold of the event loop, ms', ({ holdMs }) => holdMs, 1),
   ];
   return `${table([head, ...names], rows)}\n\n${ratio.toFixed(2)} times the CPU for an event.`;
-}
-
-async function holdMore({ buy }: LiveGateway, token: string): Promise<void> {
-  for (const symbol of SYMBOLS) await buy(token, symbol, DOLLARS);
 }

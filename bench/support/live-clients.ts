@@ -20,15 +20,12 @@ const AT_ONCE = 50;
 /** Many sockets from many addresses of this machine, like clients at home; each event is counted, not parsed. */
 export class LiveClients {
   readonly #port: number;
-  readonly #isPacked: boolean;
   readonly #watchers: Watcher[] = [];
   #bytesBefore = 0;
   #events = 0;
 
-  /** Each socket takes packed messages where that is wanted, as browsers do. */
-  constructor(port: number, isPacked = false) {
+  constructor(port: number) {
     this.#port = port;
-    this.#isPacked = isPacked;
   }
 
   /** Opens one socket per token, through `connection_init` and no further. */
@@ -83,7 +80,7 @@ export class LiveClients {
     const url = `ws://127.0.0.1:${this.#port}/graphql`;
     const socket = new WebSocket(url, 'graphql-transport-ws', {
       localAddress: `127.1.${home >> 8}.${home & 255 || 1}`,
-      perMessageDeflate: this.#isPacked,
+      perMessageDeflate: false,
     });
     const [[{ socket: stream }]] = await Promise.all([
       once(socket, 'upgrade'),

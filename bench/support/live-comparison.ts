@@ -38,8 +38,6 @@ export type ComparisonFigures = Awaited<
 interface Opponent {
   readonly name: string;
   readonly query?: string;
-  /** Whether its sockets take packed messages. */
-  readonly isPacked?: boolean;
   /** Whether it is the loop that sends the other's message to everybody. */
   readonly isBare?: boolean;
 }
@@ -48,7 +46,6 @@ interface Opponent {
 export const COMPARISONS: Readonly<Record<string, readonly [Opponent, Opponent]>> = {
   loop: [{ name: 'ours' }, { name: 'bare loop', isBare: true }],
   account: [{ name: '`accountChanges`', query: ACCOUNT_QUERY }, { name: '`positionChanges`' }],
-  packed: [{ name: 'packed', isPacked: true }, { name: 'plain' }],
 };
 
 const MAX_WARM_MS = 120_000;
@@ -111,7 +108,7 @@ export async function openComparison(
     order: readonly number[],
     act: (groups: readonly LiveClients[]) => Promise<T>,
   ): Promise<T> {
-    const groups = processes.map(({ port }, at) => new LiveClients(port, opponents[at]?.isPacked));
+    const groups = processes.map(({ port }) => new LiveClients(port));
     // Twice in an interval, so that each poll finds a change, whatever the market's own delays.
     using _ticking = setInterval(() => void gateway.tick(), pace.intervalMs / 2);
     using _awake = stayAwake();

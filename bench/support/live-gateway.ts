@@ -18,25 +18,15 @@ export async function startLiveGateway() {
   });
   const url = `http://127.0.0.1:${child.port}`;
 
-  async function post(path: string, body: object, headers = {}): Promise<unknown> {
-    const answer = await fetch(url + path, { method: 'POST', body: JSON.stringify(body), headers });
-    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-    return answer.json();
-  }
-
   return {
     url,
     /** As many tokens for each of so many accounts, the accounts in turn. */
     tokens: (accounts: number, each: number) =>
       Array.from({ length: accounts * each }, (_, at) => token(1 + (at % accounts))),
-    /** Buys for so many dollars, past any subject. */
-    async buy(token: string, symbol: string, amount: number) {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const order = { symbol, direction: 'buy', type: 'amount', amount };
-      const reply = await post('/trading/positions', order, headers);
-      if (!Object(reply).success) throw new Error(`refused: ${JSON.stringify(reply)}`);
+    async tick(): Promise<void> {
+      const answer = await fetch(`${url}/sandbox/tick`, { method: 'POST', body: '{}' });
+      if (!answer.ok) throw new Error(`no tick: ${await answer.text()}`);
     },
-    tick: async () => void (await post('/sandbox/tick', {})),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
