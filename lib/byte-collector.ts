@@ -14,6 +14,11 @@ const BYTES_PER_PIECE = 128;
 const MIN_BUFFER = 512;
 const EMPTY = Buffer.alloc(0);
 
+/** Whether these are more pieces than so many bytes explain: each costs its receiver as much as a large one. */
+export function tooManyPieces(pieces: number, bytes: number, freePieces = FREE_PIECES): boolean {
+  return pieces > freePieces + bytes / BYTES_PER_PIECE;
+}
+
 /**
  * Collects bytes that arrive in pieces into one growing buffer. A list would keep an object, and often a
  * whole read of the socket, for each piece, so that a sender of single bytes multiplies its bytes by hundreds.
@@ -37,7 +42,7 @@ export class ByteCollector {
     const length = this.#length + piece.length;
     if (length > this.#maxBytes) return 'too many bytes';
     const pieces = this.#pieces + 1;
-    if (pieces > this.#freePieces + length / BYTES_PER_PIECE) return 'too many pieces';
+    if (tooManyPieces(pieces, length, this.#freePieces)) return 'too many pieces';
     this.#pieces = pieces;
     // Most senders need one piece, which is not copied.
     if (this.#length === 0) this.#buffer = piece;

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { ByteCollector } from '../../../lib/byte-collector.ts';
+import { ByteCollector, tooManyPieces } from '../../../lib/byte-collector.ts';
 import { OversizeError, unpack } from '../../../lib/unpack.ts';
+import { hasBody } from '../requests/has-body.ts';
 
 /** The reason why the body of a request is not taken; `too many pieces`: more than its size explains. */
 export type BodyFault = 'too large' | 'too many pieces' | 'unreadable';
 
 /** The time is that of a request's head. */
-const PASS_OVER_MS = 10_000;
+const DISCARD_MS = 10_000;
 
 /** Passes on the whole body, unpacked, or why it was not taken. `maxBytes`: the most, as they come and unpacked. */
 export function takeBody(
@@ -20,7 +21,7 @@ export function takeBody(
   const fail = (fault: BodyFault) => {
     if (isOver) return;
     isOver = true;
-    if (fault !== 'too many pieces') passOver(request);
+    if (fault === 'too many pieces') request.socket.pause();
     done(fault);
   };
   const broken = () => fail('unreadable');
@@ -51,9 +52,20 @@ export function takeBody(
   request.read(0);
 }
 
-/** A connection that closes while its client sends loses the response: what comes soon is discarded instead. */
-function passOver(request: IncomingMessage): void {
-  request.resume();
-  const cut = setTimeout(() => request.complete || request.socket.destroy(), PASS_OVER_MS);
+/**
+ * Discards what is still to come of the body of a request that is answered: a connection that closes while its client sends
+ * loses the response. It is closed later, or where the body comes in more pieces than its size explains.
+ */
+export function discardBody(request: IncomingMessage): void {
+  const { socket, complete } = request;
+  if (complete || socket.isPaused() || !hasBody(request)) return;
+  let pieces = 0;
+  let bytes = 0;
+  request.on('data', (piece: Buffer) => {
+    pieces += 1;
+    bytes += piece.length;
+    if (tooManyPieces(pieces, bytes)) socket.destroy();
+  });
+  const cut = setTimeout(() => request.complete || socket.destroy(), DISCARD_MS);
   request.once('close', () => clearTimeout(cut));
 }

@@ -11,6 +11,7 @@ import {
 } from '../../../lib/pack.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
 import { requestIdOf } from '../requests/request-id.ts';
+import { discardBody } from './body.ts';
 
 // Node counts a waiting string by its characters, which is near enough for small ones.
 const LARGE_TEXT_BYTES = 65_536;
@@ -131,6 +132,7 @@ export class HttpReply {
   }
 
   sendNothing(status: number): void {
+    discardBody(this.request);
     this.#response.writeHead(status, this.#head);
     this.#response.end();
   }
@@ -147,6 +149,7 @@ export class HttpReply {
   }
 
   #whole(status: number, body: Body, bytes: number): void {
+    discardBody(this.request);
     this.set('content-length', String(bytes));
     this.summary?.sent(bytes);
     this.#response.writeHead(status, this.#head);

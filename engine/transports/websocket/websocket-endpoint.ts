@@ -7,6 +7,7 @@ import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
 import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
 import { MEMORY_RETRY_SECONDS } from '../../admission/memory-limit.ts';
 import { hasDoubledHeader } from '../requests/doubled-headers.ts';
+import { hasBody } from '../requests/has-body.ts';
 import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { GraphQLSocket } from './graphql-socket.ts';
@@ -138,8 +139,4 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
       for (const socket of server.clients) socket.terminate();
     },
   };
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }

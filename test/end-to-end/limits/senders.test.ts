@@ -227,6 +227,17 @@ test('a body that does not end is cut off, and one in more pieces than its size 
   expect(other.received).toMatch(/^HTTP\/1\.1 413 /);
 });
 
+test('a body that nobody takes is read no further where it comes in pieces of a byte', async () => {
+  using raw = await openRaw(roomy.url);
+  const head = 'POST /nothing HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';
+  raw.socket.write(head);
+  await eventually(() => {
+    if (!raw.isClosed) raw.socket.write('1\r\nx\r\n'.repeat(100));
+    return raw.isClosed;
+  });
+  expect(raw.received).toMatch(/^HTTP\/1\.1 404 /);
+});
+
 test('a body of 200 kB is read in segments of a slow network, announced or chunked', async () => {
   const body = JSON.stringify({ query: '{ __typename }', padding: 'x'.repeat(200_000) });
   const pieces = body.match(/.{1,1400}/gs) as string[];
