@@ -22,8 +22,6 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/orders/{disputed,ledger,shutdown,spoilt-redis}.test.ts',
   'test/end-to-end/sandbox/{demo-hero,demo-panels,firefox,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/routing.test.ts',
-  'test/end-to-end/screens/supergraph.test.ts',
-  'test/end-to-end/start/mock-gateway.test.ts',
   'test/end-to-end/transports/broken-frames.test.ts',
   'test/engine/execution/{differential*,deferred}.test.ts',
   'test/packaging/npm-package.test.ts',
@@ -39,7 +37,6 @@ const SUITES_OF_CI: readonly string[] = [
   'client/test/react/hooks.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/sandbox/demo-hero.test.ts',
-  'test/end-to-end/start/mock-gateway.test.ts',
   'test/store/sqlite/order-file-damage.test.ts',
 ];
 
@@ -50,7 +47,6 @@ const SUITES_IN_FULL: readonly string[] = [
   'client/test/packaging/bundlers.test.ts',
   'client/test/examples/{expo-export,jvm}.test.ts',
   'test/end-to-end/sandbox/firefox.test.ts',
-  'test/end-to-end/screens/supergraph.test.ts',
 ];
 
 /** Suites that measure or set what their process holds, or keep a core busy: other tests in their process would disturb them, and they others. */
