@@ -87,20 +87,3 @@ export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promis
   const cancel = clock.after(ms, () => setImmediate(resolve, null));
   return Promise.race([promise, tooLate]).finally(cancel);
 }
-
-/**
- * Has `look` run every so often, for as long as it says that there is something left to look at: call the result when there is.
- * Sockets are read first, as what they received while the whole process was paused may change what is seen.
- */
-export function recurring(clock: Clock, everyMs: number, look: () => boolean): () => void {
-  let isPlanned = false;
-  return function plan() {
-    if (isPlanned) return;
-    isPlanned = true;
-    const run = () => {
-      isPlanned = false;
-      if (look()) plan();
-    };
-    clock.after(everyMs, () => setImmediate(run));
-  };
-}

@@ -3,7 +3,6 @@ import type { MaybePromise } from './maybe-promise.ts';
 
 /** The work that nobody waits for, by the names that the log and the metric have. */
 export const BACKGROUND_TASKS = [
-  'catalog archive',
   'catalog refresh',
   'gateway fit',
   'known keys',

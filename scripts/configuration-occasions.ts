@@ -11,7 +11,6 @@ export const OCCASIONS: Readonly<Partial<Record<keyof typeof SETTINGS, string>>>
   GATEWAY_CONNECTIONS: 'the gateway takes fewer, or calls wait for turns',
   GATEWAY_MAX_BYTES: 'accounts have tens of thousands of rows',
   GATEWAY_POLLS_PER_SECOND: 'the gateway takes fewer polls, or more accounts watch',
-  SESSION_POLL_MS: 'equity under a live list is too old, or op 10 costs the gateway too much',
   SESSION_MAX_AGE_SECONDS: 'figures of a minute ago are too old; `0` reads them each time',
   JWT_JWKS_URL: 'tokens are signed by a key pair: forged ones end here then',
   ORDER_RECORDS_MAX: 'FillsUp fires',

@@ -159,7 +159,6 @@ describe('a wrong value is refused with its variable, itself and what is allowed
 describe('values that contradict each other are refused', () => {
   test.each<[string, Environment, string]>([
     ['a drain that an order outlives', { SHUTDOWN_GRACE_MS: '15000' }, 'ORDER_TIMEOUT_MS (15000)'],
-    ['a ceiling below the interval', { POSITIONS_POLL_MS: '40000' }, 'POSITIONS_POLL_MS (40000)'],
     ['one port for both listeners', { ADMIN_PORT: '4000' }, 'PORT (4000)'],
     [
       'one port, on all addresses and on one',

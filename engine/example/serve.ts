@@ -1,29 +1,34 @@
 import SchemaBuilder from '@pothos/core';
-import { LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
+import { steadyClock } from '../../lib/clock.ts';
 import { traits } from '../../lib/field-traits.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
-import type { ListChanges } from '../../lib/live/list-state.ts';
-import { createPollScheduler } from '../../lib/live/poll-scheduler.ts';
-import { PolledLists } from '../../lib/live/polled-lists.ts';
 import type { Log } from '../../lib/log.ts';
+import { PullStream } from '../../lib/pull-stream.ts';
 import { createEngine, createExecutors, Documents, ENGINE_LIMITS } from '../index.ts';
 
 type Message = { readonly id: string; readonly text: string };
 let messages: readonly Message[] = [];
-const times = { pollMs: 1_000, pollMaxMs: 10_000, firstListMs: 5_000 };
-const clocks = { clock: systemClock, uptimeMs: steadyClock.now, logicalClock: new LogicalClock() };
-/** The room, polled as if it were behind a service that can only be asked. */
-const lists = new PolledLists({
-  ...times,
-  ...clocks,
-  random: Math.random,
-  scheduler: createPollScheduler(systemClock, 100, Math.random),
-  keyOf: ({ id }: Message) => id,
-  isSame: Object.is,
-  read: async () => ({ rows: messages }),
-});
-const room = { key: '', of: null, viewer: { tokenHash: '', expiresAtMs: null } };
+/** What has changed for those who follow the room: one object for all of them, so that an event is made once. */
+let changes: { readonly upserted: readonly Message[] } = { upserted: messages };
+const followers = new Set<PullStream<typeof changes>>();
+
+/** The whole room, then what is said in it. */
+function follow(): PullStream<typeof changes> {
+  let last: typeof changes | null = null;
+  const stream = new PullStream<typeof changes>({
+    open: () => followers.add(stream),
+    take() {
+      if (last === changes) return undefined;
+      const isFirst = last === null;
+      last = changes;
+      return isFirst ? { upserted: messages } : changes;
+    },
+    close: () => followers.delete(stream),
+  });
+  return stream;
+}
+
 async function* count(_root: object, { to }: { readonly to: number }) {
   for (let at = 1; at <= to; at += 1) yield at;
 }
@@ -34,17 +39,16 @@ const shared = traits({ sharing: 'account' });
 const MessageRef = builder.objectRef<Message>('Message').implement({
   fields: (t) => ({ id: t.exposeID('id', shared), text: t.exposeString('text', shared) }),
 });
-const ChangesRef = builder.objectRef<ListChanges<Message, null>>('RoomChanges').implement({
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', shared),
-    upserted: t.expose('upserted', { ...shared, type: [MessageRef] }),
-  }),
+const ChangesRef = builder.objectRef<typeof changes>('RoomChanges').implement({
+  fields: (t) => ({ upserted: t.expose('upserted', { ...shared, type: [MessageRef] }) }),
 });
 const now = () => messages;
 builder.queryType({ fields: (t) => ({ room: t.field({ type: [MessageRef], resolve: now }) }) });
 const say = (_root: object, { text }: Pick<Message, 'text'>) => {
-  messages = [...messages, { id: `${messages.length}`, text }];
-  lists.get('')?.pollNow();
+  const message = { id: `${messages.length}`, text };
+  messages = [...messages, message];
+  changes = { upserted: [message] };
+  for (const follower of followers) follower.wake();
   return messages;
 };
 builder.mutationType({
@@ -58,9 +62,8 @@ builder.subscriptionType({
     room: t.field({
       ...shared,
       type: ChangesRef,
-      args: { after: t.arg.string() },
-      subscribe: (_root, how) => lists.follow(room, how),
-      resolve: (changes) => changes,
+      subscribe: follow,
+      resolve: (event) => event,
     }),
   }),
 });

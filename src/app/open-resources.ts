@@ -88,14 +88,13 @@ export async function openResources(
     verify,
     cacheBytes,
     settings: config,
-    turns,
     heartbeatMs,
   });
   const stopping = new AbortController();
   started.defer(() => stopping.abort());
   fireAndForget('order record', domain.watchCutOffs(stopping.signal));
   gateway.onReadsRecovered(domain.resumePolls);
-  started.defer(() => domain.hub.feeds.close());
+  started.defer(() => domain.feeds.close());
   return {
     sandbox,
     metrics,

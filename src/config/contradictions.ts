@@ -9,7 +9,7 @@ interface Contradiction {
 /** Finds settings that contradict each other. */
 export function contradictions(values: Values): readonly Contradiction[] {
   const { gatewayUrl, nodeEnv, sandbox, port, host, adminPort, adminHost } = values;
-  const { shutdownGraceMs, orderTimeoutMs, positionsPollMs, positionsPollMaxMs } = values;
+  const { shutdownGraceMs, orderTimeoutMs } = values;
   const { jwtJwksUrl, jwtSecret, jwtIssuer, jwtAudience } = values;
   const { gatewayForwardHeaders, gatewayHeaders } = values;
   const { persistedDocuments, persistedDocumentsOnly } = values;
@@ -35,11 +35,6 @@ export function contradictions(values: Values): readonly Contradiction[] {
     shutdownGraceMs <= orderTimeoutMs,
     ['SHUTDOWN_GRACE_MS', 'ORDER_TIMEOUT_MS'],
     `SHUTDOWN_GRACE_MS=${shutdownGraceMs}: must be more than ORDER_TIMEOUT_MS (${orderTimeoutMs})`,
-  );
-  add(
-    positionsPollMaxMs < positionsPollMs,
-    ['POSITIONS_POLL_MAX_MS', 'POSITIONS_POLL_MS'],
-    `POSITIONS_POLL_MAX_MS=${positionsPollMaxMs}: must be at least POSITIONS_POLL_MS (${positionsPollMs})`,
   );
   add(
     isSamePort,

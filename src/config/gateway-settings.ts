@@ -173,16 +173,10 @@ export const GATEWAY_SETTINGS = {
     'how much longer it may serve, marked stale, while the gateway fails',
   ),
   SESSION_MAX_AGE_SECONDS: setting(secondsOrNone, 60, 'how old a served session snapshot may be'),
-  SESSION_POLL_MS: setting(
+  POSITIONS_POLL_MS: setting(
     wholeNumber(100, MAX_MS),
-    5_000,
-    'how often op 10 is read for a live account of which `session` is selected; at most once a `POSITIONS_POLL_MS`',
-  ),
-  POSITIONS_POLL_MS: setting(wholeNumber(100, MAX_MS), 1_000, 'poll interval of a live feed'),
-  POSITIONS_POLL_MAX_MS: setting(
-    wholeNumber(100, MAX_MS),
-    30_000,
-    'longest interval while the gateway fails; at least `POSITIONS_POLL_MS`',
+    1_000,
+    'poll interval of a live feed; thirty times that is the longest pause while the gateway fails, and five times that how often op 10 is read where `session` is selected',
   ),
   AUTH_PROOF_SECONDS: setting(
     seconds,

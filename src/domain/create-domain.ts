@@ -53,12 +53,10 @@ export function createDomain(parts: DomainParts) {
     ledger,
     trials,
     refusals: tokenRefusals,
-    onPositions: (viewer, answer) => accounts.emit('positionsAnswered', viewer, answer),
-    onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
     onWritten: ({ account }) => reads.joinedReads.written(account),
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
-  const { prover, hub } = reads;
+  const { prover, feeds } = reads;
   const identity = createIdentity({
     clock,
     ledger,
@@ -101,7 +99,7 @@ export function createDomain(parts: DomainParts) {
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines);
-  metrics.watch({ catalogs, feeds: hub.feeds, orders, tokenRefusals });
+  metrics.watch({ catalogs, feeds, orders, tokenRefusals });
   return {
     ...reads,
     logicalClock,

@@ -1,16 +1,16 @@
-import type { PollOutcome } from '../../lib/live/live-options.ts';
-import type { PollScheduler } from '../../lib/live/poll-scheduler.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
+import type { PollOutcome } from './feed/feed-options.ts';
+import type { Feeds } from './feed/feeds.ts';
 
 export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
 
 /** The services that are read at each scrape. */
 interface Watched {
   readonly catalogs: Catalogs;
-  readonly feeds: MeasuredLists;
+  readonly feeds: Feeds;
   readonly orders: { readonly underWay: number; readonly oldestSeconds: number };
   readonly tokenRefusals: TokenRefusals;
 }
@@ -45,6 +45,21 @@ const GAUGES: Readonly<Record<string, readonly [help: string, measure: Measure]>
       return left.length === 0 ? null : Math.min(...left);
     },
   ],
+  feeds: ['Accounts whose positions are polled.', ({ feeds }) => feeds.polled],
+  feeds_delayed: ['Feeds whose last poll failed.', ({ feeds }) => feeds.delayed],
+  feed_oldest_seconds: [
+    'Time since the gateway confirmed the oldest list seen; 0: there is none.',
+    ({ feeds }) => feeds.oldestSeconds,
+  ],
+  subscriptions: ['Live subscriptions.', ({ feeds }) => feeds.subscriptions],
+  feed_polls_waiting: [
+    'Polls that are due and wait for the ceiling.',
+    ({ feeds }) => feeds.schedule.waiting,
+  ],
+  feed_poll_stretch: [
+    'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
+    ({ feeds }) => feeds.schedule.stretch,
+  ],
 };
 
 const POLL_OUTCOMES = [
@@ -53,35 +68,6 @@ const POLL_OUTCOMES = [
   'failed',
   'refused',
 ] as const satisfies PollOutcome['kind'][];
-
-/** All live lists of positions. */
-interface MeasuredLists {
-  readonly polled: number;
-  readonly delayed: number;
-  readonly oldestSeconds: number;
-  readonly subscriptions: number;
-  readonly options: { readonly scheduler: Pick<PollScheduler, 'waiting' | 'stretch'> };
-}
-
-type MeasureOfLists = (lists: MeasuredLists) => number;
-
-const GAUGES_OF_LISTS: Readonly<Record<string, readonly [MeasureOfLists, help: string]>> = {
-  feeds: [({ polled }) => polled, 'Lists that are polled: one for each account.'],
-  feeds_delayed: [({ delayed }) => delayed, 'Feeds whose last poll failed.'],
-  feed_oldest_seconds: [
-    ({ oldestSeconds }) => oldestSeconds,
-    'Time since the gateway confirmed the oldest list seen; 0: there is none.',
-  ],
-  subscriptions: [({ subscriptions }) => subscriptions, 'Live subscriptions.'],
-  feed_polls_waiting: [
-    ({ options }) => options.scheduler.waiting(),
-    'Polls that are due and wait for the ceiling.',
-  ],
-  feed_poll_stretch: [
-    ({ options }) => options.scheduler.stretch(),
-    'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
-  ],
-};
 
 const GAUGES_OF_GROUPS = {
   size: ['catalog_instruments', 'Instruments of each catalog in memory.'],
@@ -160,9 +146,6 @@ export function createDomainMetrics(registry: Registry) {
   for (const [name, [help, measure]] of Object.entries(GAUGES)) {
     registry.gauge(name, help).from(() => watched && measure(watched));
   }
-  for (const [name, [measure, help]] of Object.entries(GAUGES_OF_LISTS)) {
-    registry.gauge(name, help, 'list').from(() => watched && measure(watched.feeds), 'positions');
-  }
   for (const figure of Object.keys(GAUGES_OF_GROUPS) as (keyof typeof GAUGES_OF_GROUPS)[]) {
     const [name, help] = GAUGES_OF_GROUPS[figure];
     registry.gauge(name, help, 'group').fromEach(() => {
@@ -171,7 +154,6 @@ export function createDomainMetrics(registry: Registry) {
     });
   }
   const polls = registry.counter('feed_polls_total', 'Polls of live feeds by outcome.', {
-    list: ['positions'],
     outcome: POLL_OUTCOMES,
   });
   return {

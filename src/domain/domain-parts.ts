@@ -1,5 +1,4 @@
 import type { LogicalClock } from '../../lib/clock.ts';
-import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Log } from '../../lib/log.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { ClockSkew } from '../gateway/clock-skew.ts';
@@ -12,14 +11,12 @@ import type { DomainMetrics } from './domain-metrics.ts';
 export interface DomainSettings {
   readonly authProofSeconds: number;
   readonly sessionMaxAgeSeconds: number;
-  readonly sessionPollMs: number;
   readonly gatewayLoginClaim: string;
   readonly gatewayGroupClaim: string;
   readonly gatewayForwardHeaders: readonly string[];
   readonly catalogMaxAgeSeconds: number;
   readonly catalogStaleSeconds: number;
   readonly positionsPollMs: number;
-  readonly positionsPollMaxMs: number;
   readonly gatewayPollsPerSecond: number;
   readonly gatewayTimeoutMs: number;
   readonly orderTimeoutMs: number;
@@ -39,8 +36,6 @@ export interface DomainParts {
   /** Null where no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
-  /** The turns in which long work is done. */
-  readonly turns?: FairScheduler;
   readonly heartbeatMs?: number | undefined;
   readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;
 }

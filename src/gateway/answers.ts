@@ -28,8 +28,6 @@ interface UnmodifiedCatalog extends ReadTimes {
 
 export interface SessionAnswer extends ReadTimes {
   readonly session: Session;
-  /** How long the process has read it, where that is long. */
-  readonly workMs?: number;
 }
 
 export interface PositionsAnswer extends ReadTimes {
@@ -37,8 +35,6 @@ export interface PositionsAnswer extends ReadTimes {
   /** The hash of the body as it came: an equal one next time need not be parsed. */
   readonly bodyHash: string;
   readonly bodyBytes: number;
-  /** How long the process has read it, where that is long. */
-  readonly workMs: number;
 }
 
 /** The outcome of a sign-in that the gateway answered. */

@@ -86,7 +86,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
     const unit = options.gatewayTimeUnit;
     if (answer.bytes.length > LONG_BYTES)
       return listsInTurns(answer, unit, path, turns, `lists ${token?.hash}`);
-    return { body: jsonOf(answer), reading: readingIn(unit), workMs: 0 };
+    return { body: jsonOf(answer), reading: readingIn(unit) };
   }
 
   return {
@@ -161,12 +161,12 @@ export function createGatewayClient(options: GatewayClientOptions) {
       const operation = 'getSession';
       const read = (exchange: Exchange) => {
         const answer = bodyOf(operation, exchange);
-        const ended = ({ body, reading, positions, orders, workMs }: ReadAnswer) => {
+        const ended = ({ body, reading, positions, orders }: ReadAnswer) => {
           // An empty group is none, as in a token.
           if (isSnapshotOf(login, body)) onOwned(text(body.group) || null);
           const snapshot = toSession(body, login, reading, { positions, orders });
           const session = whole(operation, 'snapshot of this login', snapshot, reading);
-          return { session, workMs, ...readTimesOf(answer) };
+          return { session, ...readTimesOf(answer) };
         };
         return chain(readLists(answer, caller, 'positions.'), ended);
       };
@@ -181,14 +181,14 @@ export function createGatewayClient(options: GatewayClientOptions) {
         const times = readTimesOf(answer);
         // The body itself would be two fifths of what a user takes of the memory.
         const bodyHash = hash('sha256', bytes, 'base64');
-        if (previous?.bodyHash === bodyHash) return { ...previous, ...times, workMs: 0 };
-        return chain(readLists(answer, caller, ''), ({ body, reading, positions, workMs }) => {
+        if (previous?.bodyHash === bodyHash) return { ...previous, ...times };
+        return chain(readLists(answer, caller, ''), ({ body, reading, positions }) => {
           const list =
             positions === undefined && isRow(body)
               ? toPositions(body.positions, reading)
               : positions;
           const rows = whole(operation, 'whole list of positions', list ?? null, reading);
-          return { positions: rows, bodyHash, bodyBytes: bytes.length, ...times, workMs };
+          return { positions: rows, bodyHash, bodyBytes: bytes.length, ...times };
         });
       };
       return call(operation, caller, read);
@@ -204,10 +204,9 @@ interface ReadAnswer extends ReadLists {
   /** Undefined where the answer is none. */
   readonly body: unknown;
   readonly reading: Reading;
-  readonly workMs: number;
 }
 
-/** Reads the lists of a long answer row by row, a slice of them in each turn of the client's, and tells how long that took. */
+/** Reads the lists of a long answer row by row, a slice of them in each turn of the client's. */
 async function listsInTurns(
   answer: Answer,
   unit: TimeUnit,
@@ -219,20 +218,13 @@ async function listsInTurns(
   const reading = readingIn(unit);
   const positions = positionsReader(reading, path);
   const orders = ordersReader(reading);
-  let workMs = 0;
-  let beganAtMs = 0;
-  const nextTurn = async () => {
-    if (beganAtMs > 0) workMs += performance.now() - beganAtMs;
-    await turns.turn(client);
-    beganAtMs = performance.now();
-  };
-  await nextTurn();
-  let read: Omit<ReadAnswer, 'workMs'>;
+  await turns.turn(client);
+  let read: ReadAnswer;
   try {
     if (!isJsonContent(headers['content-type'])) throw new SyntaxError('no JSON');
     const rows = jsonObject(bytes, { positions: positions.add, orders: orders.add });
     let row = rows.next();
-    for (; !row.done; row = rows.next()) if (turns.isSliceOver()) await nextTurn();
+    for (; !row.done; row = rows.next()) if (turns.isSliceOver()) await turns.turn(client);
     read = { body: row.value, reading, positions: positions.list, orders: orders.list };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -240,8 +232,8 @@ async function listsInTurns(
     read = { body: isLongToParse(bytes) ? undefined : jsonOf(answer), reading: readingIn(unit) };
   }
   // The mapping of the lists has a turn of its own.
-  await nextTurn();
-  return { ...read, workMs };
+  await turns.turn(client);
+  return read;
 }
 
 /** Null where the body is no list. */

@@ -1,11 +1,7 @@
 import { traits } from '../../lib/field-traits.ts';
-import type { Delta } from '../../lib/live/timeline.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
-import type {
-  AccountChanges,
-  ChangedOrders,
-  PositionChanges,
-} from '../domain/positions/feed-state.ts';
+import type { ChangedOrders, FeedEvent } from '../domain/feed/feed-state.ts';
+import type { Delta } from '../domain/feed/timeline.ts';
 import type { Position } from '../gateway/model.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
@@ -15,10 +11,6 @@ import { changesArgs, eventFields, positionFields, watching } from './live.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 import { nonNull, perAccount } from './sharing.ts';
-
-/** An event has the positions alone where neither orders nor session are selected. */
-type Changes = AccountChanges | PositionChanges;
-type Stream = PullStream<AccountChanges> | PullStream<PositionChanges>;
 
 /** Marks the fields for which op 10 has to be read as well, and those that have it read more often. */
 const ofSnapshots = traits({ ...perAccount.extensions, ...reads('snapshots').extensions });
@@ -45,30 +37,28 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
   }),
 });
 
-const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement({
+const AccountChangesRef = builder.objectRef<FeedEvent>('AccountChanges').implement({
   description: 'What changed in the account since your last event.',
   fields: (t) => ({
     ...eventFields(t),
     positions: t.field({
       ...nonNull(perAccount, 'The open positions.'),
       type: ChangedPositionsRef,
-      resolve: (changes) => (changes.kind === 'account' ? changes.positions : changes),
+      resolve: (changes) => changes,
     }),
-    orders: t.field({
+    orders: t.expose('orders', {
       ...ofSnapshots,
       type: ChangedOrdersRef,
       nullable: true,
       description:
-        'The pending orders. One that was triggered leaves in the event in which its position appears, if the gateway says so within an interval. Null while the gateway has not said any.',
-      resolve: (changes) => (changes.kind === 'account' ? changes.orders : null),
+        'The pending orders. One that has become a position leaves by the next event for which the account was read. Null while the gateway has not said any.',
     }),
-    session: t.field({
+    session: t.expose('session', {
       ...ofFigures,
       type: SessionRef,
       nullable: true,
       description:
-        'The gateway’s figures as of `fetchedAt`: read every five seconds, when the members of the list change, and after an order of one’s own. Null while the gateway has not said any.',
-      resolve: (changes) => (changes.kind === 'account' ? changes.session : null),
+        'The gateway’s figures as of `fetchedAt`: read at every fifth poll, when positions open or close, and after an order of one’s own. Null while the gateway has not said any.',
     }),
     totals: t.expose('totals', {
       ...nonNull(perAccount, 'Sums over the present positions.'),
@@ -85,16 +75,16 @@ builder.subscriptionField('accountChanges', (t) =>
     description:
       'The whole account as a snapshot, then as what changed: open positions, pending orders and the figures of the session. An event comes every `heartbeatSeconds` at least. Without `orders` and `session` it costs the gateway what `positionChanges` costs.',
     args: changesArgs,
-    subscribe: async (_root, args, context): Promise<Stream> =>
-      watching(context, args, async (proof, viewer): Promise<Stream> => {
-        const { hub, catchUp } = context.services;
+    subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
+      watching(context, args, async (proof, viewer): Promise<PullStream<FeedEvent>> => {
+        const { feeds, catchUp } = context.services;
         const plan = context.planOf();
         const how = { ...args, ticks: plan.has('ticks') };
         const figures = plan.has('figures');
-        if (!figures && !plan.has('snapshots')) return hub.watchChanges(proof, viewer, how);
+        if (!figures && !plan.has('snapshots')) return feeds.watchChanges(proof, viewer, how);
         await catchUp(proof.account);
-        return hub.watchAccount(proof, viewer, { ...how, figures });
+        return feeds.watchAccount(proof, viewer, { ...how, figures });
       }),
-    resolve: (changes: Changes) => changes,
+    resolve: (changes: FeedEvent) => changes,
   }),
 );

@@ -16,11 +16,11 @@ export class NotInEventsError extends Error {
 
 /** The reads of one event. The account's come from its feed: a call per event and subscriber would pass any ceiling. */
 export class EventScope extends Scope {
-  readonly #hub: Services['hub'];
+  readonly #feeds: Services['feeds'];
 
   constructor(services: Services, caller: Caller, record: ReadRecord) {
     super(services, caller, record, NO_PLAN);
-    this.#hub = services.hub;
+    this.#feeds = services.feeds;
   }
 
   override async positions(): Promise<readonly Position[]> {
@@ -47,7 +47,7 @@ export class EventScope extends Scope {
   }
 
   #shown(viewer: Viewer) {
-    const state = this.#hub.shown(viewer);
+    const state = this.#feeds.shown(viewer);
     if (state === null) throw new NotInEventsError();
     return state;
   }

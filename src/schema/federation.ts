@@ -7,6 +7,7 @@ import {
   parse,
 } from 'graphql';
 import { traits } from '../../lib/field-traits.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Context } from './context.ts';
 import { printedSchema } from './schema.ts';
@@ -15,7 +16,7 @@ import type { Scope } from './scope.ts';
 const MAX_ENTITIES = 500;
 
 /** Finds a thing by its id, for the viewer of the request; null where there is none. */
-type Find = (scope: Scope, id: string) => Promise<object | null>;
+type Find = (scope: Scope, id: string) => MaybePromise<object | null>;
 
 const ENTITIES: Readonly<Record<string, Find>> = {
   Instrument: (scope, id) => scope.instrument(id),

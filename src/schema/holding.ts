@@ -130,7 +130,7 @@ builder.queryFields((t) => ({
     type: [OrderRef],
     nullable: true,
     description:
-      'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are newer and others; so is the older of both lists where an order that was shown is in neither.',
+      'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where positions were opened or closed since.',
     args: {
       maxAge: t.arg.int(ageLimit('How old the snapshot may be, in seconds; 0 forces a fresh one.')),
     },

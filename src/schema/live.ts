@@ -1,13 +1,11 @@
 import { traits } from '../../lib/field-traits.ts';
-import type { LiveEvent } from '../../lib/live/list-state.ts';
-import type { WatchOptions } from '../../lib/live/live-options.ts';
-import type { Delta } from '../../lib/live/timeline.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../domain/auth/proof.ts';
 import { tokenEndBehind } from '../domain/auth/token-ended-error.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
-import { checkTimes } from '../domain/live-arguments.ts';
-import type { PositionChanges } from '../domain/positions/feed-state.ts';
+import type { FeedEvent } from '../domain/feed/feed-state.ts';
+import type { Delta } from '../domain/feed/timeline.ts';
+import { checkTimes, type WatchOptions } from '../domain/feed/watch-options.ts';
 import type { Position } from '../gateway/model.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
@@ -26,7 +24,7 @@ const FeedStatus = builder.enumType('FeedStatus', {
   description: 'Whether a live list follows the gateway.',
   values: {
     LIVE: {
-      description: 'The gateway confirmed the list at the last poll. A long list has fewer polls.',
+      description: 'The gateway confirmed the list at the last poll.',
     },
     DELAYED: {
       description:
@@ -59,7 +57,7 @@ const ofTicks = {
 } as const;
 
 /** The fields of each event of changes. */
-export function eventFields(t: FieldBuilder<LiveEvent<unknown>>) {
+export function eventFields(t: FieldBuilder<FeedEvent>) {
   return {
     ...exposed(t, perAccount, {
       'String!': { cursor: 'Names the state after this event: the next `after`.' },
@@ -67,7 +65,7 @@ export function eventFields(t: FieldBuilder<LiveEvent<unknown>>) {
         snapshot: 'Whether each `upserted` is a whole list: then the client discards its copy.',
       },
       'DateTime!': {
-        asOf: 'When the read began that last confirmed the list: some seconds ago where it is long.',
+        asOf: 'When the read began that last confirmed the list.',
       },
     }),
     status: t.expose('status', {
@@ -94,7 +92,7 @@ export function positionFields(t: FieldBuilder<Delta<Position>>) {
   };
 }
 
-const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges').implement({
+const PositionChangesRef = builder.objectRef<FeedEvent>('PositionChanges').implement({
   description: 'What turns the list that the client holds into the present one.',
   fields: (t) => ({
     ...eventFields(t),
@@ -138,7 +136,7 @@ builder.subscriptionFields((t) => ({
     args: watchArgs,
     subscribe: async (_root, args, context): Promise<PullStream<readonly Position[]>> =>
       watching(context, args, (proof, viewer) =>
-        context.services.hub.watchPositions(proof, viewer, args),
+        context.services.feeds.watchPositions(proof, viewer, args),
       ),
     resolve: (positions: readonly Position[]) => positions,
   }),
@@ -149,12 +147,12 @@ builder.subscriptionFields((t) => ({
     description:
       'The open positions as a snapshot, then as what changed. An event comes every `heartbeatSeconds` at least, also when nothing changed.',
     args: changesArgs,
-    subscribe: async (_root, args, context): Promise<PullStream<PositionChanges>> =>
+    subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
       watching(context, args, (proof, viewer) => {
         const how = { ...args, ticks: context.planOf().has('ticks') };
-        return context.services.hub.watchChanges(proof, viewer, how);
+        return context.services.feeds.watchChanges(proof, viewer, how);
       }),
-    resolve: (changes: PositionChanges) => changes,
+    resolve: (changes: FeedEvent) => changes,
   }),
 }));
 

@@ -1,4 +1,4 @@
-import type { PositionTotals } from '../domain/positions/totals.ts';
+import type { PositionTotals } from '../domain/account/totals.ts';
 import { ownRead } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';

@@ -1,20 +1,19 @@
-import DataLoader from 'dataloader';
 import { chain, type MaybePromise, promised } from '../../lib/maybe-promise.ts';
 import { memo } from '../../lib/memo.ts';
 import { toToken } from '../../lib/token.ts';
-import type { ListPair } from '../domain/account/settle-pair.ts';
+import { type PositionTotals, totalsOf } from '../domain/account/totals.ts';
 import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import { type InstrumentConnection, pageOf } from '../domain/catalog/paging/page.ts';
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
-import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
 import type { PositionsAnswer, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
 import type { ReadName } from '../gateway/operations.ts';
 import type { ReadRequest } from '../gateway/request-templates.ts';
 import { PROVING_READS, type Read } from '../gateway/wire/reads.ts';
+import { type ById, KeyedRead } from './keyed-read.ts';
 import type { Services } from './services.ts';
 
 const MAX_IDS = 500;
@@ -71,17 +70,12 @@ export class Scope implements OwnReads {
   readonly #after: number;
   #viewer: MaybePromise<Viewer> | undefined;
   #session: Promise<SessionAnswer> | undefined;
-  #shown: SessionAnswer | undefined;
   #list: Promise<PositionsAnswer> | undefined;
-  #shownList: Promise<PositionsAnswer> | undefined;
-  /** Its list is null where positions are neither selected nor newer. */
-  #pair: Promise<ListPair | SnapshotAlone> | undefined;
-  #snapshotAhead: Promise<SessionAnswer> | undefined;
   #catalog: MaybePromise<CatalogView> | undefined;
   #reads: Map<string, Promise<unknown>> | undefined;
-  #instruments: DataLoader<string, Instrument | null> | undefined;
-  #positionsById: DataLoader<string, Position | null> | undefined;
-  #ordersById: DataLoader<string, Order | null> | undefined;
+  #instruments: KeyedRead<Instrument> | undefined;
+  #positionsById: KeyedRead<Position> | undefined;
+  #ordersById: KeyedRead<Order> | undefined;
 
   constructor(services: Services, caller: Caller, record: ReadRecord, plan: Plan, after = 0) {
     this.#services = services;
@@ -138,50 +132,37 @@ export class Scope implements OwnReads {
     return this.#plan.has('positions') ? [this.#readList(), ...proofs] : proofs;
   }
 
-  /** The snapshot that is shown: where orders are shown beside it, the one that they are from. */
-  async session(): Promise<SessionAnswer> {
-    const pairing = this.#arrivesNoLaterThan('orders', 'session')
-      ? this.#readOrders().catch(() => null)
-      : null;
-    const first = await this.#readSession();
-    this.#shown = (await pairing) ?? first;
-    return this.#shown;
+  session(): Promise<SessionAnswer> {
+    return this.#readSession();
   }
 
   /** It is as young as the strictest of the scope's fields asks for. */
   #readSession(): Promise<SessionAnswer> {
-    this.#session ??= this.#fetchSession();
+    this.#session ??= this.#asViewer((viewer) => this.#fetchSession(viewer));
     return this.#session;
   }
 
-  #fetchSession(): Promise<SessionAnswer> {
-    const { sessions, openPositions, logicalClock } = this.#services;
+  #fetchSession(viewer: Viewer): MaybePromise<SessionAnswer> {
+    const { sessions, logicalClock } = this.#services;
     const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
     const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
-    return this.#asViewer((viewer) => {
-      const hasRows = this.#plan.has('rows')
-        ? (cached: SessionAnswer) => openPositions.newest(viewer, cached) !== undefined
-        : undefined;
-      return sessions.read(viewer, { maxAgeMs, after, hasRows });
-    });
+    const demand = { maxAgeMs, after, needsRows: this.#plan.has('rows') };
+    // The list tells whether a snapshot in memory has the present positions.
+    const isJudgedByList = this.#hasListInTime && sessions.cached(viewer, demand) !== null;
+    const judged = isJudgedByList ? this.#readList().catch(() => null) : null;
+    return chain(judged, () => sessions.read(viewer, demand));
+  }
+
+  /** Whether the list comes no later than the fields of the snapshot, which may wait for it. */
+  get #hasListInTime(): boolean {
+    const plan = this.#plan;
+    if (!plan.has('positions')) return false;
+    const isDeferred = (read: AccountRead) => !plan.has(read) || plan.isDeferred(read);
+    return !plan.isDeferred('positions') || (isDeferred('session') && isDeferred('orders'));
   }
 
   async positions(): Promise<readonly Position[]> {
-    return (await this.#readShownList()).positions;
-  }
-
-  #readShownList(): Promise<PositionsAnswer> {
-    this.#shownList ??= this.#settleList();
-    return this.#shownList;
-  }
-
-  #settleList(): Promise<PositionsAnswer> {
-    if (this.#plan.has('orders')) this.#readPair().catch(() => {});
-    return this.#readList().then((list) => {
-      // A pair that others have asked for meanwhile counts as well.
-      const pairing = this.#pair?.catch(() => null);
-      return pairing === undefined ? list : pairing.then((pair) => pair?.list ?? list);
-    });
+    return (await this.#readList()).positions;
   }
 
   #readList(): Promise<PositionsAnswer> {
@@ -190,8 +171,8 @@ export class Scope implements OwnReads {
     return this.#list;
   }
 
-  position(id: string): Promise<Position | null> {
-    this.#positionsById ??= loaderOf(async () => byId(await this.positions()));
+  position(id: string): MaybePromise<Position | null> {
+    this.#positionsById ??= new KeyedRead(async () => byId(await this.positions()));
     return this.#positionsById.load(id);
   }
 
@@ -200,67 +181,22 @@ export class Scope implements OwnReads {
   }
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
-    // A client's cache has one object for the rows of both lists. A feed's may be older than the snapshot.
-    const hasListInTime = this.#arrivesNoLaterThan('positions', 'session');
-    if (hasListInTime && answer === this.#shown && answer.session.positions !== null) {
-      const list = await this.#readShownList().catch(() => null);
-      if (list !== null && list.logicalTime > answer.logicalTime) return list.positions;
-    }
+    const list = this.#hasListInTime ? await this.#readList().catch(() => null) : null;
+    const isNewer = list !== null && list.logicalTime > answer.logicalTime;
+    // A client's cache has one object for the rows of both lists.
+    if (isNewer && answer.session.positions !== null) return list.positions;
     const positions = this.#services.openPositions.newest(await this.viewer(), answer);
     // The list that was in memory when the snapshot was read has been evicted since.
     return positions === undefined ? this.positions() : positions;
   }
 
   async orders(): Promise<readonly Order[] | null> {
-    return (await this.#readOrders()).session.orders;
+    return (await this.#readSession()).session.orders;
   }
 
-  order(id: string): Promise<Order | null> {
-    this.#ordersById ??= loaderOf(async () => byId((await this.orders()) ?? []));
+  order(id: string): MaybePromise<Order | null> {
+    this.#ordersById ??= new KeyedRead(async () => byId((await this.orders()) ?? []));
     return this.#ordersById.load(id);
-  }
-
-  /** The snapshot that agrees with the list. */
-  #readOrders(): Promise<SessionAnswer> {
-    return this.#readSnapshotAhead() ?? this.#readPair().then(({ answer }) => answer);
-  }
-
-  /** Where the list comes in a later part than the orders, the snapshot agrees with what is known of it by then; else null. */
-  #readSnapshotAhead(): Promise<SessionAnswer> | null {
-    if (!this.#plan.has('positions') || this.#arrivesNoLaterThan('positions', 'orders'))
-      return null;
-    this.#snapshotAhead ??= this.#settlePair(this.#readSession(), () => null).then(
-      ({ answer }) => answer,
-    );
-    return this.#snapshotAhead;
-  }
-
-  /** Whether a read is planned that what `shown` shows may wait for, as it comes no later. */
-  #arrivesNoLaterThan(read: AccountRead, shown: AccountRead): boolean {
-    const plan = this.#plan;
-    return plan.has(read) && (!plan.isDeferred(read) || plan.isDeferred(shown));
-  }
-
-  #readPair(): Promise<ListPair | SnapshotAlone> {
-    if (this.#pair === undefined) {
-      // The snapshot is asked for first: then the list, which is the newer of the two, tells whether it agrees.
-      const reading = this.#readSnapshotAhead() ?? this.#readSession();
-      const planned = this.#plan.has('positions') ? this.#readList().catch(() => null) : null;
-      // Positions below a list of instruments are in no plan, and may have been begun since.
-      this.#pair = this.#settlePair(reading, () => planned ?? this.#list?.catch(() => null));
-    }
-    return this.#pair;
-  }
-
-  async #settlePair(
-    reading: Promise<SessionAnswer>,
-    listRead: () => Promise<PositionsAnswer | null> | null | undefined,
-  ): Promise<ListPair | SnapshotAlone> {
-    const { openPositions, settlePair } = this.#services;
-    const answer = await reading;
-    const viewer = await this.viewer();
-    const list = (await listRead()) ?? openPositions.newerThan(viewer, answer);
-    return list === null ? { answer, list } : settlePair(viewer, { answer, list });
   }
 
   async positionsIn(symbol: string): Promise<readonly Position[]> {
@@ -288,17 +224,17 @@ export class Scope implements OwnReads {
     });
   }
 
-  instrument(id: string): Promise<Instrument | null> {
-    this.#instruments ??= loaderOf(() =>
+  instrument(id: string): MaybePromise<Instrument | null> {
+    this.#instruments ??= new KeyedRead(() =>
       chain(this.catalog(), ({ version }): ById<Instrument> => version.byId),
     );
     return this.#instruments.load(id);
   }
 
   /** In the order of the ids, with null for each that the catalog has none for. */
-  instrumentsByIds(ids: readonly string[]): Promise<readonly (Instrument | null)[]> {
+  instrumentsByIds(ids: readonly string[]): readonly MaybePromise<Instrument | null>[] {
     if (ids.length > MAX_IDS) throw new InputError('ids', `ids must be at most ${MAX_IDS}.`);
-    return Promise.all(ids.map((id) => this.instrument(id)));
+    return ids.map((id) => this.instrument(id));
   }
 
   /** `scanned` is called with the number of instruments that a filter goes through. */
@@ -329,21 +265,6 @@ export class Scope implements OwnReads {
   #asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {
     return promised(() => chain(this.viewer(), read));
   }
-}
-
-interface SnapshotAlone {
-  readonly answer: SessionAnswer;
-  readonly list: null;
-}
-
-type ById<T> = ReadonlyMap<string, T>;
-
-/** Loads things by their ids, of which a batch costs one read of them all; null for an id of none. */
-function loaderOf<T>(read: () => MaybePromise<ById<T>>): DataLoader<string, T | null> {
-  return new DataLoader(async (ids) => {
-    const all = await read();
-    return ids.map((id) => all.get(id) ?? null);
-  });
 }
 
 function byId<T extends { readonly id: string }>(list: readonly T[]): ById<T> {

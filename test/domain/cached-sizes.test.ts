@@ -41,7 +41,7 @@ test('a snapshot weighs what it says', async () => {
   const world = openAccountWorld({ maxBytes: 1e9 });
   const add = async (at: number) => {
     const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
-    const read = world.sessions.read(reader, { hasRows: () => false });
+    const read = world.sessions.read(reader, { needsRows: true });
     const lists = { positions: rows(25, 'x'.repeat(200)), orders: rows(5, 'x'.repeat(200)) };
     world.calls.pop()?.answer({ ...numbered(sessionRow, at), login: 1_000 + at, ...lists });
     await read;

@@ -120,9 +120,7 @@ describe('a plugin', () => {
       expect(payload.data.positionChanges.cursor).toBe('mine');
     }
     const subscriptions = async () =>
-      /subscriptions\{list="positions"\} (\d+)/.exec(
-        await (await fetch(`${app.adminUrl}/metrics`)).text(),
-      )?.[1];
+      /_subscriptions (\d+)/.exec(await (await fetch(`${app.adminUrl}/metrics`)).text())?.[1];
     await eventually(async () => expect(await subscriptions()).toBe('0'));
   });
 });

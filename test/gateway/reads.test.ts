@@ -166,7 +166,7 @@ describe('a long list of positions', () => {
     return counted;
   }
 
-  test('is read in slices, of which each has a turn, and is told how long that took', async () => {
+  test('is read in slices, of which each has a turn', async () => {
     const counted = countedTurns();
     await using gateway = await startScriptedGateway((socket) =>
       socket.write(answer(200, Buffer.from(text))),
@@ -176,11 +176,10 @@ describe('a long list of positions', () => {
     expect(counted.turns).toBeGreaterThan(5);
     expect(first.positions).toHaveLength(5_000);
     expect(first.positions[4_999]?.id).toBe('p4999');
-    expect(first.workMs).toBeGreaterThan(0);
     const before = counted.turns;
     const again = await open.client.getOpenPositions(anyCaller, first);
     expect(again.positions).toBe(first.positions);
-    expect([again.workMs, counted.turns]).toEqual([0, before]);
+    expect(counted.turns).toBe(before);
   });
 
   test.each([
@@ -204,7 +203,6 @@ describe('a long list of positions', () => {
     expect(owned).toEqual(['g']);
     if (kind !== null) return expect(read).toMatchObject({ kind });
     expect(read.session).toEqual(toSession(snapshot, login, readingIn('auto')));
-    expect(read.workMs).toBeGreaterThan(0);
   });
 
   test.each([

@@ -36,7 +36,7 @@ export async function startReplicas(
     /** The sockets of each replica that runs, as its metrics say. */
     sockets: () => gauges(all, 'sockets'),
     /** The accounts that all of them poll, where one that two poll counts twice. */
-    feeds: async () => (await gauges(all, 'feeds{list="positions"}')).reduce((a, b) => a + b, 0),
+    feeds: async () => (await gauges(all, 'feeds')).reduce((a, b) => a + b, 0),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

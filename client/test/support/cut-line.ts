@@ -13,7 +13,7 @@ interface CutLine {
 
 /** Starts for each test a service of its own, and a line to it that can be cut. */
 export function cutLine(settings: Readonly<Record<string, string>> = {}): CutLine {
-  const app = ownApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200', ...settings });
+  const app = ownApp({ POSITIONS_POLL_MS: '100', ...settings });
   const proxy = startedForEach(() => startCutProxy(app.url));
   return {
     app,

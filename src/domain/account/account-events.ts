@@ -1,7 +1,5 @@
 import type { EventEmitter } from 'node:events';
 import type { Account } from '../../../lib/account.ts';
-import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import type { Viewer } from '../auth/viewer.ts';
 
 /**
  * All that is heard of accounts, whoever hears it. It is made before everything that remembers something of an account, which
@@ -10,8 +8,4 @@ import type { Viewer } from '../auth/viewer.ts';
 export type AccountEvents = EventEmitter<{
   /** An order has changed the account, or may have: what was asked for before is outdated. */
   changed: [account: Account];
-  /** Op 12 has answered, a poll too. */
-  positionsAnswered: [viewer: Viewer, answer: PositionsAnswer];
-  /** Op 10 has answered. */
-  snapshotAnswered: [viewer: Viewer, answer: SessionAnswer];
 }>;

@@ -29,13 +29,17 @@ export class JoinedReads {
 
   constructor(logicalClock: LogicalClock, accounts: Pick<AccountEvents, 'on'>) {
     this.#logicalClock = logicalClock;
-    const written = (account: Account) => this.written(account);
-    accounts.on('changed', written);
-    accounts.on('told', written);
+    accounts.on('changed', (account) => this.written(account));
   }
 
-  isReading({ tokenHash }: Viewer, operation: OperationName, request = ''): boolean {
-    return this.#calls.has(`${tokenHash} ${operation}${request}`);
+  isReading({ tokenHash }: Viewer, operation: OperationName): boolean {
+    return this.#calls.has(`${tokenHash} ${operation}`);
+  }
+
+  /** The answer of a call that is under way, and was begun after a logical time; null where there is none. */
+  underWay<T>({ tokenHash }: Viewer, operation: OperationName, after: number): Promise<T> | null {
+    const call = this.#calls.get(`${tokenHash} ${operation}`);
+    return call !== undefined && call.logicalTime > after ? (call.answer as Promise<T>) : null;
   }
 
   /** `after`: a call that is joined was begun after this logical time. `request` tells reads of one operation apart. */

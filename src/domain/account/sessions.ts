@@ -4,30 +4,25 @@ import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
+import type { Order, Position } from '../../gateway/model.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountFreshness } from './account-freshness.ts';
-import {
-  type AwaitedOrders,
-  type Members,
-  membersOf,
-  NO_AWAITED_ORDERS,
-  ordersLeft,
-} from './relation.ts';
-import { bytesOfSnapshot, withoutRows } from './snapshot-size.ts';
+import type { JoinedReads } from './joined-reads.ts';
+import { digestOfIds, type IdsDigest, type PositionsBoard } from './positions-board.ts';
 
 export interface SessionsOptions {
   readonly gateway: ViewerGateway;
   readonly ledger: ProofLedger;
   /** The lists of positions that were served since a snapshot was asked for. */
-  readonly board: Pick<PositionsBoard, 'contradicts'>;
+  readonly board: Pick<PositionsBoard, 'contradicts' | 'hasNewer'>;
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
   readonly maxAgeMs: number;
   readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
   readonly maxBytes: number;
+  readonly joinedReads: JoinedReads;
   readonly onRead?: (source: ReceiptSource) => void;
 }
 
@@ -36,118 +31,126 @@ export interface SessionDemand {
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
-  /** Whether a snapshot that is cached without rows will do. Left out where the rows of its positions are not needed. */
-  readonly hasRows?: ((cached: SessionAnswer) => boolean) | undefined;
-}
-
-interface InFlightRead {
-  readonly logicalTime: number;
-  readonly answer: Promise<SessionAnswer>;
+  /** Whether the rows of its positions are needed, which are most of a snapshot and seldom read from it. */
+  readonly needsRows?: boolean;
 }
 
 interface CachedSnapshot {
   readonly answer: SessionAnswer;
   /** Null where it has no list of positions. */
-  readonly members: Members | null;
-  /** Orders of the snapshots before it that it lacks. */
-  readonly left: AwaitedOrders;
+  readonly ids: IdsDigest | null;
   usedAtMs: number;
 }
 
+const OPERATION = 'getSession';
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
 
-export type Sessions = ReturnType<typeof createSessions>;
-
 /**
- * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an
- * account see. Only staleness is tracked per account. The rows of positions, which are most of a snapshot and
- * seldom read from it, are cached only where the read that brought them needed them.
+ * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an account see.
+ * Only staleness is tracked per account.
  */
-export function createSessions(options: SessionsOptions) {
-  const { gateway, ledger, board, freshness, clock, logicalClock, onRead } = options;
-  const cache = new LRUCache<string, CachedSnapshot>({
-    maxSize: options.maxBytes,
-    sizeCalculation: ({ answer }) => bytesOfSnapshot(answer),
-    dispose: ({ answer }, _key, reason) => {
-      if (reason === 'evict') forget(answer);
-    },
-  });
-  const inFlightReads = new Map<string, InFlightRead>();
-  const orderCounts = growingLru<string, number>(ACCOUNTS);
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #cache: LRUCache<string, CachedSnapshot>;
+  readonly #orderCounts = growingLru<string, number>(ACCOUNTS);
   /** The newest snapshot that was evicted, or not kept: a call from before may bring an older one. */
-  let forgottenTime = 0;
+  #forgottenTime = 0;
 
-  function read(
-    viewer: Viewer,
-    demand: SessionDemand = {},
-  ): SessionAnswer | Promise<SessionAnswer> {
-    const isInMemory = inFlightReads.has(viewer.tokenHash) || cachedFor(viewer);
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    this.#cache = new LRUCache({
+      maxSize: options.maxBytes,
+      sizeCalculation: ({ answer }) => bytesOf(answer),
+      dispose: ({ answer }, _key, reason) => {
+        if (reason === 'evict') this.#forget(answer);
+      },
+    });
+  }
+
+  read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
+    const { freshness, logicalClock } = this.#options;
+    const isInMemory = this.isReading(viewer) || this.#cachedFor(viewer) !== undefined;
     const caughtUp = isInMemory ? freshness.catchUp(viewer.account) : true;
-    if (caughtUp === true) return readCaughtUp(viewer, demand);
+    if (caughtUp === true) return this.#readCaughtUp(viewer, demand);
     return caughtUp.then((isCertain) =>
-      readCaughtUp(viewer, isCertain ? demand : { ...demand, after: logicalClock.next() }),
+      this.#readCaughtUp(viewer, isCertain ? demand : { ...demand, after: logicalClock.next() }),
     );
   }
 
-  function readCaughtUp(
-    viewer: Viewer,
-    demand: SessionDemand,
-  ): SessionAnswer | Promise<SessionAnswer> {
-    const startedAtMs = clock.now();
-    const addReceipt = (source: ReceiptSource) => {
-      const ms = clock.now() - startedAtMs;
-      viewer.receipt?.({ operation: 'getSession', ms, source });
-    };
-    const held = cached(viewer, demand);
-    const inFlight = held ? null : sharable(viewer, demand);
-    onRead?.(held ? 'cache' : inFlight ? 'shared' : 'call');
-    if (held) addReceipt('cache');
-    const known = held ?? inFlight?.finally(() => addReceipt('shared'));
-    return known ?? fetch(viewer, demand.hasRows !== undefined);
-  }
-
   /** The cached snapshot, where it meets the demand and nothing has made it stale. */
-  function cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
-    const cached = cachedFor(viewer);
+  cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
+    const { board, clock } = this.#options;
+    const cached = this.#cachedFor(viewer);
     if (!cached) return null;
-    const { answer, members } = cached;
+    const { answer, ids } = cached;
+    const { logicalTime, sentAtMs } = answer;
     const nowMs = clock.now();
-    const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, options.maxAgeMs);
+    const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
     const isServable =
-      answer.logicalTime > earliestTime(viewer, demand) &&
-      nowMs - answer.sentAtMs < maxAgeMs &&
-      !(members !== null && board.contradicts(viewer, answer.logicalTime, members)) &&
-      (demand.hasRows?.(answer) ?? true);
+      logicalTime > this.#earliestTime(viewer, demand) &&
+      nowMs - sentAtMs < maxAgeMs &&
+      !(ids !== null && board.contradicts(viewer, logicalTime, ids)) &&
+      (!demand.needsRows || hasRows(answer) || board.hasNewer(viewer, logicalTime));
     if (!isServable) return null;
     cached.usedAtMs = nowMs;
     return answer;
   }
 
-  /** A feed's snapshot, requested after this logical time; queries do not share its call, which is not retried. */
-  async function poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
+  /** A feed's snapshot, requested after this logical time. Queries do not share its call, which is not retried. */
+  async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     const demand = { after };
-    const known = cached(viewer, demand) ?? sharable(viewer, demand);
-    return known ?? call(polling(viewer), false);
+    const known = this.cached(viewer, demand) ?? this.#underWay(viewer, demand);
+    return known ?? this.#call(polling(viewer), false);
   }
 
-  function earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
-    return Math.max(after, freshness.changedAt(viewer.account));
+  /** Whether a snapshot for this token is in flight, which a read now would most likely share. */
+  isReading(viewer: Viewer): boolean {
+    return this.#options.joinedReads.isReading(viewer, OPERATION);
   }
 
-  function sharable(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
-    const inFlight = inFlightReads.get(viewer.tokenHash);
-    const isLateEnough = inFlight && inFlight.logicalTime > earliestTime(viewer, demand);
-    return isLateEnough ? inFlight.answer : null;
+  /** The number of orders in an account's newest snapshot; 0 where none is known. */
+  orderCount(account: Account): number {
+    return this.#orderCounts.get(account) ?? 0;
   }
 
-  async function call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
+  /** The estimated size of all cached snapshots, and of what else is remembered of accounts. */
+  get byteSize(): number {
+    return this.#cache.calculatedSize + this.#orderCounts.calculatedSize;
+  }
+
+  #readCaughtUp(viewer: Viewer, demand: SessionDemand): SessionAnswer | Promise<SessionAnswer> {
+    const { joinedReads, onRead } = this.#options;
+    const held = this.cached(viewer, demand);
+    if (held !== null) {
+      onRead?.('cache');
+      viewer.receipt?.({ operation: OPERATION, ms: 0, source: 'cache' });
+      return held;
+    }
+    onRead?.(this.#underWay(viewer, demand) === null ? 'call' : 'shared');
+    const after = this.#earliestTime(viewer, demand);
+    const send = (caller: Viewer) => this.#call(caller, demand.needsRows ?? false);
+    return joinedReads.read(detached(viewer), OPERATION, send, { after });
+  }
+
+  #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
+    return Math.max(after, this.#options.freshness.changedAt(viewer.account));
+  }
+
+  #underWay(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
+    const after = this.#earliestTime(viewer, demand);
+    return this.#options.joinedReads.underWay(viewer, OPERATION, after);
+  }
+
+  async #call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
+    const { gateway, freshness } = this.#options;
+    const { tokenHash, account } = viewer;
     const answer = await gateway.getSession(detached(viewer));
-    const newest = cache.peek(viewer.tokenHash)?.answer.logicalTime ?? forgottenTime;
+    const newest = this.#cache.peek(tokenHash)?.answer.logicalTime ?? this.#forgottenTime;
     // An answer from before a change is its own readers', and is not cached for later ones.
-    if (answer.logicalTime > Math.max(newest, freshness.changedAt(viewer.account))) {
-      keep(viewer.tokenHash, keepsRows ? answer : withoutRows(answer));
+    if (answer.logicalTime > Math.max(newest, freshness.changedAt(account))) {
+      this.#keep(tokenHash, keepsRows ? answer : withoutRows(answer));
       // The gateway has just answered this very token for this account.
-      orderCounts.set(viewer.account, answer.session.orders?.length ?? 0);
+      this.#orderCounts.set(account, answer.session.orders?.length ?? 0);
     }
     return answer;
   }
@@ -156,56 +159,55 @@ export function createSessions(options: SessionsOptions) {
    * A snapshot is not kept where all in memory have been read within their age: by least recent use alone a few
    * users more than there is room for, who come in turn, would leave nobody a snapshot.
    */
-  function keep(key: string, answer: SessionAnswer): void {
-    const { maxAgeMs } = options;
+  #keep(key: string, answer: SessionAnswer): void {
+    const cache = this.#cache;
     const { positions } = answer.session;
-    const { left = NO_AWAITED_ORDERS, answer: before } = cache.peek(key) ?? {};
-    const usedAtMs = clock.now();
-    const entry = {
-      answer,
-      usedAtMs,
-      members: positions && membersOf(positions),
-      left: ordersLeft(left, before?.session.orders ?? [], answer, maxAgeMs),
-    };
-    const isFull = cache.calculatedSize + bytesOfSnapshot(answer) > cache.maxSize;
+    const usedAtMs = this.#options.clock.now();
+    const isFull = cache.calculatedSize + bytesOf(answer) > cache.maxSize;
     const [eldest] = isFull && !cache.has(key) ? cache.rvalues() : [];
-    if (!eldest || usedAtMs - eldest.usedAtMs >= maxAgeMs) cache.set(key, entry);
-    if (!cache.has(key)) forget(answer);
+    if (!eldest || usedAtMs - eldest.usedAtMs >= this.#options.maxAgeMs) {
+      cache.set(key, { answer, usedAtMs, ids: positions && digestOfIds(positions.ids) });
+    }
+    if (!cache.has(key)) this.#forget(answer);
   }
 
-  function forget({ logicalTime }: SessionAnswer): void {
-    forgottenTime = Math.max(forgottenTime, logicalTime);
-  }
-
-  function fetch(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
-    const key = viewer.tokenHash;
-    const logicalTime = logicalClock.next();
-    const answer = call(viewer, keepsRows).finally(() => {
-      if (inFlightReads.get(key)?.answer === answer) inFlightReads.delete(key);
-    });
-    inFlightReads.set(key, { logicalTime, answer });
-    return answer;
+  #forget({ logicalTime }: SessionAnswer): void {
+    this.#forgottenTime = Math.max(this.#forgottenTime, logicalTime);
   }
 
   /** A token that the gateway has not accepted recently gets nothing cached, not even its own snapshot. */
-  function cachedFor(viewer: Viewer): CachedSnapshot | undefined {
-    return ledger.isAccepted(viewer) ? cache.get(viewer.tokenHash) : undefined;
+  #cachedFor(viewer: Viewer): CachedSnapshot | undefined {
+    return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
   }
+}
 
-  return {
-    read,
-    cached,
-    poll,
-    /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
-    get byteSize(): number {
-      return cache.calculatedSize + orderCounts.calculatedSize;
-    },
-    /** Whether a snapshot for this token is in flight, which a read now would most likely share. */
-    isReading: ({ tokenHash }: Viewer): boolean => inFlightReads.has(tokenHash),
-    /** The orders that this token's snapshots had lately and no longer have, and since when. */
-    leftOrders: ({ tokenHash }: Viewer): AwaitedOrders =>
-      cache.peek(tokenHash)?.left ?? NO_AWAITED_ORDERS,
-    /** The number of orders in an account's newest snapshot; 0 where none is known. */
-    orderCount: (account: Account): number => orderCounts.get(account) ?? 0,
-  };
+// Measured by what the heap holds, as its test does again.
+const BYTES_OF_A_SNAPSHOT = 1_000;
+const BYTES_OF_AN_ID = 40;
+const BYTES_OF_A_ROW = 490;
+const BYTES_OF_AN_ORDER = 445;
+
+function withoutRows(answer: SessionAnswer): SessionAnswer {
+  const { session } = answer;
+  if (session.positions === null) return answer;
+  return { ...answer, session: { ...session, positions: { ...session.positions, rows: null } } };
+}
+
+function hasRows({ session: { positions } }: SessionAnswer): boolean {
+  return positions === null || positions.rows !== null;
+}
+
+function bytesOf({ session: { positions, orders } }: SessionAnswer): number {
+  const ids = (positions?.ids.length ?? 0) * BYTES_OF_AN_ID;
+  const rows =
+    bytesOfRows(positions?.rows, BYTES_OF_A_ROW) + bytesOfRows(orders, BYTES_OF_AN_ORDER);
+  return BYTES_OF_A_SNAPSHOT + ids + rows;
+}
+
+function bytesOfRows(rows: readonly (Position | Order)[] | null | undefined, each: number): number {
+  return (rows ?? []).reduce(
+    (sum, { name, logo, comment }) =>
+      sum + each + (name?.length ?? 0) + (logo?.length ?? 0) + (comment?.length ?? 0),
+    0,
+  );
 }

@@ -22,12 +22,8 @@ export interface ViewerGatewayParts {
   readonly trials: ProofTrials;
   /** Counts which operations accept tokens and which refuse them. */
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
-  /** Called with every answer of op 12, a poll's too. */
-  readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
   /** Called at the end of every small write. */
   readonly onWritten?: (viewer: Viewer) => void;
-  /** Called with every answer of op 10. */
-  readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
 }
 
 /** Records the 200 of a call; `group` is the one that it proves. */
@@ -41,8 +37,6 @@ export function createViewerGateway({
   ledger,
   trials,
   refusals,
-  onPositions,
-  onSession,
   onWritten,
 }: ViewerGatewayParts) {
   function refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
@@ -111,21 +105,17 @@ export function createViewerGateway({
     },
     async getSession(viewer: Viewer): Promise<SessionAnswer> {
       // A row that breaks the interface says nothing against the token.
-      const answer = await call(viewer, 'getSession', (prove) =>
-        client.getSession(viewer, viewer.login, prove),
-      ).catch((error) => {
+      try {
+        const send = (prove: Prove) => client.getSession(viewer, viewer.login, prove);
+        return await call(viewer, 'getSession', send);
+      } catch (error) {
         if (isGatewayError(error, 'forbidden')) ledger.sessionForbidden(viewer);
         throw error;
-      });
-      onSession?.(viewer, answer);
-      return answer;
+      }
     },
     getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
       const send = () => client.getOpenPositions(viewer, previous);
-      return call(viewer, 'getOpenPositions', send, (answer, prove) => {
-        prove(null);
-        onPositions(viewer, answer);
-      });
+      return call(viewer, 'getOpenPositions', send, (_answer, prove) => prove(null));
     },
     /** `onLate` is called with an answer that comes after the call has ended by its deadline. */
     async order(

@@ -58,23 +58,15 @@ export function toSession(body: unknown, login: string, reading: Reading, lists:
   };
 }
 
-/** The positions of a snapshot: which they are, of what size, and their rows. */
-export interface SnapshotPositions {
+/** The positions of a snapshot: which they are, and their rows. */
+interface SnapshotPositions {
   readonly ids: readonly string[];
-  /** In the order of the ids. */
-  readonly sizes: readonly (number | null)[];
   /** Null in a snapshot that is cached: they are most of it, and seldom read. */
   readonly rows: ReturnType<typeof toPositions>;
 }
 
-export function inSnapshot(rows: NonNullable<SnapshotPositions['rows']>): SnapshotPositions {
-  return { ids: rows.map(({ id }) => id), sizes: rows.map(sizeOf), rows };
-}
-
-/** A position's units, with the other sign where it is sold: a partial close and a reversal keep the id, and change the account's figures. */
-export function sizeOf({ side, units }: NonNullable<SnapshotPositions['rows']>[number]) {
-  if (side === null || units === null) return null;
-  return side === 'SELL' ? -units : units;
+function inSnapshot(rows: NonNullable<SnapshotPositions['rows']>): SnapshotPositions {
+  return { ids: rows.map(({ id }) => id), rows };
 }
 
 export function toAccess(value: unknown, reading: Reading) {

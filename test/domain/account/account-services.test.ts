@@ -6,11 +6,10 @@ import type { AccountEvents } from '../../../src/domain/account/account-events.t
 import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { createAccountServices } from '../../../src/domain/account/account-services.ts';
 import type { DomainParts } from '../../../src/domain/domain-parts.ts';
-import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import type { AccountVersion } from '../../../src/store/shared-store.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { Follower } from '../positions/follower.ts';
+import { Follower } from '../feed/follower.ts';
 import { viewerOf } from '../viewer.ts';
 import { openAccountWorld, snapshot } from './account-world.ts';
 
@@ -41,13 +40,12 @@ async function open() {
     settings: {
       sessionMaxAgeSeconds: 60,
       positionsPollMs: 60_000,
-      positionsPollMaxMs: 60_000,
       gatewayPollsPerSecond: 100,
-      firstListMs: 5_000,
+      gatewayTimeoutMs: 5_000,
     },
     cacheBytes: { catalogs: 1e6, sessions: 1e6, positions: 1e6 },
   } as unknown as DomainParts;
-  const { hub, sessions, ...services } = createAccountServices(parts, accounts, gateway, ledger);
+  const { feeds, sessions, ...services } = createAccountServices(parts, accounts, gateway, ledger);
   const answer = async (body: unknown, call: number) => {
     await eventually(() => expect(calls).toHaveLength(call));
     calls.at(-1)?.answer(body);
@@ -57,17 +55,17 @@ async function open() {
   const proving = services.prover.account(demo);
   await answer(snapshot(1, ['a']), 1);
   const proof = await proving;
-  const follower = new Follower(hub.watchPositions(proof, demo));
+  const follower = new Follower(feeds.watchPositions(proof, demo));
   await answer({ positions: [{ id: 'a', symbol: 'AAPL' }] }, 2);
   await eventually(() => expect(follower.events).toHaveLength(1));
-  expect(counted).toEqual(['read call', 'delivered 1', 'merged 0', 'poll positions']);
+  expect(counted).toEqual(['read call', 'delivered 1', 'merged 0', 'poll changed']);
   return {
     accounts,
     calls,
     state,
     services,
     /** Whether session and list are in memory, and the calls so far. */
-    known: () => [sessions.cached(demo) !== null, hub.current(demo) !== null, calls.length],
+    known: () => [sessions.cached(demo) !== null, feeds.current(demo) !== null, calls.length],
   };
 }
 
@@ -81,25 +79,6 @@ test('all that remembers an account hears of its change, and its feed is polled;
   await any.services.catchUp(accountNamed('1001'));
   await turn();
   expect(any.known()).toEqual([false, false, 2]);
-});
-
-test('a snapshot with other positions has the feed polled', async () => {
-  const { accounts, known } = await open();
-  const times = { logicalTime: 1_000, sentAtMs: Date.now(), receivedAtMs: Date.now() };
-  const positions = { ids: ['b'], sizes: [1], rows: [{ id: 'b' }] };
-  accounts.emit('positionsAnswered', demo, {
-    ...times,
-    positions: [],
-    bodyHash: '',
-    bodyBytes: 0,
-    workMs: 0,
-  });
-  accounts.emit('snapshotAnswered', demo, {
-    ...times,
-    logicalTime: 1_001,
-    session: { positions },
-  } as unknown as SessionAnswer);
-  await eventually(() => expect(known()[2]).toBe(3));
 });
 
 test('while nobody can tell whether another replica has changed an account, it counts as changed', async () => {

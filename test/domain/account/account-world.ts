@@ -2,11 +2,12 @@ import { EventEmitter } from 'node:events';
 import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import { createProver } from '../../../src/domain/account/prover.ts';
-import { createSessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
+import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
-import { createPositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createGatewayClient } from '../../../src/gateway/client.ts';
 import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -31,7 +32,7 @@ export function openAccountWorld(
   const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const accounts: AccountEvents = new EventEmitter();
   const freshness = createAccountFreshness(accounts, logicalClock, null);
-  const board = createPositionsBoard(ledger, 1e8);
+  const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
   const judged: string[] = [];
   const client = createGatewayClient({
@@ -52,7 +53,7 @@ export function openAccountWorld(
     },
     ...clientSettings(1_000),
   });
-  const gateway = createViewerGateway({
+  const viewerGateway = createViewerGateway({
     client,
     ledger,
     trials: createTestTrials(clock, ledger),
@@ -60,12 +61,18 @@ export function openAccountWorld(
       accepted: (operation) => void judged.push(`${operation} accepted`),
       refused: (operation) => void judged.push(`${operation} refused`),
     },
-    onPositions: (viewer, answer) => {
-      board.offer(viewer, answer);
-    },
   });
-  const sessions = createSessions({
+  const gateway: typeof viewerGateway = {
+    ...viewerGateway,
+    async getOpenPositions(viewer, previous) {
+      const answer = await viewerGateway.getOpenPositions(viewer, previous);
+      board.offer(viewer, answer);
+      return answer;
+    },
+  };
+  const sessions = new Sessions({
     gateway,
+    joinedReads: new JoinedReads(logicalClock, accounts),
     board,
     freshness,
     ledger,

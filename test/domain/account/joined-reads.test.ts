@@ -42,7 +42,6 @@ test('reads of one token with one request join a call, until it has ended', asyn
 test.each([
   ['a small write', () => reads.written(demo.account)],
   ['an order', () => accounts.emit('changed', demo.account)],
-  ['an order that the broker tells of', () => accounts.emit('told', demo.account)],
 ])('a read after %s of the account joins no call from before', (_what, write) => {
   void read();
   accounts.emit('changed', accountNamed('2002'));

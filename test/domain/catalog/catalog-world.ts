@@ -1,15 +1,17 @@
+import { EventEmitter } from 'node:events';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
+import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import { createProver } from '../../../src/domain/account/prover.ts';
-import { createSessions } from '../../../src/domain/account/sessions.ts';
+import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { createCatalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { CatalogsOptions } from '../../../src/domain/catalog/catalogs-options.ts';
-import { createPositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { Caller } from '../../../src/gateway/caller.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -55,10 +57,10 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     ledger,
     trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
-    onPositions: () => {},
   });
-  const board = createPositionsBoard(ledger, 1e8);
-  const sessions = createSessions({
+  const board = new PositionsBoard(ledger, 1e8);
+  const sessions = new Sessions({
+    joinedReads: new JoinedReads(logicalClock, new EventEmitter()),
     gateway,
     ledger,
     board,

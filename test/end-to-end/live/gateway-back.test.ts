@@ -9,7 +9,7 @@ import { webSocketClient } from './watcher.ts';
 const DEMO = { email: 'demo@example.com' };
 const PRO = { email: 'pro@example.com' };
 /** A feed that has failed is polled again by its own back-off an hour later. */
-const SELDOM = { POSITIONS_POLL_MS: '3600000', POSITIONS_POLL_MAX_MS: '3600000' };
+const SELDOM = { POSITIONS_POLL_MS: '3600000' };
 const opened = closedClients();
 
 test.each<[string, Omit<Fault, 'operation'>]>([
@@ -26,7 +26,7 @@ test.each<[string, Omit<Fault, 'operation'>]>([
     const [demo, pro] = [DEMO, PRO].map((user) =>
       opened(webSocketClient(app, app.sandbox.token(user))).watch(),
     );
-    const failed = () => seriesValue(app, 'feed_polls_total{list="positions",outcome="failed"}');
+    const failed = () => seriesValue(app, 'feed_polls_total{outcome="failed"}');
     await eventually(async () => expect(await failed()).toBe(2), pro?.whileOpen);
     app.sandbox.clearFaults();
     const before = app.sandbox.calls(operation, 700_002);

@@ -45,18 +45,6 @@ describe('orders beside positions', () => {
     screen.app.sandbox.reset();
   });
 
-  test('are read once more where both were read concurrently and differ, and the session with them', async () => {
-    screen.fake('getOpenPositions', { positions: rows('p', 'filled') });
-    screen.fake('getSession', snapshot(['filled', 'o'], ['p']), { times: 1 });
-    screen.fake('getSession', snapshot(['o'], ['filled', 'p']));
-    const lists = 'orders { id } positions { id }';
-    const { session, ...beside } = await screen.read(`{ ${lists} session { ${lists} } }`);
-    expect(ids(session.orders)).toEqual(['o']);
-    expect(session.orders).toEqual(beside.orders);
-    expect(ids(session.positions)).toEqual(ids(beside.positions));
-    expect(screen.calls('getSession')).toBe(2);
-  });
-
   test.each([
     ['newer than the snapshot is that of the session too', '', ['p', 'q'], ['q'], ['q']],
     // A feed's list, from before.
@@ -81,7 +69,7 @@ describe('orders beside positions', () => {
     expect(ids(data.session.positions)).toEqual(shown);
   });
 
-  test('are answered as they were read where the gateway’s lists keep differing', async () => {
+  test('are answered as they were read where the gateway’s two lists differ', async () => {
     screen.fake('getOpenPositions', { positions: rows('p') });
     screen.fake('getSession', snapshot(['o'], []));
     const document =
@@ -89,7 +77,7 @@ describe('orders beside positions', () => {
     const data = await screen.read(document);
     expect(data).toMatchObject({ orders: [{ id: 'o' }], positions: [{ id: 'p' }] });
     expect(data.instrument.orders).toEqual([{ id: 'o' }]);
-    expect(screen.calls('getSession')).toBe(2);
+    expect(screen.calls('getSession')).toBe(1);
   });
 
   test('are answered where the positions cannot be read, or are missing from the snapshot', async () => {
@@ -108,96 +96,9 @@ describe('orders beside positions', () => {
     expect(again.data.orders).toEqual([{ id: 'o' }]);
     expect(screen.calls('getSession')).toBe(2);
   });
-
-  test('fail with an error where they cannot be read once more', async () => {
-    screen.fake('getOpenPositions', { positions: rows('p') });
-    screen.fake('getSession', snapshot(['o'], []), { times: 1 });
-    screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage' });
-    const { data, errors } = await screen.ask('{ orders { id } positions { id } session { id } }');
-    expect(data).toEqual({ orders: null, positions: [{ id: 'p' }], session: { id: '700001' } });
-    expect(errors).toMatchObject([
-      { path: ['orders'], extensions: { code: 'GATEWAY_CONTRACT', operation: 'getSession' } },
-    ]);
-  });
-});
-
-describe('an order that was shown and is in neither list', () => {
-  const both = '{ orders(maxAge: 0) { id } positions { id } positionTotals { count } }';
-  const known = async () => {
-    screen.fake('getSession', snapshot(['filled', 'o'], ['p']), { times: 1 });
-    await screen.read('{ orders { id } }');
-  };
-
-  test.each([
-    both,
-    '{ positionTotals { count } positions { id } position(id: "p") { id } orders(maxAge: 0) { id } }',
-    '{ instruments(first: 500) { nodes { orders { id } positions { id } } } session(maxAge: 0) { id } positions { id } orders { id } positionTotals { count } }',
-    '{ session(maxAge: 0) { orders { id } } positions { id } positionTotals { count } }',
-  ])('is found where it was triggered between the two answers: %s', async (document) => {
-    await known();
-    screen.fake('getOpenPositions', { positions: rows('p') }, { times: 1 });
-    screen.fake('getOpenPositions', { positions: rows('p', 'filled') });
-    screen.fake('getSession', snapshot(['o'], ['p', 'filled']));
-    const { session, positions, positionTotals, ...root } = await screen.read(document);
-    const { orders } = { ...session, ...root };
-    expect(ids(orders)).toEqual(['o']);
-    expect(ids(positions)).toEqual(['filled', 'p']);
-    expect(positionTotals.count).toBe(2);
-    expect(screen.calls('getOpenPositions')).toBe(2);
-  });
-
-  test('is believed to be cancelled after two more reads, and costs later queries none', async () => {
-    await known();
-    screen.fake('getOpenPositions', { positions: rows('p') });
-    screen.fake('getSession', snapshot(['o'], ['p']));
-    const calls = () => screen.calls('getSession') + screen.calls('getOpenPositions');
-    const { orders, positions } = await screen.read(both);
-    expect([ids(orders), ids(positions)]).toEqual([['o'], ['p']]);
-    expect(calls()).toBe(1 + 2 + 2);
-    await screen.read('{ orders { id } positions { id } }');
-    expect(calls()).toBe(1 + 2 + 2 + 1);
-  });
-
-  test('makes the orders fail, and not the positions, where the reread fails', async () => {
-    await known();
-    screen.fake('getOpenPositions', { positions: rows('p') }, { times: 1 });
-    screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
-    screen.fake('getSession', snapshot(['o'], ['p', 'filled']));
-    const { data, errors } = await screen.ask(both);
-    expect(data).toMatchObject({ orders: null, positions: [{ id: 'p' }] });
-    expect(errors).toMatchObject([
-      { path: ['orders'], extensions: { code: 'GATEWAY_CONTRACT', operation: 'getOpenPositions' } },
-    ]);
-  });
-});
-
-test.each([
-  ['closed in part', { units: 0.5 }],
-  ['reversed', { isBuy: false }],
-])('the session is read again once a position was seen %s', async (_, change) => {
-  const held = { ...rows('p')[0], units: 1, isBuy: true };
-  const now = { positions: [{ ...held, ...change }] };
-  screen.fake('getSession', { ...snapshot([], []), positions: [held], balance: 1 }, { times: 1 });
-  screen.fake('getSession', { ...snapshot([], []), ...now, balance: 2 });
-  screen.fake('getOpenPositions', now);
-  await screen.read('{ session { balance } positions { id } }');
-  expect(await screen.read('{ session { balance } }')).toEqual({ session: { balance: 2 } });
 });
 
 describe('orders alone', () => {
-  test('are read again where the account’s positions changed while they were read', async () => {
-    screen.fake('getSession', snapshot(['filled'], []), { times: 1 });
-    await screen.read('{ session { login } }');
-    screen.fake('getSession', snapshot(['filled'], []), { delayMs: 400, times: 1 });
-    screen.fake('getSession', snapshot([], ['filled']));
-    screen.fake('getOpenPositions', { positions: rows('filled') });
-    const slow = screen.read('{ orders(maxAge: 0) { id } }');
-    await eventually(() => expect(screen.calls('getSession')).toBe(2));
-    await screen.read('{ positions { id } }');
-    expect(await slow).toEqual({ orders: [] });
-    expect(screen.calls('getSession')).toBe(3);
-  });
-
   test('agree with positions that another device of the account has read', async () => {
     screen.fake('getSession', snapshot(['filled'], []), { times: 1 });
     screen.fake('getSession', snapshot([], ['filled']));

@@ -49,7 +49,7 @@ describe('each field of the interface has the name that the schema gives it', ()
   test('in a session', () => {
     const { Invested, Profits, kyc_status, ...same } = sessionRow;
     expect(Object.keys(sessionRow)).toHaveLength(19);
-    const { id, units } = positionRow;
+    const { id } = positionRow;
     expect(session()).toStrictEqual({
       ...same,
       login: '700001',
@@ -57,11 +57,9 @@ describe('each field of the interface has the name that the schema gives it', ()
       profits: 100.5,
       kycStatus: 'APPROVED',
       createdAt: NEW_YEAR,
-      positions: { ids: [id], sizes: [units], rows: positions(positionRow) },
+      positions: { ids: [id], rows: positions(positionRow) },
       orders: orders(orderRow),
     });
-    const sold = { ...positionRow, isBuy: false };
-    expect(session({ positions: [sold] })).toMatchObject({ positions: { sizes: [-units] } });
   });
 });
 
@@ -134,7 +132,7 @@ describe.each([
     for (const nothing of [undefined, null]) {
       expect(session({ [list]: nothing })).toMatchObject({ login: '700001', [list]: null });
     }
-    const none = list === 'orders' ? [] : { ids: [], sizes: [], rows: [] };
+    const none = list === 'orders' ? [] : { ids: [], rows: [] };
     expect(session({ [list]: [] })).toMatchObject({ login: '700001', [list]: none });
   });
 });
@@ -166,17 +164,3 @@ test.each([[{ balance: 1 }], [{ equity: 1 }], [{ group: 'g' }]])(
     expect(toSession(body, '700001', readingIn('auto'))?.login).toBe('700001');
   },
 );
-
-test('a position has a size where it has a side and units', () => {
-  const sides = [true, false, undefined].map((isBuy, at) => ({
-    ...positionRow,
-    id: `${at}`,
-    isBuy,
-  }));
-  const without = { ...positionRow, id: 'x', units: undefined };
-  const { units } = positionRow;
-  expect(session({ positions: [...sides, without] })?.positions?.sizes).toEqual([
-    ...[units, -units],
-    ...[null, null],
-  ]);
-});

@@ -1,0 +1,98 @@
+import type { Clock } from '../../../lib/clock.ts';
+import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import { GatewayError } from '../../gateway/errors.ts';
+import type { Position } from '../../gateway/model.ts';
+import type { Viewer } from '../auth/viewer.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import type { Feeds } from '../feed/feeds.ts';
+import type { AccountFreshness } from './account-freshness.ts';
+import type { JoinedReads } from './joined-reads.ts';
+import { newer, type PositionsBoard } from './positions-board.ts';
+
+interface OpenPositionsOptions {
+  readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
+  readonly board: PositionsBoard;
+  readonly clock: Clock;
+  readonly feeds: Pick<Feeds, 'current' | 'shown' | 'served'>;
+  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
+  readonly joinedReads: JoinedReads;
+}
+
+// Each but the last was answered after a newer list that is forgotten already.
+const MAX_TRIES = 3;
+const OPERATION = 'getOpenPositions';
+
+/** The open positions for one answer: one call of op 12, or none where a feed has just made it. */
+export class OpenPositions {
+  readonly #options: OpenPositionsOptions;
+
+  constructor(options: OpenPositionsOptions) {
+    this.#options = options;
+  }
+
+  /** `after`: the logical time of the request's last write, or 0: a running feed's list may be older than that write. */
+  read(viewer: Viewer, { after }: { readonly after: number }): MaybePromise<PositionsAnswer> {
+    const running = after === 0 ? this.#running(viewer) : null;
+    return chain(running, (list) => list ?? this.#join(viewer, after));
+  }
+
+  /**
+   * A snapshot's positions, or a newer list that was served; null where the snapshot has none, undefined where memory has none
+   * to serve.
+   */
+  newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
+    const { logicalTime, session } = answer;
+    if (session.positions === null) return null;
+    const list = this.#newestOf(viewer);
+    if (list !== null && list.logicalTime > logicalTime) return list.positions;
+    const isForgotten = this.#options.board.hasNewer(viewer, logicalTime);
+    return isForgotten ? undefined : (session.positions.rows ?? undefined);
+  }
+
+  #running(viewer: Viewer): MaybePromise<PositionsAnswer | null> {
+    const { feeds, freshness, clock } = this.#options;
+    if (feeds.current(viewer) === null) return null;
+    const startedAtMs = clock.now();
+    return chain(freshness.catchUp(viewer.account), (isCertain) => {
+      // The list is looked up again, because a change makes it outdated.
+      const list = isCertain ? feeds.current(viewer) : null;
+      const ms = clock.now() - startedAtMs;
+      if (list !== null) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
+      return list;
+    });
+  }
+
+  #join(viewer: Viewer, after: number): MaybePromise<PositionsAnswer> {
+    const { freshness, joinedReads } = this.#options;
+    const read = () => {
+      const changedAt = freshness.changedAt(viewer.account);
+      const demand = { after: Math.max(after, changedAt) };
+      return joinedReads.read(viewer, OPERATION, this.#fetch, demand);
+    };
+    if (!joinedReads.isReading(viewer, OPERATION)) return read();
+    // A call from before an order that another replica has placed is not joined.
+    return chain(freshness.catchUp(viewer.account), (isCertain) => {
+      if (!isCertain) joinedReads.written(viewer.account);
+      return read();
+    });
+  }
+
+  readonly #fetch = async (viewer: Viewer): Promise<PositionsAnswer> => {
+    const { gateway, board, feeds } = this.#options;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const answer = await gateway.getOpenPositions(viewer, this.#newestOf(viewer));
+      const list = board.offer(viewer, newer(this.#newestOf(viewer), answer));
+      if (list === null) continue;
+      feeds.served(viewer, list);
+      return list;
+    }
+    throw new GatewayError('unavailable', OPERATION, 'newer lists came and went meanwhile');
+  };
+
+  /** A running feed has its list even where the board has forgotten it. */
+  #newestOf(viewer: Viewer): PositionsAnswer | null {
+    const { board, feeds } = this.#options;
+    return newer(board.newest(viewer), feeds.shown(viewer)?.list ?? null);
+  }
+}

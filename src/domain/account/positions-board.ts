@@ -1,0 +1,157 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Account } from '../../../lib/account.ts';
+import { Watermarks } from '../../../lib/watermarks.ts';
+import type { PositionsAnswer } from '../../gateway/answers.ts';
+import type { ProofLedger } from '../auth/proof.ts';
+import type { Viewer } from '../auth/viewer.ts';
+
+// Measured. Only texts of its own make a position larger; they take as much of the heap as of the body.
+const BYTES_OF_A_LIST = 450;
+const BYTES_OF_A_POSITION = 420;
+
+/**
+ * The newest list of op 12 that was served to each account, by when its call was sent, so that no later answer shows an older
+ * one. With proof a list is for all of the account's tokens, else for this one. `maxBytes`: the estimated heap of all lists.
+ */
+export class PositionsBoard {
+  readonly #ledger: Pick<ProofLedger, 'account'>;
+  // They are separate, so that a key of an account is never read as the hash of a token.
+  readonly #byToken: ServedLists;
+  readonly #byAccount: ServedLists;
+
+  constructor(ledger: Pick<ProofLedger, 'account'>, maxBytes: number) {
+    this.#ledger = ledger;
+    this.#byToken = new ServedLists(maxBytes / 2);
+    this.#byAccount = new ServedLists(maxBytes / 2);
+  }
+
+  newest(viewer: Viewer, proof = this.#ledger.account(viewer)): PositionsAnswer | null {
+    const own = this.#byToken.get(viewer.tokenHash);
+    return newer(proof && this.#byAccount.get(proof.account), own);
+  }
+
+  /** Whether a list was served to the viewer whose call was sent later. It may be forgotten. */
+  hasNewer(viewer: Viewer, logicalTime: number, proof = this.#ledger.account(viewer)): boolean {
+    if (logicalTime < this.#byToken.servedAt(viewer.tokenHash)) return true;
+    return proof !== null && logicalTime < this.#byAccount.servedAt(proof.account);
+  }
+
+  /**
+   * Whether the lists that were served to the viewer have had other ids than a snapshot, and only since it was asked for: then a
+   * position was opened or closed after it. A gateway whose two lists differ for good is asked again once.
+   */
+  contradicts(viewer: Viewer, logicalTime: number, ids: IdsDigest): boolean {
+    const proof = this.#ledger.account(viewer);
+    if (this.#byToken.contradicts(viewer.tokenHash, logicalTime, ids)) return true;
+    return proof !== null && this.#byAccount.contradicts(proof.account, logicalTime, ids);
+  }
+
+  /**
+   * Returns the list to serve: the offered one, or a newer one that was served before. Null where that one is
+   * forgotten, and the gateway has to be asked again. The very call that brought the list may have proved the token.
+   */
+  offer(
+    viewer: Viewer,
+    offered: PositionsAnswer,
+    proof = this.#ledger.account(viewer),
+  ): PositionsAnswer | null {
+    const list = newer(this.newest(viewer, proof), offered);
+    if (this.hasNewer(viewer, list.logicalTime, proof)) return null;
+    // Stored under the token as well: it must not be shown an older list should its proof lapse.
+    this.#byToken.put(viewer.tokenHash, list);
+    if (proof !== null) this.#byAccount.put(proof.account, list);
+    return list;
+  }
+
+  /** The number of positions in an account's newest list; 0 where none is known. */
+  sizeFor(account: Account): number {
+    return this.#byAccount.get(account)?.positions.length ?? 0;
+  }
+
+  /** The estimated size of all lists. An account's newest one is among its tokens' too, and counts once. */
+  get byteSize(): number {
+    const lists = Math.max(this.#byToken.listBytes, this.#byAccount.listBytes);
+    return lists + this.#byToken.watermarkBytes + this.#byAccount.watermarkBytes;
+  }
+}
+
+export function newer<T extends PositionsAnswer | null>(
+  a: PositionsAnswer | null,
+  b: T,
+): PositionsAnswer | T {
+  if (a === null) return b;
+  return b === null || a.logicalTime > b.logicalTime ? a : b;
+}
+
+/** Stands for the ids of a list in any order: the ids themselves would be most of what is kept of an account. */
+export type IdsDigest = number;
+
+export function digestOfIds(ids: readonly string[]): IdsDigest {
+  return Number.parseInt(hash('sha1', JSON.stringify(ids.toSorted())).slice(0, 13), 16);
+}
+
+/** A list that was served: its ids, when it was asked for, and when the first one that had these ids. */
+interface Served {
+  readonly ids: IdsDigest;
+  readonly at: number;
+  readonly idsSince: number;
+}
+
+/** The newest list under each key, and its watermark, which outlives it: an eviction brings no older list back. */
+class ServedLists {
+  readonly #lists: LRUCache<string, PositionsAnswer>;
+  readonly #served = new Watermarks<Served>();
+
+  constructor(maxBytes: number) {
+    this.#lists = new LRUCache({ maxSize: Math.ceil(maxBytes), sizeCalculation: bytesOf });
+  }
+
+  get(key: string): PositionsAnswer | null {
+    return this.#lists.get(key) ?? null;
+  }
+
+  servedAt(key: string): number {
+    return this.#served.at(key);
+  }
+
+  contradicts(key: string, logicalTime: number, ids: IdsDigest): boolean {
+    const served = this.#served.get(key);
+    // A list that is forgotten may have had other ids.
+    if (served === undefined) return logicalTime < this.#served.at(key);
+    return logicalTime < served.idsSince && served.ids !== ids;
+  }
+
+  put(key: string, list: PositionsAnswer): void {
+    const former = this.#served.get(key);
+    const before = this.#lists.get(key)?.positions;
+    const { positions, logicalTime: at } = list;
+    // From one list to the next mostly prices change: a digest for each would be a twentieth of a request.
+    const isSame = former !== undefined && hasSameIds(before, positions);
+    const ids = isSame ? former.ids : digestOfIds(positions.map(({ id }) => id));
+    const idsSince = former?.ids === ids ? former.idsSince : at;
+    this.#lists.set(key, list);
+    this.#served.set(key, { ids, at, idsSince });
+  }
+
+  get listBytes(): number {
+    return this.#lists.calculatedSize;
+  }
+
+  get watermarkBytes(): number {
+    return this.#served.byteSize;
+  }
+}
+
+/** Whether both have the same ids in the same order. Equal bodies are mapped to the same array. */
+function hasSameIds(
+  a: PositionsAnswer['positions'] | undefined,
+  b: PositionsAnswer['positions'],
+): boolean {
+  if (a === undefined || a === b) return a === b;
+  return a.length === b.length && a.every(({ id }, at) => id === b[at]?.id);
+}
+
+function bytesOf({ positions, bodyBytes }: PositionsAnswer): number {
+  return BYTES_OF_A_LIST + Math.max(positions.length * BYTES_OF_A_POSITION, bodyBytes);
+}

@@ -1,0 +1,37 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { AccountFreshness } from '../account/account-freshness.ts';
+import type { PositionsBoard } from '../account/positions-board.ts';
+import type { Prover } from '../account/prover.ts';
+import type { Sessions } from '../account/sessions.ts';
+import type { ProofLedger } from '../auth/proof.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import type { PollSchedule } from './poll-schedule.ts';
+
+/** A poll's outcome. A refusal concerns one token, a failure the gateway. */
+export interface PollOutcome {
+  readonly kind: 'changed' | 'unchanged' | 'failed' | 'refused';
+  readonly error?: unknown;
+}
+
+/** The services and settings that all feeds of a process, and their parts, are made with. */
+export interface FeedOptions {
+  readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
+  readonly sessions: Pick<Sessions, 'cached' | 'poll'>;
+  readonly board: PositionsBoard;
+  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
+  readonly ledger: Pick<ProofLedger, 'account' | 'isProved'>;
+  readonly prover: Pick<Prover, 'account'>;
+  readonly schedule: PollSchedule;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** The interval of polls, and the pause after the first failure: longer ones follow from it. */
+  readonly pollMs: number;
+  readonly sessionMaxAgeMs: number;
+  /** How long a subscription waits for its first list. */
+  readonly firstListMs: number;
+  /** The longest silence of subscriptions that request none. */
+  readonly heartbeatMs?: number | undefined;
+  readonly onPoll?: (outcome: PollOutcome) => void;
+  /** Called with each event, and with the number of changes that are merged into it. */
+  readonly onEvent?: (merged: number) => void;
+}

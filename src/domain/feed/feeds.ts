@@ -1,0 +1,139 @@
+import type { Account } from '../../../lib/account.ts';
+import type { PullStream } from '../../../lib/pull-stream.ts';
+import type { PositionsAnswer } from '../../gateway/answers.ts';
+import type { Position } from '../../gateway/model.ts';
+import type { AccountProof } from '../auth/proof.ts';
+import { lasting, type Viewer } from '../auth/viewer.ts';
+import { Feed } from './feed.ts';
+import type { FeedOptions } from './feed-options.ts';
+import type { FeedEvent, FeedState } from './feed-state.ts';
+import { ChangesReader, ListReader } from './readers.ts';
+import { Subscription, type Watching } from './subscription.ts';
+import { type AccountOptions, checkTimes, type WatchOptions } from './watch-options.ts';
+
+/**
+ * All live feeds of this process: one for each account, whose polls serve every device and socket that subscribes. Subscribing
+ * requires proof: a token that only claims the account learns nothing, not even whether a feed exists.
+ */
+export class Feeds {
+  readonly #options: FeedOptions;
+  readonly #feeds = new Map<Account, Feed>();
+  #isClosed = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
+  watchPositions(
+    proof: AccountProof,
+    viewer: Viewer,
+    how: WatchOptions = {},
+  ): PullStream<readonly Position[]> {
+    return this.#watch(proof, { ...how, viewer, reader: new ListReader() });
+  }
+
+  /** Emits a snapshot, or resumes at `after`, then changes. Polling starts with the first pull. */
+  watchChanges(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): PullStream<FeedEvent> {
+    return this.#watch(proof, { ...how, viewer, reader: new ChangesReader('positions', how) });
+  }
+
+  /** The same with orders and session, for which op 10 is read at its own pace. */
+  watchAccount(
+    proof: AccountProof,
+    viewer: Viewer,
+    how: AccountOptions = {},
+  ): PullStream<FeedEvent> {
+    const reader = new ChangesReader('account', how);
+    return this.#watch(proof, { ...how, viewer, reader, isAccount: true });
+  }
+
+  /** The live list, where a feed runs and a query need not read it. */
+  current(viewer: Viewer): PositionsAnswer | null {
+    return this.#feedOf(viewer)?.current(viewer) ?? null;
+  }
+
+  /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
+  shown(viewer: Viewer): FeedState | null {
+    const state = this.#feedOf(viewer)?.state;
+    return state?.list ? state : null;
+  }
+
+  /** The number of positions in the account's live list; null where no feed has one. */
+  sizeFor(account: Account): number | null {
+    return this.#feeds.get(account)?.state.list?.positions.length ?? null;
+  }
+
+  /** Called with each list that was served to the viewer by another call than a poll. */
+  served(viewer: Viewer, list: PositionsAnswer): void {
+    const { schedule, pollMs } = this.#options;
+    // A gateway that is back after 429s or garbage had no breaker open that closes.
+    schedule.answered(pollMs);
+    this.#feedOf(viewer)?.served(list);
+  }
+
+  /** An order has changed the account, or may have: it is read before the interval is over. */
+  accountChanged(account: Account): void {
+    this.#feeds.get(account)?.accountChanged();
+  }
+
+  get schedule(): FeedOptions['schedule'] {
+    return this.#options.schedule;
+  }
+
+  get polled(): number {
+    return this.#running.length;
+  }
+
+  get delayed(): number {
+    return this.#running.filter(({ state }) => state.status === 'DELAYED').length;
+  }
+
+  get subscriptions(): number {
+    return this.#running.reduce((sum, { subscriptionCount }) => sum + subscriptionCount, 0);
+  }
+
+  /** Since the gateway confirmed the oldest list that is polled; 0 without feeds. */
+  get oldestSeconds(): number {
+    const nowMs = this.#options.clock.now();
+    const ages = this.#running.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
+    return ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0);
+  }
+
+  /** Ends every subscription without an error, for the shutdown of the server. */
+  close(): void {
+    this.#isClosed = true;
+    for (const feed of this.#feeds.values()) feed.close();
+    this.#feeds.clear();
+  }
+
+  get #running(): readonly Feed[] {
+    return [...this.#feeds.values()].filter(({ isPolled }) => isPolled);
+  }
+
+  #watch<Event>(proof: AccountProof, watching: Watching<Event>): PullStream<Event> {
+    const { account } = proof;
+    if (account !== watching.viewer.account) throw new Error('the proof is of another account');
+    checkTimes(watching);
+    const own = { ...watching, viewer: lasting(watching.viewer) };
+    return new Subscription(this.#options, own, (subscription) => {
+      if (this.#isClosed) return null;
+      const feed = this.#feeds.get(account) ?? this.#open(proof);
+      feed.join(subscription);
+      return feed;
+    }).events;
+  }
+
+  #open(proof: AccountProof): Feed {
+    const { account } = proof;
+    const feed = new Feed(proof, this.#options, () => this.#feeds.delete(account));
+    this.#feeds.set(account, feed);
+    return feed;
+  }
+
+  /** Nothing without proof. */
+  #feedOf(viewer: Viewer): Feed | undefined {
+    const proof = this.#options.ledger.account(viewer);
+    return proof === null ? undefined : this.#feeds.get(proof.account);
+  }
+}

@@ -1,0 +1,147 @@
+import type { Account } from '../../../lib/account.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
+import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { FeedOptions } from './feed-options.ts';
+import type { FeedState } from './feed-state.ts';
+import type { PollTurn } from './poll-schedule.ts';
+import { RetryPause } from './retry-pause.ts';
+import type { Subscription } from './subscription.ts';
+import type { TokenRotation } from './token-rotation.ts';
+
+/** A followed session is read once in so many polls. */
+const POLLS_PER_READ = 5;
+
+/** Decides when a feed reads op 10 for those who follow orders or session. A failing op 10 leaves the positions live. */
+export class SessionReads {
+  readonly #options: FeedOptions;
+  readonly #account: Account;
+  readonly #state: FeedState;
+  readonly #tokens: TokenRotation;
+  readonly #turn: PollTurn;
+  readonly #retry: RetryPause;
+  #followers = 0;
+  /** The followers of the session's figures, for whom it is read more often. */
+  #figureFollowers = 0;
+  #isReading = false;
+  /** First events wait for a read that is wanted, the earliest of them no longer than it may. */
+  isPending = false;
+  #cancelWait = () => {};
+
+  constructor(options: FeedOptions, account: Account, state: FeedState, tokens: TokenRotation) {
+    this.#options = options;
+    this.#account = account;
+    this.#state = state;
+    this.#tokens = tokens;
+    this.#turn = options.schedule.join(() => this.#start());
+    this.#retry = new RetryPause(options);
+  }
+
+  join({ viewer, hasFigures }: Subscription): void {
+    const { sessions, firstListMs, pollMs, clock } = this.#options;
+    this.#followers += 1;
+    if (hasFigures) this.#figureFollowers += 1;
+    if (hasFigures) this.#turn.demand(1000 / this.#figuresMs);
+    // A query of the same screen has perhaps just read it.
+    const cached = sessions.cached(viewer);
+    if (cached !== null && this.#state.takeSession(cached)) this.#wake();
+    if (this.#wantedAfter() === null) this.#release();
+    else if (!this.isPending && this.#retry.failures === 0) {
+      this.isPending = true;
+      const waitMs = this.#state.session === null ? firstListMs : pollMs;
+      this.#cancelWait = clock.after(waitMs, () => this.#release());
+    }
+    this.plan();
+  }
+
+  leave({ hasFigures }: Subscription): void {
+    this.#followers -= 1;
+    if (hasFigures) this.#figureFollowers -= 1;
+    if (this.#figureFollowers === 0) this.#turn.demand(0);
+    if (this.#followers > 0) return;
+    this.#turn.leave();
+    this.#release();
+  }
+
+  /** Called after each poll, and when the account has changed: polls set the pace. */
+  plan(): void {
+    if (this.#followers === 0 || this.#isReading || !this.#retry.isOver) return;
+    if (this.#wantedAfter() !== null) this.#turn.soon();
+  }
+
+  /** A little less than a number of polls, because a poll may come early. */
+  get #figuresMs(): number {
+    const { pollMs } = this.#options;
+    return POLLS_PER_READ * pollMs - pollMs / 10;
+  }
+
+  /** The logical time after which a snapshot must have been asked for; null where the one that is shown will do. */
+  #wantedAfter(): number | null {
+    const { freshness, schedule, clock, sessionMaxAgeMs } = this.#options;
+    const { session, idsTime } = this.#state;
+    if (session === null) return Number.NEGATIVE_INFINITY;
+    const changedAt = freshness.changedAt(this.#account);
+    if (session.logicalTime <= changedAt) return changedAt;
+    const hasSameIds = this.#hasSameIds(session);
+    if (session.logicalTime <= idsTime && !hasSameIds) return idsTime;
+    // A snapshot that lags behind the list is asked for again at the pace of a followed session.
+    const isFollowed = this.#figureFollowers > 0 || !hasSameIds;
+    const figuresMs = isFollowed ? this.#figuresMs * schedule.stretch : Number.POSITIVE_INFINITY;
+    const isOld = clock.now() - session.sentAtMs >= Math.min(figuresMs, sessionMaxAgeMs);
+    return isOld ? session.logicalTime : null;
+  }
+
+  #hasSameIds({ session: { positions } }: SessionAnswer): boolean {
+    const { rows } = this.#state;
+    // A snapshot without a list contradicts none.
+    if (positions === null) return true;
+    const { ids } = positions;
+    if (ids.length !== rows.length) return false;
+    if (rows.every(({ id }, at) => id === ids[at])) return true;
+    const set = new Set(ids);
+    return rows.every(({ id }) => set.has(id));
+  }
+
+  #start(): void {
+    const { sessions, clock } = this.#options;
+    const after = this.#wantedAfter();
+    if (after === null) this.#release();
+    const token = after === null ? null : this.#tokens.next(clock.now());
+    if (after === null || token === null) return;
+    this.#isReading = true;
+    const reading = sessions
+      .poll(token.viewer, after)
+      .then(
+        (answer) => {
+          this.#retry.succeeded();
+          const isNews = this.#state.takeSession(answer);
+          this.#release();
+          if (isNews) this.#wake();
+          this.#tokens.accepted(token);
+        },
+        (error: unknown) => {
+          // A refusal is about the token alone: the next token reads immediately.
+          if (this.#tokens.isRefused(token, error)) return;
+          this.#retry.failed(error);
+          this.#release();
+        },
+      )
+      .finally(() => {
+        this.#isReading = false;
+        this.plan();
+      });
+    fireAndForget('live feed', reading);
+  }
+
+  #release(): void {
+    this.#cancelWait();
+    if (!this.isPending) return;
+    this.isPending = false;
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#tokens.forEachSubscription((each) => {
+      if (each.isAccount) each.wake();
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import { InputError } from '../input-error.ts';
+
+/** The arguments of a client's subscription. */
+export interface WatchOptions {
+  readonly intervalMs?: number | null | undefined;
+  readonly heartbeatSeconds?: number | null | undefined;
+  /** The cursor to resume from, where changes are followed. */
+  readonly after?: string | null | undefined;
+  /** Whether rows of which only moving fields have changed come apart. */
+  readonly ticks?: boolean;
+}
+
+export interface AccountOptions extends WatchOptions {
+  /** Whether the session is followed, and not the orders alone. */
+  readonly figures?: boolean;
+}
+
+const MAX_INTERVAL_MS = 15_000;
+const MIN_HEARTBEAT_SECONDS = 15;
+const MAX_HEARTBEAT_SECONDS = 60;
+
+/** Checks the times that a client asks for. */
+export function checkTimes({ intervalMs, heartbeatSeconds }: WatchOptions): void {
+  check('intervalMs', intervalMs, 1, MAX_INTERVAL_MS);
+  check('heartbeatSeconds', heartbeatSeconds, MIN_HEARTBEAT_SECONDS, MAX_HEARTBEAT_SECONDS);
+}
+
+function check(argument: string, value: number | null | undefined, least: number, most: number) {
+  if (value == null || (value >= least && value <= most)) return;
+  throw new InputError(argument, `${argument} must be between ${least} and ${most}.`);
+}

@@ -1,0 +1,163 @@
+import { EventEmitter } from 'node:events';
+import { beforeEach, expect, test } from 'vitest';
+import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { OpenPositions } from '../../../src/domain/account/open-positions.ts';
+import { digestOfIds, PositionsBoard } from '../../../src/domain/account/positions-board.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
+import { createLiveBench } from '../feed/live-bench.ts';
+import { answerOf, position } from '../feed/scripted-gateway.ts';
+
+const bench = createLiveBench();
+const phone = bench.viewer('phone');
+const tablet = bench.viewer('tablet');
+const { ledger } = bench;
+bench.prove(phone);
+bench.prove(tablet);
+
+function list(logicalTime: number, ...ids: string[]): PositionsAnswer {
+  return answerOf(
+    ids.map((id) => position(id)),
+    { logicalTime, atMs: logicalTime },
+  );
+}
+
+let board: PositionsBoard;
+beforeEach(() => {
+  board = new PositionsBoard(ledger, 1e8);
+});
+
+test('an answer that was sent earlier and received later is not served, also where the proof lapses and returns', () => {
+  const newer = list(2, 'b');
+  expect(board.offer(phone, newer)).toBe(newer);
+  expect(board.offer(phone, list(1, 'a'))).toBe(newer);
+  expect(board.offer(tablet, list(1, 'a'))).toBe(newer);
+  const newest = list(3);
+  expect(board.offer(tablet, newest)).toBe(newest);
+  expect(board.newest(phone)).toBe(newest);
+  const lapsing = bench.viewer('lapsing', { login: '41' });
+  const before = list(2, 'a');
+  board.offer(lapsing, before);
+  bench.prove(lapsing);
+  expect(board.offer(lapsing, list(1))).toBe(before);
+  const during = list(4, 'b');
+  board.offer(lapsing, during);
+  ledger.refused(lapsing);
+  expect(board.offer(lapsing, list(3))).toBe(during);
+});
+
+test('a token without proof neither gets the account’s lists nor adds to them', () => {
+  board.offer(phone, list(5, 'secret'));
+  const forged = bench.viewer('forged');
+  expect(board.newest(forged)).toBeNull();
+  const own = list(1, 'own');
+  expect(board.offer(forged, own)).toBe(own);
+  board.offer(forged, list(9, 'poison'));
+  expect(board.newest(phone)?.positions[0]?.id).toBe('secret');
+  // Nor does a login that spells a token's hash.
+  const thief = bench.viewer('thief', { login: forged.tokenHash, account: forged.tokenHash });
+  bench.prove(thief);
+  expect(board.newest(thief)).toBeNull();
+});
+
+test('a feed’s list counts for its account, whatever its token has become meanwhile', () => {
+  const viewer = bench.viewer('refused meanwhile');
+  const proof = bench.prove(viewer);
+  ledger.refused(viewer);
+  const polled = list(5, 'a');
+  expect(board.offer(viewer, polled, proof)).toBe(polled);
+  expect(board.newest(phone)).toBe(polled);
+});
+
+test('a list that is evicted brings no older one back, for its token nor for its account', () => {
+  board = new PositionsBoard(ledger, 4_000);
+  board.offer(phone, list(5, 'newest'));
+  for (let at = 0; at < 20; at += 1) {
+    const viewer = bench.viewer(`other ${at}`, { login: String(50_000 + at) });
+    bench.prove(viewer);
+    board.offer(viewer, list(9, 'a'));
+  }
+  expect(board.newest(phone)).toBeNull();
+  expect(board.offer(phone, list(4, 'older'))).toBeNull();
+  expect(board.offer(tablet, list(4, 'older'))).toBeNull();
+  expect(board.newest(phone)).toBeNull();
+  // What another account saw says nothing of this one.
+  const viewer = bench.viewer('stranger', { login: '60000' });
+  const own = list(1, 'own');
+  bench.prove(viewer);
+  expect(board.offer(viewer, own)).toBe(own);
+  const same = list(5, 'newest');
+  expect(board.offer(phone, same)).toBe(same);
+});
+
+test('a list is asked for three times at most while newer ones come and are forgotten', async () => {
+  board = new PositionsBoard(ledger, 1);
+  let asked = 0;
+  const openPositions = new OpenPositions({
+    gateway: {
+      async getOpenPositions() {
+        asked += 1;
+        const answer = list(2 * asked, 'older');
+        board.offer(phone, list(2 * asked + 1, 'newer'));
+        return answer;
+      },
+    },
+    board,
+    clock: bench.clock,
+    feeds: bench.feeds,
+    freshness: { catchUp: () => true, changedAt: () => -Infinity },
+    joinedReads: new JoinedReads(bench.logicalClock, new EventEmitter()),
+  });
+  const read = openPositions.read(phone, { after: 0 });
+  await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(asked).toBe(3);
+});
+
+function contradicts(viewer: Viewer, at: number, ...ids: string[]): boolean {
+  return board.contradicts(viewer, at, digestOfIds(ids));
+}
+
+test.each([
+  ['the same in another order', ['b', 'a'], false],
+  ['another one', ['a', 'c'], true],
+  ['both as one', ['a,b'], true],
+  ['none', [], true],
+])('a snapshot from before the newest list, with %s', (_, ids, isContradicted) => {
+  board.offer(phone, list(5, 'x'));
+  board.offer(phone, list(7, 'a', 'b'));
+  // The list sent last counts, not the one received last.
+  board.offer(phone, list(6, 'y'));
+  expect(contradicts(phone, 6, ...ids)).toBe(isContradicted);
+  expect(contradicts(tablet, 6, ...ids)).toBe(isContradicted);
+  // Without proof the account’s lists count for nobody, and from then on the snapshot is the newer one.
+  expect(contradicts(bench.viewer('unproved'), 6, ...ids)).toBe(false);
+  expect(contradicts(phone, 7, ...ids)).toBe(false);
+});
+
+test('a list that is served again has the ids that it has, whatever came for its token between', () => {
+  const first = list(1, 'a');
+  board.offer(phone, first);
+  board.offer(phone, { ...first, logicalTime: 3 });
+  expect(contradicts(phone, 2, 'a')).toBe(false);
+  board.offer(phone, list(5, 'b'));
+  expect(contradicts(phone, 4, 'a')).toBe(true);
+  expect(contradicts(phone, 4, 'b')).toBe(false);
+  for (const [at, ...ids] of [
+    [7, 'b', 'c'],
+    [9, 'b'],
+  ] as const) {
+    board.offer(phone, list(at, ...ids));
+    expect(contradicts(phone, at - 1, ...ids)).toBe(false);
+    expect(contradicts(phone, at - 1, 'b', 'c')).toBe(ids.length === 1);
+    expect(contradicts(phone, at - 1, 'b')).toBe(ids.length === 2);
+  }
+});
+
+test('a list that is forgotten makes all older snapshots doubtful, and no newer one', () => {
+  board = new PositionsBoard(ledger, 8_000);
+  const viewer = (at: number) => bench.viewer(`of many ${at}`);
+  for (let at = 0; at <= 100_000; at += 1) board.offer(viewer(at), list(10 + at, 'a'));
+  expect(contradicts(viewer(0), 9, 'a')).toBe(true);
+  expect(contradicts(viewer(0), 10, 'a')).toBe(false);
+  expect(contradicts(viewer(99_999), 9, 'a')).toBe(false);
+});

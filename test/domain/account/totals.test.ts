@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { totalsOf } from '../../../src/domain/account/totals.ts';
+import { position } from '../feed/scripted-gateway.ts';
+
+test('totals are exact sums, and null where a position lacks the figure', () => {
+  const rows = [
+    position('a', { profit: 0.1, invested: 10 }),
+    position('b', { profit: 0.2, invested: null }),
+  ];
+  expect(totalsOf(rows)).toEqual({ count: 2, invested: null, profit: 0.3 });
+  expect(totalsOf([])).toEqual({ count: 0, invested: 0, profit: 0 });
+  const most = Number.MAX_SAFE_INTEGER;
+  expect(totalsOf([position('a', { profit: most })]).profit).toBe(most);
+  expect(totalsOf([position('a', { profit: most + 1 })]).profit).toBeNull();
+});

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { accountNamed } from '../../support/accounts.ts';
+import { createLiveBench, LOGIN } from './live-bench.ts';
+import { gatewayError, position } from './scripted-gateway.ts';
+
+test('the wait doubles with each failure up to its ceiling, with jitter', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  followChanges(viewer('phone'));
+  await clock.advance(3_000);
+  gateway.failWith('unavailable');
+  const before = gateway.polls.length;
+  await clock.advance(240_000);
+  const times = gateway.polls.slice(before).map(({ atMs }) => atMs);
+  const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
+  [2_000, 4_000, 8_000, 16_000].forEach((ceilingMs, index) => {
+    expect(gaps[index]).toBeGreaterThanOrEqual(ceilingMs / 2);
+    expect(gaps[index]).toBeLessThanOrEqual(ceilingMs);
+  });
+  const late = gaps.slice(4);
+  expect(late.every((gapMs) => gapMs >= 15_000 && gapMs <= 30_000)).toBe(true);
+  expect(new Set(late.map(Math.round)).size).toBe(late.length);
+});
+
+test.each([
+  ['', 5, 5_000],
+  [', nor longer than the ceiling', 3_600, 30_000],
+])(
+  'after a 429 nothing polls inside its Retry-After%s: no new subscriber, no order, no client that reconnects',
+  async (_, retryAfterSeconds, waitMs) => {
+    const { changed, clock, gateway, viewer, followChanges } = createLiveBench();
+    gateway.set(LOGIN, [position('a')]);
+    const follower = followChanges(viewer('phone'));
+    await clock.advance(3_000);
+    gateway.failWith('rate-limited', retryAfterSeconds);
+    await clock.advance(1_000);
+    const before = gateway.polls.length;
+    const failedAtMs = gateway.polls.at(-1)?.atMs ?? 0;
+    changed(accountNamed(LOGIN));
+    await follower.leave();
+    const newcomer = followChanges(viewer('tablet'));
+    await clock.advance(failedAtMs + waitMs - 1 - clock.now());
+    expect(gateway.polls.length).toBe(before);
+    expect(newcomer.events[0]).toMatchObject({ snapshot: true, status: 'DELAYED' });
+    await clock.advance(1_001);
+    expect(gateway.polls.length).toBe(before + 1);
+  },
+);
+
+test('where none was answered, the first list that is wakes the others within two seconds, but for a pause that was asked for; one that fails alone waits on', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  const logins = Array.from({ length: 42 }, (_, at) => String(2_000 + at));
+  const [alone, asked, ...others] = logins;
+  const followers = logins.map((login) => followChanges(viewer(login, { login })));
+  const callsOf = (one?: string) =>
+    gateway.polls.flatMap(({ login, atMs }) => (login === one ? atMs : []));
+  await clock.advance(3_000);
+  gateway.fault = ({ login }) =>
+    login === asked ? gatewayError('rate-limited', 30) : gatewayError('contract');
+  await clock.advance(50_000);
+  expect(followers.filter(({ last }) => last?.status === 'LIVE')).toEqual([]);
+  // Whoever comes back meanwhile waits no longer than the others.
+  for (const [at, login] of logins.slice(2, 22).entries()) {
+    await followers[at + 2]?.leave();
+    followChanges(viewer(login, { login }));
+  }
+  const askedAtMs = callsOf(asked).at(-1) ?? 0;
+  const before = callsOf(alone).length;
+  const healedAtMs = clock.now();
+  gateway.fault = ({ login }) => (login === alone ? gatewayError('contract') : null);
+  await clock.advance(31_001);
+  const after = (login?: string) => callsOf(login).find((atMs) => atMs >= healedAtMs) ?? 0;
+  const backAtMs = others.map(after).toSorted((a, b) => a - b);
+  const [firstMs = 0] = backAtMs;
+  expect(backAtMs.at(-1)).toBeLessThanOrEqual(firstMs + 2_020);
+  expect(backAtMs[20]).toBeGreaterThan(firstMs + 500);
+  expect(after(asked)).toBeGreaterThanOrEqual(askedAtMs + 30_000);
+  expect(callsOf(alone).length).toBeLessThanOrEqual(before + 3);
+});
+
+test('without a first list in time a subscription ends with the error of the call, of which one may wait for its turn', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1 });
+  gateway.failWith('unavailable');
+  const followers = ['1001', '1002'].map((login) => followChanges(viewer(login, { login })));
+  await followChanges(viewer('gone', { login: '1002' })).leave();
+  await clock.advance(4_900);
+  expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([false, false]);
+  await followChanges(viewer('late', { login: '1001' })).leave();
+  // The deadline and the next poll of each: nothing waits for those who have left.
+  expect(clock.pending).toBe(4);
+  await clock.advance(600);
+  // The second one's first call waited a second for the ceiling.
+  expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([true, false]);
+  await clock.advance(4_400);
+  const error = { kind: 'unavailable', operation: 'getOpenPositions' };
+  expect(followers).toMatchObject([{ error }, { error }]);
+});
+
+test('a source that throws an unexpected error delays the feed and is reported', async () => {
+  const failures: unknown[] = [];
+  const { clock, gateway, viewer, followChanges } = createLiveBench({
+    onPoll: ({ kind, error }) => kind === 'failed' && failures.push(error),
+  });
+  const follower = followChanges(viewer('phone'));
+  await clock.advance(2_000);
+  const getOpenPositions = gateway.getOpenPositions;
+  gateway.getOpenPositions = () => {
+    throw new TypeError('broken');
+  };
+  await clock.advance(2_000);
+  expect(follower.last?.status).toBe('DELAYED');
+  expect(failures[0]).toBeInstanceOf(TypeError);
+  gateway.getOpenPositions = getOpenPositions;
+  await clock.advance(10_000);
+  expect(follower.last?.status).toBe('LIVE');
+});

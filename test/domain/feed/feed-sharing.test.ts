@@ -1,0 +1,142 @@
+import { EventEmitter } from 'node:events';
+import { expect, test } from 'vitest';
+import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { OpenPositions } from '../../../src/domain/account/open-positions.ts';
+import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
+import type { SessionAnswer } from '../../../src/gateway/answers.ts';
+import { accountNamed } from '../../support/accounts.ts';
+import { createLiveBench, LOGIN } from './live-bench.ts';
+import { answerOf, position } from './scripted-gateway.ts';
+
+test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
+  const { clock, gateway, viewer, followChanges, feeds } = createLiveBench();
+  const phone = followChanges(viewer('phone'), { intervalMs: 5_000 });
+  const tablet = followChanges(viewer('tablet', { expiresAtMs: clock.date() + 1e9 }));
+  await clock.advance(1_000);
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(2_000);
+  expect(feeds).toMatchObject({ polled: 1, subscriptions: 2 });
+  await phone.leave();
+  await clock.advance(3_000);
+  expect(gateway.polls.length).toBeGreaterThanOrEqual(6);
+  const polled = gateway.polls.length;
+  await tablet.leave();
+  expect(feeds).toMatchObject({ polled: 0 });
+  // The end of the linger alone: no poll is planned, which would slow the polls of others.
+  expect(clock.pending).toBe(1);
+  expect(feeds.sizeFor(accountNamed(LOGIN))).toBe(1);
+  await clock.advance(10_000);
+  expect(feeds.sizeFor(accountNamed(LOGIN))).toBeNull();
+  expect(gateway.polls.length).toBe(polled);
+  expect(feeds).toMatchObject({ polled: 0 });
+  expect(clock.pending).toBe(0);
+});
+
+test('accounts share no lists, a proof of one opens no feed of another, and a slow one delays none', async () => {
+  const { clock, gateway, viewer, followPositions, feeds, prove } = createLiveBench();
+  const proof = prove(viewer('thief', { login: '1' }));
+  const victim = viewer('forged', { login: '2' });
+  expect(() => feeds.watchChanges(proof, victim)).toThrow('another account');
+  gateway.set('1', [position('one')]);
+  gateway.set('2', [position('two')]);
+  followPositions(viewer('a', { login: '1' }));
+  const quick = followPositions(viewer('b', { login: '2' }));
+  const getOpenPositions = gateway.getOpenPositions.bind(gateway);
+  gateway.getOpenPositions = (asking, previous) =>
+    asking.login === '1' ? new Promise(() => {}) : getOpenPositions(asking, previous);
+  await clock.advance(500);
+  gateway.set('2', [position('three')]);
+  await clock.advance(2_000);
+  expect(quick.events).toEqual([[position('two')], [position('three')]]);
+});
+
+test.each([
+  [999, 1],
+  [1_000, 2],
+])(
+  'a list that is %i ms old makes %i calls: queries and feeds show each other’s for an interval',
+  async (ageMs, calls) => {
+    const random = () => 0.9;
+    const bench = createLiveBench({ random });
+    const { clock, gateway, board, viewer, prove, feeds, followPositions } = bench;
+    const phone = viewer('phone');
+    prove(phone);
+    gateway.set(LOGIN, [position('a')]);
+    const list = await gateway.getOpenPositions(phone, null);
+    board.offer(phone, list);
+    await clock.advance(ageMs);
+    // From here on no call is answered.
+    gateway.latencyMs = 60_000;
+    const { events } = followPositions(phone);
+    // Another one moves no poll.
+    followPositions(viewer('tablet'));
+    await clock.advance(0);
+    expect(gateway.polls).toHaveLength(calls);
+    expect(events).toEqual(calls === 1 ? [list.positions] : []);
+    expect(feeds.current(phone)).toBe(calls === 1 ? list : null);
+    await clock.advance(1);
+    expect(feeds.current(phone)).toBeNull();
+    await clock.advance(1_000);
+    expect(gateway.polls).toHaveLength(2);
+  },
+);
+
+test('no query is served an older list than a running feed shows, also where the board has forgotten it, nor the feed an older one than a query', async () => {
+  const { clock, gateway, ledger, viewer, followPositions, feeds, logicalClock } =
+    createLiveBench();
+  gateway.set(LOGIN, [position('shown')]);
+  const [phone, forged] = [viewer('phone'), viewer('forged')];
+  const follower = followPositions(phone);
+  await clock.advance(0);
+  const listOf = (id: string, logicalTime: number) =>
+    answerOf([position(id)], { logicalTime, atMs: clock.now() });
+  let answer = listOf('older', 0);
+  const openPositions = new OpenPositions({
+    gateway: { getOpenPositions: async () => answer },
+    board: new PositionsBoard(ledger, 1e8),
+    clock,
+    feeds,
+    freshness: { catchUp: () => true, changedAt: () => -Infinity },
+    joinedReads: new JoinedReads(logicalClock, new EventEmitter()),
+  });
+  const read = await openPositions.read(phone, { after: 1 });
+  expect(read.positions).toEqual([position('shown')]);
+  const own = [position('own')];
+  const session = { positions: { ids: ['own'], rows: own } };
+  const snapshot = { logicalTime: 0, session } as unknown as SessionAnswer;
+  expect(openPositions.newest(phone, snapshot)).toBe(read.positions);
+  expect(openPositions.newest(forged, snapshot)).toBe(own);
+  // The feed shows what the query was served, but for an older list, and for that of a token without proof.
+  answer = listOf('newer', 1_000);
+  await openPositions.read(phone, { after: 1 });
+  feeds.served(phone, listOf('older', 999));
+  feeds.served(forged, listOf('poison', 2_000));
+  await clock.advance(0);
+  expect(follower.events).toEqual([[position('shown')], [position('newer')]]);
+});
+
+test('closing ends every subscription without an error and leaves no timer', async () => {
+  const { clock, gateway, viewer, followChanges, followPositions, followAccount, feeds } =
+    createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
+  // So that a snapshot comes before the first list, and waits for it.
+  gateway.latencyMs = 500;
+  const watch = followAccount(viewer('watch'));
+  const followers = [followChanges(viewer('phone')), followPositions(viewer('tablet')), watch];
+  await clock.advance(2_700);
+  expect(watch.events).toHaveLength(1);
+  // One whose feed lingers.
+  await followChanges(viewer('gone', { login: '2002' })).leave();
+  feeds.close();
+  expect(feeds.sizeFor(accountNamed(LOGIN))).toBeNull();
+  expect(feeds.shown(viewer('watch'))).toBeNull();
+  expect(feeds).toMatchObject({ polled: 0 });
+  await clock.advance(1_000);
+  const late = followChanges(viewer('late'));
+  await clock.advance(60_000);
+  for (const follower of followers) {
+    expect(follower).toMatchObject({ hasEnded: true, error: null });
+  }
+  expect(late.hasEnded).toBe(true);
+  expect(clock.pending).toBe(0);
+});

@@ -1,0 +1,87 @@
+import { EventEmitter } from 'node:events';
+import type { Account } from '../../../lib/account.ts';
+import { LogicalClock } from '../../../lib/clock.ts';
+import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
+import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
+import { type AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import type { FeedOptions } from '../../../src/domain/feed/feed-options.ts';
+import { Feeds } from '../../../src/domain/feed/feeds.ts';
+import { PollSchedule } from '../../../src/domain/feed/poll-schedule.ts';
+import type { AccountOptions, WatchOptions } from '../../../src/domain/feed/watch-options.ts';
+import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { type Details, viewerOf } from '../viewer.ts';
+import { Follower } from './follower.ts';
+import { ScriptedGateway } from './scripted-gateway.ts';
+
+export const LOGIN = '1001';
+
+/** Feeds on a scripted clock, and the gateway behind it. */
+export function createLiveBench({
+  proofMs = 300_000,
+  pollsPerSecond = 500,
+  ...feedOptions
+}: Partial<FeedOptions> & {
+  readonly proofMs?: number;
+  readonly pollsPerSecond?: number;
+} = {}) {
+  const clock = createScriptedClock();
+  const logicalClock = new LogicalClock();
+  const ledger = createProofLedger({ clock, logicalClock, proofMs });
+  const accounts: AccountEvents = new EventEmitter();
+  const board = new PositionsBoard(ledger, 1e8);
+  const gateway = new ScriptedGateway(clock, ledger, logicalClock);
+  const random = createSeededRandom(1).next;
+  const feeds = new Feeds({
+    gateway,
+    sessions: gateway,
+    board,
+    freshness: createAccountFreshness(accounts, logicalClock, null),
+    ledger,
+    prover: {
+      async account(viewer) {
+        await gateway.getSession(viewer);
+        return ledger.account(viewer) as AccountProof;
+      },
+    },
+    clock,
+    random,
+    schedule: new PollSchedule({ clock, pollsPerSecond, random }),
+    sessionMaxAgeMs: 60_000,
+    pollMs: 1_000,
+    firstListMs: 5_000,
+    ...feedOptions,
+  });
+
+  accounts.on('changed', (account) => feeds.accountChanged(account));
+
+  function prove(viewer: Viewer): AccountProof {
+    const known = ledger.account(viewer);
+    if (known) return known;
+    ledger.answered(viewer, 'getSession', ledger.beginCall());
+    return ledger.account(viewer) as AccountProof;
+  }
+
+  return {
+    clock,
+    gateway,
+    ledger,
+    logicalClock,
+    board,
+    feeds,
+    /** An order has changed the account. */
+    changed: (account: Account) => accounts.emit('changed', account),
+    /** A device's viewer; the same name is the same token. */
+    viewer: (name: string, details?: Details) => viewerOf(`token of ${name}`, details),
+    /** Proves the token as the gateway's snapshot would. */
+    prove,
+    followChanges: (viewer: Viewer, options?: WatchOptions) =>
+      new Follower(feeds.watchChanges(prove(viewer), viewer, options)),
+    followAccount: (viewer: Viewer, options?: AccountOptions) =>
+      new Follower(feeds.watchAccount(prove(viewer), viewer, options)),
+    followPositions: (viewer: Viewer, options?: WatchOptions) =>
+      new Follower(feeds.watchPositions(prove(viewer), viewer, options)),
+  };
+}

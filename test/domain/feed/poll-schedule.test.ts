@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { PollSchedule } from '../../../src/domain/feed/poll-schedule.ts';
+import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { createLiveBench } from './live-bench.ts';
+
+function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
+  const clock = createScriptedClock();
+  const random = createSeededRandom(3).next;
+  const schedule = new PollSchedule({ clock, pollsPerSecond, random });
+  const polls: { readonly feed: number; readonly atMs: number }[] = [];
+  const turns = Array.from({ length: feeds }, (_, feed) => {
+    const turn = schedule.join(() => {
+      polls.push({ feed, atMs: clock.now() });
+      turn.every(pollMs, clock.now());
+    });
+    turn.every(pollMs, clock.now() - random() * pollMs);
+    return turn;
+  });
+  return { clock, schedule, polls, turns, startMs: clock.now() };
+}
+
+function busiestSecond(polls: readonly { readonly atMs: number }[]): number {
+  let busiest = 0;
+  let from = 0;
+  polls.forEach(({ atMs }, index) => {
+    while ((polls[from]?.atMs ?? 0) <= atMs - 1_000) from += 1;
+    busiest = Math.max(busiest, index - from + 1);
+  });
+  return busiest;
+}
+
+test('lists that are polled less often than they ask for are told of once a minute, with the factor', async () => {
+  const clock = createScriptedClock();
+  const told: number[] = [];
+  const schedule = new PollSchedule({
+    clock,
+    pollsPerSecond: 10,
+    random: () => 0,
+    onStretched: (factor) => told.push(factor),
+  });
+  const join = () => schedule.join(() => {}).every(500, clock.now());
+  for (let lists = 0; lists < 4; lists += 1) join();
+  expect(told).toEqual([]);
+  join();
+  join();
+  expect(told).toEqual([expect.closeTo(10 / 9.5)]);
+  await clock.advance(59_999);
+  join();
+  expect(told).toHaveLength(1);
+  await clock.advance(1);
+  join();
+  expect(told).toEqual([expect.closeTo(10 / 9.5), expect.closeTo(16 / 9.5)]);
+});
+
+test('above the ceiling all intervals stretch alike, and no second has more polls', async () => {
+  const { clock, polls, schedule, startMs } = createPolls(50, 200);
+  await clock.advance(60_000);
+  expect(schedule.stretch).toBeCloseTo(200 / 47.5);
+  expect(busiestSecond(polls)).toBeLessThanOrEqual(51);
+  const late = polls.filter(({ atMs }) => atMs > startMs + 20_000);
+  const counts = new Map<number, number>();
+  for (const { feed } of late) counts.set(feed, (counts.get(feed) ?? 0) + 1);
+  expect(counts.size).toBe(200);
+  expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(1);
+});
+
+test('neither new feeds nor steady polls starve the other', async () => {
+  const { clock, schedule, polls } = createPolls(50, 200);
+  await clock.advance(20_000);
+  const askedAtMs = clock.now();
+  const begun: number[] = [];
+  const newcomers = 100;
+  for (let index = 0; index < newcomers; index += 1) {
+    schedule.join(() => begun.push(clock.now() - askedAtMs)).soon();
+  }
+  await clock.advance(4_100);
+  expect(begun).toHaveLength(newcomers);
+  expect(begun[0]).toBeLessThanOrEqual(40);
+  // New feeds outnumber the polls of a second: each second is shared evenly until all have begun.
+  for (const second of [0, 1, 2, 3]) {
+    const isIn = (afterMs: number) => afterMs > second * 1_000 && afterMs <= (second + 1) * 1_000;
+    expect(begun.filter(isIn).length).toBeGreaterThanOrEqual(24);
+    const steady = polls.filter(({ atMs }) => isIn(atMs - askedAtMs));
+    expect(steady.length).toBeGreaterThanOrEqual(24);
+  }
+});
+
+test('accounts are polled together, and no less often for it', async () => {
+  const { gateway, clock, viewer, followChanges } = createLiveBench({ pollsPerSecond: 100_000 });
+  for (let at = 0; at < 200; at += 1) followChanges(viewer(`token ${at}`, { login: `${at}` }));
+  await clock.advance(5_000);
+  const before = gateway.polls.length;
+  await clock.advance(10_000);
+  const polls = gateway.polls.slice(before);
+  expect(polls).toHaveLength(2_000);
+  // Polls fall on forty moments in each second, instead of nearly two hundred.
+  expect(new Set(polls.map(({ atMs }) => Math.round(atMs))).size).toBeLessThanOrEqual(410);
+});
+
+test('where lists are polled every five seconds, one that fails alone waits on, and after an outage it is polled soon', async () => {
+  const { clock, schedule } = createPolls(50, 0);
+  const polledAtMs: number[] = [];
+  const startMs = clock.now();
+  const failing = schedule.join(() => polledAtMs.push(clock.now() - startMs));
+  schedule.answered(5_000);
+  failing.at(startMs + 60_000, startMs);
+  for (let answers = 0; answers < 3; answers += 1) {
+    await clock.advance(5_000);
+    schedule.answered(5_000);
+  }
+  await clock.advance(9_999);
+  expect(polledAtMs).toEqual([]);
+  await clock.advance(1);
+  schedule.answered(5_000);
+  await clock.advance(2_000);
+  expect(polledAtMs).toHaveLength(1);
+});

@@ -1,0 +1,163 @@
+import type { Clock, LogicalClock } from '../../../lib/clock.ts';
+import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
+import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
+import type { Order, Position, Session } from '../../../src/gateway/model.ts';
+import { toPositions } from '../../../src/gateway/wire/holding.ts';
+import { readingIn } from '../../../src/gateway/wire/scalars.ts';
+import { positionRow } from '../../gateway/wire/rows.ts';
+
+export interface Poll {
+  readonly login: string;
+  readonly token: string | null;
+  readonly atMs: number;
+}
+
+export interface ScriptedAccount {
+  readonly orders?: readonly Order[];
+  readonly balance?: number;
+}
+
+type Fault = (viewer: Viewer) => GatewayError | null;
+
+/** Scripted ops 12 and 10: lists by account, faults, and the latency of an answer. It caches no snapshot. */
+export class ScriptedGateway {
+  readonly polls: Poll[] = [];
+  /** Op 10 calls by token. */
+  readonly sessions: Poll[] = [];
+  latencyMs = 0;
+  fault: Fault = () => null;
+  sessionFault: Fault = () => null;
+  sessionLatencyMs = 0;
+  /** Changes what a snapshot says. */
+  sessionLie: (session: Session) => Session = (session) => session;
+  readonly #lists = new Map<string, readonly Position[]>();
+  readonly #accounts = new Map<string, ScriptedAccount>();
+  readonly #clock: Clock;
+  readonly #ledger: ProofLedger;
+  readonly #logicalClock: LogicalClock;
+
+  constructor(clock: Clock, ledger: ProofLedger, logicalClock: LogicalClock) {
+    this.#logicalClock = logicalClock;
+    this.#clock = clock;
+    this.#ledger = ledger;
+  }
+
+  set(login: string, positions: readonly Position[]): void {
+    this.#lists.set(login, positions);
+  }
+
+  /** What op 10 says beside the positions. */
+  setAccount(login: string, account: ScriptedAccount): void {
+    this.#accounts.set(login, account);
+  }
+
+  failWith(kind: GatewayErrorKind, retryAfterSeconds?: number): void {
+    this.fault = () => gatewayError(kind, retryAfterSeconds);
+  }
+
+  heal(): void {
+    this.fault = () => null;
+  }
+
+  async getOpenPositions(
+    viewer: Viewer,
+    previous: PositionsAnswer | null,
+  ): Promise<PositionsAnswer> {
+    const sent = { logicalTime: this.#logicalClock.next(), sentAtMs: this.#clock.now() };
+    this.polls.push(this.#call(viewer));
+    const logicalTime = this.#ledger.beginCall();
+    const error = this.fault(viewer);
+    const list = this.#lists.get(viewer.login) ?? [];
+    if (this.latencyMs > 0) {
+      await new Promise<void>((resolve) => void this.#clock.after(this.latencyMs, resolve));
+    }
+    if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
+    if (error) throw error;
+    this.#ledger.answered(viewer, 'getOpenPositions', logicalTime);
+    const body = JSON.stringify(list);
+    const isSame = previous?.bodyHash === body;
+    return {
+      ...sent,
+      receivedAtMs: this.#clock.now(),
+      // Mapped anew, as the client does: equal fields, other objects.
+      positions: isSame ? (previous?.positions ?? []) : list.map((each) => ({ ...each })),
+      ...bodyOf(body),
+    };
+  }
+
+  cached(): null {
+    return null;
+  }
+
+  poll(viewer: Viewer): Promise<SessionAnswer> {
+    return this.getSession(viewer);
+  }
+
+  async getSession(viewer: Viewer): Promise<SessionAnswer> {
+    const sent = { logicalTime: this.#logicalClock.next(), sentAtMs: this.#clock.now() };
+    this.sessions.push(this.#call(viewer));
+    const logicalTime = this.#ledger.beginCall();
+    const error = this.sessionFault(viewer);
+    const truth = this.#session(viewer.login);
+    if (this.sessionLatencyMs > 0) {
+      await new Promise<void>((resolve) => void this.#clock.after(this.sessionLatencyMs, resolve));
+    }
+    if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
+    if (error) throw error;
+    this.#ledger.answered(viewer, 'getSession', logicalTime);
+    const session = this.sessionLie(truth);
+    return { ...sent, receivedAtMs: this.#clock.now(), session };
+  }
+
+  #session(login: string): Session {
+    const { orders = [], balance = 0 } = this.#accounts.get(login) ?? {};
+    const positions = inSnapshot((this.#lists.get(login) ?? []).map((each) => ({ ...each })));
+    return { ...SESSION, login, balance, positions, orders: orders.map((each) => ({ ...each })) };
+  }
+
+  #call({ login, token }: Viewer): Poll {
+    return { login, token: token.text, atMs: this.#clock.now() };
+  }
+}
+
+/** A text is its own hash. */
+function bodyOf(body: string) {
+  return { bodyHash: body, bodyBytes: body.length };
+}
+
+/** An answer of op 12 that another call than a poll has brought. */
+export function answerOf(
+  positions: readonly Position[],
+  sent: { readonly logicalTime: number; readonly atMs: number },
+): PositionsAnswer {
+  const { logicalTime, atMs } = sent;
+  const body = bodyOf(JSON.stringify(positions));
+  return { positions, ...body, logicalTime, sentAtMs: atMs, receivedAtMs: atMs };
+}
+
+export function inSnapshot(rows: readonly Position[]): NonNullable<Session['positions']> {
+  return { ids: rows.map(({ id }) => id), rows };
+}
+
+export function gatewayError(kind: GatewayErrorKind, retryAfterSeconds?: number): GatewayError {
+  return new GatewayError(kind, 'getOpenPositions', 'scripted', {
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+}
+
+const [PLAIN] = toPositions([positionRow], readingIn('auto')) as [Position];
+
+export function position(id: string, fields: Partial<Position> = {}): Position {
+  const money = { priceOpen: 10, priceCurrent: 10, profit: 0, invested: 10 };
+  return { ...PLAIN, id, symbol: `SYMBOL.${id}`, units: 1, ...money, ...fields };
+}
+
+/** Without the figures that no test of feeds looks at. */
+const SESSION = { group: 'standard', currency: 'USD' } as Session;
+
+export function order(id: string, fields: Partial<Order> = {}): Order {
+  const { rateProfit: _, storage: __, profit: ___, ...holding } = position(id);
+  return { ...holding, kind: 'LIMIT', state: 1, useMargin: false, ...fields };
+}

@@ -1,0 +1,275 @@
+import { expect, test } from 'vitest';
+import type { FeedOptions } from '../../../src/domain/feed/feed-options.ts';
+import { accountNamed } from '../../support/accounts.ts';
+import { createLiveBench, LOGIN } from './live-bench.ts';
+import { gatewayError, inSnapshot, order, position } from './scripted-gateway.ts';
+
+const MAX_AGE_MS = 60_000;
+
+/** An account with a position and an order, followed by one phone, after its first event. */
+async function followed(options: Parameters<typeof createLiveBench>[0] = {}) {
+  const bench = createLiveBench(options);
+  const { clock, gateway, viewer, followAccount } = bench;
+  gateway.set(LOGIN, [position('a')]);
+  gateway.setAccount(LOGIN, { orders: [order('o')], balance: 100 });
+  const phone = followAccount(viewer('phone'));
+  await clock.advance(0);
+  return { ...bench, phone };
+}
+
+/** The market reaches the price of the order. */
+function trigger({ gateway }: Pick<Awaited<ReturnType<typeof followed>>, 'gateway'>): void {
+  gateway.set(LOGIN, [position('a'), position('o')]);
+  gateway.setAccount(LOGIN, { orders: [], balance: 90 });
+}
+
+test('a first subscriber waits for a read until the deadline, and not at all for one that fails', async () => {
+  const { clock, gateway, viewer, followAccount } = createLiveBench({ firstListMs: 5_000 });
+  gateway.sessionLatencyMs = 100_000;
+  const phone = followAccount(viewer('phone'));
+  await clock.advance(4_999);
+  expect(phone.events).toEqual([]);
+  await clock.advance(1);
+  expect(phone.events).toMatchObject([{ snapshot: true, orders: null }]);
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(1_000);
+  expect(phone.last?.opened).toEqual(['a']);
+  const failing = createLiveBench();
+  failing.gateway.sessionFault = () => gatewayError('unavailable');
+  const tablet = failing.followAccount(failing.viewer('tablet'));
+  await failing.clock.advance(0);
+  expect(tablet.events).toMatchObject([{ snapshot: true, orders: null }]);
+});
+
+test('a read that waits for the ceiling of polls is not made when nobody follows the account any more', async () => {
+  const { changed, clock, gateway, viewer, followChanges, phone } = await followed({
+    pollsPerSecond: 1,
+  });
+  followChanges(viewer('tablet'));
+  await clock.advance(5_000);
+  const before = gateway.sessions.length;
+  changed(accountNamed(LOGIN));
+  await phone.leave();
+  await clock.advance(5_000);
+  expect(gateway.sessions.length).toBe(before);
+});
+
+test('positions are shown at once when they change; an order that became one leaves by the next event for which op 10 was read', async () => {
+  const bench = await followed();
+  const { clock, gateway, phone } = bench;
+  const readAt = phone.last?.orders?.fetchedAt;
+  gateway.sessionLatencyMs = 2_500;
+  trigger(bench);
+  await clock.advance(2_000);
+  expect(phone.events).toHaveLength(2);
+  expect(phone.last).toMatchObject({
+    opened: ['o'],
+    orders: { upserted: [], closed: [], fetchedAt: readAt },
+  });
+  gateway.set(LOGIN, [position('a', { profit: 1 }), position('o')]);
+  await clock.advance(1_000);
+  expect(phone.events).toHaveLength(3);
+  await clock.advance(1_000);
+  expect(phone.last).toMatchObject({
+    orders: { closed: ['o'] },
+    session: { session: { balance: 90 } },
+  });
+  expect(gateway.sessions).toHaveLength(2);
+});
+
+test('op 10 that differs from op 12 for good is asked at the pace of a followed session, and believed about orders and figures', async () => {
+  const { clock, gateway, phone } = await followed();
+  gateway.sessionLie = (session) => ({
+    ...session,
+    positions: inSnapshot([position('a'), position('z')]),
+  });
+  gateway.setAccount(LOGIN, { orders: [], balance: 80 });
+  gateway.set(LOGIN, [position('a'), position('b')]);
+  await clock.advance(3_000);
+  expect(phone.events.flatMap(({ opened }) => opened)).toEqual(['b']);
+  expect(phone.last).toMatchObject({
+    orders: { closed: ['o'] },
+    session: { session: { balance: 80 } },
+  });
+  const before = gateway.sessions.length;
+  await clock.advance(MAX_AGE_MS);
+  expect(gateway.sessions.length - before).toBe(12);
+});
+
+test('a snapshot without a list of positions contradicts none', async () => {
+  const { clock, gateway, phone } = await followed();
+  gateway.sessionLie = (session) => ({ ...session, positions: null });
+  gateway.set(LOGIN, [position('a'), position('b')]);
+  await clock.advance(3_000);
+  expect(phone.last?.opened).toEqual(['b']);
+  const before = gateway.sessions.length;
+  await clock.advance(MAX_AGE_MS - 5_000);
+  expect(gateway.sessions.length).toBe(before);
+});
+
+test('op 10 goes on while op 12 fails: the positions stand still, the figures follow', async () => {
+  const { clock, gateway, phone } = await followed();
+  gateway.failWith('unavailable');
+  gateway.setAccount(LOGIN, { orders: [order('o'), order('p')], balance: 70 });
+  await clock.advance(2 * MAX_AGE_MS);
+  expect(phone.last).toMatchObject({ status: 'DELAYED', session: { session: { balance: 70 } } });
+  expect(phone.events.flatMap(({ orders }) => orders?.upserted ?? [])).toContainEqual(order('p'));
+});
+
+test('a failing op 10 leaves the positions live, and is asked less and less often', async () => {
+  const { clock, gateway, phone } = await followed();
+  gateway.sessionFault = () => gatewayError('unavailable');
+  gateway.set(LOGIN, [position('a'), position('b')]);
+  await clock.advance(2_000);
+  expect(phone.last).toMatchObject({ status: 'LIVE', opened: ['b'] });
+  await clock.advance(118_000);
+  expect(gateway.sessions.length).toBeLessThan(12);
+  expect(phone.last?.status).toBe('LIVE');
+});
+
+test('an order of one’s own behind which another follows is read once more when the first read is over', async () => {
+  const { changed, clock, gateway } = await followed();
+  gateway.latencyMs = 50;
+  gateway.sessionLatencyMs = 500;
+  changed(accountNamed(LOGIN));
+  await clock.advance(100);
+  changed(accountNamed(LOGIN));
+  await clock.advance(399);
+  expect(gateway.sessions).toHaveLength(2);
+  await clock.advance(1);
+  expect(gateway.sessions).toHaveLength(3);
+});
+
+test('a snapshot that nothing contradicts is read again at its full age, after a pause that op 10 asks for', async () => {
+  const { clock, gateway, feeds, viewer, prove } = await followed();
+  const phone = viewer('phone');
+  prove(phone);
+  /** The reads once a list is shown so much later, as a query is served one. */
+  const readsAfter = async (ms: number) => {
+    await clock.advance(ms);
+    feeds.served(phone, await gateway.getOpenPositions(phone, null));
+    await clock.advance(0);
+    return gateway.sessions.length;
+  };
+  gateway.sessionFault = () => gatewayError('rate-limited', 30);
+  expect(await readsAfter(MAX_AGE_MS - 1)).toBe(1);
+  expect(await readsAfter(1)).toBe(2);
+  expect(await readsAfter(29_999)).toBe(2);
+  expect(await readsAfter(1)).toBe(3);
+});
+
+test('an interval has one event at most, and none for a position that opened and closed in it', async () => {
+  const { clock, gateway, viewer, followAccount } = await followed();
+  const slow = followAccount(viewer('tablet'), { intervalMs: 10_000 });
+  await clock.advance(1_000);
+  gateway.set(LOGIN, [position('a'), position('brief')]);
+  await clock.advance(4_000);
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(8_000);
+  expect(slow.events).toHaveLength(1);
+  for (let second = 0; second < 20; second += 1) {
+    gateway.set(LOGIN, [position('a', { profit: second })]);
+    await clock.advance(1_000);
+  }
+  expect(slow.events).toHaveLength(3);
+});
+
+test('a client that joins later is shown what is known after an interval at the latest, whoever else joins meanwhile', async () => {
+  const { changed, clock, gateway, viewer, followAccount } = await followed();
+  gateway.sessionLatencyMs = 100_000;
+  changed(accountNamed(LOGIN));
+  // The snapshot that is known is older than its full age.
+  await clock.advance(MAX_AGE_MS);
+  const late = followAccount(viewer('tablet'));
+  await clock.advance(600);
+  followAccount(viewer('watch'));
+  await clock.advance(399);
+  expect(late.events).toEqual([]);
+  await clock.advance(1);
+  expect(late.events).toMatchObject([{ snapshot: true, orders: { upserted: [order('o')] } }]);
+});
+
+test('a cursor of the account resumes it, and is none of its positions alone', async () => {
+  const bench = await followed();
+  const { clock, viewer, followAccount, followChanges, phone } = bench;
+  const after = phone.last?.cursor ?? '';
+  trigger(bench);
+  await clock.advance(2_000);
+  const back = followAccount(viewer('phone'), { after });
+  const other = followChanges(viewer('phone'), { after });
+  await clock.advance(0);
+  expect(back.events[0]).toMatchObject({
+    snapshot: false,
+    opened: ['o'],
+    orders: { closed: ['o'] },
+  });
+  expect(other.events[0]).toMatchObject({ snapshot: true, orders: null, session: null });
+});
+
+test('tokens without proof get nothing new of the account', async () => {
+  const bench = await followed();
+  const { clock, gateway, viewer, followAccount, ledger } = bench;
+  const lapsed = viewer('lapsed');
+  const tablet = followAccount(lapsed);
+  await clock.advance(0);
+  const before = tablet.last;
+  gateway.fault = gateway.sessionFault = ({ token }) =>
+    token.text === 'token of lapsed' ? gatewayError('unavailable') : null;
+  ledger.refused(lapsed);
+  trigger(bench);
+  await clock.advance(40_000);
+  expect(tablet.events.length).toBeGreaterThan(1);
+  for (const event of tablet.events.slice(1)) {
+    expect(event).toMatchObject({
+      status: 'DELAYED',
+      upserted: [],
+      opened: [],
+      closed: [],
+      orders: { upserted: [], closed: [], fetchedAt: before?.orders?.fetchedAt },
+    });
+    expect(event.session).toBe(before?.session);
+  }
+});
+
+test.each<[string, Partial<FeedOptions>, number]>([
+  ['in five polls while somebody follows the session', {}, 24],
+  ['in five polls that are rarer', { pollMs: 2_000 }, 12],
+  ['a SESSION_MAX_AGE_SECONDS that is shorter', { sessionMaxAgeMs: 3_000 }, 40],
+])(
+  'calls of op 10 are one %s, and else one a SESSION_MAX_AGE_SECONDS',
+  async (_what, how, figures) => {
+    const { clock, gateway, viewer, followAccount } = await followed(how);
+    const phones = ['tablet', 'watch'].map((name) =>
+      followAccount(viewer(name), { figures: true }),
+    );
+    await clock.advance(10_000);
+    const readsOf = async (ms: number) => {
+      const before = gateway.sessions.length;
+      for (let second = 0; second < ms / 1_000; second += 1) {
+        gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
+        await clock.advance(1_000);
+      }
+      return gateway.sessions.length - before;
+    };
+    expect(await readsOf(120_000)).toBe(figures);
+    await Promise.all(phones.map((phone) => phone.leave()));
+    const { sessionMaxAgeMs = MAX_AGE_MS } = how;
+    expect(await readsOf(4 * MAX_AGE_MS)).toBe((4 * MAX_AGE_MS) / sessionMaxAgeMs);
+    const before = gateway.sessions.length;
+    gateway.set(LOGIN, [position('a'), position('b')]);
+    await clock.advance(2_000);
+    expect(gateway.sessions.length).toBe(before + 1);
+  },
+);
+
+test('reads of the session count for the ceiling of polls, by which they and the polls come evenly less often', async () => {
+  const { clock, gateway, viewer, followAccount } = await followed({ pollsPerSecond: 0.6 / 0.95 });
+  followAccount(viewer('tablet'), { figures: true });
+  await clock.advance(10_000);
+  const before = [gateway.polls.length, gateway.sessions.length] as const;
+  await clock.advance(600_000);
+  expect(gateway.polls.length - before[0]).toBeGreaterThan(260);
+  expect(gateway.polls.length - before[0]).toBeLessThanOrEqual(300);
+  expect(gateway.sessions.length - before[1]).toBeGreaterThan(45);
+  expect(gateway.sessions.length - before[1]).toBeLessThanOrEqual(60);
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { iterated } from '../../support/iterated.ts';
+import { atMost } from '../../support/steps.ts';
+import { createLiveBench, LOGIN } from './live-bench.ts';
+import { position } from './scripted-gateway.ts';
+
+test('the list is emitted again when its order alone changes; the changes are not', async () => {
+  const polls: string[] = [];
+  const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench({
+    onPoll: ({ kind }) => void polls.push(kind),
+  });
+  gateway.set(LOGIN, [position('a'), position('b')]);
+  const [changes, lists] = [followChanges(viewer('phone')), followPositions(viewer('phone'))];
+  await clock.advance(1_000);
+  gateway.set(LOGIN, [position('b'), position('a')]);
+  await clock.advance(3_000);
+  expect(lists.events.map((list) => list.map(({ id }) => id).join(''))).toEqual(['ab', 'ba']);
+  expect(changes.events).toHaveLength(1);
+  expect(polls).toEqual(['changed', 'unchanged', 'changed', 'unchanged', 'unchanged']);
+});
+
+test.each([
+  ['intervalMs', 1, 15_000],
+  ['heartbeatSeconds', 15, 60],
+])('%s is at least %i and at most %i', (argument, least, most) => {
+  const { viewer, feeds, prove } = createLiveBench();
+  const phone = viewer('phone');
+  const watch = (value: number) => () =>
+    feeds.watchChanges(prove(phone), phone, { [argument]: value });
+  for (const value of [least, most]) expect(watch(value)).not.toThrow();
+  for (const value of [least - 1, most + 1]) {
+    expect(watch(value)).toThrow(`${argument} must be between ${least} and ${most}.`);
+  }
+});
+
+test.each([undefined, 15_000])(
+  'an event comes at least every 15 s in a quiet market (interval %s)',
+  async (intervalMs) => {
+    const { clock, viewer, feeds, prove } = createLiveBench();
+    const phone = viewer('phone');
+    const emitted: { readonly atMs: number; readonly asOfMs: number }[] = [];
+    void (async () => {
+      const stream = feeds.watchChanges(prove(phone), phone, { intervalMs });
+      for await (const { asOf } of atMost(100, iterated(stream))) {
+        emitted.push({ atMs: clock.now(), asOfMs: asOf.getTime() });
+      }
+    })();
+    await clock.advance(100_000);
+    expect(emitted).toHaveLength(7);
+    emitted.slice(1).forEach(({ atMs, asOfMs }, index) => {
+      expect(atMs - (emitted[index]?.atMs ?? 0)).toBeLessThanOrEqual(15_000);
+      // Each poll confirms the list, although it stays the same.
+      expect(asOfMs).toBeGreaterThan(emitted[index]?.asOfMs ?? 0);
+    });
+  },
+);
+
+test('a cursor resumes without a gap after a pause shorter than the linger, but for more closings than are kept', async () => {
+  const { clock, gateway, viewer, followChanges, feeds } = createLiveBench();
+  const many = Array.from({ length: 300 }, (_, at) => position(`${at}`));
+  gateway.set(LOGIN, [...many, position('a'), position('b')]);
+  const before = followChanges(viewer('phone'));
+  await clock.advance(0);
+  const first = before.last?.cursor ?? null;
+  gateway.set(LOGIN, [position('a'), position('b')]);
+  await clock.advance(3_000);
+  await before.leave();
+  gateway.set(LOGIN, [position('b'), position('c')]);
+  await clock.advance(5_000);
+  const back = followChanges(viewer('phone'), { after: before.last?.cursor ?? null });
+  const late = followChanges(viewer('tablet'), { after: first });
+  await clock.advance(0);
+  expect(back.events.map(({ snapshot }) => snapshot)).toEqual([false, false]);
+  expect(back.last).toMatchObject({ upserted: [position('c')], opened: ['c'], closed: ['a'] });
+  expect(late.last).toMatchObject({ upserted: [position('c')], opened: ['c'], closed: ['a'] });
+  expect(late.events[0]).toMatchObject({ snapshot: true, closed: [] });
+  await clock.advance(10_000);
+  expect(feeds).toMatchObject({ polled: 1, subscriptions: 2 });
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Delta, Timeline } from '../../../src/domain/feed/timeline.ts';
+import type { Position } from '../../../src/gateway/model.ts';
+import { sameBesidesPrices, samePosition } from '../../../src/gateway/wire/holding.ts';
+import { position } from './scripted-gateway.ts';
+
+/** A timeline whose lists have the versions 1, 3, 5, …; those between are other lists'. */
+function counted() {
+  const timeline = new Timeline<Position>(samePosition, sameBesidesPrices);
+  let version = -1;
+  return {
+    timeline,
+    /** Returns the list's version. */
+    advance(list: readonly Position[]): number {
+      version += 2;
+      timeline.advance(list, version);
+      return version;
+    },
+  };
+}
+
+const a = position('a');
+const b = position('b');
+
+test('a reader gets no row again that has not changed since its version', () => {
+  const { timeline, advance } = counted();
+  const list = [a, b];
+  for (const [at, price] of [1, 2, 3].entries()) {
+    list[at % 2] = position(at % 2 === 0 ? 'a' : 'b', { priceCurrent: price });
+    advance([...list]);
+  }
+  // Version 1 changed a, 3 b, 5 a again.
+  expect(timeline.changes(1, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'b']);
+  advance([...list, position('c')]);
+  expect(timeline.changes(3, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'c']);
+});
+
+test('every field counts in a comparison', () => {
+  for (const field of Object.keys(a) as (keyof Position)[]) {
+    const other = { ...a, [field]: 'another' };
+    expect(samePosition(a, other), field).toBe(false);
+    const isMoving = ['priceCurrent', 'profit', 'rateProfit', 'updatedAt'].includes(field);
+    expect(sameBesidesPrices(a, other), field).toBe(isMoving);
+  }
+  expect(samePosition(a, { ...a })).toBe(true);
+});
+
+const listOfPositions = fc
+  .uniqueArray(fc.integer({ min: 0, max: 9 }), { maxLength: 10 })
+  .chain((ids) =>
+    fc.tuple(
+      ...ids.map((id) =>
+        fc.tuple(fc.nat(2), fc.nat(1)).map(([price, units]) => ({ id, price, units })),
+      ),
+    ),
+  )
+  .map((rows) =>
+    rows.map(({ id, price, units }) => position(String(id), { priceCurrent: price, units })),
+  );
+
+test('the delta from any version to the last turns the one list into the other', () => {
+  fc.assert(
+    fc.property(fc.array(listOfPositions, { minLength: 1, maxLength: 30 }), (lists) => {
+      const { timeline, advance } = counted();
+      const byVersion = new Map<number, readonly Position[]>();
+      for (const list of lists) byVersion.set(advance(list), list);
+      for (const [version, list] of byVersion) {
+        const delta = timeline.changes(version, false) as Delta<Position>;
+        const parted = timeline.changes(version, true) as Delta<Position>;
+        expect(timeline.changes(version + 1, true)).toEqual(parted);
+        expect(delta.ticks).toEqual([]);
+        expect(sorted([...parted.upserted, ...parted.ticks])).toEqual(sorted(delta.upserted));
+        expect(sorted(fold(list, parted))).toEqual(sorted(timeline.rows));
+        const known = new Set(list.map(({ id }) => id));
+        expect(delta.closed.every((id) => known.has(id))).toBe(true);
+        expect(delta.opened.some((id) => known.has(id))).toBe(false);
+        expect(sorted(fold(list, delta))).toEqual(sorted(timeline.rows));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function fold(list: readonly Position[], { upserted, ticks, closed }: Delta<Position>): Position[] {
+  const rows = new Map(list.map((row) => [row.id, row]));
+  for (const id of closed) rows.delete(id);
+  for (const row of upserted) rows.set(row.id, row);
+  for (const { id, priceCurrent } of ticks)
+    rows.set(id, { ...(rows.get(id) as Position), priceCurrent });
+  return [...rows.values()];
+}
+
+function sorted(list: readonly Position[]): Position[] {
+  return list.toSorted((x, y) => (x.id < y.id ? -1 : 1));
+}
