@@ -161,7 +161,8 @@ async function act(asked: Asked, config: Config, terminal: Terminal): Promise<nu
       return await settleOrder(records, request, config, terminal);
     }
     case 'copy':
-      terminal.out(`${asked.to}: ${records.file?.copyTo(asked.to)} order records`);
+      if (records.copyTo === null) throw new UsageError('Redis has its own copies.');
+      terminal.out(`${asked.to}: ${await records.copyTo(asked.to)} order records`);
       return EXIT_OK;
     case 'hold':
       await records.hold(true);
@@ -173,7 +174,8 @@ async function act(asked: Asked, config: Config, terminal: Terminal): Promise<nu
       return EXIT_OK;
     case 'incomplete':
     case 'status': {
-      const status = await records.status(asked.word === 'status' ? null : 'incomplete');
+      if (asked.word === 'incomplete') await records.declareIncomplete();
+      const status = await records.status();
       const place = redisUrl === null ? orderStore : withoutPassword(redisUrl);
       terminal.out(`${place}: ${statusText(status)}`);
       return EXIT_OK;

@@ -45,11 +45,6 @@ const EARLIER_UNKNOWN =
 const ASK_BROKER =
   'This request was not sent. Whether an earlier one with its key was is not known, and asking again will not tell: ask your broker.';
 const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
-const TOO_MANY = {
-  account: 'this account has placed too many orders',
-  token: 'this sign-in has placed too many orders',
-  rejected: 'too many orders of this account were rejected',
-};
 /** Why an order was not sent, by our own decision. */
 const UNSENT_ORDERS: Readonly<
   Partial<Record<NotAttemptedError['reason'], { message: string; retryAfter: number | null }>>
@@ -112,9 +107,9 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
     // The records of that time do not come back.
     more: { retryable: false, earlierUnknown: true },
   })),
-  row(AccountRecordsFullError, ({ whose, retryAfterSeconds }) => ({
+  row(AccountRecordsFullError, ({ retryAfterSeconds }) => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
-    message: `This request was not sent: ${TOO_MANY[whose]} in a day.`,
+    message: 'This request was not sent: this account has placed too many orders in a day.',
     // Hours are no moment to wait for.
     more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: retryAfterSeconds, retryable: false },
   })),

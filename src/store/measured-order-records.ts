@@ -5,14 +5,14 @@ import type { StoreAction, StoreMetrics } from './store-metrics.ts';
 export function measuredOrderRecords(records: OrderRecords, metrics: StoreMetrics): OrderRecords {
   function measured<Args extends readonly unknown[], T>(
     action: StoreAction,
-    run: (...args: Args) => Promise<T>,
+    run: (this: OrderRecords, ...args: Args) => Promise<T>,
   ): (...args: Args) => Promise<T> {
     const seconds = metrics.seconds.register(action);
     const failures = metrics.failures.register(action);
     return async (...args) => {
       const startedAtMs = performance.now();
       try {
-        return await run(...args);
+        return await run.call(records, ...args);
       } catch (error) {
         // The store is in order: one account has had its share.
         if (!(error instanceof AccountRecordsFullError)) failures.add();
@@ -23,11 +23,16 @@ export function measuredOrderRecords(records: OrderRecords, metrics: StoreMetric
     };
   }
   return {
-    ...records,
     reserve: measured('reserve', records.reserve),
     settle: measured('settle', records.settle),
     release: measured('release', records.release),
     find: measured('find', records.find),
     voidKey: measured('void', records.voidKey),
+    cutOff: () => records.cutOff(),
+    held: () => records.held(),
+    degradedReason: () => records.degradedReason(),
+    gapReason: () => records.gapReason(),
+    holdReason: () => records.holdReason(),
+    close: () => records.close(),
   };
 }

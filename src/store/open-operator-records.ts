@@ -1,6 +1,6 @@
 import type { OperatorRecords } from './operator-records.ts';
 import type { Durability } from './redis/durability.ts';
-import { operatorFile } from './sqlite/operator-records.ts';
+import { OperatorFile } from './sqlite/operator-records.ts';
 
 export interface OperatorOptions {
   /** Null where the records are in a file. */
@@ -16,7 +16,7 @@ export interface OperatorOptions {
 /** Opens the order records that the configuration names, for an operator. */
 export async function openOperatorRecords(options: OperatorOptions): Promise<OperatorRecords> {
   const { redisUrl: url, orderStore: path } = options;
-  if (url === null) return operatorFile({ ...options, path });
-  const { operatorRedis } = await import('./redis/operator-records.ts');
-  return operatorRedis({ ...options, url });
+  if (url === null) return new OperatorFile({ ...options, path });
+  const { openRedisOperator } = await import('./redis/operator-records.ts');
+  return openRedisOperator({ ...options, url });
 }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { openKnownFile } from './known-file.ts';
-import { createMemoryOrderRecords } from './memory/order-records.ts';
 import { IS_NEW } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
 import type { SharedLimitsOptions } from './redis/shared-limits.ts';
@@ -10,14 +9,13 @@ import { checkFilePath } from './sqlite/check-file-path.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
 import { StoreError } from './store-error.ts';
 
-export interface StoreOptions
-  extends Omit<RedisOrderRecordsOptions & SharedLimitsOptions, 'url' | 'uptimeMs'> {
+export interface StoreOptions extends Omit<RedisOrderRecordsOptions & SharedLimitsOptions, 'url'> {
   readonly redisUrl: string | null;
   /** A file, or the word `memory`, where there is no Redis. */
   readonly orderStore: string;
   /** When true, the file's folder is made where it is missing. */
   readonly makesFolder?: boolean;
-  /** When true, they are tried and take no order: a file that is a copy stays known as one, and Redis learns of no replica. */
+  /** When true, they are tried and take no order. */
   readonly isInspection?: boolean;
 }
 
@@ -31,7 +29,7 @@ export async function openStores(options: StoreOptions): Promise<SharedStore> {
     if (url === null) return await openOwnStores(options);
     // Loaded only where there is a Redis, with all that it needs.
     const { openRedisStores } = await import('./redis/open-stores.ts');
-    return await openRedisStores({ ...options, url, uptimeMs: () => performance.now() });
+    return await openRedisStores({ ...options, url });
   } catch (error) {
     throw new StoreError(reasonOf(error), { cause: error });
   }
@@ -39,18 +37,18 @@ export async function openStores(options: StoreOptions): Promise<SharedStore> {
 
 async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Promise<SharedStore> {
   const { isInspection = false, makesFolder = false, onWarn } = given;
-  const options = { ...given, uptimeMs: () => performance.now() };
   const isFile = path !== 'memory';
   const isNew = isFile && !existsSync(path);
   const made = isInspection ? 'later' : 'now';
   if (isFile) await checkFilePath(path, makesFolder ? made : undefined);
   // An inspection makes no file, which would belong to whoever ran it.
-  const records = await (isFile && !(isNew && isInspection)
-    ? openSqliteOrderRecords({ ...options, path })
-    : createMemoryOrderRecords(options));
-  if (isNew && !isInspection) onWarn(`${path} ${IS_NEW}`);
+  const isOpened = isFile && !(isNew && isInspection);
+  const records = await openSqliteOrderRecords({ ...given, path: isOpened ? path : ':memory:' });
+  // Where another was there it is a loss, which was told.
+  const isFirst = isNew && !isInspection && records.gapReason() === null;
+  if (isFirst) onWarn(`${path} ${IS_NEW}`);
   const known =
-    isFile && !isInspection ? await openKnownFile({ ...options, path: `${path}.known` }) : null;
+    isFile && !isInspection ? await openKnownFile({ ...given, path: `${path}.known` }) : null;
   const close = async () => {
     await known?.close();
     await records.close();

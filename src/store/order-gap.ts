@@ -1,18 +1,6 @@
-/** The times of a key: its client's word, and the clocks of the replica that was asked. */
-export interface KeyTime {
-  /** When the key was made; null where the client does not say it. */
-  readonly madeMs: number | null;
-  /** The later of our date and the gateway's; null before that was measured, or where it is absurd. */
-  readonly laterMs: number | null;
-  /** How far the two clocks are apart, whichever is ahead. */
-  readonly differMs: number;
-  /** How old the key is at least; null or left out where its client does not say. */
-  readonly ageMs?: number | null;
-}
-
 /**
  * The furthest that a client's clock may be ahead. An order is sent only where its key was made, by the client's word, at most
- * so long after it: a key that was made later than this after a gap of the records has no order before the gap.
+ * so long after it: a key that was made later than this after a loss of records has no order before the loss.
  */
 export const KEY_AHEAD_MS = 60_000;
 /** Between the replicas of one service, and between a server and a client that knows its dates. */
@@ -21,22 +9,34 @@ export const CLOCKS_DIFFER_MS = 2_000;
 /** Two clocks that are further apart contradict each other. */
 const AGREE_MS = 60_000;
 /** Two clocks that are further apart say nothing of each other: one of them is absurd, and nobody knows which. */
-export const MAX_APART_MS = 10 * 60_000;
+const MAX_APART_MS = 10 * 60_000;
+const DAY_MS = 24 * 3_600_000;
 
-/** The most by which a key may be older than its client's word says: that may be ahead, and so may a clock that was set right since. */
-export const KEY_ERROR_MS = KEY_AHEAD_MS + MAX_APART_MS + AGREE_MS + 2 * CLOCKS_DIFFER_MS;
+/** The dates of one moment, by this machine's clock and the gateway's. */
+export interface Dates {
+  readonly nowMs: number;
+  /** By the clock that keys are made by: the gateway's where ours is behind, or wrong; no later than it is. */
+  readonly judgedMs: number;
+  /** By the later clock: a record is made by it. */
+  readonly laterMs: number;
+  /** By the earlier clock, which a record ends by; null where the gateway's was not measured, or the two contradict each other. */
+  readonly surelyMs: number | null;
+  /** How far the clocks are apart; null where that was not measured, or where one of them is absurd. */
+  readonly differMs: number | null;
+}
 
-/**
- * The dates by this machine's clock and the gateway's, which is ahead by so much, null where that was not measured. A record is made by
- * the later of them, and ages by the earlier, else one of them would end it early; while they contradict each other no record ends.
- */
-export function datesOf(nowMs: number, skewMs: number | null) {
-  const earlierMs = nowMs + Math.min(0, skewMs ?? 0);
-  const isSure = skewMs !== null && Math.abs(skewMs) <= AGREE_MS;
+/** `skewMs`: how far the gateway's clock is ahead of this machine's; null where that was not measured. */
+export function datesOf(nowMs: number, skewMs: number | null): Dates {
+  const apartMs = Math.abs(skewMs ?? 0);
+  const isMeasured = skewMs !== null && apartMs <= MAX_APART_MS;
   return {
-    earlierMs,
+    nowMs,
+    // The dates of the gateway are whole seconds.
+    judgedMs:
+      apartMs <= CLOCKS_DIFFER_MS ? nowMs : nowMs + judgedAheadMs(skewMs) - CLOCKS_DIFFER_MS,
     laterMs: nowMs + Math.max(0, skewMs ?? 0),
-    surelyMs: isSure ? earlierMs : null,
+    surelyMs: skewMs !== null && apartMs <= AGREE_MS ? nowMs + Math.min(0, skewMs) : null,
+    differMs: isMeasured ? Math.ceil(apartMs) : null,
   };
 }
 
@@ -45,7 +45,21 @@ export function judgedAheadMs(skewMs: number | null): number {
   return skewMs !== null && (skewMs > 0 || skewMs < -AGREE_MS) ? skewMs : 0;
 }
 
-/** `untilMs`: when the gap ended, by the later of the clocks; null where that is not known yet. */
+/**
+ * R, were a loss to be fixed now: no key that was used before has a later time, whichever process judged it. `mostApartMs`: the
+ * furthest that a process which took orders was from the gateway's clock. Null where the gateway's clock was not measured.
+ */
+export function lossUntilOf({ laterMs, differMs }: Dates, mostApartMs: number): number | null {
+  if (differMs === null) return null;
+  return Math.ceil(laterMs + Math.max(differMs, mostApartMs) + CLOCKS_DIFFER_MS);
+}
+
+/** A loss is over a day after R; where R was never fixed two days later, since the clock that found it may be wrong. */
+export function lossEndOf(lostAtMs: number, untilMs: number | null): number {
+  return (untilMs ?? lostAtMs + 2 * DAY_MS) + DAY_MS + KEY_AHEAD_MS;
+}
+
+/** `untilMs`: R; null where it is not fixed yet. */
 export function isMadeAfterGap(madeMs: number | null, untilMs: number | null): boolean {
   return madeMs !== null && untilMs !== null && madeMs > untilMs + KEY_AHEAD_MS;
 }

@@ -1,24 +1,19 @@
 import type { Account } from '../../lib/account.ts';
-import { gapReason, KEY_ERROR_MS, type KeyTime } from './order-gap.ts';
-import {
-  isOfNeverSent,
-  newRecordId,
-  type RecordBounds,
-  recordQuota,
-  type Share,
-} from './record-shares.ts';
+import { gapReason } from './order-gap.ts';
+import { isOfNeverSent, newRecordId, type RecordBounds, recordQuota } from './record-shares.ts';
 
 /**
- * The port of the order records, which make "at most once per key" true. Each of the three stores
- * keeps a record for RECORD_LIFE_MS from its reservation, never drops one early, and
- * refuses a new one where it cannot promise that.
+ * The port of the order records, which make "at most once per key" true by one rule: a record is durable before its order is sent, and
+ * a key that may have been forgotten is refused. Accepted and rejected orders are kept for RECORD_LIFE_MS after their outcome was
+ * written, unknown ones for UNKNOWN_LIFE_MS. Records of orders that the gateway rejected give way to others where the store, or an
+ * account's share of it, is full.
  */
 export interface OrderRecords {
   /** Once this answers `reserved: true` the record survives whatever the store promises to survive. */
   reserve(request: ReserveRequest): Promise<ReserveAnswer>;
   /**
-   * Replaces pending or unknown, never accepted or rejected. May be repeated until it succeeds. Resolves with the outcome that
-   * an operator has settled the order by, which stays in its place; else with null.
+   * Replaces pending or unknown, never accepted or rejected. To be repeated until it succeeds, which says that the outcome is durable.
+   * Resolves with the outcome that an operator has settled the order by, which stays in its place; else with null.
    */
   settle(
     reservation: Reservation,
@@ -49,8 +44,6 @@ export interface OrderRecords {
 export interface ReserveRequest {
   readonly account: Account;
   readonly key: string;
-  /** The hash of the token that asks, which may have half of its account's share. */
-  readonly tokenHash: string;
   /** Counts the record among those of orders that were never sent. */
   readonly isTooLate?: boolean;
   /** The digest of the order's canonical input, by which a repeat is compared. */
@@ -58,9 +51,10 @@ export interface ReserveRequest {
   readonly reservedAtMs: number;
   /** The longest time the order may be in flight; past it a pending record means that its outcome is unknown. */
   readonly pendingMs: number;
-  /** Left out, the key is taken for one that was made before any gap. */
-  readonly keyTime?: KeyTime;
-  readonly asked?: AskedOrder;
+  /** When the key was made, by the word of its client; null where that does not say. */
+  readonly keyMadeMs?: number | null | undefined;
+  /** Null for a closed key, which no order has. */
+  readonly asked?: AskedOrder | null;
 }
 
 /** What was asked for, as the back office reads it; the stores read nothing in it. */
@@ -84,7 +78,7 @@ export interface OrderTimes {
 }
 
 /** Its id is a fencing token: only its own reservation can be settled or released. */
-export interface Reservation extends Omit<ReserveRequest, 'tokenHash' | 'isTooLate' | 'keyTime'> {
+export interface Reservation extends Omit<ReserveRequest, 'isTooLate' | 'keyMadeMs'> {
   readonly id: string;
 }
 
@@ -95,7 +89,6 @@ export type ReserveAnswer =
 export interface VoidRequest {
   readonly account: Account;
   readonly key: string;
-  readonly tokenHash: string;
   readonly atMs: number;
   /** The age of the key by the word of its client; null where it is not known, and a record's life has to do. */
   readonly keyAgeMs: number | null;
@@ -118,6 +111,8 @@ export interface OrderRecord {
    * because the clocks of two processes differ and one process's clock may jump.
    */
   readonly pendingMs: number;
+  readonly asked: AskedOrder | null;
+  readonly times: OrderTimes;
 }
 
 /** An order past its deadline is left to its process for so long. */
@@ -125,14 +120,22 @@ export const CUT_OFF_GRACE_MS = 10_000;
 
 export type CutOffOrder = Pick<Reservation, 'account' | 'key' | 'reservedAtMs'>;
 
+export const NO_TIMES: OrderTimes = { sentAtMs: null, answeredAtMs: null };
+
 /** An outcome ends the time for which a record may be pending. */
 export function toOrderRecord(
-  { id, inputDigest, reservedAtMs }: Omit<OrderRecord, 'outcome' | 'pendingMs'>,
+  {
+    id,
+    inputDigest,
+    reservedAtMs,
+    asked = null,
+  }: Omit<Reservation, 'account' | 'key' | 'pendingMs'>,
   outcome: RecordedOutcome | null,
   leftMs: number,
+  times = NO_TIMES,
 ): OrderRecord {
   const pendingMs = outcome === null ? Math.max(0, leftMs) : 0;
-  return { id, inputDigest, reservedAtMs, outcome, pendingMs };
+  return { id, inputDigest, reservedAtMs, outcome, pendingMs, asked, times };
 }
 
 /** Plain JSON, so that it reads the same from a file, from Redis and from memory. */
@@ -156,7 +159,7 @@ interface GatewayRejection {
   readonly settled?: never;
 }
 
-/** It is the facade that refused it. Earlier versions read it as a refusal of the gateway's, which has the same members but for the last three. */
+/** It is the facade that refused it. */
 export interface UnsentOrder {
   readonly kind: 'rejected';
   readonly error: UnsentReason;
@@ -191,9 +194,12 @@ export const HELD = 'held back by an operator, until `trading-graph orders relea
 export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM names the accounts';
 export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
+/** The life of a record after an outcome that is known was written. */
 export const RECORD_LIFE_MS = 24 * 3_600_000;
-/** A key that is older, by its client's word, may have had a record that is over. */
-export const KEY_LIFE_MS = RECORD_LIFE_MS - KEY_ERROR_MS;
+/** The life of a record of an order of which nobody knows the outcome: a back office settles it on Monday. */
+export const UNKNOWN_LIFE_MS = 30 * RECORD_LIFE_MS;
+/** A key that is older, by its client's word, may have had a record that is over. The quarter of an hour is for clocks that are wrong. */
+export const KEY_LIFE_MS = RECORD_LIFE_MS - 15 * 60_000;
 
 /** The outcome of a closed key, which is older than the store where its age is not known. */
 export function closedBy(keyAgeMs: number | null, rememberedMs: number): UnsentOrder {
@@ -209,22 +215,21 @@ export function closingOf({ outcome }: Pick<OrderRecord, 'outcome'>): KeyClosing
 }
 
 export function toReservation({
-  tokenHash,
   isTooLate = false,
-  keyTime: _,
+  keyMadeMs: _,
   ...of
 }: ReserveRequest): Reservation {
-  return { ...of, id: newRecordId(tokenHash, isTooLate) };
+  return { ...of, id: newRecordId(isTooLate) };
 }
 
 /** The reservation of a closed key: no order has its input. */
-export function closedReservation({ account, key, atMs, tokenHash }: VoidRequest): Reservation {
-  const id = newRecordId(tokenHash, true);
-  return { account, key, id, inputDigest: CLOSED_CANONICAL, reservedAtMs: atMs, pendingMs: 0 };
+export function closedReservation({ account, key, atMs }: VoidRequest): Reservation {
+  const id = newRecordId(true);
+  return { account, key, id, inputDigest: CLOSED_DIGEST, reservedAtMs: atMs, pendingMs: 0 };
 }
 
-/** No digest is empty, so a replica of an earlier version takes whatever comes with a closed key for another order. */
-export const CLOSED_CANONICAL = '';
+/** No order has an empty digest. */
+export const CLOSED_DIGEST = '';
 
 /** The store is full or out of reach: an order cannot be promised to go out once, so it does not go. */
 export class RecordsUnavailableError extends Error {
@@ -248,12 +253,6 @@ export class RecordsForgottenError extends RecordsUnavailableError {
   override readonly message = 'the records do not reach back to when the key was made';
 }
 
-/** How far back a store can say that a key had no order. */
-export function isForgotten(keyTime: KeyTime | undefined, rememberedMs: () => number): boolean {
-  const ageMs = keyTime?.ageMs ?? 0;
-  return ageMs > 0 && ageMs > Math.min(rememberedMs(), KEY_LIFE_MS);
-}
-
 /** Records may be missing, and the key may be among them: nobody knows whether an order had it before. */
 export class RecordsGapError extends RecordsUnavailableError {
   override readonly name = 'RecordsGapError';
@@ -270,7 +269,7 @@ export class RecordsGapError extends RecordsUnavailableError {
   }
 }
 
-/** All records are in use, or all but those that are kept for accounts with few. */
+/** All records are in use, and none is of an order that the gateway rejected. */
 export class RecordsFullError extends RecordsUnavailableError {
   override readonly name = 'RecordsFullError';
   /** When the oldest record expires; null where nobody knows. */
@@ -286,20 +285,17 @@ function wholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
 
-/** This account alone, or this token of it, has as many records of a kind as it may; others are not affected. */
+/** This account alone has as many records of a kind as it may; others are not affected. */
 export class AccountRecordsFullError extends RecordsUnavailableError {
   override readonly name = 'AccountRecordsFullError';
-  readonly whose: Share;
   /** When its oldest record expires. */
   readonly retryAfterSeconds: number;
 
-  constructor(bounds: RecordBounds, id: string, whose: Share, freeInMs: number) {
+  constructor(bounds: RecordBounds, id: string, freeInMs: number) {
     const what = isOfNeverSent(id) ? 'records of orders that were never sent' : 'order records';
-    const of = whose === 'rejected' ? 'account for rejected orders' : whose;
-    super(`all ${recordQuota(bounds, id)[whose]} ${what} of this ${of} are in use`, {
+    super(`all ${recordQuota(bounds, id)} ${what} of this account are in use`, {
       earlierUnknown: false,
     });
-    this.whose = whose;
     this.retryAfterSeconds = wholeSeconds(freeInMs);
   }
 }

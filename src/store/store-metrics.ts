@@ -28,7 +28,7 @@ export function createStoreMetrics(registry: Registry) {
   const nearlyFull = registry
     .counter(
       'order_records_nearly_full_total',
-      'Orders and voids, refused ones too, of accounts with 80 % of their share of order records, or of tokens with 80 % of their half.',
+      'Orders and voids, refused ones too, of accounts with 80 % of their share of order records.',
     )
     .register();
   const redisUp = registry.gauge(

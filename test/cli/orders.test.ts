@@ -112,7 +112,7 @@ test('a copy is made while the service runs, and none of a Redis', async () => {
   renameSync(copy, stage.path);
   const warnings: string[] = [];
   const restored = await stage.open(100, (message) => warnings.push(message));
-  expect(warnings).toEqual([expect.stringContaining('is a copy, or was moved')]);
+  expect(warnings).toEqual([expect.stringContaining('is another file than was left')]);
   await restored.close();
 });
 

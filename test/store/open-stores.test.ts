@@ -23,7 +23,12 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     stores.keys?.('token').add('key', Date.now() + 60_000);
     await using other = await openOnRedis(`${redis.url}/3`, { prefix: 'mine:' });
     expect(await stores.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
-    const kinds = ['mine:limit:', 'mine:known:', 'mine:{orders}:record:', 'mine:{orders}:epoch'];
+    const kinds = [
+      'mine:limit:',
+      'mine:known:',
+      'mine:{orders}:v2:record:',
+      'mine:{orders}:v2:marker',
+    ];
     const inThird = (script: string) =>
       redis.command('EVAL', `redis.call('SELECT', 3) ${script}`, 0) as Promise<string[]>;
     const keys = await inThird("return redis.call('KEYS', '*')");
@@ -61,7 +66,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     expect(one.warnings).toHaveLength(1);
     expect(other.warnings).toEqual([]);
     expect(slip.warnings).toEqual([
-      'trading-graf:{orders}:epoch in Redis is new: it knows of no earlier order, and would send one again',
+      'trading-graf:{orders}:v2:marker in Redis is new: it knows of no earlier order, and would send one again',
     ]);
   });
 

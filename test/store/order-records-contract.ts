@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { toToken } from '../../lib/token.ts';
 import {
   AccountRecordsFullError,
   type OrderRecords,
   type RecordedOutcome,
-  RecordsFullError,
   type Reservation,
 } from '../../src/store/order-records.ts';
 import { accountNamed } from '../support/accounts.ts';
@@ -16,16 +14,30 @@ export const rejected: RecordedOutcome = { kind: 'rejected', error: 'NO', messag
 const unsent: RecordedOutcome = { kind: 'rejected', error: 'EXPIRED', message: '', sent: false };
 export const unknown: RecordedOutcome = { kind: 'unknown', sentAtMs: 5, message: null };
 
-/** Each by a token of its own where the test names none. */
-export function request(account: string, key: string, pendingMs = 60_000, token = key) {
+const asked = {
+  requestId: 'r-1',
+  kind: 'MARKET',
+  symbol: 'EURUSD',
+  side: 'BUY',
+  size: { by: 'units', value: 3 },
+  price: null,
+  stopLoss: null,
+  takeProfit: { by: 'price', value: 1.25 },
+} as const;
+
+export function request(account: string, key: string, pendingMs = 60_000) {
   return {
     account: accountNamed(account),
     key,
-    tokenHash: toToken(token).hash,
+    asked,
     inputDigest: `canonical of ${key}`,
     reservedAtMs: Date.now(),
     pendingMs,
   };
+}
+
+export function voidRequest(account: string, key: string, keyAgeMs: number | null = 0) {
+  return { account: accountNamed(account), key, atMs: Date.now(), keyAgeMs };
 }
 
 export async function reserved(
@@ -57,8 +69,7 @@ export function itKeepsOrderRecords(
     await using records = await open(10);
     expect(await records.find(accountNamed('1'), 'k')).toBe(null);
     const asked = request('1', 'k', 3_600_000);
-    const { tokenHash: _, ...reservation } = asked;
-    expect(await records.reserve(asked)).toMatchObject({ reserved: true, reservation });
+    expect(await records.reserve(asked)).toMatchObject({ reserved: true, reservation: asked });
     const repeat = await records.reserve({ ...asked, inputDigest: 'other', reservedAtMs: 0 });
     expect(repeat).toMatchObject({
       reserved: false,
@@ -146,46 +157,96 @@ export function itKeepsOrderRecords(
     await reserved(records, '3', 'new');
   });
 
-  test('the last fifth is kept for accounts with few records', async () => {
-    await using records = await open(50);
-    for (const login of ['1', '2']) {
-      for (let n = 0; n < 20; n += 1) await reserved(records, login, `k${n}`);
+  test('a store that is full of rejected orders takes those of others, as rejected ones give way, the oldest first', async () => {
+    await using records = await open(10, 3);
+    for (const login of ['1', '2', '3']) {
+      for (const key of ['k1', 'k2', 'k3']) {
+        await records.settle(await reserved(records, login, key), rejected);
+      }
     }
-    const refused = await records.reserve(request('1', 'new')).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(RecordsFullError);
-    const { retryAfterSeconds } = refused as RecordsFullError;
-    expect(retryAfterSeconds).toBeGreaterThan(86_300);
-    expect(retryAfterSeconds).toBeLessThanOrEqual(86_400);
-    for (let n = 0; n < 10; n += 1) await reserved(records, `${3 + n}`, 'k');
-    await expect(records.reserve(request('innocent', 'k'))).rejects.toThrow(RecordsFullError);
+    await reserved(records, '4', 'pending');
+    expect(records.held()).toBe(10);
+    for (const key of ['a', 'b']) await reserved(records, 'innocent', key);
+    expect(records.degradedReason()).toBe(null);
+    expect(records.held()).toBe(10);
+    const left = await Promise.all(
+      ['k1', 'k2', 'k3'].map((key) => records.find(accountNamed('1'), key)),
+    );
+    expect(left.map((each) => each === null)).toEqual([true, true, false]);
+    expect(await records.find(accountNamed('4'), 'pending')).not.toBe(null);
   });
 
-  test('rejected orders fill half of their account’s share, and their keys stay used up', async () => {
-    await using records = await open(100, 6);
-    // What was never sent does not count among them.
-    const outcomes = { a: rejected, b: rejected, c: unsent };
+  test('in a full share a rejected order gives way, and no other: its own repeat is known by when its key was made', async () => {
+    await using records = await open(100, 4);
+    const keyMadeMs = Date.now();
+    const outcomes = { accepted, rejected, unsent, unknown };
     for (const [key, outcome] of Object.entries(outcomes)) {
-      const answer = await records.reserve(request('1', key, 60_000, key === 'c' ? 'c' : 'flood'));
+      const answer = await records.reserve({ ...request('1', key), keyMadeMs });
       if (answer.reserved) await records.settle(answer.reservation, outcome);
     }
-    await records.settle(await reserved(records, '1', 'd'), rejected);
-    const message = 'all 3 order records of this account for rejected orders are in use';
-    await expectFull(records.reserve(request('1', 'e', 60_000, 'flood')), message);
-    const repeat = await records.reserve(request('1', 'a'));
-    expect(repeat).toMatchObject({ record: { outcome: rejected } });
-    // Another sign-in of the account, and another account.
-    await reserved(records, '1', 'e');
-    await reserved(records, '2', 'e');
+    await reserved(records, '2', 'another account');
+    await reserved(records, '1', 'new');
+    for (const key of ['accepted', 'unsent', 'unknown', 'new']) {
+      expect(await records.find(accountNamed('1'), key)).not.toBe(null);
+    }
+    expect(await records.find(accountNamed('1'), 'rejected')).toBe(null);
+    await expectFull(
+      records.reserve(request('1', 'newer')),
+      'all 4 order records of this account are in use',
+    );
+    // Another key as well, which may have been that of the record.
+    for (const key of ['rejected', 'other']) {
+      const repeat = records.reserve({ ...request('1', key), keyMadeMs });
+      await expect(repeat).rejects.toMatchObject({ name: 'RecordsForgottenError' });
+    }
+    expect(await records.reserve({ ...request('2', 'rejected'), keyMadeMs })).toMatchObject({
+      reserved: true,
+    });
+  });
+
+  test('a key from before the store, or older than a record lives, is refused where its client says so', async () => {
+    await using records = await open(10);
+    const hourMs = 3_600_000;
+    for (const ageMs of [60_000, 25 * hourMs]) {
+      const old = { ...request('1', 'k'), keyMadeMs: Date.now() - ageMs };
+      await expect(records.reserve(old)).rejects.toMatchObject({
+        name: 'RecordsForgottenError',
+        earlierUnknown: true,
+      });
+    }
+    expect(await records.find(accountNamed('1'), 'k')).toBe(null);
+    expect(
+      await records.reserve({ ...request('1', 'young'), keyMadeMs: Date.now() }),
+    ).toMatchObject({ reserved: true });
+    // What has a record is answered by it.
+    const repeat = { ...request('1', 'young'), keyMadeMs: Date.now() - 25 * hourMs };
+    expect(await records.reserve(repeat)).toMatchObject({ reserved: false });
+    expect(await records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
+  });
+
+  test('a record says what was asked, and when it was sent and answered', async () => {
+    await using records = await open(10);
+    const order = await reserved(records, '1', 'k');
+    expect(await records.find(order.account, 'k')).toMatchObject({
+      asked,
+      times: { sentAtMs: null, answeredAtMs: null },
+    });
+    await records.settle(order, unknown, { sentAtMs: 1_001, answeredAtMs: null });
+    await records.settle(order, accepted, { sentAtMs: 1_001, answeredAtMs: 2_002 });
+    const times = { sentAtMs: 1_001, answeredAtMs: 2_002 };
+    expect(await records.find(order.account, 'k')).toMatchObject({ asked, times });
+    const { record } = await records.voidKey(voidRequest('1', 'closed'));
+    expect(record).toMatchObject({ asked: null, times: { sentAtMs: null, answeredAtMs: null } });
   });
 
   test('an account that has its share is refused alone, and until one of its records is gone', async () => {
     await using records = await open(20, 3);
     const kept = [
       await reserved(records, '1', 'accepted'),
-      await reserved(records, '1', 'rejected'),
+      await reserved(records, '1', 'unknown'),
     ] as const;
     await records.settle(kept[0], accepted);
-    await records.settle(kept[1], rejected);
+    await records.settle(kept[1], unknown);
     const pending = await reserved(records, '1', 'pending');
     const asked = records.reserve(request('1', 'new'));
     await expectFull(asked, 'all 3 order records of this account are in use');

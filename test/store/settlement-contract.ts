@@ -3,8 +3,14 @@ import type { OperatorRecords } from '../../src/store/operator-records.ts';
 import type { OrderRecords, RecordedOutcome } from '../../src/store/order-records.ts';
 import type { SettledOutcome } from '../../src/store/settlement.ts';
 import { accountNamed } from '../support/accounts.ts';
-import { accepted, rejected, request, reserved, unknown } from './order-records-contract.ts';
-import { voidRequest } from './void-contract.ts';
+import {
+  accepted,
+  rejected,
+  request,
+  reserved,
+  unknown,
+  voidRequest,
+} from './order-records-contract.ts';
 
 /** Two processes of the service on one store, and an operator beside them. */
 export interface SharedRecords extends AsyncDisposable {
@@ -175,9 +181,14 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     expect(await keysOf(one, true)).toEqual(named(ofOne));
     // Those that were listed are gone before the next are read.
     const left = new Set(all.filter((each) => !doubted.includes(each)).map(({ key }) => key));
+    let released: Promise<void>[] = [];
     for await (const { account, key, record } of shared.operator.list(null, false)) {
-      if (left.delete(key)) await records.release({ ...record, account, key });
+      if (left.delete(key)) released.push(records.release({ ...record, account, key }));
+      if (released.length < 100) continue;
+      await Promise.all(released);
+      released = [];
     }
+    await Promise.all(released);
     expect([...left]).toEqual([]);
     const { account, key, id } = gone;
     expect(await shared.operator.find(account, key)).toMatchObject({ id, outcome: null });

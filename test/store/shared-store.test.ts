@@ -87,7 +87,10 @@ const OWN = { redisUrl: null, max: 100, clock: systemClock, prefix: '', onWarn()
 describe('the store in memory', () => {
   itIsASharedStore({ isKept: false, isShared: false }, async () => {
     const store = await openStores({ ...OWN, orderStore: 'memory', durability: 'wished' });
-    return { open: async () => store, async [Symbol.asyncDispose]() {} };
+    return {
+      open: async () => ({ ...store, async close() {} }),
+      [Symbol.asyncDispose]: () => store.close(),
+    };
   });
 });
 

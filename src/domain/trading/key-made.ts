@@ -1,36 +1,12 @@
 import type { Clock } from '../../../lib/clock.ts';
-import {
-  CLOCKS_DIFFER_MS,
-  datesOf,
-  judgedAheadMs,
-  KEY_AHEAD_MS,
-  type KeyTime,
-  MAX_APART_MS,
-} from '../../store/order-gap.ts';
+import { CLOCKS_DIFFER_MS, judgedAheadMs, KEY_AHEAD_MS } from '../../store/order-gap.ts';
 import type { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
-
-/** Below it they may be the same: the gateway's dates are whole seconds. */
-const RESOLUTION_MS = 2_000;
 
 export interface KeyClocks {
   readonly clock: Pick<Clock, 'date'>;
   /** How far the gateway's clock is ahead of this machine's; null before that was measured once. */
   readonly gatewaySkewMs: () => number | null;
-}
-
-/** The times by which the order records judge whether a key was made after a gap of theirs. */
-export function keyTime(madeMs: number | null, clocks: KeyClocks): KeyTime {
-  const skewMs = clocks.gatewaySkewMs();
-  const apartMs = Math.abs(skewMs ?? 0);
-  const isKnown = skewMs !== null && apartMs <= MAX_APART_MS;
-  const { surelyMs } = datesOf(clocks.clock.date(), skewMs);
-  return {
-    madeMs,
-    laterMs: isKnown ? clocks.clock.date() + Math.max(0, skewMs) : null,
-    differMs: apartMs > RESOLUTION_MS ? Math.ceil(Math.min(apartMs, MAX_APART_MS)) : 0,
-    ageMs: madeMs && Math.max(0, (surelyMs ?? judgedMs(clocks)) - CLOCKS_DIFFER_MS - madeMs),
-  };
 }
 
 /** The date by which moments of clients are judged. */

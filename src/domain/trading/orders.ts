@@ -15,7 +15,7 @@ import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
-import { keyAgeAt, keyMadeProblem, keyTime } from './key-made.ts';
+import { keyAgeAt, keyMadeProblem } from './key-made.ts';
 import { KeyForgottenError } from './order-errors.ts';
 import { askedOf } from './order-line.ts';
 import { isVoided, type OrderResult, unknownSince, VOIDED } from './outcome.ts';
@@ -111,7 +111,7 @@ export class Orders {
    * made, by the date of this server. Throws a KeyForgottenError where the records do not reach back to that.
    */
   async void(proof: AccountProof, key: string, sinceMs: number | null): Promise<OrderResult> {
-    const { account, tokenHash } = proof;
+    const { account } = proof;
     const { records, clock } = this.#options;
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
       const placed = await this.#endOf(recordId(account, key));
@@ -123,7 +123,7 @@ export class Orders {
       const keyAge = { atMs, keyAgeMs: ageMs(atMs) };
       const answer = waiting
         ? { voided: false, record: waiting }
-        : await records.voidKey({ account, key, tokenHash, ...keyAge });
+        : await records.voidKey({ account, key, ...keyAge });
       const { record } = answer;
       const closing = closingOf(record);
       if (closing) {
@@ -195,7 +195,7 @@ export class Orders {
 
   /** A key that has a record is answered by it, whatever the moments that this request names. */
   async #reserve(
-    { account, tokenHash, requestId }: Viewer,
+    { account, requestId }: Viewer,
     ticket: Ticket,
     digest: string,
   ): Promise<ReserveAnswer> {
@@ -208,12 +208,11 @@ export class Orders {
       return this.#submitter.reserve({
         account,
         key,
-        tokenHash,
         inputDigest: digest,
         reservedAtMs: datesOf(clock.date(), gatewaySkewMs()).laterMs,
         pendingMs: this.#pendingMs,
         isTooLate: this.#submitter.isTooLate(ticket),
-        keyTime: keyTime(ticket.keyMadeMs, this.#options),
+        keyMadeMs: ticket.keyMadeMs,
         asked: { requestId: requestId ?? null, ...askedOf(ticket) },
       });
     }

@@ -4,9 +4,9 @@ import { type Clock, within } from '../../../lib/clock.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { AccountVersion, AccountVersions } from '../shared-store.ts';
 import type { RedisConnection } from './connection.ts';
-import type { OrderScripts } from './order-scripts.ts';
+import { VERSIONS } from './order-scripts.ts';
+import type { OrderStore } from './order-store.ts';
 import { answersIn, textIn } from './replies.ts';
-import { VERSIONS } from './scripts.ts';
 
 // A read waits for it: a Redis that is slow must not make the facade slow.
 const TIMEOUT_MS = 200;
@@ -20,7 +20,7 @@ const BATCH = 200;
 export function createRedisAccountVersions(
   redis: RedisConnection,
   clock: Clock,
-  scripts: OrderScripts,
+  store: Pick<OrderStore, 'marker' | 'versionOf'>,
   timeoutMs = TIMEOUT_MS,
 ): AccountVersions {
   /** A Redis that comes back may have lost its last writes, so each connection is an epoch of its own. */
@@ -35,7 +35,7 @@ export function createRedisAccountVersions(
     // It keeps no answer: whoever asks from now on wants a newer one.
     loader.clearAll();
     try {
-      const keys = [scripts.marker, ...accounts.map(scripts.versionOf)];
+      const keys = [store.marker, ...accounts.map((account) => store.versionOf(account))];
       const answer = await within(clock, timeoutMs, redis.run(VERSIONS, keys, []));
       if (answer === null) throw new RecordsUnavailableError('Redis did not answer in time');
       const [epoch, ...versions] = answersIn(answer, keys.length).map(textIn);

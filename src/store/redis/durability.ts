@@ -1,31 +1,16 @@
 import { StoreError } from '../store-error.ts';
 import type { RedisConnection } from './connection.ts';
-import { DURABLE } from './scripts.ts';
+import { DURABLE } from './order-scripts.ts';
 
-/** Whether a Redis that forgets orders over a restart is refused, warned of, or accepted. */
+/** Whether a Redis that forgets orders over a restart is refused or accepted. */
 export type Durability = 'required' | 'wished' | 'none';
 
-/** Throws a StoreError where Redis forgets. One that does not answer is judged by the first heartbeat. */
+/** Throws a StoreError where Redis forgets. One that does not answer is judged once it does. */
 export async function assertDurable(redis: RedisConnection): Promise<void> {
   const told = await redis.run(DURABLE, [], []).catch(() => null);
   const reason = told === null ? null : forgetfulness(told);
   if (reason === null) return;
   throw new StoreError(`${reason}: set appendonly yes, or REDIS_DURABILITY=none to accept that`);
-}
-
-/** The state of Redis as heartbeats and reservations were told of it while the service runs. */
-export function watchDurability(wanted: Durability, onWarn: (message: string) => void) {
-  let found: string | null = null;
-  return {
-    /** Why orders are refused. */
-    refusal: () => (wanted === 'required' ? found : null),
-    told(durable: unknown): void {
-      const before = found;
-      found = forgetfulness(durable);
-      if (found === before || wanted === 'none') return;
-      onWarn(found ?? 'Redis keeps orders over a restart again');
-    },
-  };
 }
 
 /** Why a restart of Redis would forget orders; null where it would not. */

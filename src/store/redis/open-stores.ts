@@ -31,7 +31,7 @@ export async function openRedisStores(
     replicas: {
       share: limits.share,
       accountVersions: records.versions,
-      isUp: records.redisIsUp,
+      isUp: () => records.isUp(),
       degradedReason: () => limits.degradedReason() ?? records.copiesReason(),
     },
     close: () => resources.disposeAsync(),

@@ -1,345 +1,416 @@
 import type { Account } from '../../../lib/account.ts';
 import { type Clock, pause } from '../../../lib/clock.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../../lib/reason-of.ts';
-import { createRecordTable, type RecordTableOptions } from '../memory/record-table.ts';
-import { datesOf, type KeyTime } from '../order-gap.ts';
+import { gapReason } from '../order-gap.ts';
 import {
-  CLOSED_CANONICAL,
+  AccountRecordsFullError,
+  CLOSED_DIGEST,
   CUT_OFF_GRACE_MS,
+  type CutOffOrder,
   closedBy,
   closedReservation,
-  closingOf,
   HELD,
-  KEY_LIFE_MS,
+  IS_NEW,
+  isGatewayRejection,
+  mayHaveChanged,
+  NO_TIMES,
   type OrderRecord,
   type OrderRecords,
+  RENAMED,
+  type RecordedOutcome,
+  RecordsForgottenError,
+  RecordsFullError,
+  RecordsGapError,
   RecordsUnavailableError,
   type Reservation,
+  type ReserveAnswer,
   type ReserveRequest,
   rank,
   recordId,
   toReservation,
+  type VoidAnswer,
+  type VoidRequest,
 } from '../order-records.ts';
-import { SHARES, shareOf } from '../record-shares.ts';
+import { isOfNeverSent, type RecordBounds } from '../record-shares.ts';
 import { isSettled } from '../settlement.ts';
+import type { AccountVersions } from '../shared-store.ts';
 import { createRedisAccountVersions } from './account-versions.ts';
 import {
   connectRedis,
   REDIS_TIMEOUT_MS,
+  type RedisConnection,
   type RedisConnectionOptions,
   RedisSilentError,
   watchSettings,
 } from './connection.ts';
-import { copiedScripts, type Written } from './copied-scripts.ts';
-import { NotCopiedError, watchCopies } from './copies.ts';
-import { assertDurable, type Durability, watchDurability } from './durability.ts';
-import { createRedisEpoch, REDIS_TIMING, type RedisTiming } from './epoch.ts';
-import { orderScripts } from './order-scripts.ts';
-import { addArguments, ageOf, cutOffsIn, readRecord, refusalIn } from './record-answers.ts';
+import { assertDurable, type Durability, forgetfulness } from './durability.ts';
+import { CUT_OFF, FIND, LOOK, RELEASE, RESERVE, SETTLE, VOID } from './order-scripts.ts';
+import {
+  NotCopiedError,
+  notCopied,
+  OrderStore,
+  RecordsAbsentError,
+  shortOf,
+} from './order-store.ts';
+import { keyOfRecord, momentIn, readRecord } from './record-answers.ts';
 import { isUnwritable } from './redis-health.ts';
-import { figureIn } from './replies.ts';
-import { CUT_OFF, FIND, RELEASE, RESERVE, VOID } from './scripts.ts';
-import { createWriteBack } from './write-back.ts';
+import { figureIn, outcomeIn, textIn } from './replies.ts';
 
-export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConnectionOptions {
+export interface RedisOrderRecordsOptions extends RecordBounds, RedisConnectionOptions {
   readonly clock: Clock;
-  readonly timing?: RedisTiming;
   readonly durability?: Durability;
   /** How many replicas of Redis must have a record; null for the most that were ever seen. */
   readonly redisReplicas?: number | null;
   /** How far the gateway's clock is ahead of this machine's; null while it was not measured. */
   readonly gatewaySkewMs?: (() => number | null) | undefined;
-  /** When true, Redis is tried and learns of no replica. */
+  /** When true, Redis is looked at once. */
   readonly isInspection?: boolean;
+  /** How long a new store takes no order, so that each process which remembers another one has looked. */
+  readonly graceMs?: number;
 }
 
-/** How one of the two scripts that make a record is asked for it. */
-interface Asked {
-  readonly keyTime?: KeyTime | undefined;
-  /** When the clocks were read, by the steady one. */
-  readonly askedMs?: number;
-  /** The outcome of a key that is closed. */
-  readonly outcome?: string;
-}
+/** How a process that remembers a Redis sees each promotion: the marker says when it was looked at last. */
+const LOOK_MS = 500;
+const GRACE_MS = 2_000;
+/** Of more the process forgets that they are to be freed: they become unknown. */
+const MAX_RETURNED = 10_000;
 
-/** The time of a key whose client does not say it, at a replica that does not know the gateway's clock. */
-const UNKNOWN_TIME: KeyTime = { madeMs: null, laterMs: null, differMs: 0 };
-const POLL_MS = 50;
-
-/**
- * Order records that several replicas share. Each replica also keeps the ones it made: it alone
- * settles them, so its copy is never behind, and Redis can be given back what it lost.
- */
-export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
-  const { clock, max, maxPerAccount = max, accounts = '', onWarn, uptimeMs } = options;
-  const { prefix, timing = REDIS_TIMING, durability = 'wished' } = options;
-  const { gatewaySkewMs = () => null } = options;
-  const bounds = { max, maxPerAccount };
-  const copies = watchCopies(options.redisReplicas ?? null, uptimeMs);
-  // WAIT blocks its connection: heartbeats and questions have another one.
+/** Order records that processes share through Redis, and what is read over their connection. */
+export async function openRedisOrderRecords(
+  options: RedisOrderRecordsOptions,
+): Promise<RedisOrderRecords> {
   const [redis, writer] = await Promise.all([connectRedis(options), connectRedis(options)]);
-  const disconnect = () => {
-    redis.close();
-    writer.close();
-  };
-  if (durability === 'required') {
-    await assertDurable(redis).catch((error: unknown) => {
-      disconnect();
-      throw error;
-    });
+  const records = new RedisOrderRecords(redis, writer, options);
+  try {
+    if (options.durability === 'required') await assertDurable(redis);
+    await watchSettings(redis, options.onWarn);
+    await records.look();
+    return records;
+  } catch (error) {
+    await records.close();
+    throw error;
   }
-  const watchedDurability = watchDurability(durability, onWarn);
-  const ownTable = createRecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
-  const common = () => {
-    const { laterMs, surelyMs } = datesOf(clock.date(), gatewaySkewMs());
-    return [
-      ...copies.arguments(),
-      Math.ceil(laterMs),
-      surelyMs === null ? '' : Math.floor(surelyMs),
-    ];
-  };
-  const scripts = orderScripts(redis, prefix, common);
-  const waitMs = Math.round(0.8 * (options.redisTimeoutMs ?? REDIS_TIMEOUT_MS));
-  const writes = copiedScripts(writer, orderScripts(writer, prefix, common), copies, waitMs);
-  /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
-  const unanswered = new Map<string, Reservation>();
-  let heldInRedis = 0;
-  const versions = createRedisAccountVersions(redis, clock, scripts, options.redisTimeoutMs);
-  const { merge, restore } = createWriteBack({
-    ownTable,
-    scripts,
-    writes,
-    leaseMs: timing.leaseMs,
-    member: () => epochs.member,
-    onWarn,
-  });
-  const epochs = createRedisEpoch({
-    redis,
-    scripts,
-    clock,
-    uptimeMs,
-    timing,
-    accounts,
-    onWarn,
-    restore,
-    onBeat,
-    records: ownTable.size,
-    remembers: durability === 'required',
-    onDurable: watchedDurability.told,
-    onCopies: copies.told,
-  });
+}
 
-  /** A Redis without room for writes still answers reads; one that lacks its replicas may be a primary no more. */
-  async function recordInstead({ account, key }: ReserveRequest, error: unknown) {
-    if (!(error instanceof RedisSilentError) || !isUnwritable(error.cause)) throw error;
-    const record = await find(account, key);
-    // That it can be read says nothing about the next order.
-    epochs.observe(reasonOf(error));
-    if (record) return record;
-    throw new RecordsUnavailableError(error.message, { earlierUnknown: false, cause: error });
+export class RedisOrderRecords implements OrderRecords {
+  readonly versions: AccountVersions;
+  readonly #options: RedisOrderRecordsOptions;
+  readonly #redis: RedisConnection;
+  readonly #writer: RedisConnection;
+  readonly #store: OrderStore;
+  /** Reservations that may be in Redis, and whose orders are not sent. */
+  readonly #returned = new Map<string, Reservation>();
+  #seen: Seen = NOTHING;
+  #failure: string | null = 'not connected yet';
+  #cancelLook = () => {};
+  #isClosed = false;
+  /** How many records this process has made: an answer from before the newest does not say how many are held. */
+  #made = 0;
+
+  constructor(redis: RedisConnection, writer: RedisConnection, options: RedisOrderRecordsOptions) {
+    const { prefix, clock, accounts = '', redisReplicas = null, redisTimeoutMs } = options;
+    const { gatewaySkewMs = () => null, isInspection: isOperator = false } = options;
+    this.#options = options;
+    this.#redis = redis;
+    this.#writer = writer;
+    const waitMs = Math.round(0.8 * (redisTimeoutMs ?? REDIS_TIMEOUT_MS));
+    const of = { prefix, clock, accounts, redisReplicas, gatewaySkewMs, waitMs, isOperator };
+    this.#store = new OrderStore(redis, writer, of);
+    this.versions = createRedisAccountVersions(redis, clock, this.#store, redisTimeoutMs);
+    redis.onReady(() => fireAndForget('redis', this.look()));
   }
 
-  async function release(reservation: Reservation): Promise<void> {
-    const { id, account, key } = reservation;
-    const own = ownTable.get(account, key);
-    // Replicas may have answered `unknown` past its time: the key must not come free after that.
-    if (own?.pendingMs === 0) return;
-    // First, or it could be written back to Redis behind the release.
-    ownTable.release(reservation);
-    const record = recordId(account, key);
-    const keys = scripts.keysOf(reservation);
-    // Behind its reservation, over the same connection.
-    const { answer } = await writes.run(RELEASE, [record, id, shareOf(id)], keys);
-    if (answer[0] !== 'late') return;
-    const ageMs = clock.date() - reservation.reservedAtMs;
-    ownTable.adopt(reservation, null, Math.max(0, ageMs));
-  }
-
-  /** An operator may have settled an unknown order in Redis, which this replica's own copy does not show. */
-  async function ownRecord(account: Account, key: string): Promise<OrderRecord | null> {
-    const own = ownTable.get(account, key);
-    if (own === null || rank(own.outcome) === 2 || own.pendingMs > 0) return own;
-    const keys = scripts.keysOf({ account, key });
-    // Where nothing is heard of Redis its own copy is the newest there is.
-    const asked = scripts.run(FIND, [epochs.current ?? '', recordId(account, key)], keys);
-    const answer = await asked.catch(() => null);
-    if (answer?.[0] !== 'held' || answer[1] !== own.id) return own;
-    const record = recordIn(answer, { account, key, id: '' });
-    return isSettled(record.outcome) ? record : own;
-  }
-
-  async function find(account: Account, key: string): Promise<OrderRecord | null> {
-    const own = await ownRecord(account, key);
-    if (own) return own;
-    const keys = scripts.keysOf({ account, key });
-    const { answer } = await inOpenEpoch(async (epoch) => ({
-      answer: await scripts.run(FIND, [epoch, recordId(account, key)], keys),
-    }));
-    return answer[0] === 'none' ? null : recordIn(answer, { account, key, id: '' });
-  }
-
-  async function reserveOnce(reservation: Reservation, epoch: string, asked: Asked) {
-    const { joins } = epochs;
-    let isMade = false;
+  async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
+    const reservation = toReservation(request);
+    const { keyMadeMs = null } = request;
+    const refused = this.#forgetsOrders();
+    if (refused !== null) {
+      const record = await this.find(request.account, request.key);
+      if (record === null) throw new RecordsUnavailableError(refused);
+      return { reserved: false, record };
+    }
     try {
-      const written = await add(RESERVE, reservation, epoch, asked);
-      const [status, held, _, wanted] = written.answer;
-      if (status === 'reserved') {
-        isMade = true;
-        // Before any later write is answered: an epoch that begins next gets it written back.
-        ownTable.add(reservation);
-        heldInRedis = figureIn(held);
-        await written.copied(figureIn(wanted));
-        assertSameEpoch(joins);
+      const answer = await this.#add(RESERVE, reservation, keyMadeMs, []);
+      if (answer[0] !== 'reserved') {
+        return { reserved: false, record: this.#recordIn(answer, reservation.id, keyMadeMs) };
       }
-      return written;
+      this.#made += 1;
+      const hasRejected = figureIn(answer[4]) > 0;
+      this.#seen = { ...this.#seen, held: figureIn(answer[1]), hasRejected };
+      if (answer[2] === 1) this.#options.onNearlyFull?.();
+      return { reserved: true, reservation };
     } catch (error) {
-      if (isMade || error instanceof RedisSilentError) giveBack(reservation);
-      throw error;
+      if (mayBeWritten(error)) this.#giveBack(reservation);
+      return { reserved: false, record: await this.#recordInstead(reservation, error) };
     }
   }
 
-  /** An answer of Redis says nothing of what this replica has begun to write back since it asked. */
-  function assertSameEpoch(joins: number): void {
-    if (epochs.joins === joins) return;
-    throw new RecordsUnavailableError('Redis has changed meanwhile', { earlierUnknown: false });
+  async settle(
+    reservation: Reservation,
+    outcome: RecordedOutcome,
+    { sentAtMs, answeredAtMs } = NO_TIMES,
+  ): Promise<RecordedOutcome | null> {
+    const { account, key, id, inputDigest, reservedAtMs, asked = null } = reservation;
+    const how = mayHaveChanged(outcome) ? 'changed' : isGatewayRejection(outcome) ? 'rejected' : '';
+    const answer = await this.#store.write(SETTLE, [
+      recordId(account, key),
+      id,
+      rank(outcome),
+      JSON.stringify(outcome),
+      how,
+      sentAtMs ?? '',
+      answeredAtMs ?? '',
+      inputDigest,
+      reservedAtMs,
+      JSON.stringify(asked),
+      Number(isOfNeverSent(id)),
+    ]);
+    if (answer[0] === 'undecided') throw new RecordsUnavailableError(UNDECIDED);
+    const present = answer[0] === 'settled' ? outcomeIn(answer[1]) : null;
+    return isSettled(present) ? present : null;
   }
 
-  /** Frees the key of a reservation whose order is not sent, as soon as Redis takes that. */
-  function giveBack(reservation: Reservation): void {
-    unanswered.set(reservation.id, reservation);
-    release(reservation).then(
-      () => unanswered.delete(reservation.id),
+  async release({ account, key, id }: Reservation): Promise<void> {
+    await this.#store.write(RELEASE, [recordId(account, key), id]);
+  }
+
+  async find(account: Account, key: string): Promise<OrderRecord | null> {
+    const asked = [recordId(account, key)];
+    const answer = await this.#store.run(FIND, asked);
+    if (answer[0] === 'none') return null;
+    const record = this.#recordIn(answer, '');
+    // That a key is closed counts only once enough replicas of Redis have it.
+    if (record.inputDigest !== CLOSED_DIGEST) return record;
+    return this.#recordIn(await this.#store.write(FIND, asked), '');
+  }
+
+  async voidKey(request: VoidRequest): Promise<VoidAnswer> {
+    const reservation = closedReservation(request);
+    // The script knows how far back Redis remembers.
+    const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
+    const answer = await this.#add(VOID, reservation, null, [outcome]);
+    if (answer[9] === 1) this.#options.onNearlyFull?.();
+    const record = this.#recordIn(answer, reservation.id);
+    return { voided: record.id === reservation.id, record };
+  }
+
+  async cutOff(): Promise<readonly CutOffOrder[]> {
+    const [, ...found] = await this.#store.run(CUT_OFF, [CUT_OFF_GRACE_MS]);
+    const ids = found.filter((_, at) => at % 2 === 0).map(textIn);
+    return ids.map((id, at) => ({ ...keyOfRecord(id), reservedAtMs: figureIn(found[2 * at + 1]) }));
+  }
+
+  held(): number {
+    return this.#seen.held;
+  }
+
+  degradedReason(): string | null {
+    if (this.#failure !== null) return `the order records in Redis: ${this.#failure}`;
+    const { held, hasRejected, isUndecided, isRenamed } = this.#seen;
+    if (isRenamed) return RENAMED;
+    if (isUndecided) return UNDECIDED;
+    const isFull = held >= this.#options.max && !hasRejected;
+    return this.#forgetsOrders() ?? (isFull ? 'all order records are in use' : null);
+  }
+
+  gapReason(): string | null {
+    const { isIncomplete, lossUntilMs } = this.#seen;
+    return isIncomplete ? gapReason('the order records in Redis', lossUntilMs) : null;
+  }
+
+  holdReason(): string | null {
+    return this.#seen.isHeld ? HELD : null;
+  }
+
+  /** Why no order is sent for want of replicas of Redis; null while they are there. */
+  copiesReason(): string | null {
+    const { connected } = this.#seen;
+    const { wanted, isLate } = this.#store;
+    const isUntold = connected < 0 && (this.#options.redisReplicas ?? null) === null;
+    if (isUntold || (connected >= 0 && connected < wanted)) return shortOf(connected, wanted);
+    return isLate ? 'replicas of Redis fall behind' : null;
+  }
+
+  /** Whether Redis takes commands. */
+  isUp(): boolean {
+    return this.#redis.isReady();
+  }
+
+  /** Learns without an order how the store is. */
+  async look(): Promise<void> {
+    this.#cancelLook();
+    try {
+      const { loss, mostCopies } = this.#store;
+      const made = this.#made;
+      const answer = await this.#store.run(LOOK, [Number(this.#failure !== null), mostCopies]);
+      const { seen, isNew, wanted, refusal } = readLook(answer);
+      // Where another was there it is a loss, which is told.
+      if (isNew && !seen.isIncomplete)
+        this.#options.onWarn(`${this.#store.marker} in Redis ${IS_NEW}`);
+      if (loss !== this.#store.loss && this.#store.loss !== '' && seen.isIncomplete) {
+        this.#options.onWarn('Redis may lack orders: it is another one, was emptied or restarted');
+      }
+      this.#store.mostCopies = wanted;
+      this.#seen = made === this.#made ? seen : { ...seen, held: this.#seen.held };
+      this.#failure = refusal;
+      for (const reservation of this.#returned.values()) this.#giveBack(reservation);
+    } catch (error) {
+      const isAbsent = error instanceof RecordsAbsentError;
+      if (isAbsent) this.#options.onWarn(`${this.#store.marker} in Redis ${IS_NEW}`);
+      this.#failure = isAbsent ? null : reasonOf(error);
+    }
+    if (this.#isClosed || this.#options.isInspection) return;
+    this.#cancelLook();
+    this.#cancelLook = this.#options.clock.after(LOOK_MS, () =>
+      fireAndForget('redis', this.look()),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelLook();
+    this.#redis.close();
+    this.#writer.close();
+  }
+
+  #forgetsOrders(): string | null {
+    return this.#options.durability === 'required' ? forgetfulness(this.#seen.durable) : null;
+  }
+
+  /** Runs a script that makes a record: once more where it has found a loss, or where the store is too new. */
+  async #add(
+    script: string,
+    of: Reservation,
+    keyMadeMs: number | null,
+    more: readonly string[],
+  ): Promise<readonly unknown[]> {
+    const { max, maxPerAccount = max, clock, graceMs = GRACE_MS } = this.#options;
+    const { account, key, id, inputDigest, reservedAtMs, pendingMs, asked = null } = of;
+    const values = [
+      recordId(account, key),
+      id,
+      inputDigest,
+      reservedAtMs,
+      pendingMs,
+      JSON.stringify(asked),
+      max,
+      maxPerAccount,
+      Number(isOfNeverSent(id)),
+      keyMadeMs ?? '',
+      graceMs,
+      ...more,
+    ];
+    const { loss } = this.#store;
+    const answer = await this.#store.write(script, values);
+    if (answer[0] === 'young') await pause(clock, figureIn(answer[1]));
+    else if (answer[0] !== 'incomplete' || loss === this.#store.loss) return answer;
+    return this.#store.write(script, values);
+  }
+
+  #giveBack(reservation: Reservation): void {
+    const { id } = reservation;
+    if (this.#returned.size >= MAX_RETURNED && !this.#returned.has(id)) return;
+    this.#returned.set(id, reservation);
+    this.release(reservation).then(
+      () => this.#returned.delete(id),
       () => {},
     );
   }
 
-  /** Runs one of the two scripts that make a record. */
-  async function add(
-    script: typeof RESERVE | typeof VOID,
-    reservation: Reservation,
-    epoch: string,
-    { keyTime = UNKNOWN_TIME, askedMs = 0, outcome = '' }: Asked,
-  ): Promise<Written> {
-    const args = [
-      ...addArguments(reservation, bounds, [epoch, epochs.member, durability]),
-      ...epochs.keyArguments(keyTime, askedMs),
-      outcome,
-      keyTime.ageMs ?? '',
-      KEY_LIFE_MS,
-    ];
-    const { joins } = epochs;
-    const written = await writes.runCopied(script, args, scripts.keysOf(reservation));
-    const [status, detail, isNearlyFull] = written.answer;
-    if (status === 'held' && isNearlyFull === CLOSED_CANONICAL) {
-      // Nobody is told that a key is closed which a failover would open.
-      await written.copied();
-      assertSameEpoch(joins);
+  /** A Redis without room for writes still answers reads. */
+  async #recordInstead({ account, key }: Reservation, error: unknown): Promise<OrderRecord> {
+    if (!(error instanceof RedisSilentError) || !isUnwritable(error.cause)) throw error;
+    const record = await this.find(account, key);
+    this.#failure = reasonOf(error);
+    if (record !== null) return record;
+    throw new RecordsUnavailableError(error.message, { earlierUnknown: false, cause: error });
+  }
+
+  #recordIn(answer: readonly unknown[], id: string, keyMadeMs: number | null = null): OrderRecord {
+    const [status, detail, more] = answer;
+    if (status === 'held') return readRecord(answer);
+    const { max, maxPerAccount = max } = this.#options;
+    if (status === 'account' || status === 'unsent') {
+      this.#options.onNearlyFull?.();
+      const of = status === 'unsent' ? id : '';
+      throw new AccountRecordsFullError({ max, maxPerAccount }, of, figureIn(detail));
     }
-    if (status === 'forgets') watchedDurability.told(detail);
-    const isFull = SHARES.some((share) => share === status);
-    if (isFull || isNearlyFull === 1) options.onNearlyFull?.();
-    return written;
+    if (status === 'incomplete') throw new RecordsGapError(momentIn(detail), keyMadeMs);
+    if (status === 'forgotten') throw new RecordsForgottenError();
+    if (status === 'copies') throw notCopied(shortOf(figureIn(detail), figureIn(more)));
+    if (status === 'full') throw new RecordsFullError(max, figureIn(detail));
+    throw new RecordsUnavailableError(
+      REFUSALS[String(status)] ?? `Redis answered out of turn (${String(status)})`,
+    );
   }
+}
 
-  /** Throws where the script answers with a refusal. */
-  function recordIn(
-    answer: readonly unknown[],
-    { account, key, id }: Pick<Reservation, 'account' | 'key' | 'id'>,
-    keyTime?: KeyTime,
-  ): OrderRecord {
-    if (answer[0] !== 'held') throw refusalIn(answer, bounds, id, keyTime?.madeMs);
-    const record = readRecord(answer);
-    if (closingOf(record) || isSettled(record.outcome)) {
-      // An answer that a key is closed, or its order settled by an operator, writes that back to a Redis which has lost it.
-      const { outcome, ...reservation } = record;
-      ownTable.adopt({ ...reservation, account, key }, outcome, ageOf(answer));
-    }
-    return record;
-  }
+/** What the newest look has found. */
+interface Seen {
+  readonly held: number;
+  readonly hasRejected: boolean;
+  readonly isHeld: boolean;
+  readonly isIncomplete: boolean;
+  readonly lossUntilMs: number | null;
+  /** The replicas of Redis; below 0 where it does not tell. */
+  readonly connected: number;
+  readonly durable: string;
+  readonly isUndecided: boolean;
+  readonly isRenamed: boolean;
+}
 
-  /** Runs a script that needs an open epoch; waits a little for one, since a first start opens one too. */
-  async function inOpenEpoch<T extends Pick<Written, 'answer'>>(
-    run: (epoch: string) => Promise<T>,
-  ) {
-    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-      const ran = await run(epochs.current ?? '').catch((error: unknown) => {
-        // Readiness says it with the first order that is refused, not with the next heartbeat.
-        if (!(error instanceof NotCopiedError)) epochs.observe(reasonOf(error));
-        throw error;
-      });
-      const [status] = ran.answer;
-      const isRefused = status === 'lost' || status === 'foreign' || status === 'recovering';
-      epochs.observe(isRefused ? status : 'open');
-      if (!isRefused) return ran;
-      if (waitedMs >= timing.patienceMs) {
-        throw new RecordsUnavailableError('the order records are being written back to Redis');
-      }
-      if (status !== 'recovering') await epochs.join();
-      await pause(clock, POLL_MS);
-    }
-  }
+const NOTHING: Seen = {
+  held: 0,
+  hasRejected: false,
+  isHeld: false,
+  isIncomplete: false,
+  lossUntilMs: null,
+  connected: 0,
+  durable: '1',
+  isUndecided: false,
+  isRenamed: false,
+};
 
-  function onBeat(held: number | null): void {
-    if (held !== null) heldInRedis = held;
-    for (const reservation of unanswered.values()) giveBack(reservation);
-  }
-
-  const records: OrderRecords = {
-    async reserve(request) {
-      const own = await ownRecord(request.account, request.key);
-      if (own) return { reserved: false, record: own };
-      const reservation = toReservation(request);
-      const asked = { keyTime: request.keyTime, askedMs: uptimeMs() };
-      let answer: readonly unknown[];
-      try {
-        ({ answer } = await inOpenEpoch((epoch) => reserveOnce(reservation, epoch, asked)));
-      } catch (error) {
-        return { reserved: false, record: await recordInstead(request, error) };
-      }
-      const [status] = answer;
-      if (status === 'reserved') return { reserved: true, reservation };
-      return { reserved: false, record: recordIn(answer, reservation, request.keyTime) };
-    },
-    async settle(reservation, outcome) {
-      ownTable.settle(reservation, outcome);
-      const { account, key } = reservation;
-      const record = ownTable.find(account, key);
-      if (record) await merge([record]);
-      const now = ownTable.find(account, key)?.outcome ?? null;
-      return isSettled(now) ? now : null;
-    },
-    release,
-    find,
-    async voidKey(request) {
-      const own = await ownRecord(request.account, request.key);
-      if (own) return { voided: false, record: own };
-      const reservation = closedReservation(request);
-      // The script knows how far Redis remembers.
-      const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
-      const { answer } = await inOpenEpoch((epoch) => add(VOID, reservation, epoch, { outcome }));
-      const record = recordIn(answer, reservation);
-      return { voided: record.id === reservation.id, record };
-    },
-    async cutOff() {
-      const epoch = epochs.current ?? '';
-      const [status, ...found] = await scripts.run(CUT_OFF, [epoch, CUT_OFF_GRACE_MS]);
-      return status === 'marked' ? cutOffsIn(found) : [];
-    },
-    held: () => heldInRedis,
-    degradedReason: () =>
-      epochs.degradedReason ??
-      watchedDurability.refusal() ??
-      (heldInRedis >= max ? 'all order records are in use' : null),
-    gapReason: () => epochs.gapReason,
-    holdReason: () => (epochs.isHeld ? HELD : null),
-    async close() {
-      await epochs.close();
-      disconnect();
-    },
+/** The answer of LOOK. `refusal`: why Redis takes no writes. */
+export function readLook([
+  ,
+  held,
+  hasRejected,
+  isHeld,
+  isIncomplete,
+  lossUntil,
+  connected,
+  wanted,
+  durable,
+  refusal,
+  undecided,
+  isRenamed,
+  isNew,
+]: readonly unknown[]) {
+  const seen: Seen = {
+    held: figureIn(held),
+    hasRejected: hasRejected === 1,
+    isHeld: isHeld === 1,
+    isIncomplete: isIncomplete === 1,
+    lossUntilMs: momentIn(lossUntil),
+    connected: figureIn(connected),
+    durable: textIn(durable),
+    isUndecided: figureIn(undecided) > 0,
+    isRenamed: isRenamed === 1,
   };
-  await watchSettings(redis, onWarn);
-  // Before the first order, so that the replicas there are know of this one.
-  if (!options.isInspection) await epochs.enter();
-  return { ...records, scripts, versions, redisIsUp: redis.isReady, copiesReason: copies.reason };
+  return { seen, isNew: isNew === 1, wanted: figureIn(wanted), refusal: textIn(refusal) || null };
+}
+
+const UNDECIDED =
+  'Redis was promoted, and too few of its replicas follow it to say that it has all orders';
+const REFUSALS: Readonly<Record<string, string>> = {
+  renamed: RENAMED,
+  evicted: 'Redis has dropped the record of this key before its time (see maxmemory-policy)',
+  undecided: UNDECIDED,
+  young: 'the order records in Redis are new: processes that remember others are waited for',
+};
+
+function mayBeWritten(error: unknown): boolean {
+  return error instanceof RedisSilentError || error instanceof NotCopiedError;
 }

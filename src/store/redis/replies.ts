@@ -33,14 +33,17 @@ export function textIn(value: unknown): string {
   throw unreadable();
 }
 
-/** Null for an order whose outcome is not recorded yet. */
-export function outcomeIn(value: unknown): RecordedOutcome | null {
-  let outcome: unknown;
+export function jsonIn(value: unknown): unknown {
   try {
-    outcome = JSON.parse(textIn(value));
+    return JSON.parse(textIn(value));
   } catch {
     throw unreadable();
   }
+}
+
+/** Null for an order whose outcome is not recorded yet. */
+export function outcomeIn(value: unknown): RecordedOutcome | null {
+  const outcome = jsonIn(value);
   if (outcome === null) return null;
   if (typeof outcome === 'object' && 'kind' in outcome) return outcome as RecordedOutcome;
   throw unreadable();

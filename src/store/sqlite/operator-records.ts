@@ -1,12 +1,11 @@
-import type { OperatorRecords } from '../operator-records.ts';
-import { HELD, isUnknown } from '../order-records.ts';
-import { copyOrderFile, openSource, type Source } from './copy-order-file.ts';
-import { machineClock } from './machine-clock.ts';
-import { moveOrderFile } from './move-order-file.ts';
-import { type OrderDatabase, openOrderDatabase } from './order-database.ts';
-import { setHold } from './order-hold.ts';
-import { isIntact, isOver, toRecord } from './order-rows.ts';
-import { DAMAGED, SqliteFileError } from './sqlite-errors.ts';
+import type { Account } from '../../../lib/account.ts';
+import type { OperatorRecords, OperatorStatus } from '../operator-records.ts';
+import { datesOf, gapReason } from '../order-gap.ts';
+import { HELD, isUnknown, type OrderRecord } from '../order-records.ts';
+import type { SettleAnswer, SettleRequest, StoredOrder } from '../settlement.ts';
+import { OrderFile } from './order-file.ts';
+import { OrderTable } from './order-table.ts';
+import { toFileError } from './sqlite-errors.ts';
 
 interface OperatorFileOptions {
   readonly path: string;
@@ -14,65 +13,80 @@ interface OperatorFileOptions {
   readonly onWarn: (message: string) => void;
 }
 
-/** The order records of a file, for operators. Reading alone verifies nothing, and holds up no order. */
-export function operatorFile(options: OperatorFileOptions): OperatorRecords {
-  const clock = machineClock;
-  const { path, onWarn } = options;
-  let opened: Source | null = null;
-  const source = () => {
-    opened ??= openSource(path);
-    return opened;
-  };
+/** The order records of a file for operators. Its pages are not checked: whoever holds orders back has no time for that. */
+export class OperatorFile implements OperatorRecords {
+  readonly #file: OrderFile;
+  readonly #table: OrderTable;
 
-  /** Verifies the whole file. */
-  function inDatabase<T>(change: (database: OrderDatabase) => T): T {
-    const database = openOrderDatabase({ ...options, clock, mustExist: true, isInspection: true });
-    try {
-      return change(database);
-    } finally {
-      database.close();
+  constructor({ path, max, onWarn }: OperatorFileOptions) {
+    this.#file = new OrderFile({ path, mustExist: true, onWarn });
+    // A command has no gateway to ask, so that no record ends by it.
+    this.#table = new OrderTable(this.#file, { max }, () => datesOf(Date.now(), null));
+  }
+
+  async find(account: Account, key: string): Promise<OrderRecord | null> {
+    return this.#read(() => this.#table.look(account, key));
+  }
+
+  async *list(account: Account | null, onlyUnknown: boolean): AsyncIterable<StoredOrder> {
+    const from = (after: number) => this.#read(() => this.#table.rows(account, after));
+    for (let rows = from(0); rows.length > 0; rows = from(rows.at(-1)?.n ?? 0)) {
+      for (const row of rows) {
+        const record = this.#table.record(row);
+        if (!onlyUnknown || isUnknown(record)) {
+          yield { account: row.account, key: row.key, record };
+        }
+      }
     }
   }
 
-  return {
-    async find(account, key) {
-      const row = source().find(account, key);
-      if (row === undefined || isOver(row, clock)) return null;
-      if (!isIntact(row)) throw new SqliteFileError(DAMAGED);
-      return toRecord(row, clock);
-    },
-    async *list(account, onlyUnknown) {
-      let portion = source().from(Number.NEGATIVE_INFINITY);
-      while (portion.length > 0) {
-        for (const row of portion) {
-          if (row.account !== (account ?? row.account) || isOver(row, clock)) continue;
-          if (!isIntact(row)) continue;
-          const record = toRecord(row, clock);
-          if (onlyUnknown && !isUnknown(record)) continue;
-          yield { account: row.account, key: row.key, record };
-        }
-        portion = source().from((portion.at(-1)?.id ?? 0) + 1);
-      }
-    },
-    settle: async (request) => inDatabase((database) => database.settle(request)),
-    status: async (declared) =>
-      inDatabase((database) => {
-        if (declared === 'complete') database.declareComplete();
-        if (declared === 'incomplete') database.declareIncomplete();
-        const { held, degradedReason, gapReason, isHeld } = database.run([]);
-        const hold = isHeld ? `orders are ${HELD}` : null;
-        return { held, replicas: null, refusedFor: degradedReason ?? hold, gap: gapReason };
-      }),
-    free: async (account) => inDatabase((database) => database.free(account)),
-    // Nothing is verified: an operator in an outage has no half minute.
-    async hold(toHold) {
-      setHold(path, toHold);
-      return true;
-    },
-    file: {
-      copyTo: (to) => copyOrderFile(path, to),
-      moveTo: (to) => moveOrderFile(path, to, { clock, onWarn }),
-    },
-    close: () => opened?.[Symbol.dispose](),
+  async settle(request: SettleRequest): Promise<SettleAnswer> {
+    return this.#change(() => this.#table.settleByHand(request));
+  }
+
+  async status(): Promise<OperatorStatus> {
+    return this.#read(() => {
+      const { records, held, lossUntil } = this.#file.state;
+      const full = this.#table.isFull() ? 'all order records are in use' : null;
+      const gap = this.#table.isIncomplete() ? gapReason('the order records', lossUntil) : null;
+      return { held: records, refusedFor: held === 1 ? `orders are ${HELD}` : full, gap };
+    });
+  }
+
+  async declareIncomplete(): Promise<void> {
+    this.#change(() => this.#file.lose());
+  }
+
+  async hold(toHold: boolean): Promise<void> {
+    this.#change(() => {
+      this.#file.state.held = toHold ? 1 : 0;
+    });
+  }
+
+  readonly copyTo = async (path: string): Promise<number> => {
+    await this.#file.copyTo(path);
+    return this.#file.state.records;
   };
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** Where the file lacks writes that this command has seen, it notes that first. */
+  #read<T>(work: () => T): T {
+    try {
+      const read = this.#file.read(() => ({ value: work() }));
+      return read === null ? this.#file.change(work) : read.value;
+    } catch (error) {
+      throw toFileError(error);
+    }
+  }
+
+  #change<T>(work: () => T): T {
+    try {
+      return this.#file.change(work);
+    } catch (error) {
+      throw toFileError(error);
+    }
+  }
 }

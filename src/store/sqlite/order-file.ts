@@ -1,302 +1,295 @@
-import { chmodSync, statSync } from 'node:fs';
-import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
-import { RENAMED } from '../order-records.ts';
-import type { RecordBounds } from '../record-shares.ts';
-import {
-  connect,
-  makeFile,
-  patiently,
-  START_PATIENCE_MS,
-  transact,
-  waitUntil,
-} from './connection.ts';
-import { changesOf, isRewritten, MODE } from './file-changes.ts';
-import { identityOf, inodeOf, isSameFile, OF_NO_FILE } from './file-identity.ts';
-import {
-  type FileMemory,
-  isOtherName,
-  rememberedSince,
-  renamed,
-  withMemory,
-} from './file-memory.ts';
-import { checkPlace, refuseMoved } from './file-place.ts';
-import { digestOf, type FileState, intact, STATE, STATE_SCHEMA, setState } from './file-state.ts';
-import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
-import { forgetChange, isMarked, openMark } from './order-mark.ts';
-import { SCHEMA } from './order-rows.ts';
-import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { type Mark, OrderMark } from './order-mark.ts';
+import { DAMAGED, isBusy, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
-export interface OrderFileOptions extends Pick<RecordBounds, 'accounts'> {
+export interface OrderFileOptions {
+  /** `:memory:` is a store that ends with its process. */
   readonly path: string;
   /** When true, a missing file is an error and is not created. */
   readonly mustExist?: boolean;
-  /** When true, a copy stays known as one: no order is taken by this opening, and the copy may be put back later. */
-  readonly isInspection?: boolean;
-  /** A larger file whose rows were verified lately is verified behind the start. */
-  readonly maxBytesAtOnce?: number;
-  readonly clock: MachineClock;
+  /** When true, the pages are checked, for which a large file is read whole. */
+  readonly isVerified?: boolean;
+  /** The date. */
+  readonly now?: () => number;
   readonly onWarn: (message: string) => void;
 }
 
-// `TGOR`.
-export const APPLICATION_ID = 0x54474f52;
-const VERSION = 1;
-const WHOLE_SCHEMA = `${SCHEMA};
-${STATE_SCHEMA}`;
-/** A file without a mark may also be one that was restored without it. */
-const MAKER_PATIENCE_MS = 500;
-/** A start verifies less than a second's at once. */
-export const MAX_BYTES_AT_ONCE = 16 * 1024 ** 2;
-const BIG = { bigint: true } as const;
-
-export type OrderFile = ReturnType<typeof open>;
-
-/**
- * The file of the order records, which detects lost data: an older copy of itself, or missing rows. It is created where there
- * is none; throws a SqliteFileError where it cannot be used.
- */
-export function openOrderFile(options: OrderFileOptions): OrderFile {
-  try {
-    return open(options);
-  } catch (error) {
-    throw toFileError(error);
-  }
+/** What the file says of itself, in one row. */
+export interface FileState {
+  /** When it was created. */
+  readonly since: number;
+  /** The settings that named the accounts of its newest record. */
+  accounts: string | null;
+  /** When the newest loss was found. */
+  lostAt: number | null;
+  /** R of the newest loss; null until the gateway's clock was measured. */
+  lossUntil: number | null;
+  /** The furthest that a process which took orders was from the gateway's clock. */
+  apart: number;
+  held: 0 | 1;
+  records: number;
+  /** Counts the transactions that wrote. */
+  writes: number;
 }
 
-function open({
-  path,
-  mustExist = false,
-  isInspection = false,
-  accounts,
-  maxBytesAtOnce = MAX_BYTES_AT_ONCE,
-  clock,
-  onWarn,
-}: OrderFileOptions) {
-  using opened = new DisposableStack();
-  const isThere = inodeOf(path) !== null;
-  // Asked afterwards: a file that is moved away meanwhile leaves its sign before it goes.
-  refuseMoved(path);
-  if (mustExist && !isThere) throw new SqliteFileError('does not exist');
-  checkPlace(path, onWarn);
-  const isMaker = !isThere && makeFile(path, fill);
-  // Until then its maker removes the name of the draft, which changes the ctime, as a copy over the file does.
-  if (!isMaker) waitUntil(() => isMarked(path), MAKER_PATIENCE_MS);
-  // SQLite would treat an empty file as a new database.
-  if (statSync(path).size === 0) {
-    throw new SqliteFileError('is empty: restore it, or move it away');
-  }
-  /** Changes when another file replaces this one at the path. */
-  const inode = inodeOf(path) ?? '';
-  // A hot journal is rolled back by whoever opens the file, which changes it before the commit that marks it.
-  const found = changesOf(path);
-  if (found.isHot) forgetChange(path);
-  const database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
-  verifyForm(database);
-  const mark = opened.adopt(openMark(path), (each) => each.close());
-  const get = database.prepare(STATE);
-  const set = database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
-    file = :file, incompleteFrom = :incompleteFrom, digest = :digest`);
-  /** The state as of the last transaction. */
-  let state: FileState = { writes: 0, rows: 0, file: '', incompleteFrom: null };
-  /** The ctime that the mark names. */
-  let markedNs = 0n;
-  /** All rows up to this id are known to have been intact; null where nothing is known. */
-  let verifiedUpTo: number | null = null;
+// `TGOR`.
+const APPLICATION_ID = 0x54474f52;
+const VERSION = 2;
 
-  /** Throws a SqliteFileError. */
-  function inTransaction<T>(mode: 'DEFERRED' | 'IMMEDIATE', patienceMs: number, work: () => T): T {
-    const former = state;
+/** `class`: see order-table.ts. `ends` counts once there is an outcome. */
+const SCHEMA = `
+CREATE TABLE orders (
+  n INTEGER PRIMARY KEY, account TEXT NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL, reserved REAL NOT NULL,
+  pendingUntil REAL NOT NULL, class INTEGER NOT NULL, ends REAL NOT NULL, asked TEXT, outcome TEXT, sent REAL, answered REAL,
+  UNIQUE (account, key)
+) STRICT;
+CREATE INDEX pending ON orders (pendingUntil) WHERE outcome IS NULL;
+CREATE INDEX ended ON orders (class, ends) WHERE outcome IS NOT NULL;
+CREATE INDEX ofAccount ON orders (account, class);
+CREATE TABLE removals (account TEXT PRIMARY KEY, at REAL NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX removed ON removals (at);
+CREATE TABLE state (
+  one INTEGER PRIMARY KEY CHECK (one = 1), since REAL NOT NULL, accounts TEXT, lostAt REAL, lossUntil REAL, apart REAL NOT NULL DEFAULT 0,
+  held INTEGER NOT NULL DEFAULT 0, records INTEGER NOT NULL DEFAULT 0, writes INTEGER NOT NULL DEFAULT 0
+) STRICT;
+PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${VERSION}`;
+
+/** Well within the deadline of an order that waits for its reservation. */
+const PATIENCE_MS = 2_000;
+const READ_PATIENCE_MS = 500;
+const START_PATIENCE_MS = 10_000;
+const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
+
+type Mode = 'DEFERRED' | 'IMMEDIATE';
+
+/** The SQLite file of the order records, which processes of one machine share. It detects at each opening, and in use, that it lacks writes. */
+export class OrderFile {
+  readonly path: string;
+  readonly #now: () => number;
+  readonly #onWarn: (message: string) => void;
+  readonly #database: DatabaseSync;
+  /** Null in memory. */
+  readonly #inode: string | null;
+  readonly #mark: OrderMark | null;
+  readonly #statements = new Map<string, StatementSync>();
+  #state: FileState;
+  /** The most writes that this process has seen in it. */
+  #mostWrites = 0;
+
+  /** Throws a SqliteFileError where the file cannot be used. */
+  constructor(options: OrderFileOptions) {
+    const { path, mustExist = false, isVerified = false, now = Date.now, onWarn } = options;
+    this.path = path;
+    this.#now = now;
+    this.#onWarn = onWarn;
+    const isFile = path !== ':memory:';
+    using opened = new DisposableStack();
     try {
-      const result = transact(database, mode, patienceMs, () => {
-        const row = intact(get.get());
-        if (row.writes < former.writes) {
-          throw new SqliteFileError('was replaced by an older copy: restart', { isDamage: true });
-        }
-        const { digest: _, ...present } = row;
-        state = present;
-        const done = work();
-        if (present.writes > row.writes) set.run({ ...present, digest: digestOf(present) });
-        return done;
-      });
-      // Checked after the commit: a process that opens the path from now on must not miss this commit.
-      const now = statSync(path, { ...BIG, throwIfNoEntry: false });
-      if (String(now?.ino) !== inode) throw new SqliteFileError(MOVED);
-      // A read changes the file too where it rolls back the commit in which another process was killed.
-      if (state.writes > former.writes || now?.ctimeNs !== markedNs) writeMark();
-      return result;
+      if (isFile) {
+        if (mustExist && !existsSync(path)) throw new SqliteFileError('does not exist');
+        // SQLite would make a file that others may read.
+        closeSync(openSync(path, 'a', 0o600));
+      }
+      // SQLite's own busy timeout lets one busy process starve the others.
+      this.#database = opened.adopt(new DatabaseSync(path, { timeout: 0 }), (each) => each.close());
+      this.#prepare(isFile, isVerified);
+      this.#mark = isFile ? opened.adopt(new OrderMark(path), (each) => each.close()) : null;
+      this.#inode = isFile ? inodeOf(path) : null;
+      this.#state = patiently(START_PATIENCE_MS, () => this.#readState());
+      this.#transact('IMMEDIATE', START_PATIENCE_MS, () => this.#compareWithMark());
     } catch (error) {
-      state = former;
-      // A commit that fails halfway and is rolled back has changed the file too. Not at the start, which judges that.
-      if (former.writes > 0) writeMark();
-      refuseMoved(path);
       throw toFileError(error);
     }
+    opened.move();
   }
 
-  /** At the start, or for an operator. */
-  function change(work: () => void): void {
-    inTransaction('IMMEDIATE', START_PATIENCE_MS, () => {
-      state.writes += 1;
-      work();
-    });
+  /** As of the last transaction; within a change it may be changed. */
+  get state(): FileState {
+    return this.#state;
   }
 
-  /** A first change, which checks that the file is writable and that it is the original. */
-  function begin(): void {
-    const marked = mark.read();
-    // The first commit of this start comes at once, so that a crash leaves no later ctime behind.
-    if (found.mode !== MODE || found.isFresh) chmodSync(path, MODE);
-    const file = identityOf(path);
-    const knownNs = marked.writes === state.writes - 1 ? marked.changedNs : null;
-    const isCopy =
-      marked.writes >= state.writes || !isSameFile(file, state.file) || isRewritten(found, knownNs);
-    const isRenamed = !isInspection && isOtherName(state, accounts);
-    const { verified } = rememberedSince(state) ?? {};
-    // A machine that went down may have left any page unwritten.
-    const isVerified = !isCopy && verified?.boot === clock.boot;
-    const isKnown = isVerified && statSync(path).size > maxBytesAtOnce;
-    // For an operator, who asks for all that is wrong, no order waits: the rows are verified in portions.
-    verifiedUpTo = isKnown && !mustExist ? verified.upTo : null;
-    verifyPages(database, isKnown || mustExist, state.rows);
-    const now = machineMoment(clock);
-    let memory = rememberedSince(state) ?? now;
-    const gap = JSON.stringify(now);
-    if (isCopy) {
-      memory = { ...memory, ...now };
-      state.incompleteFrom = gap;
-    } else if (isRenamed && accounts !== undefined) {
-      const last = lastReservation(database);
-      [memory, state.incompleteFrom] = renamed(memory, state.incompleteFrom, {
-        accounts,
-        now,
-        last,
-      });
-    }
-    if (isCopy || (isRenamed && state.incompleteFrom === gap)) {
-      const how = `${howChanged(marked.writes, file, state)} while nothing ran`;
-      onWarn(
-        `${path} ${isCopy ? how : `is incomplete, as ${RENAMED}`}: keys that it does not know are refused, but for those made from now on`,
-      );
-    }
-    // A new file begins here; what an earlier version did to an older one cannot be known.
-    const shown = isCopy && isInspection ? OF_NO_FILE : file;
-    state.file = withMemory(shown, { ...memory, ...(accounts && !isInspection && { accounts }) });
-    // Until all of it is verified.
-    if (!isKnown) rememberVerified(null);
-    state.writes = Math.max(marked.writes + 1, state.writes);
+  /** Runs the work in a transaction that reads. Null where it has to be a change, since the file lacks writes. */
+  read<T>(work: () => T): T | null {
+    return this.#transact('DEFERRED', READ_PATIENCE_MS, () =>
+      this.#state.writes < this.#mostWrites ? null : work(),
+    );
   }
 
-  function adopt(): void {
-    state.file = withMemory(identityOf(path), rememberedSince(state) ?? machineMoment(clock));
+  /** Runs the work in a transaction that counts itself. Where it throws, nothing of it was written. */
+  change<T>(work: () => T): T {
+    return this.#transact('IMMEDIATE', PATIENCE_MS, work);
   }
 
-  function rememberVerified(upTo: number | null): void {
-    const { verified: _, ...since }: FileMemory = rememberedSince(state) ?? machineMoment(clock);
-    const memory = upTo === null ? since : { ...since, verified: { upTo, boot: clock.boot } };
-    state.file = withMemory(state.file, memory);
+  /** Within a change: from now on an unknown key is refused, unless it was made later. */
+  lose(): void {
+    this.#state.lostAt = this.#now();
+    this.#state.lossUntil = null;
   }
 
-  /** How far clocks were apart stays, since orders that were lost may have been taken by them. */
-  function remember(moment: MachineMoment): void {
-    state.file = withMemory(state.file, { ...rememberedSince(state), ...moment });
+  statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
   }
 
-  function writeMark(): void {
+  /** A copy as of one moment, while the file is in use. */
+  async copyTo(path: string): Promise<void> {
+    if (existsSync(path)) throw new SqliteFileError(`is not copied: ${path} exists already`);
     try {
-      const writes = Math.max(state.writes, mark.read().writes);
-      markedNs = statSync(path, BIG).ctimeNs;
-      mark.write(writes, markedNs);
+      closeSync(openSync(path, 'wx', 0o600));
+      await backup(this.#database, path);
+    } catch (error) {
+      throw new SqliteFileError(`is not copied: ${path} ${toFileError(error).message}`);
+    }
+  }
+
+  close(): void {
+    this.#mark?.close();
+    this.#database.close();
+  }
+
+  /** Recognizes the file before anything in it is changed. */
+  #prepare(isFile: boolean, isVerified: boolean): void {
+    const id = this.#pragma('application_id');
+    const isEmpty = this.#pragma('schema_version') === 0;
+    if (id !== APPLICATION_ID && !isEmpty) {
+      throw new SqliteFileError("is no file of this program's: name another, or move it away");
+    }
+    const mode = this.#pragma('journal_mode = TRUNCATE');
+    if (isFile && mode !== 'truncate') throw new SqliteFileError(`is in use in the mode ${mode}`);
+    this.#database.exec('PRAGMA synchronous = EXTRA');
+    if (isVerified && this.#pragma('quick_check') !== 'ok') throw new SqliteFileError(DAMAGED);
+    patiently(START_PATIENCE_MS, () => this.#database.exec('BEGIN IMMEDIATE'));
+    try {
+      const version = this.#pragma('user_version');
+      if (Number(version) > VERSION) throw new SqliteFileError(OF_ANOTHER_VERSION);
+      if (version !== VERSION) this.#create();
+      patiently(START_PATIENCE_MS, () => this.#database.exec('COMMIT'));
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** The records of an earlier version are not read: they count as lost. */
+  #create(): void {
+    const tables = this.#database
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .all();
+    for (const { name } of tables) this.#database.exec(`DROP TABLE "${String(name)}"`);
+    this.#database.exec(SCHEMA);
+    const lostAt = tables.length > 0 ? this.#now() : null;
+    this.#database
+      .prepare('INSERT INTO state (one, since, lostAt) VALUES (1, ?, ?)')
+      .run(this.#now(), lostAt);
+    if (lostAt === null) return;
+    this.#onWarn(`${this.path} may lack orders: the records of an earlier version are not read`);
+  }
+
+  #compareWithMark(): void {
+    const { writes, records } = this.#state;
+    const mark = this.#mark?.read() ?? null;
+    const inode = this.#inode ?? '';
+    const loss = this.#mark === null ? null : lossOf(mark, { writes, inode }, records > 0);
+    this.#mostWrites = mark?.writes ?? 0;
+    if (loss === null) return;
+    this.lose();
+    this.#onWarn(`${this.path} may lack orders: ${loss}`);
+  }
+
+  #transact<T>(mode: Mode, patienceMs: number, work: () => T): T {
+    const former = this.#state;
+    try {
+      const result = patiently(patienceMs, () => {
+        this.#database.exec(`BEGIN ${mode}`);
+        try {
+          this.#state = this.#readState();
+          if (mode === 'IMMEDIATE') this.#noticeOverwriting();
+          const done = work();
+          if (mode === 'IMMEDIATE') this.#saveState();
+          // Retried within the open transaction, or other processes would go first.
+          patiently(patienceMs, () => this.#database.exec('COMMIT'));
+          return done;
+        } catch (error) {
+          if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+          throw error;
+        }
+      });
+      // After the commit: whoever opens the path from now on must not miss it.
+      if (this.#inode !== null && inodeOf(this.path) !== this.#inode) {
+        throw new SqliteFileError(MOVED);
+      }
+      if (mode === 'IMMEDIATE') this.#writeMark();
+      return result;
+    } catch (error) {
+      this.#state = former;
+      throw error;
+    }
+  }
+
+  #noticeOverwriting(): void {
+    if (this.#state.writes >= this.#mostWrites || this.#mostWrites === 0) return;
+    this.lose();
+    this.#onWarn(`${this.path} may lack orders: an older copy was written over it`);
+  }
+
+  #saveState(): void {
+    const { since: _, ...state } = this.#state;
+    state.writes = Math.max(state.writes, this.#mostWrites) + 1;
+    this.#state.writes = state.writes;
+    this.statement(`UPDATE state SET accounts = :accounts, lostAt = :lostAt, lossUntil = :lossUntil,
+      apart = :apart, held = :held, records = :records, writes = :writes`).run(state);
+  }
+
+  #writeMark(): void {
+    const { writes } = this.#state;
+    this.#mostWrites = Math.max(this.#mostWrites, writes);
+    try {
+      this.#mark?.write({ writes, inode: this.#inode ?? '' });
     } catch {
       // The commit itself is durable, and a mark that lags behind only detects less.
     }
   }
 
-  change(begin);
-  const resources = opened.move();
-  return {
-    database,
-    /** The state as of the last transaction; within one, `work` may change it. */
-    get state(): FileState {
-      return state;
-    },
-    transact: inTransaction,
-    change,
-    /** Within a transaction that counts a write: the file is no copy any more. */
-    adopt,
-    /** Within a transaction that counts a write: rows from before this moment may be missing. */
-    rememberFrom: remember,
-    /** Null where the next start has to verify everything. */
-    rememberVerified,
-    verifiedUpTo,
-    /** Within a transaction that counts a write. */
-    rememberClocks(differMs: number): void {
-      const since: FileMemory = rememberedSince(state) ?? machineMoment(clock);
-      if (differMs > (since.differMs ?? 0)) {
-        state.file = withMemory(state.file, { ...since, differMs });
-      }
-    },
-    close: () => resources.dispose(),
-  };
-}
-
-/** Says for operators how a file differs from the one that was left. */
-function howChanged(markedWrites: number, file: string, state: FileState): string {
-  if (markedWrites >= state.writes) return 'is an older copy, which was put back';
-  return isSameFile(file, state.file) ? 'was changed' : 'is a copy, or was moved,';
-}
-
-function fill(database: DatabaseSync, draft: string): void {
-  beginFile(database);
-  setState(database, { writes: 0, rows: 0, file: inodeOf(draft) ?? '', incompleteFrom: null });
-}
-
-/** Begins an order file, whose state is to be set. */
-export function beginFile(database: DatabaseSync): void {
-  database.exec(`${WHOLE_SCHEMA}; PRAGMA application_id = ${APPLICATION_ID};
-    PRAGMA user_version = ${VERSION}`);
-}
-
-function verifyForm(database: DatabaseSync): void {
-  if (firstValue(database, 'PRAGMA user_version') !== VERSION) {
-    throw new SqliteFileError('is of another version of this program: use that, or move it away');
+  #readState(): FileState {
+    const sql =
+      'SELECT since, accounts, lostAt, lossUntil, apart, held, records, writes FROM state';
+    return { ...this.statement(sql).get() } as unknown as FileState;
   }
-  using expected = new DatabaseSync(':memory:');
-  expected.exec(WHOLE_SCHEMA);
-  // A flipped bit in the schema can change what a comparison means.
-  if (patiently(START_PATIENCE_MS, () => schemaOf(database)) !== schemaOf(expected)) {
-    throw new SqliteFileError(DAMAGED);
+
+  #pragma(name: string): unknown {
+    const row = patiently(START_PATIENCE_MS, () => this.#database.prepare(`PRAGMA ${name}`).get());
+    return Object.values(row ?? {})[0];
   }
 }
 
-/**
- * Leaves it to the caller to compare indexes with their table, in portions: `integrity_check` does so
- * under one lock, which for two million rows keeps other processes from writing for many seconds. Where the pages were verified
- * before, the entries of an index are counted: a row that is lost with them is missing there, and any other is led to in vain.
- */
-function verifyPages(database: DatabaseSync, isVerified: boolean, rows: number): void {
-  if (!isVerified && firstValue(database, 'PRAGMA quick_check') !== 'ok') {
-    throw new SqliteFileError(DAMAGED);
+const OF_ANOTHER_VERSION = 'is of a later version of this program: use that, or move it away';
+
+/** Why a file may lack what was once in it; null where it does not. */
+function lossOf(mark: Mark | null, now: Mark, hasRecords: boolean): string | null {
+  if (mark === null) return hasRecords ? 'its mark is missing' : null;
+  if (now.writes < mark.writes) {
+    return now.writes === 0 ? 'it is new, and there was another' : 'it is an older copy';
   }
-  const source = isVerified ? 'INDEXED BY orders_hash' : 'NOT INDEXED';
-  const counted = firstValue(database, `SELECT count(*) FROM orders ${source}`);
-  if (counted !== rows) {
-    throw new SqliteFileError(`has ${counted} rows of ${rows}, so it ${DAMAGED}`);
+  return now.inode === mark.inode ? null : 'it is another file than was left';
+}
+
+function inodeOf(path: string): string {
+  return String(statSync(path, { bigint: true, throwIfNoEntry: false })?.ino);
+}
+
+/** Retries the task while another process holds the lock. */
+function patiently<T>(patienceMs: number, task: () => T): T {
+  const giveUpAtMs = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return task();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= giveUpAtMs) throw error;
+      // Jitter keeps waiting processes from retrying in step.
+      Atomics.wait(SLEEPER, 0, 0, 0.3 + 2 * Math.random());
+    }
   }
-}
-
-function firstValue(database: DatabaseSync, sql: string): SQLOutputValue | undefined {
-  const row = patiently(START_PATIENCE_MS, () => database.prepare(sql).get());
-  return Object.values(row ?? {})[0];
-}
-
-function lastReservation(database: DatabaseSync): string | null {
-  const sql = 'SELECT reservation FROM orders NOT INDEXED ORDER BY rowid DESC LIMIT 1';
-  const last = firstValue(database, sql);
-  return typeof last === 'string' ? last : null;
-}
-
-function schemaOf(database: DatabaseSync): string {
-  return JSON.stringify(
-    database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all(),
-  );
 }

@@ -1,54 +1,45 @@
-import { closeSync, constants, openSync, readSync, statSync, writeSync } from 'node:fs';
-import { MODE } from './file-changes.ts';
+import { closeSync, constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 
-const DIGITS = 16;
-// Two counts and a time in nanoseconds.
+/** What a file was at its newest commit, as another file beside it says. */
+export interface Mark {
+  readonly writes: number;
+  readonly inode: string;
+}
+
+/** One write system call replaces the mark as a whole, so that a process which is killed leaves no half of it. */
 const BYTES = 64;
-/** In the place of the second count, which then is not that of the ctime behind it. */
-const NO_CHANGE = ` ${'0'.repeat(DIGITS)} `;
+const UNREADABLE: Mark = { writes: 0, inode: '' };
 
 /**
- * A count of the file's changes, kept beside it: a file with fewer is an older copy. It is written after each commit without
- * fsync, so it may lag behind and is never ahead. Behind it the count again, since earlier versions overwrite the first
- * alone, and the ctime of the file at that commit.
+ * The mark of an order file: its count of writes and its inode. It is written after each commit without fsync, so it may lag
+ * behind the file and is never ahead of it: a file with fewer writes is an older copy.
  */
-export function openMark(path: string) {
-  const descriptor = openSync(markOf(path), constants.O_RDWR | constants.O_CREAT, MODE);
-  return {
-    /** Counts 0 where there is none; the ctime is null where it is not that of this count. */
-    read() {
-      const bytes = Buffer.alloc(BYTES);
-      readSync(descriptor, bytes, 0, BYTES, 0);
-      const text = bytes.toString('latin1');
-      const writes = Number.parseInt(text.slice(0, DIGITS), 10) || 0;
-      const [, of, changedNs] = / (\d+) (\d+)\n/.exec(text) ?? [];
-      return { writes, changedNs: changedNs && Number(of) === writes ? BigInt(changedNs) : null };
-    },
-    write(writes: number, changedNs: bigint): void {
-      const count = String(writes).padStart(DIGITS, '0');
-      writeSync(descriptor, `${count} ${count} ${changedNs}\n`, 0);
-    },
-    close: () => closeSync(descriptor),
-  };
-}
+export class OrderMark {
+  readonly #descriptor: number;
 
-export function isMarked(path: string): boolean {
-  return (statSync(markOf(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
-}
-
-/**
- * Called before the file is changed without a commit of its own. Another process may begin between that change and the next
- * commit, or this one end: to it the file would be rewritten.
- */
-export function forgetChange(path: string): void {
-  try {
-    using opened = new DisposableStack();
-    writeSync(opened.adopt(openSync(markOf(path), 'r+'), closeSync), NO_CHANGE, DIGITS);
-  } catch {
-    // There is no mark yet, or it cannot be written.
+  constructor(path: string) {
+    this.#descriptor = openSync(`${path}.mark`, constants.O_RDWR | constants.O_CREAT, 0o600);
   }
-}
 
-function markOf(path: string): string {
-  return `${path}.mark`;
+  /** Null where there is none yet. */
+  read(): Mark | null {
+    const bytes = Buffer.alloc(BYTES);
+    const length = readSync(this.#descriptor, bytes, 0, BYTES, 0);
+    if (length === 0) return null;
+    const [, writes, inode] = /^(\d{1,15}) (\d+) *\n$/.exec(bytes.toString('latin1')) ?? [];
+    return writes && inode ? { writes: Number(writes), inode } : UNREADABLE;
+  }
+
+  /** Processes may write their marks out of order: the larger count stays. */
+  write({ writes, inode }: Mark): void {
+    const present = this.read();
+    if (present !== null && present.writes >= writes) return;
+    writeSync(this.#descriptor, `${`${writes} ${inode}`.padEnd(BYTES - 1)}\n`, 0);
+    // A mark of an earlier version is longer.
+    if (present === UNREADABLE) ftruncateSync(this.#descriptor, BYTES);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
 }

@@ -1,51 +1,58 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { machineClock } from './machine-clock.ts';
-import { type OrderDatabase, openOrderDatabase } from './order-database.ts';
-import type { Task } from './order-task.ts';
+import type { RecordsUnavailableError } from '../order-records.ts';
+import { type Batch, type BatchAnswer, OrderBatches, type StoreStatus } from './order-batches.ts';
 
-/** A batch's result, of which the first says that the thread is ready, or why it is not. */
+/** An error keeps neither class nor properties on its way between threads. */
+export type Answered =
+  | { readonly value: unknown }
+  | { readonly refusal: Pick<RecordsUnavailableError, 'name' | 'message'> };
+
+/** `sentMs`: the date by the system's clock; a test's date may be another. */
+export interface SentBatch {
+  readonly batch: Batch;
+  readonly sentMs: number;
+}
+
+/** The first batch says that the thread is ready; a refusal says why it is not. */
 export type FromThread =
-  | ({ readonly kind: 'batch' } & ReturnType<OrderDatabase['run']>)
-  | { readonly kind: 'refusal'; readonly reason: string }
-  | { readonly kind: 'warning'; readonly warning: string }
-  /** An account, or a token of it, has nearly its share. */
+  | { readonly kind: 'batch'; readonly answers: readonly Answered[]; readonly status: StoreStatus }
+  | { readonly kind: 'refusal' | 'warning'; readonly text: string }
   | { readonly kind: 'nearly full' };
-
-/** Tasks, and how far the gateway's clock is ahead; null: it ends. */
-export type ToThread = { readonly tasks: readonly Task[]; readonly skewMs: number | null } | null;
 
 /** The worker thread in which order records wait for the disk, so that no other request does. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const say = (message: FromThread) => port.postMessage(message);
-  const onWarn = (warning: string) => say({ kind: 'warning', warning });
-  const onNearlyFull = () => say({ kind: 'nearly full' });
-  let skewMs: number | null = null;
-  const clock = { ...machineClock, skewMs: () => skewMs };
-  let database: OrderDatabase;
+  const tell = ({ answers, status }: BatchAnswer) =>
+    say({ kind: 'batch', answers: answers.map(toAnswered), status });
+  let batches: OrderBatches;
   try {
-    database = openOrderDatabase({ ...workerData, clock, onWarn, onNearlyFull });
+    batches = new OrderBatches({
+      ...workerData,
+      onWarn: (text) => say({ kind: 'warning', text }),
+      onNearlyFull: () => say({ kind: 'nearly full' }),
+    });
   } catch (error) {
-    say({ kind: 'refusal', reason: error instanceof Error ? error.message : String(error) });
+    say({ kind: 'refusal', text: error instanceof Error ? error.message : String(error) });
     port.close();
     return;
   }
-  let cancelVerifying = () => {};
-  const verifyAfter = (ms: number) => {
-    const timer = setTimeout(() => verifyAfter(database.verifyOn()), ms);
-    cancelVerifying = () => clearTimeout(timer);
-  };
-  port.on('message', (batch: ToThread) => {
-    if (batch !== null) {
-      ({ skewMs } = batch);
-      say({ kind: 'batch', ...database.run(batch.tasks) });
-    } else {
-      cancelVerifying();
-      database.close();
-      port.close();
+  port.on('message', (sent: SentBatch | null) => {
+    if (sent !== null) {
+      const { batch, sentMs } = sent;
+      // It may have waited for this thread.
+      const nowMs = batch.nowMs + Math.max(0, Date.now() - sentMs);
+      return tell(batches.run({ ...batch, nowMs }));
     }
+    batches.close();
+    port.close();
   });
-  say({ kind: 'batch', ...database.run([]) });
-  verifyAfter(database.verifiesAfterMs);
+  tell({ answers: [], status: batches.status() });
+}
+
+function toAnswered(answer: BatchAnswer['answers'][number]): Answered {
+  if ('value' in answer) return answer;
+  const { name, message } = answer.error;
+  return { refusal: { ...answer.error, name, message } };
 }
 
 if (parentPort) serve(parentPort);

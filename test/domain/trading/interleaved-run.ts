@@ -6,13 +6,14 @@ import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { GatewayError, NotAttemptedError } from '../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
-import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import {
   closingOf,
   type OrderRecord,
   type OrderRecords,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
+import { createMemoryOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { changed } from '../../store/opened-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import {
@@ -104,7 +105,7 @@ interface Parked {
 export function beginRun(scenario: Scenario): Run {
   const { operations, ends } = scenario;
   const clock = createScriptedClock();
-  const records = createMemoryOrderRecords({ max: 10, uptimeMs: () => clock.now() });
+  const records = createMemoryOrderRecords({ max: 10, clock, onWarn() {} });
   const parked: Parked[] = [];
   const calls: Call[] = [];
   const answers: Answer[] = [];
@@ -127,14 +128,13 @@ export function beginRun(scenario: Scenario): Run {
           parked.push({ replica, name: `${replica} ${name}`, execute });
         });
     }
-    return {
-      ...records,
+    return changed(records, {
       reserve: far('reserve', (request) => records.reserve(request)),
       settle: far('settle', (reservation, outcome) => records.settle(reservation, outcome)),
       release: far('release', (reservation) => records.release(reservation)),
       find: far('find', (login, ofKey) => records.find(login, ofKey)),
       voidKey: far('void', (request) => records.voidKey(request)),
-    };
+    });
   }
 
   function gatewayOf(replica: number): SubmitterOptions['gateway'] {

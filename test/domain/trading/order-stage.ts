@@ -6,8 +6,9 @@ import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
-import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
+import { createMemoryOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { changed } from '../../store/opened-records.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
@@ -107,16 +108,15 @@ export function stage(
       return promise;
     },
   };
-  const uptimeMs = () => clock.now();
-  const shared = createMemoryOrderRecords({ max: 100, uptimeMs });
-  const changed: OrderRecords = { ...shared, ...change(shared) };
-  const records: OrderRecords = {
-    ...changed,
+  const options = { clock, gatewaySkewMs: () => 0, onWarn() {} };
+  const shared = createMemoryOrderRecords({ max: 100, ...options });
+  const own = changed(shared, change(shared));
+  const records = changed(own, {
     settle(reservation, outcome, at) {
       if (at) times.push(at);
-      return changed.settle(reservation, outcome, at);
+      return own.settle(reservation, outcome, at);
     },
-  };
+  });
   const log = createTestLog();
   const acceptances: string[] = [];
   const counted: string[] = [];

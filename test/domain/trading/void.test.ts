@@ -6,6 +6,7 @@ import {
   type OrderRecord,
   RECORD_LIFE_MS,
   RecordsUnavailableError,
+  toOrderRecord,
 } from '../../../src/store/order-records.ts';
 import { viewerOf } from '../viewer.ts';
 import { answered, demo, demoProof, last, proofOf, stage, ticketOf } from './order-stage.ts';
@@ -49,7 +50,8 @@ describe('a used key', () => {
 
   test('that comes free and is used again without end is given up, with an error', async () => {
     let asked = 0;
-    const pending = { outcome: null, pendingMs: 60_000, inputDigest: '', reservedAtMs: 0 };
+    const of = { id: '', inputDigest: '', reservedAtMs: 0 };
+    const pending = toOrderRecord(of, null, 60_000);
     const { orders, clock } = stage(() => ({
       async voidKey() {
         asked += 1;

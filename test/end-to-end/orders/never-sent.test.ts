@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import type { Environment } from '../../../src/config.ts';
-import { setHold } from '../../../src/store/sqlite/order-hold.ts';
+import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
@@ -146,8 +146,8 @@ test('what is no key or no moment is refused before it is asked who that is; wit
   expect(await proved.place(buying('k'))).toMatchObject({ replayed: false });
 });
 
-test('closed keys and orders that come too late share half of a tenth of the account’s records, and are counted apart', async () => {
-  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '40' });
+test('closed keys and orders that come too late fill half of the account’s share, and are counted apart', async () => {
+  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '4' });
   const client = facade.client();
   expect(await client.void('k1')).toMatchObject(VOIDED);
   const late = (key: string) => client.place(within(buying(key), TOO_LATE_MS));
@@ -248,7 +248,8 @@ test('orders that an operator holds back are not sent, keep their keys and say s
   const { sandbox } = facade;
   const client = facade.client();
   const placed = await client.place(buying('before'));
-  setHold(path, true);
+  const operator = new OperatorFile({ path, max: 100, onWarn() {} });
+  await operator.hold(true);
   for (const order of [buying('k'), waiting('l')]) {
     expect(await client.send(placing(order))).toMatchObject({
       errors: [
@@ -262,7 +263,8 @@ test('orders that an operator holds back are not sent, keep their keys and say s
   expect(await client.place(buying('before'))).toEqual({ ...placed, replayed: true });
   expect(await readinessOf(facade.adminUrl)).toMatchObject({ reasons: ['order-store'] });
   expect(sandbox.orders()).toHaveLength(1);
-  setHold(path, false);
+  await operator.hold(false);
+  operator.close();
   for (const order of [buying('k'), waiting('l')]) {
     expect(await client.place(order)).toMatchObject({ type: 'OrderAccepted', replayed: false });
   }

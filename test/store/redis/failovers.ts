@@ -45,14 +45,13 @@ interface Failover {
 
 const AT_ONCE = 6;
 const MAX_ORDERS = 5_000;
-const TIMING = { graceMs: 100, leaseMs: 300, patienceMs: 20_000 };
 
 /** Orders until the primary and our replica die together, and their repeats at another replica of ours once a lagging one of Redis is promoted. */
 export async function failOver(serverPath: string, { lagsMs, ...setting }: Failover) {
   await using redis = await startCopiedRedis(serverPath, lagsMs);
   await using line = await startSwitchboard(redis.primary.url);
   const options = { durability: 'required', redisTimeoutMs: 3_000, ...setting } as const;
-  await using ours = await openReadyReplica(atBoard(line), { ...options, timing: TIMING });
+  await using ours = await openReadyReplica(atBoard(line), { ...options, graceMs: 2_000 });
   const sent: string[] = [];
   let refused = 0;
   let isDead = false;
@@ -80,12 +79,7 @@ export async function failOver(serverPath: string, { lagsMs, ...setting }: Failo
   await Promise.all([killed, ...buyers]);
   const promoted = redis.copies.at(-1)?.redis;
   await promoted?.command('REPLICAOF', 'NO', 'ONE');
-  // It takes what it does not know, so that what is missing shows.
-  await using next = await openReadyReplica(promoted?.url ?? '', {
-    ...options,
-    redisReplicas: 0,
-    timing: TIMING,
-  });
+  await using next = await openReadyReplica(promoted?.url ?? '', { ...options, redisReplicas: 0 });
   const twice: string[] = [];
   for (const key of sent) {
     const again = await next.records.reserve(request('1', key)).catch(() => null);

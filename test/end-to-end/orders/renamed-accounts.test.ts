@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import type { Environment } from '../../../src/config.ts';
+import type { TestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { redisServerPath } from '../../support/machine.ts';
+import { temporaryFolder } from '../../support/own-folder.ts';
+import { readinessOf } from '../../support/readiness.ts';
+import { startTestRedis } from '../../support/redis.ts';
+import { startOrderFacade } from './order-facade.ts';
+import { buying, placing, replyOf } from './order-request.ts';
+
+const REPLAYED = { type: 'OrderAccepted', replayed: true };
+const REFUSED = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true };
+
+const STORES: Readonly<Record<string, (opened: AsyncDisposableStack) => Promise<Environment>>> = {
+  'a file': async (opened) => {
+    const folder = await temporaryFolder();
+    opened.use(folder);
+    return { ORDER_STORE: join(folder.path, 'orders.db') };
+  },
+  ...(redisServerPath !== null && {
+    Redis: async (opened) => ({
+      REDIS_URL: opened.use(await startTestRedis(redisServerPath ?? '')).url,
+    }),
+  }),
+};
+
+test.each(Object.entries(STORES))(
+  'where GATEWAY_FORWARD_HEADERS gives accounts other names, no order is taken as long as there are records of the former: %s',
+  async (_, open) => {
+    await using opened = new AsyncDisposableStack();
+    const store = await open(opened);
+    const sandbox = opened.use(await startSandbox({ seed: 'renamed', instruments: 5, tickMs: 0 }));
+    const token = sandbox.token({ email: 'user-1@example.com' });
+    const placeBy = async ({ query }: TestApp, key: string) => {
+      const message = placing(buying(key));
+      return replyOf(await query(message.query, { ...message, token }));
+    };
+    await using before = await startOrderFacade(store, sandbox);
+    await eventually(async () =>
+      expect(await placeBy(before, 'first')).toMatchObject({ replayed: false }),
+    );
+    await using after = await startOrderFacade(
+      { ...store, GATEWAY_FORWARD_HEADERS: 'x-brand' },
+      sandbox,
+    );
+    for (const key of ['first', 'second']) {
+      expect(await placeBy(after, key)).toMatchObject(REFUSED);
+    }
+    await eventually(async () => {
+      const { reasons, details } = await readinessOf(after.adminUrl);
+      expect(reasons).toContain('order-store');
+      expect(JSON.stringify(details)).toContain('another GATEWAY_FORWARD_HEADERS');
+    });
+    // The one that is named as the records are goes on.
+    expect(await placeBy(before, 'first')).toMatchObject(REPLAYED);
+    expect(await placeBy(before, 'second')).toMatchObject({ replayed: false });
+    expect(sandbox.orders().map(({ comment }) => comment)).toEqual(['first', 'second']);
+  },
+);

@@ -1,0 +1,259 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
+import type { OrderRecords, ReserveRequest } from '../../../src/store/order-records.ts';
+import { accountNamed } from '../../support/accounts.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { accepted, request, reserved, unknown, voidRequest } from '../order-records-contract.ts';
+import { startCopiedRedis } from './failovers.ts';
+import { DURABLE, MARKER, openOperator, openReadyReplica, openReplica, PREFIX } from './replica.ts';
+
+const GAP = { name: 'RecordsGapError', earlierUnknown: true };
+
+const made = (key: string, aheadMs: number) => ({
+  ...request('1', key),
+  keyMadeMs: Date.now() + aheadMs,
+});
+
+async function restart(redis: TestRedis): Promise<void> {
+  await redis.kill();
+  await redis.start();
+}
+
+async function promote(redis: TestRedis): Promise<void> {
+  await redis.command('REPLICAOF', 'NO', 'ONE');
+}
+
+/** Once the connections are back. */
+async function isRefused(records: OrderRecords, asked: ReserveRequest): Promise<void> {
+  await eventually(async () => {
+    await expect(records.reserve(asked)).rejects.toMatchObject(GAP);
+  });
+}
+
+/** Waits until the marker was touched while the replica ran for some seconds, and has so many replicas. */
+async function isMarked(replica: TestRedis, reach: number): Promise<void> {
+  const of = async (field: string) => Number(await replica.command('HGET', MARKER, field));
+  await eventually(async () => {
+    const uptime = /uptime_in_seconds:(\d+)/.exec(String(await replica.command('INFO', 'server')));
+    return Number(uptime?.[1]) >= 3 && (await of('reach')) === reach;
+  });
+  const at = await of('at');
+  await eventually(async () => (await of('at')) > at);
+}
+
+describeWithRedis('a loss of order records in Redis', (serverPath) => {
+  test('a restart moves R: unknown keys are refused unless they were made later, known ones are answered', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await using one = await openReadyReplica(redis.url);
+    await one.records.settle(await reserved(one.records, '1', 'k'), accepted);
+    await restart(redis);
+    await eventually(() => one.records.gapReason() !== null);
+    await isRefused(one.records, request('1', 'new'));
+    await isRefused(one.records, made('new', 30_000));
+    const repeat = await one.records.reserve(request('1', 'k'));
+    expect(repeat).toMatchObject({ record: { outcome: accepted } });
+    await expect(one.records.find(accountNamed('1'), 'new')).rejects.toMatchObject(GAP);
+    expect(await one.records.voidKey(voidRequest('1', 'void'))).toMatchObject({ voided: true });
+    expect(await one.records.reserve(made('new', 90_000))).toMatchObject({ reserved: true });
+    expect(one.warnings.filter((line) => line.includes('may lack orders'))).toHaveLength(1);
+  });
+
+  test('before the gateway’s clock was measured R is not fixed, and every unknown key is refused', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    let skewMs: number | null = null;
+    await using one = await openReadyReplica(redis.url, { gatewaySkewMs: () => skewMs });
+    await reserved(one.records, '1', 'k');
+    await restart(redis);
+    await eventually(() => one.records.gapReason() !== null);
+    const young = () => one.records.reserve(made('new', 120_000));
+    await expect(young()).rejects.toMatchObject({ ...GAP, untilMs: null, isWaiting: true });
+    skewMs = 0;
+    expect(await young()).toMatchObject({ reserved: true });
+  });
+
+  test('R is later by how far any process was from the gateway’s clock', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    {
+      await using fast = await openReadyReplica(redis.url, { gatewaySkewMs: () => -50_000 });
+      await reserved(fast.records, '1', 'k');
+    }
+    await using one = await openReadyReplica(redis.url);
+    await restart(redis);
+    await eventually(() => one.records.gapReason()?.includes('keys made before') === true);
+    await isRefused(one.records, made('new', 100_000));
+    expect(await one.records.reserve(made('new', 130_000))).toMatchObject({ reserved: true });
+  });
+
+  test('one that was emptied is a loss to whoever remembers it, though a new process came first; an outcome is written back', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openReadyReplica(redis.url);
+    const order = await reserved(one.records, '1', 'k');
+    await redis.command('FLUSHALL');
+    await using fresh = await openReadyReplica(redis.url, { graceMs: 2_000 });
+    await expect(fresh.records.reserve(request('1', 'k'))).rejects.toMatchObject(GAP);
+    await one.records.settle(order, unknown);
+    await one.records.settle(order, accepted, { sentAtMs: 1, answeredAtMs: 2 });
+    const { asked, id } = order;
+    expect(await fresh.records.find(order.account, 'k')).toMatchObject({
+      id,
+      asked,
+      outcome: accepted,
+      times: { sentAtMs: 1, answeredAtMs: 2 },
+    });
+    await eventually(async () => (await redis.command('HGET', MARKER, 'lossUntil')) !== null);
+  });
+
+  test('a marker that is gone beside its records is a loss, to a process that remembers nothing as well', async () => {
+    await using redis = await startTestRedis(serverPath);
+    {
+      await using one = await openReadyReplica(redis.url);
+      await one.records.settle(await reserved(one.records, '1', 'k'), accepted);
+    }
+    await redis.command('DEL', MARKER);
+    await using next = await openReadyReplica(redis.url);
+    await expect(next.records.reserve(request('1', 'new'))).rejects.toMatchObject(GAP);
+    expect(await next.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+  });
+
+  test('a store of another id than a process remembers is a loss', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openReadyReplica(redis.url);
+    await reserved(one.records, '1', 'k');
+    await redis.command('HSET', MARKER, 'id', 'another');
+    await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(GAP);
+  });
+
+  test('keys of an earlier version are a loss, and its processes hold their orders back', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await redis.command('HSET', 'trading-graph:{orders}:epoch', 'epoch', 'e');
+    await using one = await openReadyReplica(redis.url);
+    await expect(one.records.reserve(request('1', 'k'))).rejects.toMatchObject(GAP);
+    expect(await redis.command('HGET', 'trading-graph:{orders}:epoch', 'held')).toBe('1');
+  });
+
+  test('an operator’s word is one', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openReadyReplica(redis.url);
+    const operator = await openOperator(redis.url);
+    await operator.declareIncomplete();
+    expect((await operator.status()).gap).toContain('incomplete');
+    operator.close();
+    await expect(one.records.reserve(request('1', 'k'))).rejects.toMatchObject(GAP);
+    expect(await one.records.reserve(made('k', 90_000))).toMatchObject({ reserved: true });
+  });
+
+  test('an empty store that nobody remembers is none; its first start is warned of, and orders wait for it two seconds', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const startedAtMs = performance.now();
+    await using one = await openReplica(redis.url, { graceMs: 2_000 });
+    expect(one.warnings.join()).toContain('is new');
+    await reserved(one.records, '1', 'k');
+    expect(performance.now() - startedAtMs).toBeGreaterThan(1_900);
+    await using two = await openReadyReplica(redis.url);
+    expect(two.warnings).toEqual([]);
+    expect(two.records.gapReason()).toBe(null);
+  });
+
+  test('is over a day after R', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    let aheadMs = 0;
+    const clock = { ...systemClock, date: () => Date.now() + aheadMs };
+    await using one = await openReadyReplica(redis.url, { clock });
+    await restart(redis);
+    await eventually(() => one.records.gapReason()?.includes('keys made before') === true);
+    aheadMs = 23.9 * 3_600_000;
+    await isRefused(one.records, request('1', 'k'));
+    aheadMs = 24.1 * 3_600_000;
+    await reserved(one.records, '1', 'k');
+  });
+});
+
+describeWithRedis('a promotion', (serverPath) => {
+  test('is no loss where REDIS_REPLICAS covers all that were seen: keys without keyMade are taken at once', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0]);
+    const [copy] = redis.copies;
+    const promoted = copy?.redis as TestRedis;
+    {
+      await using one = await openReadyReplica(redis.primary.url, { redisReplicas: 1 });
+      await one.records.settle(await reserved(one.records, '1', 'k'), accepted);
+      await isMarked(promoted, 1);
+    }
+    await redis.primary.kill();
+    await promote(promoted);
+    await using one = await openReplica(promoted.url, { redisReplicas: 1, redisTimeoutMs: 1_000 });
+    expect(one.records.gapReason()).toBe(null);
+    expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+    // It needs a replica of its own first.
+    await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow('0 of 1 replicas');
+    await redis.primary.start();
+    const { port } = new URL(promoted.url);
+    await redis.primary.command('CONFIG', 'SET', 'masterauth', new URL(promoted.url).password);
+    await redis.primary.command('REPLICAOF', '127.0.0.1', port);
+    await eventually(() => reserved(one.records, '1', 'new'));
+    expect(one.warnings).toEqual([]);
+  });
+
+  test('of one of two replicas waits until the other follows it, and is a loss where that has more', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0, 0]);
+    const [first, second] = redis.copies.map((copy) => copy.redis) as [TestRedis, TestRedis];
+    const options = { redisReplicas: 1, redisTimeoutMs: 1_000 };
+    {
+      await using one = await openReadyReplica(redis.primary.url, options);
+      await one.records.settle(await reserved(one.records, '1', 'k'), accepted);
+      await isMarked(first, 2);
+    }
+    await redis.primary.kill();
+    await promote(first);
+    await using one = await openReplica(first.url, options);
+    await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow('was promoted');
+    await expect(one.records.find(accountNamed('1'), 'new')).rejects.toThrow('was promoted');
+    expect(one.records.degradedReason()).toContain('was promoted');
+    expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+    await second.command('REPLICAOF', '127.0.0.1', new URL(first.url).port);
+    await eventually(() => reserved(one.records, '1', 'new'));
+    expect(one.records.gapReason()).toBe(null);
+  });
+
+  test('that cannot be judged is ended by an operator’s word', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0, 0]);
+    const [first, second] = redis.copies.map((copy) => copy.redis) as [TestRedis, TestRedis];
+    const options = { redisReplicas: 1, redisTimeoutMs: 1_000 };
+    {
+      await using one = await openReadyReplica(redis.primary.url, options);
+      await reserved(one.records, '1', 'k');
+      await isMarked(first, 2);
+    }
+    await redis.primary.kill();
+    await promote(first);
+    await using one = await openReplica(first.url, options);
+    await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow('was promoted');
+    const operator = await openOperator(first.url);
+    // It is written, though no replica has it.
+    await expect(operator.declareIncomplete()).rejects.toThrow('replicas of Redis have it in time');
+    operator.close();
+    await isRefused(one.records, request('1', 'new'));
+    await second.command('REPLICAOF', '127.0.0.1', new URL(first.url).port);
+    await eventually(() => one.records.reserve(made('new', 90_000)));
+  });
+
+  test('of a primary that was a replica meanwhile is a loss, though it is the same process', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0]);
+    const { primary, copies } = redis;
+    await using one = await openReadyReplica(primary.url, { redisReplicas: 0 });
+    await reserved(one.records, '1', 'k');
+    const [copy] = copies;
+    const other = copy?.redis as TestRedis;
+    await primary.command('CONFIG', 'SET', 'masterauth', new URL(other.url).password);
+    await promote(other);
+    await primary.command('REPLICAOF', '127.0.0.1', new URL(other.url).port);
+    await eventually(async () =>
+      expect(await primary.command('INFO', 'replication')).toContain('master_link_status:up'),
+    );
+    await promote(primary);
+    await eventually(() => one.records.gapReason() !== null);
+    expect(await primary.command('EXISTS', `${PREFIX}:record:1:k`)).toBe(1);
+    await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(GAP);
+  });
+});

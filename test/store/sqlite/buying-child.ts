@@ -1,0 +1,19 @@
+import { appendFileSync } from 'node:fs';
+import { systemClock } from '../../../lib/clock.ts';
+import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { request } from '../order-records-contract.ts';
+
+/** Writes the key of each order to a log as soon as it may be sent, until it is killed. */
+const [path = '', log = '', name = ''] = process.argv.slice(2);
+const records = await openSqliteOrderRecords({
+  path,
+  max: 100_000,
+  clock: systemClock,
+  gatewaySkewMs: () => 0,
+  onWarn: (text) => appendFileSync(log, `warned: ${text}\n`),
+});
+for (let n = 0; ; n += 1) {
+  const key = `${name}-${n}`;
+  const answer = await records.reserve(request('1', key));
+  if (answer.reserved) appendFileSync(log, `${key}\n`);
+}

@@ -1,0 +1,287 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
+import { closingOf } from '../../../src/store/order-records.ts';
+import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
+import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { eventually } from '../../support/eventually.ts';
+import { temporaryFolder } from '../../support/own-folder.ts';
+import { accepted, request, reserved, unknown, voidRequest } from '../order-records-contract.ts';
+
+const HOUR_MS = 3_600_000;
+
+async function opened(path: string, gatewaySkewMs: () => number | null = () => 0) {
+  const warnings: string[] = [];
+  const records = await openSqliteOrderRecords({
+    path,
+    max: 1_000,
+    clock: systemClock,
+    gatewaySkewMs,
+    onWarn: (message) => void warnings.push(message),
+  });
+  return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+}
+
+const made = (key: string, aheadMs: number) => ({
+  ...request('1', key),
+  keyMadeMs: Date.now() + aheadMs,
+});
+
+function operatorOf(path: string) {
+  const operator = new OperatorFile({ path, max: 1_000, onWarn() {} });
+  return Object.assign(operator, { [Symbol.dispose]: () => operator.close() });
+}
+
+const LATE = ['late1', 'late2', 'late3'];
+
+/** A file, and copies of it and of its mark that lack the late orders. */
+async function fileWithCopy(folder: string): Promise<string> {
+  const path = join(folder, 'orders.db');
+  {
+    await using one = await opened(path);
+    await one.records.settle(await reserved(one.records, '1', 'early'), accepted);
+  }
+  for (const each of [path, `${path}.mark`]) copyFileSync(each, `${each}.kept`);
+  await using one = await opened(path);
+  for (const key of LATE) {
+    await one.records.settle(await reserved(one.records, '1', key), accepted);
+  }
+  return path;
+}
+
+/** Each returns where the file is now. */
+const losses: Readonly<Record<string, (path: string) => string>> = {
+  'an older copy is moved over it': (path) => {
+    renameSync(`${path}.kept`, path);
+    return path;
+  },
+  'an older copy is written over it by cp': (path) => {
+    copyFileSync(`${path}.kept`, path);
+    return path;
+  },
+  'an older copy is there without a mark': (path) => {
+    renameSync(`${path}.kept`, path);
+    rmSync(`${path}.mark`);
+    return path;
+  },
+  'an older copy with its own mark is another file': (path) => {
+    renameSync(`${path}.kept`, path);
+    renameSync(`${path}.mark.kept`, `${path}.mark`);
+    return path;
+  },
+  'the file is moved alone': (path) => {
+    renameSync(path, `${path}.moved`);
+    return `${path}.moved`;
+  },
+  'its mark is left alone': (path) => {
+    rmSync(path);
+    return path;
+  },
+  'its mark cannot be read': (path) => {
+    writeFileSync(`${path}.mark`, 'a line of another program');
+    return path;
+  },
+  'it is emptied': (path) => {
+    writeFileSync(path, '');
+    return path;
+  },
+};
+
+test.each(Object.entries(losses))(
+  'is found at the next start, is told in one line, and has no order sent twice: %s',
+  async (_, lose) => {
+    await using folder = await temporaryFolder();
+    const path = await fileWithCopy(folder.path);
+    const place = lose(path);
+    {
+      await using one = await opened(place, () => null);
+      expect(one.warnings).toEqual([expect.stringMatching(/may lack orders/)]);
+      // Until the gateway's clock was measured all unknown keys are refused.
+      await expect(one.records.reserve(made('new', HOUR_MS))).rejects.toMatchObject({
+        name: 'RecordsGapError',
+        isWaiting: true,
+        untilMs: null,
+      });
+      expect(one.records.gapReason()).toContain('until the gateway has answered');
+    }
+    await using one = await opened(place);
+    expect(one.warnings).toEqual([]);
+    for (const key of LATE) {
+      const again = await one.records.reserve(request('1', key)).catch((error: Error) => error);
+      if (again instanceof Error) expect(again).toMatchObject({ name: 'RecordsGapError' });
+      else expect(again).toMatchObject({ reserved: false });
+    }
+    await expect(one.records.reserve(request('1', 'without'))).rejects.toThrow('incomplete');
+    await expect(one.records.reserve(made('x', 30_000))).rejects.toThrow('incomplete');
+    await expect(one.records.find(request('1', 'x').account, 'x')).rejects.toThrow('incomplete');
+    expect(await one.records.reserve(made('y', 90_000))).toMatchObject({ reserved: true });
+    // A key is closed nevertheless, and is told not to be known.
+    const { voided, record } = await one.records.voidKey(voidRequest('1', 'void'));
+    expect(voided).toBe(true);
+    expect(closingOf(record)?.rememberedMs).toBe(0);
+  },
+);
+
+test('is none: a restart, a mark behind its file, two processes, an operator’s look, a new file', async () => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  copyFileSync(`${path}.mark.kept`, `${path}.mark`);
+  {
+    await using one = await opened(path);
+    await using two = await opened(path);
+    for (let n = 0; n < 10; n += 1) {
+      const orders = [one, two].map((each, at) => reserved(each.records, '1', `${n}-${at}`));
+      await Promise.all(orders);
+      using operator = operatorOf(path);
+      expect((await operator.status()).gap).toBe(null);
+    }
+    expect([...one.warnings, ...two.warnings]).toEqual([]);
+  }
+  await using one = await opened(path);
+  await reserved(one.records, '1', 'new');
+  expect(one.warnings).toEqual([]);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('an operator’s look at an older copy is an opening: it finds the loss, and the next start keeps it', async () => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  copyFileSync(`${path}.kept`, path);
+  for (let n = 0; n < 12; n += 1) {
+    using operator = operatorOf(path);
+    expect((await operator.status()).gap).toContain('incomplete');
+  }
+  await using one = await opened(path);
+  await expect(one.records.reserve(request('1', 'late1'))).rejects.toThrow('incomplete');
+});
+
+test.each([
+  ['an order', false],
+  ['a question', true],
+])('a copy that is written over a file in use is found by %s', async (_, isQuestion) => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  await using one = await opened(path);
+  const pending = await reserved(one.records, '1', 'before');
+  copyFileSync(`${path}.kept`, path);
+  const { account } = pending;
+  if (isQuestion) await expect(one.records.find(account, 'late1')).rejects.toThrow('incomplete');
+  for (const key of [...LATE, 'before']) {
+    await expect(one.records.reserve(request('1', key))).rejects.toThrow('incomplete');
+  }
+  expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
+  // What became of an order whose record is lost is written back by its process, until it is known.
+  await one.records.settle(pending, unknown);
+  await one.records.settle(pending, accepted);
+  expect(await one.records.find(account, 'before')).toMatchObject({
+    id: pending.id,
+    outcome: accepted,
+    asked: pending.asked,
+  });
+});
+
+test('a file that is removed or replaced in use is refused until it is back', async () => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  await using one = await opened(path);
+  renameSync(path, `${path}.moved`);
+  const refused = { name: 'RecordsUnavailableError', earlierUnknown: true };
+  await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(refused);
+  copyFileSync(`${path}.kept`, path);
+  await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(refused);
+  expect(one.records.degradedReason()).toContain('was removed or replaced');
+  renameSync(`${path}.moved`, path);
+  await eventually(() => one.records.degradedReason() === null);
+  await reserved(one.records, '1', 'new');
+});
+
+test('not seen: a file and its mark, both as they were, in place; the operator’s word is for that', async () => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  for (const each of [path, `${path}.mark`]) copyFileSync(`${each}.kept`, each);
+  {
+    using operator = operatorOf(path);
+    await operator.declareIncomplete();
+  }
+  await using one = await opened(path);
+  await expect(one.records.reserve(request('1', 'late1'))).rejects.toThrow('incomplete');
+  expect(one.records.gapReason()).toContain('keys made before');
+});
+
+test('records of an earlier version count as lost', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'orders.db');
+  {
+    using old = new DatabaseSync(path);
+    old.exec(`CREATE TABLE orders (id INTEGER PRIMARY KEY, account TEXT); INSERT INTO orders VALUES (1, '1');
+      CREATE TABLE state (writes INTEGER); PRAGMA application_id = ${0x54474f52}; PRAGMA user_version = 1`);
+  }
+  {
+    await using one = await opened(path, () => null);
+    expect(one.warnings).toEqual([expect.stringContaining('an earlier version')]);
+    await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
+  }
+  await using one = await opened(path);
+  expect(one.warnings).toEqual([]);
+  await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
+  await one.records.reserve(made('k', 90_000));
+});
+
+test('a loss is over a day later', async () => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  copyFileSync(`${path}.kept`, path);
+  const at = async (hours: number) => {
+    const clock = { ...systemClock, date: () => Date.now() + hours * HOUR_MS };
+    const records = await openSqliteOrderRecords({
+      path,
+      max: 1_000,
+      clock,
+      gatewaySkewMs: () => 0,
+      onWarn() {},
+    });
+    const answer = await records.reserve(request('1', `at ${hours}`)).catch(() => null);
+    await records.close();
+    return answer?.reserved ?? false;
+  };
+  expect(await at(0)).toBe(false);
+  expect(await at(23.9)).toBe(false);
+  expect(await at(24.1)).toBe(true);
+});
+
+test('kill -9 loses nothing that was sent, and is no loss', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'orders.db');
+  const log = join(folder.path, 'log');
+  const lines = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []);
+  for (let round = 0; round < 6; round += 1) {
+    // Two processes on one file, killed together.
+    const children = ['a', 'b'].map((name) => {
+      const args = [join(import.meta.dirname, 'buying-child.ts'), path, log, `${round}${name}`];
+      return spawn(process.execPath, args, { stdio: 'inherit' });
+    });
+    const wanted = 10 + round;
+    await eventually(() => lines().filter((line) => line.startsWith(`${round}`)).length >= wanted);
+    for (const child of children) child.kill('SIGKILL');
+    await Promise.all(children.map((child) => once(child, 'exit')));
+  }
+  await using one = await opened(path);
+  expect(one.warnings).toEqual([]);
+  expect(one.records.gapReason()).toBe(null);
+  for (const key of lines()) {
+    expect(key).not.toContain('warned');
+    expect(await one.records.reserve(request('1', key))).toMatchObject({ reserved: false });
+  }
+});
