@@ -75,7 +75,7 @@ function sitesOf(
           gatewayUrl: sandbox.url,
           origins,
           withPage: hasPage,
-          onCatalogChange: domain.catalogs.expire,
+          onCatalogChange: (change) => domain.catalogs.expire(change),
           graphFigures: () => graphFigures(metrics.registry),
         })
       : [];

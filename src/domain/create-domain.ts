@@ -11,7 +11,7 @@ import { createTokenRefusals } from './auth/token-refusals.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { createWriteLimits } from './auth/write-limits.ts';
 import { agesOf } from './catalog/cache/freshness.ts';
-import { createCatalogs } from './catalog/catalogs.ts';
+import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainParts } from './domain-parts.ts';
 import { createOrderDesk } from './trading/order-desk.ts';
 import { orderLines } from './trading/order-line.ts';
@@ -70,7 +70,7 @@ export function createDomain(parts: DomainParts) {
     verify: parts.verify,
     signatureProves: settings.gatewayForwardHeaders.length === 0,
   });
-  const catalogs = createCatalogs({
+  const catalogs = new Catalogs({
     gateway,
     ledger,
     prover,

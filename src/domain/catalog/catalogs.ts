@@ -1,9 +1,9 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { createKnownKeys } from '../../../lib/limits/known-keys.ts';
+import { createKnownKeys, type KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { createCatalogCache, isPersonal } from './cache/catalog-cache.ts';
+import { CatalogCache, isPersonal } from './cache/catalog-cache.ts';
 import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
 import { createGroupProver } from './group-prover.ts';
@@ -11,27 +11,73 @@ import { createGroupProver } from './group-prover.ts';
 const PROOF_RETRY_MS = 10_000;
 
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
-export type Catalogs = ReturnType<typeof createCatalogs>;
+
+/** `source` is null where the read's own call is on the receipt already. */
+type ComesFrom = (source: ReceiptSource | null) => void;
 
 /** The catalog of each viewer's group, shared between the readers that the gateway has accepted. */
-export function createCatalogs(options: CatalogsOptions) {
-  const { ledger, clock, onRead } = options;
-  const cache = createCatalogCache(options);
-  const failed = createKnownKeys(clock, PROOF_RETRY_MS);
-  const prove = createGroupProver(cache, failed, options);
+export class Catalogs {
+  readonly #options: CatalogsOptions;
+  readonly #cache: CatalogCache;
+  readonly #failed: KnownKeys;
+  readonly #prove: ReturnType<typeof createGroupProver>;
 
-  async function waitFor(viewer: Viewer): Promise<CatalogView> {
+  constructor(options: CatalogsOptions) {
+    this.#options = options;
+    this.#cache = new CatalogCache(options);
+    this.#failed = createKnownKeys(options.clock, PROOF_RETRY_MS);
+    this.#prove = createGroupProver(this.#cache, this.#failed, options);
+  }
+
+  /** Returns synchronously where the token is proved and a copy is cached. */
+  read(viewer: Viewer): CatalogView | Promise<CatalogView> {
+    const { ledger, onRead } = this.#options;
+    const proof = ledger.group(viewer);
+    const view = proof && this.#inMemory(viewer, proof, true);
+    onRead?.(view === null ? 'wait' : 'memory');
+    if (view === null) return this.#waitFor(viewer);
+    viewer.receipt?.({ operation: 'getAllTickers', ms: 0, source: 'cache' });
+    return view;
+  }
+
+  /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
+  get heldSize(): number {
+    return Math.max(0, ...this.#cache.all.map(({ copy }) => copy?.version.size ?? 0));
+  }
+
+  /** The state of each group whose catalog is in memory, for operators: as many as the cache holds. */
+  get figures() {
+    const nowMs = this.#options.clock.now();
+    return this.#cache.all.flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
+  }
+
+  /** The estimated size of all that is in memory. */
+  get byteSize(): number {
+    return this.#cache.byteSize + this.#failed.byteSize;
+  }
+
+  /**
+   * The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails: unless it
+   * has another one, with which they have nothing to do.
+   */
+  expire({ isOther }: { readonly isOther: boolean }): void {
+    this.#cache.expire(isOther);
+  }
+
+  async #waitFor(viewer: Viewer): Promise<CatalogView> {
+    const { clock, ledger } = this.#options;
     const sinceMs = clock.now();
-    /** Null where the read's own call is on the receipt already. */
     let source: ReceiptSource | null = 'cache';
-    const comesFrom = (from: ReceiptSource | null) => {
+    const comesFrom: ComesFrom = (from) => {
       source = from;
     };
     for (;;) {
-      const proof = ledger.group(viewer) ?? (await prove(viewer, comesFrom));
+      const proof = ledger.group(viewer) ?? (await this.#prove(viewer, comesFrom));
       // A reader that has just waited for a copy starts no refresh.
       const mayRefresh = source === 'cache';
-      const view = inMemory(viewer, proof, mayRefresh) ?? (await fetched(viewer, proof, comesFrom));
+      const view =
+        this.#inMemory(viewer, proof, mayRefresh) ??
+        (await this.#fetched(viewer, proof, comesFrom));
       if (view === null) continue;
       const ms = clock.now() - sinceMs;
       if (source !== null) viewer.receipt?.({ operation: 'getAllTickers', ms, source });
@@ -40,19 +86,20 @@ export function createCatalogs(options: CatalogsOptions) {
   }
 
   /** Null where another reader's token was refused, or the proof lapsed meanwhile: then the read starts over. */
-  async function fetched(
+  async #fetched(
     viewer: Viewer,
     { group, key, isKept }: GroupProof,
-    comesFrom: (source: ReceiptSource | null) => void,
+    comesFrom: ComesFrom,
   ): Promise<CatalogView | null> {
-    const leader = cache.leader(key);
+    const { ledger } = this.#options;
+    const leader = this.#cache.leader(key);
     comesFrom(leader === undefined ? null : 'shared');
     try {
-      const catalog = await cache.fetch(viewer, group, 'read');
-      const copy = catalog.served() ?? catalog.copy;
+      const catalog = await this.#cache.fetch(viewer, group, 'read');
+      const copy = catalog.served ?? catalog.copy;
       const present = ledger.group(viewer) ?? (isKept ? ledger.keptGroup(viewer) : null);
       if (!copy || present?.group !== group) return null;
-      return viewOf(catalog, copy, clock, present.isKept);
+      return this.#viewOf(catalog, copy, present.isKept);
     } catch (error) {
       const isOfAnother = leader !== undefined && leader !== viewer.tokenHash && isPersonal(error);
       if (isOfAnother) return null;
@@ -60,48 +107,17 @@ export function createCatalogs(options: CatalogsOptions) {
     }
   }
 
-  function inMemory(
-    viewer: Viewer,
-    { key, isKept }: GroupProof,
-    mayRefresh: boolean,
-  ): CatalogView | null {
-    const catalog = cache.held(key);
-    const copy = catalog?.served();
+  #inMemory(viewer: Viewer, { key, isKept }: GroupProof, mayRefresh: boolean): CatalogView | null {
+    const catalog = this.#cache.held(key);
+    const copy = catalog?.served;
     if (!catalog || !copy) return null;
-    if (mayRefresh) cache.refresh(viewer, catalog);
-    return viewOf(catalog, copy, clock, isKept);
+    if (mayRefresh) this.#cache.refresh(viewer, catalog);
+    return this.#viewOf(catalog, copy, isKept);
   }
 
-  return {
-    /** Returns synchronously where the token is proved and a copy is cached. */
-    read(viewer: Viewer): CatalogView | Promise<CatalogView> {
-      const proof = ledger.group(viewer);
-      const view = proof && inMemory(viewer, proof, true);
-      onRead?.(view === null ? 'wait' : 'memory');
-      if (view === null) return waitFor(viewer);
-      viewer.receipt?.({ operation: 'getAllTickers', ms: 0, source: 'cache' });
-      return view;
-    },
-    /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
-    get heldSize(): number {
-      return Math.max(0, ...cache.all().map(({ copy }) => copy?.version.size ?? 0));
-    },
-    /** The state of each group whose catalog is in memory, for operators: as many as the cache holds. */
-    get figures() {
-      return cache.all().flatMap((catalog) => figuresOf(catalog, clock.now()) ?? []);
-    },
-    /** The estimated size of all that is in memory. */
-    get byteSize(): number {
-      return cache.byteSize + failed.byteSize;
-    },
-    /**
-     * The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails: unless it
-     * has another one, with which they have nothing to do.
-     */
-    expire({ isOther }: { readonly isOther: boolean }): void {
-      cache.expire(isOther);
-    },
-  };
+  #viewOf(catalog: GroupCatalog, copy: CatalogCopy, isKept: boolean): CatalogView {
+    return viewOf(catalog, copy, this.#options.clock, isKept);
+  }
 }
 
 /** A group's catalog as one reader got it, unchanged by refreshes. `isStale` also where a kept proof is past its age. */
@@ -122,7 +138,7 @@ function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock, isStale:
     fetchedAt: new Date(clock.dateOf(copy.sentAtMs)),
     expiresAt: new Date(clock.dateOf(copy.expiresMs)),
     /** The difference from a version the client has. */
-    changes: (since: string) => catalog.changes(since, version),
+    changes: (since: string) => catalog.history.changes(since, version),
   };
 }
 

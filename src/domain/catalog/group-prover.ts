@@ -83,7 +83,7 @@ export function createGroupProver(
     if (group === null) return byCall(viewer, group);
     const key = groupKey(viewer, group);
     // The copy is served without a fetch, which may take long.
-    if (cache.held(key)?.served()) return byCall(viewer, group);
+    if (cache.held(key)?.served) return byCall(viewer, group);
     // The catalog has to be fetched anyway, and with this token the fetch is the proof as well.
     const leader = cache.leader(key);
     if (leader !== undefined && leader !== viewer.tokenHash) return byCall(viewer, group);

@@ -10,7 +10,7 @@ import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
-import { createCatalogs } from '../../../src/domain/catalog/catalogs.ts';
+import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { CatalogsOptions } from '../../../src/domain/catalog/catalogs-options.ts';
 import type { Caller } from '../../../src/gateway/caller.ts';
 import { openClient } from '../../gateway/open-client.ts';
@@ -73,7 +73,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   const log: { readonly fields: unknown; readonly message: string }[] = [];
   const warn = (fields: unknown, message?: unknown) =>
     void log.push({ fields, message: String(message) });
-  const catalogs = createCatalogs({
+  const catalogs = new Catalogs({
     gateway: {
       async getAllTickers(...call) {
         const sentAtMs = clock.now();

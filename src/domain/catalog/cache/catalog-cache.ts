@@ -4,7 +4,7 @@ import { isGatewayError, UnsafePathError } from '../../../gateway/errors.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../../auth/errors.ts';
 import { detached, groupKey, inBackground, type Viewer } from '../../auth/viewer.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
-import { createGroupCatalog, type GroupCatalog } from './group-catalog.ts';
+import { GroupCatalog } from './group-catalog.ts';
 
 /** A call of op 1, with its caller and purpose: no reader waits for a `refresh`, and a `proof` has to be a 200, not a 304. */
 interface CatalogFetch {
@@ -15,87 +15,113 @@ interface CatalogFetch {
 
 const MAX_GROUPS = 100;
 
-export type CatalogCache = ReturnType<typeof createCatalogCache>;
-
 /**
  * The groups' catalogs. An entry is stale from the moment of its refresh on; how long a stale one is served its
  * `GroupCatalog` says. Claims leave no entry: a catalog is kept once the gateway has served it to a client.
  */
-export function createCatalogCache(options: CatalogsOptions) {
-  const { gateway, maxBytes, onFetched, clock } = options;
+export class CatalogCache {
+  readonly #options: CatalogsOptions;
   /** The hash of the token of each call in flight, by its group's key. */
-  const calls = new Map<string, string>();
-  const catalogs = new LRUCache<string, GroupCatalog, CatalogFetch>({
-    max: MAX_GROUPS,
-    maxSize: maxBytes,
-    // The size is capped, because a newest catalog that did not fit would be fetched by each read.
-    sizeCalculation: ({ bytes }) => Math.min(maxBytes - MAX_GROUPS, bytes),
-    perf: clock,
-    ttlResolution: 0,
-    allowStale: true,
-    noDeleteOnStaleGet: true,
-    noDeleteOnFetchRejection: true,
-    // Its readers wait for what is evicted meanwhile.
-    ignoreFetchAbort: true,
-    async fetchMethod(key, held, { options: entry, context: { viewer, group, purpose } }) {
-      const catalog = held ?? createGroupCatalog(group, key, options);
-      const isRefresh = purpose === 'refresh';
-      calls.set(key, viewer.tokenHash);
-      try {
-        const caller = isRefresh ? inBackground(viewer) : detached(viewer);
-        const confirmed = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
-        const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
-        entry.ttl = await catalog.receive(answer, confirmed, isRefresh);
-        onFetched?.(answer.modified ? 'modified' : 'unmodified');
-      } catch (error) {
-        const isOfToken = isPersonal(error);
-        onFetched?.(isOfToken ? 'personal' : 'failed');
-        if (isOfToken) catalog.refuse(viewer.tokenHash);
-        else entry.ttl = catalog.fail(error);
-        if (isOfToken || catalog.served() === null) throw error;
-      } finally {
-        calls.delete(key);
-      }
-      return catalog;
-    },
-  });
+  readonly #calls = new Map<string, string>();
+  readonly #catalogs: LRUCache<string, GroupCatalog, CatalogFetch>;
+
+  constructor(options: CatalogsOptions) {
+    const { maxBytes, clock } = options;
+    this.#options = options;
+    const call = this.#call.bind(this);
+    this.#catalogs = new LRUCache({
+      max: MAX_GROUPS,
+      maxSize: maxBytes,
+      // The size is capped, because a newest catalog that did not fit would be fetched by each read.
+      sizeCalculation: ({ bytes }) => Math.min(maxBytes - MAX_GROUPS, bytes),
+      perf: clock,
+      ttlResolution: 0,
+      allowStale: true,
+      noDeleteOnStaleGet: true,
+      noDeleteOnFetchRejection: true,
+      // Its readers wait for what is evicted meanwhile.
+      ignoreFetchAbort: true,
+      async fetchMethod(key, held, { options: entry, context }) {
+        const catalog = held ?? new GroupCatalog(context.group, key, options);
+        const ttl = await call(catalog, context);
+        if (ttl !== null) entry.ttl = ttl;
+        return catalog;
+      },
+    });
+  }
 
   /** The catalogs of all groups, also while they are fetched anew. */
-  function all(): readonly GroupCatalog[] {
+  get all(): readonly GroupCatalog[] {
     const found: GroupCatalog[] = [];
-    catalogs.forEach((catalog) => {
+    this.#catalogs.forEach((catalog) => {
       found.push(catalog);
     });
     return found;
   }
 
-  return {
-    all,
-    held: (key: string) => catalogs.get(key),
-    /** The hash of the token that a call in flight is made with. */
-    leader: (key: string) => calls.get(key),
-    get byteSize(): number {
-      return catalogs.calculatedSize;
-    },
-    /** Joins the call in flight, or begins one. Resolves where the catalog may be served, else rejects as the call does. */
-    fetch(viewer: Viewer, group: string, purpose: 'read' | 'proof'): Promise<GroupCatalog> {
-      const context = { viewer, group, purpose };
-      const key = groupKey(viewer, group);
-      return catalogs.forceFetch(key, { context, allowStale: false, forceRefresh: true });
-    },
-    /** Begins a refresh with the viewer's token where it is time, and none is under way. */
-    refresh(viewer: Viewer, { group, key, isRefused }: GroupCatalog): void {
-      if (catalogs.has(key) || calls.has(key) || isRefused(viewer.tokenHash)) return;
-      const context = { viewer, group, purpose: 'refresh' } as const;
-      fireAndForget('catalog refresh', catalogs.fetch(key, { context }));
-    },
-    /** As `GroupCatalog.expire`, of all groups. */
-    expire(isOver: boolean): void {
-      for (const catalog of all()) {
-        catalogs.set(catalog.key, catalog, { ttl: catalog.expire(isOver) });
+  held(key: string): GroupCatalog | undefined {
+    return this.#catalogs.get(key);
+  }
+
+  /** The hash of the token that a call in flight is made with. */
+  leader(key: string): string | undefined {
+    return this.#calls.get(key);
+  }
+
+  get byteSize(): number {
+    return this.#catalogs.calculatedSize;
+  }
+
+  /** Joins the call in flight, or begins one. Resolves where the catalog may be served, else rejects as the call does. */
+  fetch(viewer: Viewer, group: string, purpose: 'read' | 'proof'): Promise<GroupCatalog> {
+    const context = { viewer, group, purpose };
+    const key = groupKey(viewer, group);
+    return this.#catalogs.forceFetch(key, { context, allowStale: false, forceRefresh: true });
+  }
+
+  /** Begins a refresh with the viewer's token where it is time, and none is under way. */
+  refresh(viewer: Viewer, catalog: GroupCatalog): void {
+    const { group, key } = catalog;
+    const isUnderWay = this.#catalogs.has(key) || this.#calls.has(key);
+    if (isUnderWay || catalog.isRefused(viewer.tokenHash)) return;
+    const context = { viewer, group, purpose: 'refresh' } as const;
+    fireAndForget('catalog refresh', this.#catalogs.fetch(key, { context }));
+  }
+
+  /** As `GroupCatalog.expire`, of all groups. */
+  expire(isOver: boolean): void {
+    for (const catalog of this.all) {
+      this.#catalogs.set(catalog.key, catalog, { ttl: catalog.expire(isOver) });
+    }
+  }
+
+  /** Calls op 1 and returns the TTL until the next refresh; null where it stays as it is. */
+  async #call(catalog: GroupCatalog, fetch: CatalogFetch): Promise<number | null> {
+    const { gateway, onFetched } = this.#options;
+    const { viewer, group, purpose } = fetch;
+    const isRefresh = purpose === 'refresh';
+    const caller = isRefresh ? inBackground(viewer) : detached(viewer);
+    const confirmed = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
+    this.#calls.set(catalog.key, viewer.tokenHash);
+    try {
+      const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
+      const ttl = await catalog.receive(answer, confirmed, isRefresh);
+      onFetched?.(answer.modified ? 'modified' : 'unmodified');
+      return ttl;
+    } catch (error) {
+      if (isPersonal(error)) {
+        onFetched?.('personal');
+        catalog.refuse(viewer.tokenHash);
+        throw error;
       }
-    },
-  };
+      onFetched?.('failed');
+      const ttl = catalog.fail(error);
+      if (catalog.served === null) throw error;
+      return ttl;
+    } finally {
+      this.#calls.delete(catalog.key);
+    }
+  }
 }
 
 /** Whether a failure concerns only the token that met it, and says nothing about the gateway. */

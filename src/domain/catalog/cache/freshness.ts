@@ -55,7 +55,6 @@ export function timesOf(
     expiresMs,
     /** While the gateway fails, the copy is served until this time (stale-if-error). */
     servesUntilMs: isProvisional ? expiresMs : expiresMs + staleMs,
-    isProvisional,
   };
 }
 

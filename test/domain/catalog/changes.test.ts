@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import type { CatalogVersion } from '../../../../src/domain/catalog/catalog-version.ts';
-import { buildVersion } from '../../../../src/domain/catalog/catalog-version.ts';
-import type { CatalogChanges } from '../../../../src/domain/catalog/sync/history.ts';
-import { createHistory } from '../../../../src/domain/catalog/sync/history.ts';
-import type { Instrument } from '../../../../src/gateway/model.ts';
-import { turnsDuring } from '../../../support/turns.ts';
-import { openCatalogWorld } from '../catalog-world.ts';
-import { instrument } from '../instruments.ts';
+import type { CatalogVersion } from '../../../src/domain/catalog/catalog-version.ts';
+import { buildVersion } from '../../../src/domain/catalog/catalog-version.ts';
+import { type CatalogChanges, History } from '../../../src/domain/catalog/history.ts';
+import type { Instrument } from '../../../src/gateway/model.ts';
+import { turnsDuring } from '../../support/turns.ts';
+import { openCatalogWorld } from './catalog-world.ts';
+import { instrument } from './instruments.ts';
 
 const IDS = ['A', 'B', 'BRK.B', 'C', 'EUR/USD', '__proto__', 'constructor', 'É', '🚀'];
 const contents = fc
@@ -27,7 +26,7 @@ function apply(known: ReadonlyMap<string, Instrument>, changes: CatalogChanges) 
 test('applying the changes from any remembered version gives the new catalog exactly', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(contents, { minLength: 1, maxLength: 8 }), async (all) => {
-      const history = createHistory(1_000_000);
+      const history = new History(1_000_000);
       const versions: CatalogVersion[] = [];
       for (const each of all) {
         const previous = versions.at(-1) ?? null;
@@ -39,7 +38,7 @@ test('applying the changes from any remembered version gives the new catalog exa
         for (const from of versions.slice(0, at)) {
           if (from.version === to.version) continue;
           const changes = history.changes(from.version, to);
-          if (changes === null) throw new Error('the version is not remembered');
+          expect(changes.reset).toBe(false);
           expect(apply(from.byId, changes)).toEqual(new Map(to.byId));
           // Nothing more is sent than the difference.
           for (const { id } of changes.upserted) {
@@ -70,7 +69,7 @@ test('the version identifies the content and each field of it, whatever its orde
 });
 
 test('the history of a group is bounded: the oldest version is evicted first', async () => {
-  const history = createHistory(3_000);
+  const history = new History(3_000);
   let version = (await buildVersion([instrument('A')], null)).version;
   const seen = [version.version];
   for (let leverage = 10; leverage < 40; leverage += 1) {
@@ -80,7 +79,7 @@ test('the history of a group is bounded: the oldest version is evicted first', a
     seen.push(version.version);
     expect(history.bytes).toBeLessThanOrEqual(3_000);
   }
-  const known = seen.slice(0, -1).map((since) => history.changes(since, version) !== null);
+  const known = seen.slice(0, -1).map((since) => !history.changes(since, version).reset);
   expect(known[0]).toBe(false);
   expect(known.at(-1)).toBe(true);
   expect(known.indexOf(true)).toBe(known.lastIndexOf(false) + 1);
