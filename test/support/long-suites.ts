@@ -16,7 +16,7 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/storage/indexed-db.test.ts',
   'test/deploy/{alerts,night,restarts}.test.ts',
   'test/domain/trading/interleavings.test.ts',
-  'test/end-to-end/chaos/{fuzz,soak,sockets,strangers}.test.ts',
+  'test/end-to-end/chaos/{floods,fuzz,soak,sockets,strangers}.test.ts',
   'test/end-to-end/limits/{attacks,memory,pipelining,rate,senders}.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
   'test/end-to-end/orders/{disputed,ledger,shutdown,spoilt-redis}.test.ts',

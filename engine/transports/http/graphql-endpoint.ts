@@ -57,13 +57,14 @@ export function createGraphQLEndpoint(
     const accepted = negotiated(headers.accept);
     if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
     const { single, events, parts } = accepted;
-    if (body !== null && isList(body)) return refuseBatch(reply, body, single);
     if (body === null && method !== 'GET') {
       reply.set('allow', 'GET, POST');
       return refuse(reply, 405, 'GraphQL only supports GET and POST requests.', single);
     }
     const params = readParams(request, body);
     if (params.kind === 'fault') return refuse(reply, 400, params.fault, single);
+    if (Array.isArray(params.sent))
+      return refuse(reply, 400, BATCHED, single, 'BATCHING_NOT_SUPPORTED');
     const isCacheable = method === 'GET' && !isStream(single);
     const transport: TransportContext = {
       sent: params.sent,
@@ -127,23 +128,12 @@ export function createGraphQLEndpoint(
     status: number,
     message: string,
     format: FormatName = 'json',
+    code: RequestCode = CODES[status] ?? 'GRAPHQL_PARSE_FAILED',
   ): MaybePromise<void> {
-    const errors = [requestError(CODES[status] ?? 'GRAPHQL_PARSE_FAILED', message)];
+    const errors = [requestError(code, message)];
     if (reply.request.method === 'POST') markNotSent(errors);
     graph.codes.refused(errors, reply.summary as RequestSummary);
     return sendRefusal(reply, { ...refused(errors, status), isWellFormed: false }, format);
-  }
-
-  /** Batching links read a list of one result for each operation, and show its errors. */
-  function refuseBatch(reply: HttpReply, body: Buffer, format: FormatName): MaybePromise<void> {
-    const length = batchLength(body);
-    if (length === null) return refuse(reply, 400, 'The body is not JSON.', format);
-    const errors = [requestError('BATCHING_NOT_SUPPORTED', BATCHED)];
-    graph.codes.refused(errors, reply.summary as RequestSummary);
-    if (length === 0 || length > MAX_BATCH_LENGTH || isStream(format)) {
-      return sendRefusal(reply, { ...refused(errors), isWellFormed: false }, format);
-    }
-    return reply.sendJson(200, Array(length).fill({ errors }));
   }
 
   function refuseUntaken(reply: HttpReply, fault: BodyFault): MaybePromise<void> {
@@ -206,20 +196,3 @@ const CODES: Readonly<Record<number, RequestCode>> = {
 const NOT_ACCEPTABLE =
   'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0", deferSpec=20220824 or incrementalSpec=v0.2.';
 const BATCHED = 'Batches are not supported: send each operation by itself, with HttpLink.';
-/** The length of the batches that links make; the refusal of a longer one must not be larger than itself. */
-const MAX_BATCH_LENGTH = 10;
-const BRACKET = 0x5b;
-const SPACES = new Set(Buffer.from(' \t\r\n'));
-
-function isList(body: Buffer): boolean {
-  return body.find((byte) => !SPACES.has(byte)) === BRACKET;
-}
-
-/** Null where the list is no JSON. */
-function batchLength(body: Buffer): number | null {
-  try {
-    return JSON.parse(body.toString()).length;
-  } catch {
-    return null;
-  }
-}
