@@ -103,7 +103,7 @@ export function createExecution(parts: ExecutionParts) {
     endSpan(operation.trace, result, codes);
     if (!receipts || ofSubscription) return result;
     const { cost, meter } = operation;
-    const own = context.receipt({ cost, fields: meter.fields, waitedMs: 0 });
+    const own = context.receipt({ cost, fields: meter.fields });
     if (result instanceof CachedResult) return result.withExtensions(own);
     const { extensions } = result as ExecutionResult;
     return { ...result, extensions: extensions === undefined ? own : { ...own, ...extensions } };

@@ -19,14 +19,14 @@ import type { Services } from '../schema/services.ts';
 
 /** A context whose run has a receipt. */
 class SharedContext extends Context implements ReadingContext {
-  receipt({ cost, fields, waitedMs }: RunCost): Readonly<Record<string, unknown>> {
+  receipt({ cost, fields }: RunCost): Readonly<Record<string, unknown>> {
     const gateway = (this.entries ?? []).map(({ operation, ms, source, outcome = 'ok' }) => ({
       operation,
       ms: Math.round(ms * 10) / 10,
       source,
       ...(outcome !== 'ok' && { outcome }),
     }));
-    return { gateway, cost, fields, ...(waitedMs > 0 && { waitedMs: Math.round(waitedMs) }) };
+    return { gateway, cost, fields };
   }
 }
 
