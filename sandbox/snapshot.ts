@@ -1,5 +1,3 @@
-import type { WireSession } from '../src/gateway/operations/get-session.ts';
-import type { WireOrder, WirePosition } from '../src/gateway/operations/holdings.ts';
 import {
   type Account,
   figuresOf,
@@ -9,6 +7,7 @@ import {
 } from './account.ts';
 import type { Market } from './market.ts';
 import { round } from './money.ts';
+import type { WireOrder, WirePosition, WireSession } from './wire-types.ts';
 
 /** Memoizes the answers of operations 10 and 12 per account until something changes. */
 export interface Snapshots {

@@ -92,7 +92,7 @@ function readSetting(name: string, setting: Setting<unknown>, environment: Envir
 }
 
 function settle(
-  { nodeEnv, sandbox: _s, redisDurability, otelExporterOtlpEndpoint: _o, ...values }: Values,
+  { nodeEnv, sandbox: _s, redisReplicas, otelExporterOtlpEndpoint: _o, ...values }: Values,
   environment: Environment,
 ) {
   const sandbox = values.gatewayUrl === null;
@@ -100,15 +100,15 @@ function settle(
   const ofSandbox = nodeEnv === 'production' ? 'memory' : SANDBOX_ORDER_FILE;
   const orderStore = values.orderStore ?? (sandbox ? ofSandbox : DEFAULT_ORDER_FILE);
   const isInMemory = orderStore === 'memory' && values.redisUrl === null;
-  const isWished = redisDurability === 'required' && nodeEnv !== 'production';
   return {
     ...values,
     /** The embedded sandbox gateway runs, since no gateway is configured. */
     sandbox,
     /** The prefix has no slash at its end. */
     publicPath: values.publicPath.replace(/\/$/, ''),
-    /** Whether a Redis that forgets orders over a restart is refused, warned of, or accepted. */
-    redisDurability: isWished ? ('wished' as const) : redisDurability,
+    redisReplicas: redisReplicas === 'none' ? 0 : redisReplicas,
+    /** Whether a Redis that forgets orders over a restart is refused. */
+    requiresAppendonly: nodeEnv === 'production' && (redisReplicas ?? 0) === 0,
     /** A file, or the word `memory`. */
     orderStore,
     // Records in memory are part of the heap, half a kilobyte each.

@@ -59,7 +59,7 @@ export function openConfiguredStores(
     clock: systemClock,
     makesFolder: DEFAULT_ORDER_FILES.includes(orderStore),
     prefix: config.redisPrefix,
-    durability: config.redisDurability,
+    requiresAppendonly: config.requiresAppendonly,
     redisReplicas: config.redisReplicas,
     max: config.orderRecordsMax,
     maxPerAccount: config.orderRecordsPerAccount,

@@ -143,7 +143,7 @@ async function act(asked: Asked, config: Config, terminal: Terminal): Promise<nu
       orderStore,
       prefix: config.redisPrefix,
       redisReplicas: config.redisReplicas,
-      durability: config.redisDurability,
+      requiresAppendonly: config.requiresAppendonly,
       max: config.orderRecordsMax,
       onWarn: terminal.err,
     }),

@@ -5,6 +5,7 @@ import {
   fetchedUrl,
   headerNames,
   host,
+  type Kind,
   MAX_MS,
   networks,
   oneOf,
@@ -41,6 +42,10 @@ const port = wholeNumber(0, 65_535);
 const ms = wholeNumber(1, MAX_MS);
 const count = wholeNumber(1);
 const countOrNone = wholeNumber(0);
+const replicas: Kind<number | 'none'> = {
+  parse: (text) => (text === 'none' ? 'none' : countOrNone.parse(text)),
+  allowed: `${countOrNone.allowed}, or \`none\``,
+};
 
 /** Every variable that the program reads, in the order of docs/configuration.md. */
 export const SETTINGS = {
@@ -96,15 +101,10 @@ export const SETTINGS = {
     'trading-graph:',
     'what every key in Redis begins with; replicas share it, deployments do not',
   ),
-  REDIS_DURABILITY: setting(
-    oneOf('required', 'none'),
-    'required',
-    'in production a Redis without `appendonly yes`, or one that cannot tell, stops the start; `none` accepts that a restart forgets orders, whose keys are sent again',
-  ),
   REDIS_REPLICAS: setting(
-    countOrNone,
+    replicas,
     null,
-    'how many replicas of Redis must have an order before it is sent; with fewer, orders are refused. `0` accepts that a failover forgets orders, whose keys are sent again',
+    'how many replicas of Redis must have an order before it is sent; with fewer, orders are refused. The same in all processes. In production a Redis without `appendonly yes`, or one that cannot tell, stops the start, unless this is a number from 1, or `none`: then neither copies nor durability are asked for, and a restart of Redis may forget orders',
     { fallbackText: 'the most ever seen connected' },
   ),
   ORDER_STORE: setting(

@@ -1,20 +1,22 @@
-import type { Instrument } from './operations/get-all-tickers.ts';
-import type { OpenPositions } from './operations/get-open-positions.ts';
-import type { Session } from './operations/get-session.ts';
-import type { ReadTimes } from './read-times.ts';
+import type { Position, Session } from './model.ts';
+import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
+import type { toInstruments } from './wire/instrument.ts';
+
+/** When a read was sent: of two answers the one of the later logical time is newer. */
+export interface ReadTimes {
+  readonly logicalTime: number;
+  readonly sentAtMs: number;
+  readonly receivedAtMs: number;
+}
 
 type AnswerHeaders = Readonly<Record<string, string | undefined>>;
 
 export type CatalogAnswer = ModifiedCatalog | UnmodifiedCatalog;
 
-export interface ModifiedCatalog extends ReadTimes {
+type CheckedInstruments = Awaited<ReturnType<typeof toInstruments>>;
+
+export interface ModifiedCatalog extends ReadTimes, Readonly<Omit<CheckedInstruments, 'reading'>> {
   readonly modified: true;
-  readonly instruments: readonly Instrument[];
-  /** Rows that broke the interface's table and were left out. */
-  readonly skipped: number;
-  /** Values of enums that are not known here. */
-  readonly unknownValues: number;
-  readonly total: number;
   readonly etag: string | null;
   readonly headers: AnswerHeaders;
 }
@@ -28,4 +30,19 @@ export interface SessionAnswer extends ReadTimes {
   readonly session: Session;
 }
 
-export type PositionsAnswer = ReadTimes & OpenPositions;
+export interface PositionsAnswer extends ReadTimes {
+  readonly positions: readonly Position[];
+  /** The hash of the body as it came: an equal one next time need not be parsed. */
+  readonly bodyHash: string;
+  readonly bodyBytes: number;
+}
+
+/** The outcome of a sign-in that the gateway answered. */
+export type SignIn =
+  | { readonly outcome: 'granted'; readonly grant: LoginGrant }
+  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
+
+/** The outcome of a small write that the gateway answered. */
+export type Acknowledgement =
+  | { readonly outcome: 'acknowledged' }
+  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };

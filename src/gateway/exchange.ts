@@ -1,5 +1,5 @@
 import type { Caller, CallOutcome } from './caller.ts';
-import type { GatewayOperation } from './operation.ts';
+import type { GatewayOperation } from './operations.ts';
 
 /** One call as it goes onto the wire. */
 export interface WireCall {

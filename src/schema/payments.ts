@@ -1,14 +1,10 @@
-import { getCustomerId } from '../gateway/operations/get-customer-id.ts';
-import {
-  getWithdrawalMethods,
-  type WithdrawalMethod,
-} from '../gateway/operations/get-withdrawal-methods.ts';
+import { type AnswerOf, READS } from '../gateway/wire/reads.ts';
 import { answerOf } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 
 export const WithdrawalMethodRef = builder
-  .objectRef<WithdrawalMethod>('WithdrawalMethod')
+  .objectRef<AnswerOf<'getWithdrawalMethods'>[number]>('WithdrawalMethod')
   .implement({
     description: 'A saved way to be paid out. Its words are the gateway’s own.',
     fields: (t) =>
@@ -31,12 +27,12 @@ export const WithdrawalMethodRef = builder
 
 builder.queryFields((t) => ({
   withdrawalMethods: t.field({
-    ...answerOf(getWithdrawalMethods),
+    ...answerOf(READS.getWithdrawalMethods),
     type: [WithdrawalMethodRef],
     description: 'The saved ways to be paid out, as one list.',
   }),
   customerId: t.id({
-    ...answerOf(getCustomerId),
+    ...answerOf(READS.getCustomerId),
     description: 'The customer’s id with the payments side.',
   }),
 }));

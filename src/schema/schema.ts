@@ -1,6 +1,7 @@
 import {
   GraphQLDeferDirective,
   type GraphQLSchema,
+  GraphQLStreamDirective,
   lexicographicSortSchema,
   printSchema,
   specifiedDirectives,
@@ -23,7 +24,8 @@ import { builder } from './builder.ts';
 
 /** The whole graph. The imports above are its table of contents. */
 export function buildSchema(): GraphQLSchema {
-  const directives = [...specifiedDirectives, GraphQLDeferDirective];
+  // Clients may use what their tools offer; the answer is in one piece.
+  const directives = [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective];
   return builder.toSchema({ directives });
 }
 

@@ -1,9 +1,8 @@
 import { traits } from '../../lib/field-traits.ts';
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
+import type { SignIn } from '../gateway/answers.ts';
 import { GatewayError } from '../gateway/errors.ts';
-import type { SignIn } from '../gateway/judge.ts';
-import { getCustomerId } from '../gateway/operations/get-customer-id.ts';
-import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-methods.ts';
+import { READS } from '../gateway/wire/reads.ts';
 import { answerOf, ownRead } from './account-read.ts';
 import { AcknowledgeResult, needed, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
@@ -46,12 +45,12 @@ const LoginSuccessRef = builder.objectRef<SignInAs<'granted'>>('LoginSuccess').i
       description: 'The pending orders, read with the new token.',
     }),
     withdrawalMethods: t.field({
-      ...answerOf(getWithdrawalMethods),
+      ...answerOf(READS.getWithdrawalMethods),
       type: [WithdrawalMethodRef],
       description: 'The saved ways to be paid out, read with the new token.',
     }),
     customerId: t.id({
-      ...answerOf(getCustomerId),
+      ...answerOf(READS.getCustomerId),
       description: 'The customer’s id with the payments side, read with the new token.',
     }),
   }),
@@ -130,7 +129,7 @@ builder.mutationFields((t) => ({
       const { client, writeLimits } = context.services;
       return context.write(({ caller }) =>
         writeLimits.forgotPassword(caller, input.email, () =>
-          client.write(caller, 'forgotPassword', input),
+          client.write(caller, 'forgotPassword', { body: input }),
         ),
       );
     },

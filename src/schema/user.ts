@@ -1,8 +1,9 @@
 import { clientOf } from '../../lib/caller.ts';
 import { isExactNumber } from '../../lib/exact-json.ts';
 import { InputError } from '../domain/input-error.ts';
-import type { Acknowledgement } from '../gateway/judge.ts';
-import type { WriteInput, WriteName } from '../gateway/operations.ts';
+import type { Acknowledgement } from '../gateway/answers.ts';
+import type { WriteName } from '../gateway/operations.ts';
+import type { WriteRequest } from '../gateway/request-templates.ts';
 import { acknowledged, needed } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -69,17 +70,19 @@ builder.mutationFields((t) => ({
     ...acknowledged('Resets the password of a trading account.'),
     args: { input: t.arg(needed(ResetTradingAccountPasswordInput, 'Which account.')) },
     resolve: (_root, { input }, context) =>
-      write(context, 'resetTradingAccountPassword', { account: input.accountExternalId }),
+      write(context, 'resetTradingAccountPassword', {
+        body: { account_external_id: input.accountExternalId },
+      }),
   }),
   addCryptoWallet: t.field({
     ...acknowledged('Registers a crypto wallet to be paid out to.'),
     args: { input: t.arg(needed(AddCryptoWalletInput, 'The wallet.')) },
-    resolve: (_root, { input }, context) => write(context, 'addCryptoWallet', input),
+    resolve: (_root, { input }, context) => write(context, 'addCryptoWallet', { body: input }),
   }),
   addMobileWallet: t.field({
     ...acknowledged('Registers a mobile wallet to be paid out to.'),
     args: { input: t.arg(needed(AddMobileWalletInput, 'The wallet.')) },
-    resolve: (_root, { input }, context) => write(context, 'addMobileWallet', input),
+    resolve: (_root, { input }, context) => write(context, 'addMobileWallet', { body: input }),
   }),
   setValue: t.field({
     ...acknowledged('Keeps a value for the user under a key. Repeating it does no harm.'),
@@ -87,7 +90,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context) => {
       const { key, value = null } = input;
       notEmpty('input.key', key);
-      return write(context, 'setValue', { key, value });
+      return write(context, 'setValue', { path: { key }, body: { value } });
     },
   }),
   markNotificationsRead: t.field({
@@ -95,7 +98,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg(needed(MarkNotificationsReadInput, 'Which ones.')) },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
-      return write(context, 'markNotificationsRead', { ids });
+      return write(context, 'markNotificationsRead', { body: { ids } });
     },
   }),
   registerDevice: t.field({
@@ -112,7 +115,7 @@ builder.mutationFields((t) => ({
         ...(platform != null && { platform }),
         ...(enabled != null && { enabled }),
       };
-      return write(context, 'registerDevice', device);
+      return write(context, 'registerDevice', { body: device });
     },
   }),
 }));
@@ -120,10 +123,10 @@ builder.mutationFields((t) => ({
 /** The interface does not say whether ops 14 and 15 need a token, so one that is present is sent. */
 const AS_ANYONE: ReadonlySet<WriteName> = new Set(['markNotificationsRead', 'registerDevice']);
 
-function write<Name extends WriteName>(
+function write(
   context: Context,
-  operation: Name,
-  given: WriteInput<Name>,
+  operation: WriteName,
+  request: WriteRequest,
 ): Promise<Acknowledgement> {
   const { client, gateway, writeLimits } = context.services;
   // The scope of the write itself, since the previous one may read with the token of a new login.
@@ -133,8 +136,8 @@ function write<Name extends WriteName>(
     const caller = viewer ?? scope.caller;
     return writeLimits.write(clientOf(caller), operation, () =>
       viewer === null
-        ? client.write(caller, operation, given)
-        : gateway.write(viewer, operation, given),
+        ? client.write(caller, operation, request)
+        : gateway.write(viewer, operation, request),
     );
   });
 }

@@ -1,5 +1,4 @@
 import type { OperatorRecords } from './operator-records.ts';
-import type { Durability } from './redis/durability.ts';
 import { OperatorFile } from './sqlite/operator-records.ts';
 
 export interface OperatorOptions {
@@ -8,7 +7,7 @@ export interface OperatorOptions {
   readonly orderStore: string;
   readonly prefix: string;
   readonly redisReplicas: number | null;
-  readonly durability: Durability;
+  readonly requiresAppendonly: boolean;
   readonly max: number;
   readonly onWarn: (message: string) => void;
 }

@@ -1,8 +1,7 @@
-import { customerIdIn } from '../../src/gateway/operations/get-customer-id.ts';
-import { OPERATIONS } from '../../src/gateway/operations.ts';
+import { READS } from '../../src/gateway/wire/reads.ts';
 import { plainRead } from './operation-case.ts';
 
-export const getCustomerId = plainRead(OPERATIONS.getCustomerId, customerIdIn, {
+export const getCustomerId = plainRead(READS.getCustomerId, {
   field: 'customerId',
   document: '{ customerId }',
   shows: 'cus_700001',

@@ -86,7 +86,7 @@ const OWN = { redisUrl: null, max: 100, clock: systemClock, prefix: '', onWarn()
 
 describe('the store in memory', () => {
   itIsASharedStore({ isKept: false, isShared: false }, async () => {
-    const store = await openStores({ ...OWN, orderStore: 'memory', durability: 'wished' });
+    const store = await openStores({ ...OWN, orderStore: 'memory', requiresAppendonly: false });
     return {
       open: async () => ({ ...store, async close() {} }),
       [Symbol.asyncDispose]: () => store.close(),
@@ -100,7 +100,7 @@ describe('the store in files', () => {
       openStores({
         ...OWN,
         orderStore: join(folder.path, 'orders.db'),
-        durability: 'wished',
+        requiresAppendonly: false,
         makesFolder: true,
       }),
     async [Symbol.asyncDispose]() {},

@@ -9,7 +9,7 @@ export async function openOnRedis(redisUrl: string, change: Partial<StoreOptions
     prefix: 'trading-graph:',
     // A machine may be busy with something else.
     redisTimeoutMs: 30_000,
-    durability: 'wished',
+    requiresAppendonly: false,
     orderStore: 'memory',
     max: 100,
     maxPerAccount: 100,

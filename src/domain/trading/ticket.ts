@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { OrderCall, Side } from '../../gateway/model.ts';
-import type { Protection } from '../../gateway/operations/open-position.ts';
+import type { OrderCall, Protection, Side } from '../../gateway/model.ts';
 import {
   broken,
   exactlyOneOf,

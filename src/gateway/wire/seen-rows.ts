@@ -1,12 +1,9 @@
-/** The fields that no row of a list had so far, or that an object lacks. */
+/** The fields that no row of a list had so far. */
 export class SeenRows {
-  /** Begins the names of its fields for operators. */
-  readonly path: string;
   readonly #names: readonly string[];
   #absent: readonly string[] | null = null;
 
-  constructor(path: string, names: readonly string[]) {
-    this.path = path;
+  constructor(names: readonly string[]) {
     this.#names = names;
   }
 

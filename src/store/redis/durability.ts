@@ -2,15 +2,12 @@ import { StoreError } from '../store-error.ts';
 import type { RedisConnection } from './connection.ts';
 import { DURABLE } from './order-scripts.ts';
 
-/** Whether a Redis that forgets orders over a restart is refused or accepted. */
-export type Durability = 'required' | 'wished' | 'none';
-
 /** Throws a StoreError where Redis forgets. One that does not answer is judged once it does. */
 export async function assertDurable(redis: RedisConnection): Promise<void> {
   const told = await redis.run(DURABLE, [], []).catch(() => null);
   const reason = told === null ? null : forgetfulness(told);
   if (reason === null) return;
-  throw new StoreError(`${reason}: set appendonly yes, or REDIS_DURABILITY=none to accept that`);
+  throw new StoreError(`${reason}: set appendonly yes, or REDIS_REPLICAS=none to accept that`);
 }
 
 /** Why a restart of Redis would forget orders; null where it would not. */

@@ -12,7 +12,7 @@ import {
   type StoredOrder,
 } from '../settlement.ts';
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './connection.ts';
-import { type Durability, forgetfulness } from './durability.ts';
+import { forgetfulness } from './durability.ts';
 import { readLook } from './order-records.ts';
 import { DECLARE, HOLD, LIST, LOOK, SETTLE_BY_HAND, SHOW } from './order-scripts.ts';
 import { notCopied, OrderStore, RecordsAbsentError, shortOf } from './order-store.ts';
@@ -23,7 +23,7 @@ export interface RedisOperatorOptions extends RedisConnectionOptions {
   /** As the service has it. */
   readonly redisReplicas: number | null;
   readonly max: number;
-  readonly durability: Durability;
+  readonly requiresAppendonly: boolean;
 }
 
 const ORDERS_AT_ONCE = 500;
@@ -102,10 +102,10 @@ export class RedisOperator implements OperatorRecords {
     const { seen, wanted, refusal } = readLook(found);
     this.#store.mostCopies = wanted;
     const { held, hasRejected, isHeld, isIncomplete, connected, durable } = seen;
-    const { max, durability } = this.#options;
+    const { max, requiresAppendonly } = this.#options;
     const reasons = [
       refusal && `Redis refuses to write: ${refusal}`,
-      durability === 'required' ? forgetfulness(durable) : null,
+      requiresAppendonly ? forgetfulness(durable) : null,
       isHeld ? HELD : null,
       connected < wanted ? shortOf(connected, wanted) : null,
       held >= max && !hasRejected ? `all ${max} order records are in use` : null,

@@ -44,7 +44,7 @@ import {
   RedisSilentError,
   watchSettings,
 } from './connection.ts';
-import { assertDurable, type Durability, forgetfulness } from './durability.ts';
+import { assertDurable, forgetfulness } from './durability.ts';
 import { CUT_OFF, FIND, LOOK, RELEASE, RESERVE, SETTLE, VOID } from './order-scripts.ts';
 import {
   NotCopiedError,
@@ -59,7 +59,8 @@ import { figureIn, outcomeIn, textIn } from './replies.ts';
 
 export interface RedisOrderRecordsOptions extends RecordBounds, RedisConnectionOptions {
   readonly clock: Clock;
-  readonly durability?: Durability;
+  /** Whether a Redis that forgets orders over a restart is refused. */
+  readonly requiresAppendonly?: boolean;
   /** How many replicas of Redis must have a record; null for the most that were ever seen. */
   readonly redisReplicas?: number | null;
   /** How far the gateway's clock is ahead of this machine's; null while it was not measured. */
@@ -83,7 +84,7 @@ export async function openRedisOrderRecords(
   const [redis, writer] = await Promise.all([connectRedis(options), connectRedis(options)]);
   const records = new RedisOrderRecords(redis, writer, options);
   try {
-    if (options.durability === 'required') await assertDurable(redis);
+    if (options.requiresAppendonly) await assertDurable(redis);
     await watchSettings(redis, options.onWarn);
     await records.look();
     return records;
@@ -275,7 +276,7 @@ export class RedisOrderRecords implements OrderRecords {
   }
 
   #forgetsOrders(): string | null {
-    return this.#options.durability === 'required' ? forgetfulness(this.#seen.durable) : null;
+    return this.#options.requiresAppendonly ? forgetfulness(this.#seen.durable) : null;
   }
 
   /** Runs a script that makes a record: once more where it has found a loss, or where the store is too new. */

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { judgeOrder } from '../../../src/domain/trading/outcome.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import type { Exchange, NoAnswer } from '../../../src/gateway/exchange.ts';
-import { orderEnd } from '../../support/order-end.ts';
 
 const sentAtMs = Date.UTC(2026, 0, 5);
 
@@ -18,7 +17,7 @@ function silence(reason: NoAnswer['reason']): Exchange {
 /** The outcome's name, or the kind of the error. */
 function judged(exchange: Exchange): string {
   try {
-    return judgeOrder('openPosition', orderEnd(exchange)).kind;
+    return judgeOrder('openPosition', exchange).kind;
   } catch (error) {
     if (error instanceof GatewayError) return `error: ${error.kind}`;
     throw error;
@@ -81,7 +80,7 @@ test.each<Row>([
 
 test('an outcome has the number and the words of its answer', () => {
   const [accepted, rejected] = [yes, no].map((body) =>
-    judgeOrder('placeLimitOrder', orderEnd(answer(200, body))),
+    judgeOrder('placeLimitOrder', answer(200, body)),
   );
   expect(accepted).toEqual({ kind: 'accepted', orderId: 'o-1', message: 'done' });
   expect(rejected).toEqual({ kind: 'rejected', error: 'NO_MONEY', message: 'too little' });
@@ -93,7 +92,7 @@ test('an outcome has the number and the words of its answer', () => {
     'encoding',
     'cached',
   ] as const) {
-    const unknown = judgeOrder('openPosition', orderEnd(silence(reason)));
+    const unknown = judgeOrder('openPosition', silence(reason));
     expect(unknown, reason).toEqual({ kind: 'unknown', sentAtMs, message: null });
   }
 });
@@ -109,7 +108,7 @@ test.each([
 ])('3: the refusal %s names an order: it is unknown, and says which', (body, message) => {
   for (const status of [200, 201, 302, 400, 401, 403, 404, 408, 409, 429, 500]) {
     const unknown = { kind: 'unknown', sentAtMs, message };
-    expect(judgeOrder('openPosition', orderEnd(answer(status, body)))).toEqual(unknown);
+    expect(judgeOrder('openPosition', answer(status, body))).toEqual(unknown);
   }
 });
 
@@ -120,9 +119,7 @@ test.each([...NO_NUMBERS, '"-"', '"null"', ZERO_UUID])(
   'the order number %s is none: a refusal with it is a refusal',
   (orderId) => {
     const acceptance = `{"success":true,"orderId":${orderId}}`;
-    expect(judgeOrder('openPosition', orderEnd(answer(200, acceptance)))).toMatchObject({
-      orderId: null,
-    });
+    expect(judgeOrder('openPosition', answer(200, acceptance))).toMatchObject({ orderId: null });
     const body = `{"success":false,"orderId":${orderId}}`;
     expect([200, 409, 401, 403, 429].map((status) => judged(answer(status, body)))).toEqual([
       ...['rejected', 'rejected', 'error: unauthenticated'],
@@ -140,17 +137,12 @@ test.each([
   [`"${'x'.repeat(256)}"`, null],
 ])('4: the order number %s of an accepted order is %s', (orderId, expected) => {
   const body = `{"success":true,"orderId":${orderId}}`;
-  expect(judgeOrder('openPosition', orderEnd(answer(200, body)))).toMatchObject({
-    orderId: expected,
-  });
+  expect(judgeOrder('openPosition', answer(200, body))).toMatchObject({ orderId: expected });
 });
 
 test('a page in place of a message is cut', () => {
   for (const length of [500, 501]) {
-    const { message } = judgeOrder(
-      'openPosition',
-      orderEnd(answer(400, { message: 'x'.repeat(length) })),
-    );
+    const { message } = judgeOrder('openPosition', answer(400, { message: 'x'.repeat(length) }));
     expect(message).toBe(`${'x'.repeat(500)}${length > 500 ? '…' : ''}`);
   }
 });

@@ -41,7 +41,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
     await eventually(async () => {
       const line = await refusalOf(startOn(redis));
       expect(line).toMatch(
-        /^REDIS_URL=.*: must be a Redis .*appendonly no.* restart would forget orders.* sent again.*REDIS_DURABILITY=none/,
+        /^REDIS_URL=.*: must be a Redis .*appendonly no.* restart would forget orders.* sent again.*REDIS_REPLICAS=none/,
       );
       expect(line).not.toContain('\n');
     });
@@ -52,9 +52,9 @@ describeWithRedis('in production a Redis', (serverPath) => {
     );
   });
 
-  test.concurrent('without it starts where REDIS_DURABILITY=none accepts that, or outside of production', async () => {
+  test.concurrent('without it starts where REDIS_REPLICAS=none accepts that, or outside of production', async () => {
     await using redis = await startTestRedis(serverPath);
-    await using accepted = await startOn(redis, { REDIS_DURABILITY: 'none' });
+    await using accepted = await startOn(redis, { REDIS_REPLICAS: 'none' });
     await taken(accepted, 'order by name');
     await using elsewhere = await startOn(redis, { NODE_ENV: 'development' });
     await taken(elsewhere, 'order elsewhere');

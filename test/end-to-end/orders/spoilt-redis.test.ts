@@ -25,7 +25,7 @@ describeWithRedis('a Redis whose replies are spoilt', (serverPath) => {
     await using facade = await startFacadeProcess({
       GATEWAY_URL: sandbox.url,
       REDIS_URL: front.url,
-      REDIS_DURABILITY: 'none',
+      REDIS_REPLICAS: 'none',
       RATE_LIMIT_PER_MINUTE: '1000000',
     });
     const client = new OrderClient(facade, sandbox.token({ email: 'demo@example.com' }));

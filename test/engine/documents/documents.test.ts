@@ -5,6 +5,7 @@ import {
   GraphQLInt,
   GraphQLObjectType,
   GraphQLSchema,
+  GraphQLStreamDirective,
   parse,
   print,
   specifiedDirectives,
@@ -333,19 +334,19 @@ describe('`@defer` and `@stream`', () => {
       name: 'Subscription',
       fields: { n: { type: GraphQLInt } },
     }),
-    directives: [...specifiedDirectives, GraphQLDeferDirective],
+    directives: [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective],
   });
   const prepared = (text: string) => {
     const result = documents({}, deferring).prepare(text);
     if (result.kind === 'invalid') throw new AggregateError(result.errors);
     const [operation] = result.operations.values();
-    expect(print(result.document)).not.toMatch(/defer/);
+    expect(print(result.document)).not.toMatch(/defer|stream/);
     return operation;
   };
 
   test.each(['', ' ', ',', ' # a comment\n', '\ufeff'])('are found behind @%j', (between) => {
-    const text = `{ node { id ... @${between}defer { nodes { id } } } }`;
-    expect(prepared(text)?.deferral).not.toBeNull();
+    const text = `{ node { id nodes @${between}stream { id } } ... @${between}defer { nodes { id } } }`;
+    expect(prepared(text)?.deferral?.fragments).toHaveLength(1);
   });
 
   test.each([

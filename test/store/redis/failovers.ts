@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
-import { accepted, request } from '../order-records-contract.ts';
-import { DURABLE, openReadyReplica } from './replica.ts';
+import { accepted, request, reserved } from '../order-records-contract.ts';
+import { DURABLE, MARKER, openReadyReplica, openReplica } from './replica.ts';
 
 export const atBoard = ({ address }: { readonly address: string }) =>
   `redis://:${REDIS_PASSWORD}@${address}`;
@@ -37,21 +37,26 @@ export async function startCopiedRedis(serverPath: string, lagsMs: readonly numb
 }
 
 interface Failover {
-  /** How late each replica of Redis gets what is written; the last one is promoted. */
+  /** How late each replica of Redis gets what is written. */
   readonly lagsMs: readonly number[];
+  /** Which of them is promoted. */
+  readonly promoted: number;
   /** As the setting has it; left out, the most that were seen. */
   readonly redisReplicas?: number;
 }
 
 const AT_ONCE = 6;
 const MAX_ORDERS = 5_000;
+const AFTERWARDS = 50;
 
-/** Orders until the primary and our replica die together, and their repeats at another replica of ours once a lagging one of Redis is promoted. */
-export async function failOver(serverPath: string, { lagsMs, ...setting }: Failover) {
-  await using redis = await startCopiedRedis(serverPath, lagsMs);
-  await using line = await startSwitchboard(redis.primary.url);
-  const options = { durability: 'required', redisTimeoutMs: 3_000, ...setting } as const;
-  await using ours = await openReadyReplica(atBoard(line), { ...options, graceMs: 2_000 });
+/** Orders until the primary and our process die together, and what becomes of their keys, and of new ones, once a replica of Redis is promoted. */
+export async function failOver(serverPath: string, { lagsMs, promoted, ...setting }: Failover) {
+  await using started = new AsyncDisposableStack();
+  const redis = started.use(await startCopiedRedis(serverPath, lagsMs));
+  const line = started.use(await startSwitchboard(redis.primary.url));
+  const options = { requiresAppendonly: true, redisTimeoutMs: 3_000, ...setting } as const;
+  const ours = started.use(await openReadyReplica(atBoard(line), { ...options, graceMs: 2_000 }));
+  const next = redis.copies[promoted]?.redis as TestRedis;
   const sent: string[] = [];
   let refused = 0;
   let isDead = false;
@@ -68,6 +73,7 @@ export async function failOver(serverPath: string, { lagsMs, ...setting }: Failo
   const buyer = async (name: number) => {
     for (let n = 0; !isDead && n < MAX_ORDERS; n += 1) await order(`${name}-${n}`);
   };
+  await isMarked(next, lagsMs.length);
   const buyers = Array.from({ length: AT_ONCE }, (_, name) => buyer(name));
   await eventually(() => sent.length >= 2 * AT_ONCE);
   await delay(Math.random() * 200);
@@ -77,13 +83,42 @@ export async function failOver(serverPath: string, { lagsMs, ...setting }: Failo
   line.cut();
   for (const { line: ofCopy } of redis.copies) ofCopy.cut();
   await Promise.all([killed, ...buyers]);
-  const promoted = redis.copies.at(-1)?.redis;
-  await promoted?.command('REPLICAOF', 'NO', 'ONE');
-  await using next = await openReadyReplica(promoted?.url ?? '', { ...options, redisReplicas: 0 });
+  await next.command('REPLICAOF', 'NO', 'ONE');
+  const promotedAtMs = performance.now();
+  const { port } = new URL(next.url);
+  for (const copy of redis.copies.filter((each) => each.redis !== next)) {
+    await copy.redis.command('REPLICAOF', '127.0.0.1', port);
+  }
+  const successor = started.use(await openReplica(next.url, options));
+  const { records } = successor;
+  // A machine in the place of the primary's, where all that were there are waited for.
+  if (setting.redisReplicas === undefined) {
+    const args = [...PRIMARY, '--replicaof', `127.0.0.1 ${port}`];
+    await eventually(() => records.degradedReason() === null);
+    started.use(await startTestRedis(serverPath, { args }));
+  }
+  await eventually(() => reserved(records, '1', 'the first afterwards'));
+  const waitedMs = performance.now() - promotedAtMs;
   const twice: string[] = [];
   for (const key of sent) {
-    const again = await next.records.reserve(request('1', key)).catch(() => null);
+    const again = await records.reserve(request('1', key)).catch(() => null);
     if (again?.reserved) twice.push(key);
   }
-  return { sent: sent.length, refused, twice };
+  let taken = 0;
+  for (let n = 0; n < AFTERWARDS; n += 1) {
+    const answer = await records.reserve(request('1', `afterwards ${n}`)).catch(() => null);
+    if (answer?.reserved) taken += 1;
+  }
+  return { sent: sent.length, refused, twice, waitedMs, takenAfterwards: taken / AFTERWARDS };
+}
+
+/** Waits until the marker was touched while the replica ran for some seconds, and has so many replicas. */
+export async function isMarked(replica: TestRedis, reach: number): Promise<void> {
+  const of = async (field: string) => Number(await replica.command('HGET', MARKER, field));
+  await eventually(async () => {
+    const uptime = /uptime_in_seconds:(\d+)/.exec(String(await replica.command('INFO', 'server')));
+    return Number(uptime?.[1]) >= 3 && (await of('reach')) === reach;
+  });
+  const at = await of('at');
+  await eventually(async () => (await of('at')) > at);
 }

@@ -6,7 +6,7 @@ import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { accepted, request, reserved, unknown, voidRequest } from '../order-records-contract.ts';
-import { startCopiedRedis } from './failovers.ts';
+import { isMarked, startCopiedRedis } from './failovers.ts';
 import { DURABLE, MARKER, openOperator, openReadyReplica, openReplica, PREFIX } from './replica.ts';
 
 const GAP = { name: 'RecordsGapError', earlierUnknown: true };
@@ -30,17 +30,6 @@ async function isRefused(records: OrderRecords, asked: ReserveRequest): Promise<
   await eventually(async () => {
     await expect(records.reserve(asked)).rejects.toMatchObject(GAP);
   });
-}
-
-/** Waits until the marker was touched while the replica ran for some seconds, and has so many replicas. */
-async function isMarked(replica: TestRedis, reach: number): Promise<void> {
-  const of = async (field: string) => Number(await replica.command('HGET', MARKER, field));
-  await eventually(async () => {
-    const uptime = /uptime_in_seconds:(\d+)/.exec(String(await replica.command('INFO', 'server')));
-    return Number(uptime?.[1]) >= 3 && (await of('reach')) === reach;
-  });
-  const at = await of('at');
-  await eventually(async () => (await of('at')) > at);
 }
 
 describeWithRedis('a loss of order records in Redis', (serverPath) => {

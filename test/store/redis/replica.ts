@@ -48,7 +48,7 @@ export function openOperator(redisUrl: string) {
     orderStore: 'memory',
     prefix: 'trading-graph:',
     redisReplicas: null,
-    durability: 'wished',
+    requiresAppendonly: false,
     max: 2_000,
     onWarn() {},
   });

@@ -37,7 +37,7 @@ export async function fuzzDoors(redisPath: string, seed: number, rounds: number)
   await using facade = await startFacadeProcess({
     GATEWAY_URL: sandbox.url,
     REDIS_URL: front.url,
-    REDIS_DURABILITY: 'none',
+    REDIS_REPLICAS: 'none',
     JWT_JWKS_URL: `${beside.url}/jwks`,
     OTEL_EXPORTER_OTLP_ENDPOINT: beside.url,
     OTEL_BSP_SCHEDULE_DELAY: '50',
