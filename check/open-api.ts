@@ -1,54 +1,12 @@
-import { ANSWER_SHAPES } from '../src/gateway/interface/answer-shapes.ts';
-import type { FieldShape, Shape } from '../src/gateway/interface/shape.ts';
-import {
-  OPERATION_NAMES,
-  OPERATIONS,
-  type OperationName,
-  type ReadName,
-} from '../src/gateway/operations.ts';
+import type { CallDescription, DescribedOperation } from '../src/gateway/operation.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../src/gateway/operations.ts';
+import type { FieldShape, ObjectShape, ScalarShape, Shape } from '../src/gateway/shape.ts';
 
 /** A part of a JSON Schema, as OpenAPI 3.1 has it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 const TEXT = { type: 'string' };
 const FLAG = { type: 'boolean' };
-const NUMBER = { type: 'number' };
-/** 0 or more. */
-const AMOUNT = { type: 'number', minimum: 0 };
-const oneOf = (...words: readonly string[]) => ({ type: 'string', enum: words });
-const DIRECTION = {
-  ...oneOf('buy', 'sell'),
-  description: 'By the name in GATEWAY_DIRECTION_FIELD.',
-};
-
-/** `needed`: what each body has; it has nothing but that and `others`. */
-function body(needed: Record<string, Schema>, others: Record<string, Schema> = {}): Schema {
-  const properties = { ...needed, ...others };
-  return { type: 'object', required: Object.keys(needed), properties, additionalProperties: false };
-}
-
-/** The bodies as they are sent. */
-const BODIES: Readonly<Record<Exclude<OperationName, ReadName>, Schema>> = {
-  login: body({ email: TEXT, password: TEXT }),
-  forgotPassword: body({ email: TEXT }),
-  openPosition: body(
-    { symbol: TEXT, direction: DIRECTION, type: oneOf('unit', 'amount'), amount: AMOUNT },
-    { price: AMOUNT, sl: AMOUNT, tp: AMOUNT, slAmount: AMOUNT, tpAmount: AMOUNT, comment: TEXT },
-  ),
-  placeLimitOrder: body(
-    { symbol: TEXT, direction: DIRECTION, amount: AMOUNT, price: AMOUNT },
-    { sl: AMOUNT, tp: AMOUNT, comment: TEXT },
-  ),
-  resetTradingAccountPassword: body({ account_external_id: TEXT }),
-  addCryptoWallet: body({ address: TEXT }),
-  addMobileWallet: body({ phone: TEXT }),
-  setValue: body({ value: { description: 'Any JSON.' } }),
-  markNotificationsRead: body({ ids: { type: 'array', items: NUMBER } }),
-  registerDevice: body(
-    { deviceId: { type: 'string', minLength: 1 } },
-    { token: TEXT, platform: oneOf('ios', 'android', 'web', 'windows', 'macos'), enabled: FLAG },
-  ),
-};
 
 /** The bodies of refusals; of a sign-in also with a 200. */
 const ERRORS = {
@@ -58,6 +16,13 @@ const ERRORS = {
   submit: { success: { const: false }, err: TEXT, message: TEXT },
   'sign-in': { error: TEXT, message: TEXT, ok: FLAG, email: TEXT, details: { type: 'object' } },
 };
+const ERROR_NAMES = {
+  details: 'DetailedError',
+  plain: 'PlainError',
+  message: 'MessageError',
+  submit: 'OrderError',
+  'sign-in': 'SignInError',
+} as const;
 
 const PROVES = {
   login: 'A 200 proves that the token is accepted, and its login its own.',
@@ -69,6 +34,11 @@ const EFFECTS = {
   read: 'Repeated where its answer is lost.',
   write: 'Never repeated.',
   order: 'Never repeated: without an answer nobody knows what became of it.',
+};
+/** Notes about fields, by their names. */
+const NOTES: Readonly<Record<string, string>> = {
+  direction: 'By the name in GATEWAY_DIRECTION_FIELD.',
+  value: 'Any JSON.',
 };
 
 // A token of nobody: its claims are the login and the group of the other examples.
@@ -119,94 +89,118 @@ const TIME_EXAMPLE = 1_764_000_000;
 
 /** The interface as this service uses it, from the tables by which it calls, reads and compares: an OpenAPI 3.1 document. */
 export function openApi() {
+  const schemas = new Schemas();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const name of OPERATION_NAMES) {
-    const { path, verb } = OPERATIONS[name];
-    const methods = paths[path] ?? {};
-    paths[path] = { ...methods, [verb.toLowerCase()]: operationOf(name) };
+    const operation: DescribedOperation = OPERATIONS[name];
+    for (const [at, [part, call]] of Object.entries(operation.calls).entries()) {
+      const id = at === 0 ? name : `${name}.${part}`;
+      const described = operationOf(operation, call, id, schemas);
+      paths[call.path] = { ...paths[call.path], [call.method.toLowerCase()]: described };
+    }
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'The trading gateway',
       version: '1.0.0',
+      license: { name: 'MIT', identifier: 'MIT' },
       description:
         'The operations that Trading Graph calls at GATEWAY_URL. Fields that are not required may be missing or null; others that come are ignored. Numbers may be decimals in texts, times ISO 8601.',
     },
+    servers: [
+      {
+        url: '{gateway}',
+        description: 'GATEWAY_URL',
+        variables: { gateway: { default: 'https://gateway.example.com' } },
+      },
+    ],
     paths,
     components: {
+      schemas: schemas.all,
       securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
     },
   };
 }
 
-function operationOf(name: OperationName) {
-  const { number, path, proves, effect, isAnonymous, errors, backend } = OPERATIONS[name];
-  const answer = ANSWER_SHAPES[name];
-  const refusal = content({ type: 'object', properties: ERRORS[errors] });
-  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => ({
-    name: parameter,
-    in: 'path',
+function operationOf(
+  { number, proves, effect, isAnonymous, errors, backend }: DescribedOperation,
+  { path, query = [], body, answer }: CallDescription,
+  operationId: string,
+  schemas: Schemas,
+) {
+  const refusal = content(schemas.named(ERROR_NAMES[errors], { properties: ERRORS[errors] }));
+  const parameters = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: TEXT,
+      example: String(EXAMPLES[name] ?? name),
+    })),
+    ...query.map((name) => ({ name, in: 'query', schema: TEXT })),
+  ];
+  const requestBody = body && {
     required: true,
-    schema: TEXT,
-    example: String(EXAMPLES[parameter]),
-  }));
+    ...content(schemas.of(body, true), exampleOf(body, true)),
+  };
   return {
-    operationId: name,
+    operationId,
     summary: `op ${number}`,
     description: `${EFFECTS[effect]} ${PROVES[proves]}`.trim(),
     tags: [backend],
     security: isAnonymous ? [] : [{ token: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(isWrite(name) && { requestBody: { required: true, ...sentIn(name) } }),
+    ...(requestBody && { requestBody }),
     responses: {
-      200: { description: 'Done.', ...content(schemaOf(answer), exampleOf(answer)) },
+      200: { description: 'Done.', ...content(schemas.of(answer), exampleOf(answer)) },
       '4XX': { description: 'Refused.', ...refusal },
       '5XX': { description: 'Failed.', ...refusal },
     },
   };
 }
 
-function isWrite(name: OperationName): name is keyof typeof BODIES {
-  return Object.hasOwn(BODIES, name);
-}
-
-function sentIn(name: keyof typeof BODIES) {
-  const schema = BODIES[name] as {
-    required: string[];
-    properties: Record<string, { enum?: string[] }>;
-  };
-  const fields = schema.required.map((field) => [
-    field,
-    EXAMPLES[field] ?? schema.properties[field]?.enum?.[0],
-  ]);
-  return content(schema, Object.fromEntries(fields));
-}
-
 function content(schema: Schema, example?: unknown) {
   return { content: { 'application/json': { schema, ...(example !== undefined && { example }) } } };
 }
 
-function schemaOf(shape: Shape): Schema {
-  if (shape.kind === 'list') return { type: 'array', items: schemaOf(shape.of) };
-  if (shape.kind === 'object') {
-    const fields = Object.entries(shape.fields);
-    const required = fields.filter(([, field]) => isNeeded(field)).map(([name]) => name);
-    const properties = fields.map(([name, field]) => [
-      name,
-      isNeeded(field) ? schemaOf(field.shape) : orNull(schemaOf(field.shape)),
-    ]);
-    return {
-      type: 'object',
+/** The schemas of the document, of which objects have names. */
+class Schemas {
+  readonly all: Record<string, Schema> = {};
+
+  named(name: string, schema: Schema): Schema {
+    this.all[name] ??= { type: 'object', ...schema };
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** `isSent`: of a body, which has nothing but its fields, and of which null is none. */
+  of(shape: Shape, isSent = false): Schema {
+    if (shape.kind === 'list') return { type: 'array', items: this.of(shape.of, isSent) };
+    return shape.kind === 'object' ? this.#object(shape, isSent) : scalarOf(shape);
+  }
+
+  #object({ name: of, fields }: ObjectShape, isSent: boolean): Schema {
+    const entries = Object.entries(fields);
+    const required = entries.filter(([, field]) => isNeeded(field)).map(([name]) => name);
+    const properties = entries.map(([name, field]) => {
+      const schema = this.of(field.shape, isSent);
+      const note = NOTES[name] && isSent ? { description: NOTES[name] } : {};
+      return [name, { ...(isNeeded(field) || isSent ? schema : orNull(schema)), ...note }];
+    });
+    return this.named(of, {
       ...(required.length > 0 && { required }),
       properties: Object.fromEntries(properties),
-    };
+      ...(isSent && { additionalProperties: false }),
+    });
   }
-  const { kind, isWhole, isId, isFilled, isTime, oneOf: words } = shape;
+}
+
+function scalarOf({ kind, isWhole, isId, isFilled, isTime, minimum, oneOf }: ScalarShape): Schema {
   return {
-    type: isWhole || isId ? 'integer' : kind,
+    ...(kind !== 'any' && { type: isWhole || isId ? 'integer' : kind }),
     ...(isFilled && { minLength: 1 }),
-    ...(words && { enum: words }),
+    ...(minimum !== undefined && { minimum }),
+    ...(oneOf && { enum: oneOf }),
     ...(isTime && {
       description: 'Since 1970, in seconds, or in milliseconds (GATEWAY_TIME_UNIT).',
     }),
@@ -219,26 +213,24 @@ function isNeeded({ missing }: FieldShape): boolean {
 }
 
 function orNull(schema: Schema): Schema {
+  if ('$ref' in schema) return { anyOf: [schema, { type: 'null' }] };
   return { ...schema, type: [schema.type, 'null'] };
 }
 
-/** `name`: that of the field, behind that of the list or object that has it. */
-function exampleOf(shape: Shape, name = '', within = ''): unknown {
-  if (shape.kind === 'list') return [exampleOf(shape.of, name)];
+/** `isSent`: of a body only what is needed. `name`: that of the field, behind that of the list or object that has it. */
+function exampleOf(shape: Shape, isSent = false, name = '', within = ''): unknown {
+  if (shape.kind === 'list') return EXAMPLES[name] ?? [exampleOf(shape.of, isSent, name)];
   if (shape.kind === 'object') {
     const fields = Object.entries(shape.fields).map(([field, each]) => {
-      const isText = each.shape.kind === 'string' && !isNeeded(each);
-      const isLeftOut = isText && !Object.hasOwn(EXAMPLES, field);
-      return [field, isLeftOut ? undefined : exampleOf(each.shape, field, name)];
+      const isText = each.shape.kind === 'string' && !Object.hasOwn(EXAMPLES, field);
+      const isLeftOut = !isNeeded(each) && (isSent || isText);
+      return [field, isLeftOut ? undefined : exampleOf(each.shape, isSent, field, name)];
     });
     return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   }
+  const known = EXAMPLES[`${within}.${name}`] ?? EXAMPLES[name];
   if (shape.kind === 'boolean') return name === 'success';
   if (shape.isTime) return TIME_EXAMPLE;
-  if (shape.isId) return 1;
-  return (
-    EXAMPLES[`${within}.${name}`] ??
-    EXAMPLES[name] ??
-    (shape.kind === 'number' ? 1 : (shape.oneOf?.[0] ?? 'text'))
-  );
+  if (shape.isId) return typeof known === 'number' ? known : 1;
+  return known ?? (shape.kind === 'number' ? 1 : (shape.oneOf?.[0] ?? 'text'));
 }

@@ -1,5 +1,4 @@
 import type { GraphQLSchema } from 'graphql';
-import { systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import type { Log } from '../lib/log.ts';
@@ -12,7 +11,6 @@ import {
   type PersistedDocuments,
   type PersistedDocumentsOptions,
 } from './documents/persisted-documents.ts';
-import { createEventPace } from './execution/event-pace.ts';
 import { createEventResults } from './execution/event-results.ts';
 import { createExecution } from './execution/execution.ts';
 import { createResponseCache, type ResponseCache } from './execution/response-cache.ts';
@@ -143,7 +141,6 @@ function pipelineOf(
   const { schema, plugins, limiter, metrics } = options;
   const limits = createClientLimits({ limiter, schema });
   const codes = createErrorCodes({ ...options, metrics: metrics.graph });
-  const pace = createEventPace(limiter, systemClock);
   const hasPlugins = plugins.length > 0;
   const shared = { ...options, limits, codes };
   return createPipeline({
@@ -153,7 +150,7 @@ function pipelineOf(
       ...shared,
       responses,
       confirms: !hasPlugins,
-      events: createEventResults({ ...shared, pace }),
+      events: createEventResults(shared),
     }),
   });
 }

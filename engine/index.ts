@@ -1,6 +1,6 @@
 import type { Engine, EngineOptions } from './create-engine.ts';
 
-export type { Operation } from './admission/operation.ts';
+export { deferralOf, type Operation } from './admission/operation.ts';
 export type {
   OperationContext,
   ReadingContext,
@@ -8,7 +8,6 @@ export type {
   Validity,
 } from './admission/operation-context.ts';
 export { evaluate, type SizeOf } from './documents/amount.ts';
-export { partsNow } from './documents/deferred-parts.ts';
 export { Documents, type PreparedOperation } from './documents/documents.ts';
 export { MAX_PAGE_SIZE } from './documents/list-sizes.ts';
 export { ManifestError, readManifests } from './documents/manifest.ts';

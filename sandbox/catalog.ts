@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
-import type { WireInstrument } from '../src/gateway/wire/instrument.ts';
+import type { WireInstrument } from '../src/gateway/operations/get-all-tickers.ts';
 import { generateListings } from './generated-listings.ts';
 import { findGroup, onTermsOf, STANDARD } from './groups.ts';
 import { dress, type Listed } from './instruments.ts';

@@ -1,4 +1,4 @@
-import type { WireInstrument } from '../src/gateway/wire/instrument.ts';
+import type { WireInstrument } from '../src/gateway/operations/get-all-tickers.ts';
 import { round } from './money.ts';
 
 export type Kind = 'equity' | 'forex' | 'index' | 'crypto' | 'commodity';

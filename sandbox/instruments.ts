@@ -1,4 +1,4 @@
-import type { WireInstrument } from '../src/gateway/wire/instrument.ts';
+import type { WireInstrument } from '../src/gateway/operations/get-all-tickers.ts';
 import { generateListings } from './generated-listings.ts';
 import { type Kind, PRO, STANDARD, SWAP_FREE } from './groups.ts';
 import { STYLES } from './kind-styles.ts';

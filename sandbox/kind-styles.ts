@@ -1,4 +1,4 @@
-import type { WireInstrument } from '../src/gateway/wire/instrument.ts';
+import type { WireInstrument } from '../src/gateway/operations/get-all-tickers.ts';
 import type { Kind } from './groups.ts';
 
 /** The modes of margin calculation: from the base currency alone, or from the price. */

@@ -1,3 +1,5 @@
+import type { WireSession } from '../src/gateway/operations/get-session.ts';
+import type { WireOrder, WirePosition } from '../src/gateway/operations/holdings.ts';
 import {
   type Account,
   figuresOf,
@@ -7,7 +9,6 @@ import {
 } from './account.ts';
 import type { Market } from './market.ts';
 import { round } from './money.ts';
-import type { WireOrder, WirePosition, WireSession } from './wire-types.ts';
 
 /** Memoizes the answers of operations 10 and 12 per account until something changes. */
 export interface Snapshots {

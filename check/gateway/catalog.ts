@@ -1,7 +1,7 @@
 import { ageSeconds, agesOf, lifeMsOf } from '../../src/domain/catalog/cache/freshness.ts';
 import type { Answer } from '../../src/gateway/exchange.ts';
+import { toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
 import { CATALOG_SIZE_FACTOR } from '../../src/gateway/request-templates.ts';
-import { toInstruments } from '../../src/gateway/wire/instrument.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
 import { type CheckRun, NEAR_LIMIT } from './check-run.ts';
 import type { Group } from './claims.ts';

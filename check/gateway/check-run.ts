@@ -1,13 +1,13 @@
 import type { Config } from '../../src/config.ts';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import type { Answer } from '../../src/gateway/exchange.ts';
-import { ANSWER_SHAPES } from '../../src/gateway/interface/answer-shapes.ts';
-import { type Comparison, compare } from '../../src/gateway/interface/compare.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
+import { type Comparison, compare } from './compare.ts';
 import { comparisonFindings } from './comparison-findings.ts';
 import { type Diagnosis, diagnose, statusOf } from './diagnose.ts';
 import type { Finding, SuggestedSettings } from './finding.ts';
 import type { Probe, ProbeAnswer, ProbeCall, ProbeName } from './probe.ts';
+import { answerOf } from './probe.ts';
 import { ALL_AT_ONCE, pagingIn, remediesFor } from './remedies.ts';
 
 export type Purpose =
@@ -92,12 +92,12 @@ export class CheckRun {
       COMPARED.has(purpose) &&
       // A sign-in may be refused with a 200, which is another body of the interface.
       !(operation === 'login' && isRow(json) && typeof json.error === 'string');
-    const comparison = isCompared ? compare(ANSWER_SHAPES[operation], json, this.nowMs()) : null;
+    const comparison = isCompared ? compare(answerOf(operation), json, this.nowMs()) : null;
     if (comparison) this.#judgeShape(operation, comparison, json);
     if (diagnosis.kind === 'answered') {
       this.#judgeTime(operation, probed);
       this.#judgeClock(diagnosis.answer);
-      const sign = isCompared ? pagingIn(ANSWER_SHAPES[operation], json, diagnosis.answer) : null;
+      const sign = isCompared ? pagingIn(answerOf(operation), json, diagnosis.answer) : null;
       if (sign !== null) {
         const text = `It is one page of several (${sign}), and others are never asked for: ${ALL_AT_ONCE}.`;
         this.find('problem', text, { operation });
@@ -119,7 +119,7 @@ export class CheckRun {
   #judgeShape(operation: ProbeName, comparison: Comparison, json: unknown): void {
     const { allowed } = this.#options;
     this.findings.push(...comparisonFindings(operation, comparison, allowed));
-    for (const text of remediesFor(ANSWER_SHAPES[operation], json, comparison)) {
+    for (const text of remediesFor(answerOf(operation), json, comparison)) {
       this.find('note', text, { operation });
     }
   }

@@ -1,4 +1,4 @@
-import type { Comparison, SeenField } from '../../src/gateway/interface/compare.ts';
+import type { Comparison, SeenField } from './compare.ts';
 import type { Finding } from './finding.ts';
 import type { ProbeName } from './probe.ts';
 import { isAbsent } from './remedies.ts';

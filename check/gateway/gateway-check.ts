@@ -1,10 +1,10 @@
-import type { TimeCounts } from '../../src/gateway/interface/compare.ts';
 import { OPERATIONS, READ_NAMES, type ReadName } from '../../src/gateway/operations.ts';
 import type { PathValues } from '../../src/gateway/request-templates.ts';
 import { judgeAgreement } from './agreement.ts';
 import { type CatalogHeaders, checkCatalog, symbolsIn } from './catalog.ts';
 import { type CallReport, CheckRun, type CheckRunOptions } from './check-run.ts';
 import { type Group, judgeGroup, readSession, type Session } from './claims.ts';
+import type { TimeCounts } from './compare.ts';
 import type { Credentials } from './credentials.ts';
 import type { Finding, SuggestedSettings } from './finding.ts';
 import { tryForgedToken } from './forged-token.ts';

@@ -1,13 +1,15 @@
 import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
 import { type Exchange, exchanged } from '../../src/gateway/exchange.ts';
-import { OPERATIONS, type ReadName } from '../../src/gateway/operations.ts';
+import type { CallDescription } from '../../src/gateway/operation.ts';
+import { OPERATIONS, type OperationName, type ReadName } from '../../src/gateway/operations.ts';
 import { CONNECT_SHARE, createPools, gatewayWidths } from '../../src/gateway/pools.ts';
 import {
-  type RequestDetails,
+  type CallValues,
   type RequestSettings,
-  requestTemplates,
+  RequestTemplates,
 } from '../../src/gateway/request-templates.ts';
+import type { Shape } from '../../src/gateway/shape.ts';
 import { createTransport } from '../../src/gateway/transport.ts';
 
 interface ProbeOptions extends RequestSettings {
@@ -17,7 +19,7 @@ interface ProbeOptions extends RequestSettings {
 /** The operations that a probe may call: signing in, and those that change nothing. */
 export type ProbeName = ReadName | 'login';
 
-export interface ProbeCall extends RequestDetails {
+export interface ProbeCall extends CallValues {
   readonly token: string | null;
 }
 
@@ -39,16 +41,23 @@ export function createProbe(options: ProbeOptions): Probe {
     connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
   const send = createTransport(pools, () => {}, new LogicalClock());
-  const templates = requestTemplates(OPERATIONS, options);
+  const templates = new RequestTemplates(options);
   return {
     async call(operation, { token, ...details }) {
       const { isAnonymous } = OPERATIONS[operation];
       const caller = { token: isAnonymous || token === null ? null : toToken(token) };
-      const call = templates[operation](caller, details);
+      const [name = ''] = Object.keys(OPERATIONS[operation].calls);
+      const call = templates.call(OPERATIONS[operation], name)(caller, details);
       const startedAt = performance.now();
       const exchange = await exchanged(send, call);
       return { exchange, ms: performance.now() - startedAt, deadlineMs: call.deadlineMs };
     },
     [Symbol.asyncDispose]: () => pools.close(),
   };
+}
+
+/** The shape of the answer to an operation's own call. */
+export function answerOf(operation: OperationName): Shape {
+  const [call] = Object.values<CallDescription>(OPERATIONS[operation].calls);
+  return call?.answer ?? { kind: 'any' };
 }

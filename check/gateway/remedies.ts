@@ -1,7 +1,7 @@
 import type { Answer } from '../../src/gateway/exchange.ts';
-import { type Comparison, compare, type SeenField } from '../../src/gateway/interface/compare.ts';
-import type { Shape } from '../../src/gateway/interface/shape.ts';
+import type { Shape } from '../../src/gateway/shape.ts';
 import { isRow } from '../../src/gateway/wire/scalars.ts';
+import { type Comparison, compare, type SeenField } from './compare.ts';
 
 export const ALL_AT_ONCE =
   'its path may ask for all at once (`/trading/positions?limit=10000`, by its own names), else the gateway has to';

@@ -1,6 +1,6 @@
-import type { TimeCounts } from '../../src/gateway/interface/compare.ts';
 import type { TimeUnit } from '../../src/gateway/wire/scalars.ts';
 import type { CallReport } from './check-run.ts';
+import type { TimeCounts } from './compare.ts';
 import type { Finding } from './finding.ts';
 
 const setting = 'GATEWAY_TIME_UNIT' as const;

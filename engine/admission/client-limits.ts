@@ -104,6 +104,8 @@ export function createClientLimits({ limiter, schema }: ClientLimitsOptions) {
     clientNow: (caller: RequestCaller) => () => clientOf(caller),
     /** Refuses a costly operation: hundreds may have been admitted before the first of them was charged. */
     overFields: ({ meter, client }: Operation) => (meter.isCostly ? owing('fields', client) : null),
+    /** Refuses an event to a client that owes fields. */
+    overEvents: (client: Client) => owing('fields', client),
     /** Charges the fields of a result, which are known once it is made. */
     chargeFields(operation: Operation): void {
       limiter.spend('fields', currentClient(operation), operation.meter.fields);

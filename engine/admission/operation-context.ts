@@ -4,8 +4,6 @@ import type { Operation } from './operation.ts';
 export interface RunCost {
   readonly cost: number;
   readonly fields: number;
-  /** The time for which an event was delayed by its account's token bucket. */
-  readonly waitedMs: number;
 }
 
 /** The content and the audience for which the fields that an operation reads are the same. */

@@ -10,6 +10,7 @@ import {
   Kind,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
+  OperationTypeNode,
   specifiedRules,
   type ValidatedExecutionArgs,
   type ValidationRule,
@@ -21,7 +22,8 @@ import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import { located, requestError } from '../operation/request-error.ts';
-import { type DeferredFragment, splitQuery, withoutIncremental } from './deferred-parts.ts';
+import type { PartsFormat } from '../operation/transport-context.ts';
+import { withoutDefer, withoutDeferred } from './defer.ts';
 import { createListSizes, type ListSizes } from './list-sizes.ts';
 import type { Meter } from './meter.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
@@ -44,10 +46,33 @@ export interface DocumentOptions {
   readonly reads?: CacheReads;
 }
 
+interface WithErrors {
+  readonly errors?: readonly GraphQLError[] | undefined;
+}
+
+/** A part of an answer, by either format. */
+export interface AnswerPart extends WithErrors {
+  readonly incremental?: readonly WithErrors[] | undefined;
+  readonly completed?: readonly WithErrors[] | undefined;
+  readonly hasNext: boolean;
+}
+
+/** An answer in parts, as graphql-js makes it. */
+export interface PartResults {
+  readonly initialResult: AnswerPart;
+  readonly subsequentResults: AsyncGenerator<AnswerPart, void, void>;
+}
+
 /** Executes an operation of a prepared document, which keeps it for as long as it is itself kept. */
 export interface OperationExecutor {
   /** `args` have passed the reference executor's own check of variables. */
   execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult>;
+  /** Executes a query whose fragments may come in parts, of which its answer is one or several. */
+  executeInParts(
+    args: ValidatedExecutionArgs,
+    meter: Meter,
+    format: PartsFormat,
+  ): MaybePromise<ExecutionResult | PartResults>;
   /** Compiles on the first run, for documents that are known to be used. */
   compile(): void;
   /** Frees the code of an evicted document, which would keep the document alive. */
@@ -61,17 +86,14 @@ export interface Executors {
   create(selections: Selections, operation: OperationDefinitionNode): OperationExecutor;
 }
 
-/** An operation, or a part of one, that is executed by itself. */
-export interface Executable {
-  readonly args: OperationArguments;
-  readonly executor: OperationExecutor;
-}
-
 /** A query whose answer may come in parts. */
 export interface Deferral {
-  /** Null where all of it is deferred. */
-  readonly rest: (Executable & Pick<OperationFacts, 'plans'>) | null;
-  readonly fragments: readonly (Executable & DeferredFragment)[];
+  /** With the directives that the other arguments lack. */
+  readonly args: OperationArguments;
+  /** The plans of the first part. */
+  readonly plans: OperationFacts['plans'];
+  /** Where one of them is false, the answer is in one piece. */
+  readonly variables: readonly string[];
 }
 
 /** A document that passed every check that does not depend on variables. */
@@ -83,8 +105,10 @@ export interface PreparedDocument {
   readonly operations: ReadonlyMap<string | null, PreparedOperation>;
 }
 
-export interface PreparedOperation extends OperationFacts, Executable {
+export interface PreparedOperation extends OperationFacts {
   readonly kind: 'operation';
+  readonly args: OperationArguments;
+  readonly executor: OperationExecutor;
   readonly node: OperationDefinitionNode;
   /** Null where it has no fragments that may be deferred. */
   readonly deferral: Deferral | null;
@@ -141,11 +165,7 @@ export class Documents {
       },
       dispose: (result) => {
         if (result.kind === 'invalid') return;
-        for (const { executor, deferral } of result.operations.values()) {
-          executor.release();
-          deferral?.rest?.executor.release();
-          for (const fragment of deferral?.fragments ?? []) fragment.executor.release();
-        }
+        for (const { executor } of result.operations.values()) executor.release();
       },
     });
   }
@@ -189,7 +209,7 @@ export class Documents {
     }
     const inexact = inexactLiteralError(schema, document);
     if (inexact) return invalidFor(inexact);
-    const plain = withoutIncremental(document);
+    const plain = withoutDefer(document);
     freeTokens(plain);
     const selections = new Selections(schema, plain);
     const operations = this.#operationsOf(selections, plain, text, document);
@@ -221,28 +241,16 @@ export class Documents {
     const digest = hash('sha256', text, 'base64url');
     const ofDocument = documentArguments(schema, document, !introspection);
     const operations = new Map<string | null, PreparedOperation>();
-    const executable = (node: OperationDefinitionNode): Executable => ({
-      args: new OperationArguments(ofDocument, node),
-      executor: this.executors.create(selections, node),
-    });
+    const deferralOf = document === original ? null : this.#deferrals(original);
     for (const [at, node] of document.definitions.entries()) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
-      const split =
-        document === original
-          ? null
-          : splitQuery(original.definitions[at] as OperationDefinitionNode, node);
       const facts = factsOf(selections, node, this.#sizes);
       operations.set(node.name?.value ?? null, {
         kind: 'operation',
         node,
-        ...executable(node),
-        deferral: split && {
-          rest: split.rest && {
-            ...executable(split.rest),
-            plans: factsOf(selections, split.rest, this.#sizes).plans,
-          },
-          fragments: split.fragments.map((each) => ({ ...each, ...executable(each.node) })),
-        },
+        args: new OperationArguments(ofDocument, node),
+        executor: this.executors.create(selections, node),
+        deferral: node.operation === OperationTypeNode.QUERY ? (deferralOf?.(at) ?? null) : null,
         sharedUse: sharedUseOf(facts.marks, document, node),
         ...facts,
         name: `${digest} ${node.name?.value ?? ''}`,
@@ -250,6 +258,21 @@ export class Documents {
       });
     }
     return operations;
+  }
+
+  /** Returns the deferral of the operation that is the definition at an index. */
+  #deferrals(document: DocumentNode): (at: number) => Deferral {
+    const { schema, introspection } = this.#options;
+    const ofDocument = documentArguments(schema, document, !introspection);
+    const { rest, variables } = withoutDeferred(document);
+    const selections = new Selections(schema, rest);
+    const nodeAt = ({ definitions }: DocumentNode, at: number) =>
+      definitions[at] as OperationDefinitionNode;
+    return (at) => ({
+      args: new OperationArguments(ofDocument, nodeAt(document, at)),
+      plans: factsOf(selections, nodeAt(rest, at), this.#sizes).plans,
+      variables,
+    });
   }
 }
 

@@ -64,13 +64,6 @@ export class Meter {
     this.#signal = signal;
   }
 
-  /** The meter of a part of the answer; its fields are counted here once it is made. */
-  part(): Meter {
-    const { maxFields, scheduler, client } = this;
-    const signal = this.#signal;
-    return new Meter({ maxFields, scheduler, client, estimate: this.#estimate, signal });
-  }
-
   /** Resolves in the first turn of a costly run, once there is room for what it makes. Call `leave` at its end. */
   async begin(): Promise<void> {
     if (!this.#isWrite) await this.#enter();

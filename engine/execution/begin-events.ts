@@ -46,11 +46,6 @@ export async function beginEvents(
     record,
     newContext: context.eventContexts(),
     clientNow,
-    client: clientNow(),
-    expected: cost,
-    reserved: 0,
-    waitedMs: 0,
-    events: null,
   });
   return operation.events;
 }

@@ -1,16 +1,19 @@
 import {
   type ExecutionResult,
   executeRootSelectionSet,
+  experimentalExecuteRootSelectionSet,
   type GraphQLSchema,
+  legacyExecuteRootSelectionSet,
   locatedError,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import type { Executors, OperationExecutor } from '../documents/documents.ts';
+import type { Executors, OperationExecutor, PartResults } from '../documents/documents.ts';
 import { type Meter, withinBudget } from '../documents/meter.ts';
 import type { Selections } from '../documents/selections.ts';
+import type { PartsFormat } from '../operation/transport-context.ts';
 import { type CompiledCode, CompiledCodeCache, compile, readFlags } from './compiled-code.ts';
 import { createMetering, type Metering } from './metering.ts';
 import type { Flags, NullableFields } from './operation-ir.ts';
@@ -31,6 +34,11 @@ const RUNS_BEFORE_COMPILING = 2;
 // Each flag doubles the variants; a client uses few of the combinations.
 const MAX_VARIANTS = 16;
 const NO_FLAGS: Flags = new Map();
+
+const IN_PARTS = {
+  deferSpec: legacyExecuteRootSelectionSet,
+  incrementalSpec: experimentalExecuteRootSelectionSet,
+} as const satisfies Record<PartsFormat, unknown>;
 
 /** The executors of a schema, whose compiled code has one bound for all of the process. */
 export function createExecutors(schema: GraphQLSchema): Executors {
@@ -98,6 +106,15 @@ export class CompilingExecutor implements OperationExecutor {
     return chain(run.answer(code.root, args.rootValue), (answer) =>
       answer === null ? this.#reference(args, meter) : withFailures(answer, run, code.nullable),
     );
+  }
+
+  executeInParts(
+    args: ValidatedExecutionArgs,
+    meter: Meter,
+    format: PartsFormat,
+  ): MaybePromise<ExecutionResult | PartResults> {
+    // All parts begin at once: what several of them read is read once.
+    return IN_PARTS[format]({ ...args, schema: this.#metering(meter), enableEarlyExecution: true });
   }
 
   compile(): void {

@@ -3,6 +3,7 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
+import type { ClientLimits } from '../admission/client-limits.ts';
 import type { ReadingContext, RunCost } from '../admission/operation-context.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
 import { extraForText, Meter } from '../documents/meter.ts';
@@ -10,7 +11,6 @@ import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';
-import type { EventPace } from './event-pace.ts';
 import { jsonText } from './json-text.ts';
 import { createSharedResults, type MadeResult, mayShare } from './shared-results.ts';
 
@@ -27,23 +27,15 @@ export interface LiveOperation {
   readonly newContext: () => ReadingContext;
   /** Returns the client that its events are charged to: once its token has ended, its account no more. */
   readonly clientNow: () => Client;
-  /** The client that the present event is charged to. */
-  client: Client;
-  /** The estimated fields of the next event, and the tokens reserved for the present one. */
-  expected: number;
-  reserved: number;
-  waitedMs: number;
-  /** Null before the first. */
-  events: PullStream<unknown> | null;
 }
 
-const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
+const NOTHING_RUN: RunCost = { cost: 0, fields: 0 };
 
 interface EventResultsOptions {
   readonly codes: ErrorCodes;
   readonly receipts: boolean;
   readonly scheduler: FairScheduler;
-  readonly pace: EventPace;
+  readonly limits: Pick<ClientLimits, 'limiter' | 'overEvents'>;
   /** The budget of one event, in fields. */
   readonly maxCost: number;
 }
@@ -55,14 +47,13 @@ export type EventResults = ReturnType<typeof createEventResults>;
  * every field is marked as the account's, that no variables affect the event, and that the run read nothing else.
  */
 export function createEventResults(options: EventResultsOptions) {
-  const { codes, receipts, scheduler, pace, maxCost } = options;
+  const { codes, receipts, scheduler, limits, maxCost } = options;
   const shared = createSharedResults();
 
   function follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
     const { signal, reportsEnd, ended, record, newContext } = live;
-    live.events = events;
     const stream = new FollowedEvents(events, {
-      text: (event) => paced(event as object, live, events),
+      text: (event) => resultOf(event as object, live, events),
       failure: (error) => {
         const result = { errors: [asGraphQLError(error)] };
         // It is counted even where it is not sent.
@@ -92,42 +83,41 @@ export function createEventResults(options: EventResultsOptions) {
     return receipts ? { ...masked, extensions: context.receipt(run) } : masked;
   }
 
-  /** The event's result: synchronously, or once the account's token bucket allows it. */
-  function paced(
+  /** The event's result. One whose client owes fields ends the subscription, which it may begin again once they are earned. */
+  function resultOf(
     event: object,
     live: LiveOperation,
     events: PullStream<unknown>,
   ): MaybePromise<JsonText> {
-    live.client = live.clientNow();
-    live.reserved = live.expected;
-    live.waitedMs = 0;
-    const wait = pace.admit(live.client, live.reserved, events);
-    if (wait === null) return resultOf(event, live);
-    return wait.then((waitedMs) => {
-      // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.
-      if (events.ending.aborted) throw new Error('the subscription has ended');
-      live.waitedMs = waitedMs;
-      return resultOf(event, live);
-    });
-  }
-
-  function resultOf(event: object, live: LiveOperation): MaybePromise<JsonText> {
+    const client = live.clientNow();
+    const refusal = limits.overEvents(client);
+    if (refusal !== null) throw refusal.errors[0];
+    const own = () => ownResult(event, live, events, client);
     const known = shared.find(event, live.prepared);
-    if (known === null) return ownResult(event, live);
+    if (known === null) return own();
     const shown = (made: MadeResult | null): MaybePromise<JsonText> => {
-      if (!made?.isShared) return ownResult(event, live);
+      if (!made?.isShared) return own();
       const text = textOf(made);
-      settle(live, fieldsToSend(text));
+      limits.limiter.spend('fields', client, fieldsToSend(text));
       return text;
     };
     return known instanceof Promise ? known.catch(() => null).then(shown) : shown(known);
   }
 
-  function ownResult(event: object, live: LiveOperation): MaybePromise<JsonText> {
-    const { prepared, cost, client } = live;
-    const estimate = Math.max(cost, live.expected);
-    const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
-    const making = make(event, live, meter);
+  function ownResult(
+    event: object,
+    live: LiveOperation,
+    events: PullStream<unknown>,
+    client: Client,
+  ): MaybePromise<JsonText> {
+    const { prepared, cost } = live;
+    const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate: cost });
+    const making = chain(make(event, live, meter), (made) => {
+      limits.limiter.spend('fields', client, meter.fields);
+      // A client that folds the next event would never have what this one should have told.
+      if (made.result.data == null) events.missed();
+      return made;
+    });
     const made = making instanceof Promise || meter.isCostly ? written(making, meter) : making;
     shared.keep(event, prepared, made);
     return chain(made, textOf);
@@ -138,12 +128,6 @@ export function createEventResults(options: EventResultsOptions) {
     const made = await making;
     made.text = await jsonText(made.result, meter);
     return made;
-  }
-
-  /** Replaces the fields reserved for the event with those that it had. */
-  function settle(live: LiveOperation, fields: number): void {
-    pace.settle(live.client, live.reserved, fields);
-    live.expected = fields;
   }
 
   function make(event: object, live: LiveOperation, meter: Meter): MaybePromise<MadeResult> {
@@ -168,20 +152,14 @@ export function createEventResults(options: EventResultsOptions) {
     context: ReadingContext,
     meter: Meter,
   ): MadeResult {
-    const { prepared, cost, record, waitedMs } = live;
-    const { fields } = meter;
-    settle(live, fields);
+    const { prepared, cost, record } = live;
     const { sharedUse } = prepared;
     // Subscribers of an account may differ in groups: reading theirs makes a result personal too.
     if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
-    // A client that folds the next event would never have what this one should have told.
-    if (result.data == null) live.events?.missed();
-    const whole = published(result, record, context, { cost, fields, waitedMs });
-    // The waiting time in a receipt concerns one subscriber alone.
-    const isShared = mayShare(prepared) && !result.errors && (waitedMs === 0 || whole === result);
-    return { isShared, result: whole, text: null };
+    const whole = published(result, record, context, { cost, fields: meter.fields });
+    return { isShared: mayShare(prepared) && !result.errors, result: whole, text: null };
   }
 
   return { follow };

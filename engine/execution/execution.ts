@@ -2,11 +2,10 @@ import type { ExecutionResult } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import type { TraceSpan } from '../../lib/tracing/tracing.ts';
-import type { Operation } from '../admission/operation.ts';
+import { deferralOf, type Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import { partsNow } from '../documents/deferred-parts.ts';
-import type { Deferral, Executable } from '../documents/documents.ts';
+import type { Deferral, PartResults } from '../documents/documents.ts';
+import { withinBudget } from '../documents/meter.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
@@ -29,86 +28,55 @@ export type Execution = ReturnType<typeof createExecution>;
 
 /** Executes admitted operations: compiled once they recur, events once for all subscribers who may share the result. */
 export function createExecution(parts: ExecutionParts) {
-  const { limits, scheduler, codes, events, receipts } = parts;
+  const { limits, codes, events, receipts } = parts;
   const { limiter } = limits;
 
   /** The result of a query or a mutation, or its parts. */
   function execute(context: OperationContext): MaybePromise<Subscribed> {
-    const { prepared, transport, values } = context.operation;
-    const { partsFormat } = transport;
-    const deferral = partsFormat && partsNow(prepared.deferral, values);
-    if (partsFormat && deferral) return defer(context, partsFormat, deferral);
+    const { partsFormat } = context.operation.transport;
+    const deferral = deferralOf(context.operation);
+    if (partsFormat && deferral) return executeInParts(context, partsFormat, deferral);
     // A cached response waits for no turn.
     return cachedAnswer(parts, context, computed);
   }
 
-  /** All parts begin at once, with one context: what several of them read is read once. */
-  function defer(
+  /** Executes a query whose deferred fragments follow its first part, with one context for all. */
+  function executeInParts(
     context: OperationContext,
     format: PartsFormat,
-    { rest, fragments }: Deferral,
-  ): Subscribed {
+    { args }: Deferral,
+  ): MaybePromise<Subscribed> {
     const { operation } = context;
-    const { meter, transport } = operation;
-    const client = limits.currentClient(operation);
-    const refusal = limits.overFields(operation) ?? overCostly(operation, client);
-    if (refusal !== null) return { errors: refusal.errors };
-    let last: object = {};
-    let waiting = fragments.length + (rest === null ? 0 : 1);
-    // The parts have one place among the client's costly operations, so that none waits for another.
-    const begun = meter.isCostly ? meter.begin() : null;
-    const run = async (part: Executable, span: TraceSpan | null) => {
-      if (begun !== null) await begun;
-      const result = await partOf(context, part, client, span);
-      transport.record.partMade();
-      waiting -= 1;
-      if (waiting === 0) {
-        if (begun !== null) release(operation, client);
+    const { meter, params, prepared, transport, values } = operation;
+    const given = args.of(context, values, params.variables);
+    const begin = () => prepared.executor.executeInParts(given, meter, format);
+    return chain<ExecutionResult | PartResults, Subscribed>(begin(), (result) => {
+      if (!('initialResult' in result)) {
         limits.chargeFields(operation);
-        last = ended(context, {});
+        return withinBudget(result, meter, false);
       }
-      return result;
-    };
-    const first = rest === null ? Promise.resolve({ data: {} }) : run(rest, null);
-    const parts = fragments.map((fragment, at) => {
-      const { label } = fragment;
-      // The label is the client's own text.
-      const attributes = { part: at + 1 };
-      const span = operation.trace?.part({ name: 'defer', attributes });
-      return { label, result: run(fragment, span ?? null) };
+      let hasEnded = false;
+      const end = (last: ExecutionResult) => {
+        hasEnded = true;
+        return ended(context, last) as ExecutionResult;
+      };
+      operation.events = deferredAnswer(result, {
+        masked: (part) => masked(context, part),
+        made() {
+          if (meter.isOverNow()) throw meter.error();
+          transport.record.partMade();
+        },
+        last: () => end({}),
+        write: (part) => jsonText(part, meter),
+        failure: (error) => end(masked(context, { errors: [asGraphQLError(error)] })),
+        ended() {
+          limits.chargeFields(operation);
+          // Its client has left.
+          if (!hasEnded) end({});
+        },
+      });
+      return operation.events;
     });
-    const answer = deferredAnswer({
-      format,
-      first,
-      parts,
-      write: (message) => jsonText(message, meter),
-      ended: () => last,
-      failure: (error) => masked(context, { errors: [asGraphQLError(error)] }),
-    });
-    operation.events = answer;
-    return answer;
-  }
-
-  /** The result of a part. It never rejects: a part that fails carries its errors. */
-  async function partOf(
-    context: OperationContext,
-    { args, executor }: Executable,
-    client: Client,
-    span: TraceSpan | null,
-  ): Promise<ExecutionResult> {
-    const { meter, values, params } = context.operation;
-    const own = meter.part();
-    let result: ExecutionResult;
-    try {
-      if (own.isCostly) await scheduler.turn(client.key);
-      result = await executor.execute(args.of(context, values, params.variables), own);
-      if (!meter.count(own.fields)) result = { data: null, errors: [meter.error()] };
-    } catch (error) {
-      result = { data: null, errors: [asGraphQLError(error)] };
-    }
-    const shown = masked(context, result);
-    endSpan(span, shown, codes);
-    return shown;
   }
 
   /** Refuses a costly operation whose client has enough of them under way; else it counts until it is given back. */
@@ -135,7 +103,7 @@ export function createExecution(parts: ExecutionParts) {
     endSpan(operation.trace, result, codes);
     if (!receipts || ofSubscription) return result;
     const { cost, meter } = operation;
-    const own = context.receipt({ cost, fields: meter.fields, waitedMs: 0 });
+    const own = context.receipt({ cost, fields: meter.fields });
     if (result instanceof CachedResult) return result.withExtensions(own);
     const { extensions } = result as ExecutionResult;
     return { ...result, extensions: extensions === undefined ? own : { ...own, ...extensions } };

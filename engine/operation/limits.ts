@@ -39,14 +39,6 @@ export const ENGINE_LIMITS = {
     (settings: EngineLimitSettings) => both(50 * atLeast(settings)),
     1,
   ),
-  /** One event of each subscription waits, however long. */
-  events: perProcess(
-    'events',
-    'fields of events in a minute',
-    ({ maxCost }: EngineLimitSettings) => both(5 * maxCost),
-    1,
-    Infinity,
-  ),
   /** An account's are its WebSockets: a person has a few devices with a few windows each. */
   connections: perProcess('connections', 'connections at a time', () => ({
     account: 128,

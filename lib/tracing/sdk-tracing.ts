@@ -128,7 +128,6 @@ class SdkSpan implements TraceSpan {
   readonly span: Span;
   readonly context: Context;
   readonly clock: SpanClock;
-  readonly #tracer: Tracer;
 
   constructor(
     tracer: Tracer,
@@ -138,13 +137,8 @@ class SdkSpan implements TraceSpan {
     options: SpanOptions = {},
   ) {
     this.clock = clock;
-    this.#tracer = tracer;
     this.span = tracer.startSpan(name, { startTime: clock.now(), attributes, ...options }, parent);
     this.context = trace.setSpan(parent, this.span);
-  }
-
-  part(start: SpanStart): TraceSpan {
-    return new SdkSpan(this.#tracer, this.context, this.clock, start);
   }
 
   end({ errorType, attributes = {} }: SpanEnd): void {

@@ -17,8 +17,6 @@ export interface SpanEnd {
 
 /** An operation that is executed, or a call of another service by whose headers that continues the trace. */
 export interface TraceSpan extends Trace {
-  /** Begins the span of a part of the work. */
-  part(start: SpanStart): TraceSpan;
   /** Later ends than the first count nothing. */
   end(end: SpanEnd): void;
 }

@@ -1,9 +1,9 @@
 import {
+  deferralOf,
   evaluate,
   type Operation,
   type OperationContext,
   type PreparedOperation,
-  partsNow,
   type ReadingContext,
   type RunCost,
   type Validity,
@@ -19,14 +19,14 @@ import type { Services } from '../schema/services.ts';
 
 /** A context whose run has a receipt. */
 class SharedContext extends Context implements ReadingContext {
-  receipt({ cost, fields, waitedMs }: RunCost): Readonly<Record<string, unknown>> {
+  receipt({ cost, fields }: RunCost): Readonly<Record<string, unknown>> {
     const gateway = (this.entries ?? []).map(({ operation, ms, source, outcome = 'ok' }) => ({
       operation,
       ms: Math.round(ms * 10) / 10,
       source,
       ...(outcome !== 'ok' && { outcome }),
     }));
-    return { gateway, cost, fields, ...(waitedMs > 0 && { waitedMs: Math.round(waitedMs) }) };
+    return { gateway, cost, fields };
   }
 }
 
@@ -40,11 +40,10 @@ export class GraphContext extends SharedContext implements OperationContext {
   }
 
   override planOf(field = ''): Plan {
-    const { prepared, inputs, transport, values } = this.operation;
-    const parts = transport.partsFormat && partsNow(prepared.deferral, values);
-    const first = parts ? parts.rest : prepared;
-    const has = (part: Pick<PreparedOperation, 'plans'> | null, read: AccountRead) =>
-      evaluate(part?.plans.get(field)?.get(read) ?? 0, inputs) > 0;
+    const { prepared, inputs } = this.operation;
+    const first = deferralOf(this.operation) ?? prepared;
+    const has = ({ plans }: Pick<PreparedOperation, 'plans'>, read: AccountRead) =>
+      evaluate(plans.get(field)?.get(read) ?? 0, inputs) > 0;
     return {
       maxAgeSeconds: evaluate(prepared.ageLimit, inputs),
       has: (read) => has(prepared, read),

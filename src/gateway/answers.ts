@@ -1,22 +1,20 @@
-import type { Position, Session } from './model.ts';
-import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
-import type { toInstruments } from './wire/instrument.ts';
-
-/** When a read was sent: of two answers the one of the later logical time is newer. */
-export interface ReadTimes {
-  readonly logicalTime: number;
-  readonly sentAtMs: number;
-  readonly receivedAtMs: number;
-}
+import type { Instrument } from './operations/get-all-tickers.ts';
+import type { OpenPositions } from './operations/get-open-positions.ts';
+import type { Session } from './operations/get-session.ts';
+import type { ReadTimes } from './read-times.ts';
 
 type AnswerHeaders = Readonly<Record<string, string | undefined>>;
 
 export type CatalogAnswer = ModifiedCatalog | UnmodifiedCatalog;
 
-type CheckedInstruments = Awaited<ReturnType<typeof toInstruments>>;
-
-export interface ModifiedCatalog extends ReadTimes, Readonly<Omit<CheckedInstruments, 'reading'>> {
+export interface ModifiedCatalog extends ReadTimes {
   readonly modified: true;
+  readonly instruments: readonly Instrument[];
+  /** Rows that broke the interface's table and were left out. */
+  readonly skipped: number;
+  /** Values of enums that are not known here. */
+  readonly unknownValues: number;
+  readonly total: number;
   readonly etag: string | null;
   readonly headers: AnswerHeaders;
 }
@@ -30,19 +28,4 @@ export interface SessionAnswer extends ReadTimes {
   readonly session: Session;
 }
 
-export interface PositionsAnswer extends ReadTimes {
-  readonly positions: readonly Position[];
-  /** The hash of the body as it came: an equal one next time need not be parsed. */
-  readonly bodyHash: string;
-  readonly bodyBytes: number;
-}
-
-/** The outcome of a sign-in that the gateway answered. */
-export type SignIn =
-  | { readonly outcome: 'granted'; readonly grant: LoginGrant }
-  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
-
-/** The outcome of a small write that the gateway answered. */
-export type Acknowledgement =
-  | { readonly outcome: 'acknowledged' }
-  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
+export type PositionsAnswer = ReadTimes & OpenPositions;

@@ -2,7 +2,6 @@ import { hasErrorBody, isJsonContent, jsonOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, WireCall } from './exchange.ts';
-import { isOperation } from './operations.ts';
 import { isRow } from './wire/scalars.ts';
 
 /** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors never disagree about it. */
@@ -100,14 +99,8 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
   if (!exchange.sent || !exchange.answered || exchange.status === 304) return outcome;
   if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
   // A write's 4xx is about its input; a read's without the interface's error body may be a proxy's.
-  const isOfInput = !isRead(call) || (!isOperation(call.operation) && isTooLong(exchange));
-  const isForeign = outcome === '4xx' && !isOfInput && !hasErrorBody(exchange);
+  const isForeign = outcome === '4xx' && isRead(call) && !hasErrorBody(exchange);
   return isForeign ? 'contract' : outcome;
-}
-
-/** Whether a read of another backend's, into whose address a client's arguments go as they are, was longer than a server takes. */
-function isTooLong({ status }: Answer): boolean {
-  return status === 414 || status === 431;
 }
 
 /**

@@ -3,7 +3,7 @@ import { createGatewayClient, type GatewayClientOptions } from './client.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';
 import { MissingFields } from './missing-fields.ts';
-import { OPERATIONS, type OperationName } from './operations.ts';
+import { OPERATIONS } from './operations.ts';
 import { gatewayWidths } from './pools.ts';
 
 export interface GatewayOptions
@@ -19,7 +19,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** Wires the client of the gateway. */
 export function createGateway(options: GatewayOptions) {
   const { metrics, log } = options;
-  const writesTexts = new Set<OperationName>();
+  const writesTexts = new Set<string>();
   const missingFields = new MissingFields();
   const clockSkew = createClockSkew(systemClock, steadyClock);
   let isClockWrong = false;

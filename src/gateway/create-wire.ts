@@ -6,7 +6,7 @@ import { callOutcome } from './classify.ts';
 import type { ObserveCall, Send, WireCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import { createLastFailures } from './last-failures.ts';
-import type { Area, Backend, GatewayOperation } from './operations.ts';
+import type { Area, Backend, GatewayOperation } from './operation.ts';
 import { CONNECT_SHARE, createPools } from './pools.ts';
 import type { RequestSettings } from './request-templates.ts';
 import { createResilience } from './resilience/resilience.ts';

@@ -1,5 +1,5 @@
 import type { Caller, CallOutcome } from './caller.ts';
-import type { GatewayOperation } from './operations.ts';
+import type { GatewayOperation } from './operation.ts';
 
 /** One call as it goes onto the wire. */
 export interface WireCall {

@@ -3,7 +3,8 @@ import { byName, type Count, type Registry } from '../../lib/metrics/registry.ts
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
-import { type GatewayOperation, type OperationName, READ_NAMES } from './operations.ts';
+import type { GatewayOperation } from './operation.ts';
+import { READ_NAMES } from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
 
@@ -50,7 +51,7 @@ export function createGatewayMetrics(registry: Registry) {
     'Figures beyond ± 2^53, which are null; those of a catalog are the nearest double.',
     { operation: [] },
   );
-  const inexactFigures: Partial<Record<OperationName, Count>> = byName(READ_NAMES, (operation) =>
+  const inexactFigures: Partial<Record<string, Count>> = byName(READ_NAMES, (operation) =>
     inexact.register(operation),
   );
   const circuits = registry.gauge(

@@ -1,12 +1,24 @@
 import { systemClock } from '../../lib/clock.ts';
 import { hasErrorBody, jsonOf, refusalOf } from './answer-body.ts';
-import type { Acknowledgement, SignIn } from './answers.ts';
 import { classify, isSuccess } from './classify.ts';
 import { GatewayError, type GatewayErrorKind } from './errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import { isSignIn } from './operations.ts';
-import { toLoginGrant, toRefusal } from './wire/bodies.ts';
+import { isSignIn, type OperationTraits } from './operation.ts';
+import { type GatewayRefusal, type LoginGrant, toLoginGrant, toRefusal } from './wire/bodies.ts';
 import { isRow, type Row } from './wire/scalars.ts';
+
+/** What judging goes by. */
+type Judged = Pick<OperationTraits, 'name' | 'errors'>;
+
+/** The outcome of a sign-in that the gateway answered. */
+export type SignIn =
+  | { readonly outcome: 'granted'; readonly grant: LoginGrant }
+  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
+
+/** The outcome of a small write that the gateway answered. */
+export type Acknowledgement =
+  | { readonly outcome: 'acknowledged' }
+  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
 
 /** Returns a read's answer where the status is 2xx (or 304), and throws the reason otherwise. */
 export function judgeRead(operation: string, exchange: Exchange): Answer {
@@ -16,7 +28,7 @@ export function judgeRead(operation: string, exchange: Exchange): Answer {
 }
 
 /** Returns the outcome of a small write. In doubt it is `unknown`: whether to retry is the client's choice. */
-export function judgeWrite(operation: string, exchange: Exchange): Acknowledgement {
+export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgement {
   const answer = answerOf(operation, exchange, 'unknown');
   const body = jsonOf(answer);
   if (isSuccess(answer.status) && isRow(body)) {
@@ -28,14 +40,19 @@ export function judgeWrite(operation: string, exchange: Exchange): Acknowledgeme
   if (isAboutTheRequest(operation, answer.status)) {
     return { outcome: 'rejected', refusal: toRefusal(body) };
   }
-  throw new GatewayError('unknown', operation, `status ${answer.status} and no verdict in it`, {
-    status: answer.status,
-    ...(answer.status === 503 && { retryAfterSeconds: retryAfterSeconds(answer) }),
-  });
+  throw new GatewayError(
+    'unknown',
+    operation.name,
+    `status ${answer.status} and no verdict in it`,
+    {
+      status: answer.status,
+      ...(answer.status === 503 && { retryAfterSeconds: retryAfterSeconds(answer) }),
+    },
+  );
 }
 
 /** Returns a sign-in's grant, or the gateway's refusal of the input; null where the body is neither. */
-export function judgeSignIn(operation: string, exchange: Exchange): SignIn | null {
+export function judgeSignIn(operation: Judged, exchange: Exchange): SignIn | null {
   const answer = answerOf(operation, exchange);
   if (isSuccess(answer.status)) {
     const body = jsonOf(answer);
@@ -47,7 +64,7 @@ export function judgeSignIn(operation: string, exchange: Exchange): SignIn | nul
   if (isAboutTheRequest(operation, answer.status)) {
     return { outcome: 'rejected', refusal: refusalOf(answer) };
   }
-  throw failure(operation, answer);
+  throw failure(operation.name, answer);
 }
 
 export function contractError(operation: string, message: string): GatewayError {
@@ -58,34 +75,34 @@ export function contractError(operation: string, message: string): GatewayError 
  * A 4xx that is about the request itself, once those about its sender and its rate are thrown. A 499 says that a proxy's client
  * hung up: the gateway may have carried the write out.
  */
-function isAboutTheRequest(operation: string, status: number): boolean {
+function isAboutTheRequest(operation: Judged, status: number): boolean {
   if (status === 499) return isSignIn(operation);
   return status >= 400 && status <= 499 && status !== 408;
 }
 
 /** A sign-in is also refused by a 200 that names an error. */
-function isSignInRefusal(operation: string, body: Row): boolean {
+function isSignInRefusal(operation: Judged, body: Row): boolean {
   return isSignIn(operation) && typeof body.error === 'string';
 }
 
 /** The answer of a call, unless its status is about the sender or its rate. */
 export function answerOf(
-  operation: string,
+  operation: Judged,
   exchange: Exchange,
   unanswered?: GatewayErrorKind,
 ): Answer {
-  if (!exchange.sent || !exchange.answered) throw failure(operation, exchange, unanswered);
+  if (!exchange.sent || !exchange.answered) throw failure(operation.name, exchange, unanswered);
   const refusal = commonRefusal(operation, exchange);
   if (refusal) throw refusal;
   return exchange;
 }
 
 /** The statuses that are about the sender or its rate; a sign-in's 401 and 403 are about the input. */
-export function commonRefusal(operation: string, answer: Answer): GatewayError | null {
+export function commonRefusal(operation: Judged, answer: Answer): GatewayError | null {
   const { status } = answer;
   const isAboutSender = status === 401 || status === 403;
   if (isAboutSender && isSignIn(operation)) return null;
-  return isAboutSender || status === 429 ? failure(operation, answer) : null;
+  return isAboutSender || status === 429 ? failure(operation.name, answer) : null;
 }
 
 /** `unanswered`: its kind where no answer came, if that is not a read's. */

@@ -2,7 +2,7 @@ import { refusalOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { type ConnectionFault, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
-import type { Backend } from './operations.ts';
+import type { Backend } from './operation.ts';
 import { refusalWords } from './wire/bodies.ts';
 
 /** Why a backend fails, in the words of its newest failure. */

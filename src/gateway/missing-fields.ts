@@ -1,25 +1,26 @@
 import type { Reading } from './wire/scalars.ts';
+import type { SeenRows } from './wire/seen-rows.ts';
 
 /**
  * The fields that the last answer of each operation lacked in all of its rows. An empty list changes nothing, so that an account
  * without positions hides no loss.
  */
 export class MissingFields {
-  readonly #byOperation = new Map<string, Map<string, readonly string[]>>();
+  readonly #byOperation = new Map<string, Map<string, SeenRows>>();
 
-  saw(operation: string, { lists }: Reading): void {
-    let missing = this.#byOperation.get(operation);
-    if (missing === undefined) {
-      missing = new Map();
-      this.#byOperation.set(operation, missing);
+  saw(operation: string, { rows }: Reading): void {
+    let last = this.#byOperation.get(operation);
+    if (last === undefined) {
+      last = new Map();
+      this.#byOperation.set(operation, last);
     }
-    for (const [path, { absent }] of lists) if (absent !== null) missing.set(path, absent);
+    for (const [key, seen] of rows) if (seen.absent !== null) last.set(key, seen);
   }
 
   *series(): Iterable<readonly [value: number, operation: string, field: string]> {
-    for (const [operation, missing] of this.#byOperation) {
-      for (const [path, names] of missing) {
-        for (const name of names) yield [1, operation, path + name];
+    for (const [operation, last] of this.#byOperation) {
+      for (const { path, absent } of last.values()) {
+        for (const name of absent ?? []) yield [1, operation, path + name];
       }
     }
   }

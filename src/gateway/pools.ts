@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
-import type { Area } from './operations.ts';
+import type { Area } from './operation.ts';
 
 interface PoolOptions {
   readonly gatewayUrl: string;

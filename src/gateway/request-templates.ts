@@ -1,21 +1,12 @@
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { memo } from '../../lib/memo.ts';
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
-import type { Exchange, Send, WireCall } from './exchange.ts';
-import { type GatewayOperation, isOperation } from './operations.ts';
+import type { WireCall } from './exchange.ts';
+import { type DescribedOperation, type GatewayOperation, TRADE } from './operation.ts';
 
 // A catalog has thousands of instruments, and is fetched once an hour.
 const CATALOG_TIMEOUT_FACTOR = 6;
 export const CATALOG_SIZE_FACTOR = 16;
-
-/** A body that its sender has serialized. */
-export class SerializedJson {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
 
 export interface RequestSettings {
   /** Fixed headers of each call, in lower case. */
@@ -28,61 +19,51 @@ export interface RequestSettings {
   readonly gatewayMaxBytes: number;
 }
 
-/** The parts in which two requests of one operation and caller differ. */
-export interface RequestDetails extends Pick<WireCall, 'onLate'> {
+/** The parts in which two requests of one call and caller differ. */
+export interface CallValues {
   readonly path?: PathValues;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** Names and values alternate. */
   readonly headers?: readonly string[];
-  readonly sendBeforeMs?: number | null;
+  readonly sendBeforeMs?: number | null | undefined;
 }
 
-/** The arguments of a read, such as the page of a list. */
-export type ReadRequest = Pick<RequestDetails, 'path' | 'query'>;
+type Template = (caller: Caller, values: CallValues) => WireCall;
 
-export type WriteRequest = Pick<RequestDetails, 'path' | 'body'>;
+/** A look-up of an order goes the way of reads, and leaves the orders' connections to orders. */
+const LOOK_UP = {
+  effect: 'read',
+  isIdempotent: true,
+  area: 'reads',
+  backend: 'reads',
+  bounds: 'usual',
+  mayHaveAged: false,
+} as const;
 
-/** Makes the calls of each operation; the parts that all calls of one share are made once. */
-export function requestTemplates<Name extends string>(
-  operations: Readonly<Record<Name, GatewayOperation>>,
-  settings: RequestSettings,
-) {
-  const rows = Object.entries<GatewayOperation>(operations);
-  const made = rows.map(([name, row]) => [name, templateOf(name, row, settings)]);
-  return Object.fromEntries(made) as Record<Name, ReturnType<typeof templateOf>>;
-}
+/** Makes the calls of operations; the parts that all requests of one share are made once. */
+export class RequestTemplates {
+  readonly #settings: RequestSettings;
+  readonly #made = new Map<DescribedOperation, Map<string, Template>>();
 
-/** Calls the operations of a table: of the gateway's, or of a backend's. */
-export function createCalls<Name extends string>(
-  operations: Readonly<Record<Name, GatewayOperation>>,
-  settings: RequestSettings,
-  send: Send,
-) {
-  const templates = requestTemplates(operations, settings);
-  /** `read` makes of an exchange what the call returns, or throws why there is none. */
-  return <T>(
-    operation: Name,
-    caller: Caller,
-    read: (exchange: Exchange) => MaybePromise<T>,
-    details?: RequestDetails,
-  ): Promise<T> =>
-    new Promise((resolve, reject) => {
-      send(templates[operation](caller, details), (exchange) => {
-        try {
-          resolve(read(exchange));
-        } catch (error) {
-          reject(error);
-        }
-      });
+  constructor(settings: RequestSettings) {
+    this.#settings = settings;
+  }
+
+  call(operation: DescribedOperation, name: string): Template {
+    const ofOperation = memo(this.#made, operation, () => new Map<string, Template>());
+    return memo(ofOperation, name, () => {
+      const call = operation.calls[name];
+      if (call === undefined) throw new Error(`${operation.name} has no call ${name}`);
+      const isLookUp = operation.effect === 'order' && name !== TRADE;
+      const row = { ...operation, ...(isLookUp && LOOK_UP), verb: call.method, path: call.path };
+      return templateOf(row, this.#settings);
     });
+  }
 }
 
-/** Where the caller judges the exchange. */
-export const unjudged = (exchange: Exchange) => exchange;
-
-function templateOf(operation: string, row: GatewayOperation, settings: RequestSettings) {
-  const pathOf = createPath(row, isOperation(operation));
+function templateOf(row: GatewayOperation, settings: RequestSettings): Template {
+  const pathOf = createPath(row);
   const headersOf = createHeaders(row, settings);
   const maxBytes = settings.gatewayMaxBytes;
   const bounds = {
@@ -93,18 +74,13 @@ function templateOf(operation: string, row: GatewayOperation, settings: RequestS
       maxBytes: CATALOG_SIZE_FACTOR * maxBytes,
     },
   }[row.bounds];
-  return (
-    caller: Caller,
-    { path = {}, query, body, headers = [], sendBeforeMs, onLate }: RequestDetails = {},
-  ): WireCall => ({
-    operation,
+  return (caller, { path = {}, query, body, headers = [], sendBeforeMs }) => ({
+    operation: row.name,
     row,
     caller,
-    onLate,
     path: query === undefined ? pathOf(path) : withQuery(pathOf(path), query),
     headers: headersOf(caller, headers),
-    body:
-      body === undefined ? null : body instanceof SerializedJson ? body.text : JSON.stringify(body),
+    body: body === undefined ? null : JSON.stringify(body),
     ...bounds,
     sendBeforeMs: sendBeforeMs ?? undefined,
     signal: row.effect === 'read' ? caller.signal : undefined,
@@ -158,16 +134,16 @@ export type PathValues = Readonly<Record<string, string>>;
 
 /**
  * Fills in the `{name}` segments of an operation's path. Percent-encoding alone is not enough: servers and proxies
- * decode before they resolve dots, so a value that could climb is never sent. `isOfGateway`: no operation of another backend's.
+ * decode before they resolve dots, so a value that could climb is never sent.
  */
-export function createPath(
-  { path: template, effect }: Pick<GatewayOperation, 'path' | 'effect'>,
-  isOfGateway = true,
-): (values: PathValues) => string {
+export function createPath({
+  path: template,
+  effect,
+}: Pick<GatewayOperation, 'path' | 'effect'>): (values: PathValues) => string {
   const unsafe = (name: string) => {
-    // The contract's mutations have one argument, `input`, whose field it is.
-    const argument = isOfGateway && effect !== 'read' ? `input.${name}` : name;
-    return new UnsafePathError(name, (isOfGateway ? SOURCES[name] : null) ?? { argument });
+    // Mutations have one argument, `input`, whose field it is.
+    const argument = effect === 'read' ? name : `input.${name}`;
+    return new UnsafePathError(name, SOURCES[name] ?? { argument });
   };
   // The literal parts and the names alternate.
   const [first = '', ...rest] = template.split(/\{(\w+)\}/);

@@ -50,7 +50,7 @@ type Headers = Record<string, string | string[] | undefined>;
 const MAX_INTERIMS = 100;
 const TOO_LATE = 'the moment before which it was meant to be sent has passed';
 /** How long after its deadline a call is read on whose late answer somebody wants. */
-const LATE_MS = 60_000;
+export const LATE_MS = 60_000;
 const CHUNKS_A_TURN = 1_000;
 const EMPTY = Buffer.alloc(0);
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');

@@ -1,6 +1,7 @@
 import { traits } from '../../lib/field-traits.ts';
 import { InputError } from '../domain/input-error.ts';
-import type { Read } from '../gateway/wire/reads.ts';
+import type { ReadOperation } from '../gateway/define-operation.ts';
+import type { ReadName } from '../gateway/operations.ts';
 import type { Context } from './context.ts';
 import type { AccountRead, Scope } from './scope.ts';
 
@@ -16,8 +17,8 @@ export function ownRead<T>(name: AccountRead, read: (scope: Scope) => T) {
 }
 
 /** Spread into the options of a field that is what the gateway answers to a read. */
-export function answerOf<T>(read: Read<T>) {
-  return ownRead(read.operation, (scope) => scope.read(read));
+export function answerOf<T>(operation: ReadOperation<undefined, T> & { readonly name: ReadName }) {
+  return ownRead(operation.name, (scope) => scope.read(operation));
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { Acknowledgement } from '../gateway/answers.ts';
+import type { Acknowledgement } from '../gateway/judge.ts';
+import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-methods.ts';
 import type { GatewayRefusal } from '../gateway/wire/bodies.ts';
-import { READS } from '../gateway/wire/reads.ts';
 import { answerOf } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposedOf } from './exposed.ts';
@@ -24,7 +24,7 @@ const AcknowledgedRef = builder.objectRef<{ outcome: 'acknowledged' }>('Acknowle
       resolve: () => true,
     }),
     withdrawalMethods: t.field({
-      ...answerOf(READS.getWithdrawalMethods),
+      ...answerOf(getWithdrawalMethods),
       type: [WithdrawalMethodRef],
       description: 'The saved ways to be paid out, read after it in the same round-trip.',
     }),

@@ -6,7 +6,7 @@ import type { Viewer } from '../domain/auth/viewer.ts';
 import type { FeedEvent } from '../domain/feed/feed-state.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
 import { checkTimes, type WatchOptions } from '../domain/feed/watch-options.ts';
-import type { Position } from '../gateway/model.ts';
+import type { Position } from '../gateway/operations/holdings.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';

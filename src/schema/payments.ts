@@ -1,10 +1,14 @@
-import { type AnswerOf, READS } from '../gateway/wire/reads.ts';
+import { getCustomerId } from '../gateway/operations/get-customer-id.ts';
+import {
+  getWithdrawalMethods,
+  type WithdrawalMethod,
+} from '../gateway/operations/get-withdrawal-methods.ts';
 import { answerOf } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 
 export const WithdrawalMethodRef = builder
-  .objectRef<AnswerOf<'getWithdrawalMethods'>[number]>('WithdrawalMethod')
+  .objectRef<WithdrawalMethod>('WithdrawalMethod')
   .implement({
     description: 'A saved way to be paid out. Its words are the gateway’s own.',
     fields: (t) =>
@@ -27,12 +31,12 @@ export const WithdrawalMethodRef = builder
 
 builder.queryFields((t) => ({
   withdrawalMethods: t.field({
-    ...answerOf(READS.getWithdrawalMethods),
+    ...answerOf(getWithdrawalMethods),
     type: [WithdrawalMethodRef],
     description: 'The saved ways to be paid out, as one list.',
   }),
   customerId: t.id({
-    ...answerOf(READS.getCustomerId),
+    ...answerOf(getCustomerId),
     description: 'The customer’s id with the payments side.',
   }),
 }));

@@ -1,7 +1,6 @@
 import {
   GraphQLDeferDirective,
   type GraphQLSchema,
-  GraphQLStreamDirective,
   lexicographicSortSchema,
   printSchema,
   specifiedDirectives,
@@ -24,8 +23,7 @@ import { builder } from './builder.ts';
 
 /** The whole graph. The imports above are its table of contents. */
 export function buildSchema(): GraphQLSchema {
-  // Clients may use what their tools offer; the answer is in one piece.
-  const directives = [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective];
+  const directives = [...specifiedDirectives, GraphQLDeferDirective];
   return builder.toSchema({ directives });
 }
 

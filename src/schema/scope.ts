@@ -9,10 +9,11 @@ import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { PositionsAnswer, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
-import type { Instrument, Order, Position } from '../gateway/model.ts';
+import type { InputOf, ReadOperation } from '../gateway/define-operation.ts';
+import type { Instrument } from '../gateway/operations/get-all-tickers.ts';
+import type { Order, Position } from '../gateway/operations/holdings.ts';
 import type { ReadName } from '../gateway/operations.ts';
-import type { ReadRequest } from '../gateway/request-templates.ts';
-import { PROVING_READS, type Read } from '../gateway/wire/reads.ts';
+import { PROVING_READS } from '../gateway/operations.ts';
 import { type ById, KeyedRead } from './keyed-read.ts';
 import type { Services } from './services.ts';
 
@@ -127,8 +128,10 @@ export class Scope implements OwnReads {
   }
 
   plannedProofs(): readonly Promise<unknown>[] {
-    const reads = PROVING_READS.filter(({ operation }) => this.#plan.has(operation));
-    const proofs: Promise<unknown>[] = reads.map((read) => this.read(read));
+    const reads = PROVING_READS.filter(({ name }) => this.#plan.has(name));
+    const proofs = reads.map((read: ReadOperation<undefined, unknown> & { name: ReadName }) =>
+      this.read(read),
+    );
     return this.#plan.has('positions') ? [this.#readList(), ...proofs] : proofs;
   }
 
@@ -249,17 +252,20 @@ export class Scope implements OwnReads {
   }
 
   /** A read that needs nothing but its viewer and what it is asked with. */
-  read<T>(read: Read<T>, request?: ReadRequest): Promise<T> {
+  read<Input, T>(
+    operation: ReadOperation<Input, T> & { readonly name: ReadName },
+    ...input: InputOf<Input>
+  ): Promise<T> {
     this.#reads ??= new Map();
-    const { operation } = read;
-    const asked = request === undefined ? '' : JSON.stringify(request);
+    const { name } = operation;
+    const asked = input.length === 0 ? '' : JSON.stringify(input);
     const { gateway, joinedReads } = this.#services;
-    const send = (viewer: Viewer) => gateway.read(viewer, read, request);
+    const send = (viewer: Viewer) => gateway.read(viewer, operation, ...input);
     const ask = () =>
       this.#asViewer((viewer) =>
-        joinedReads.read(viewer, operation, send, { after: this.#after, request: asked }),
+        joinedReads.read(viewer, name, send, { after: this.#after, request: asked }),
       );
-    return memo(this.#reads, operation + asked, ask) as Promise<T>;
+    return memo(this.#reads, name + asked, ask) as Promise<T>;
   }
 
   #asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {

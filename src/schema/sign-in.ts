@@ -1,8 +1,9 @@
 import { traits } from '../../lib/field-traits.ts';
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
-import type { SignIn } from '../gateway/answers.ts';
 import { GatewayError } from '../gateway/errors.ts';
-import { READS } from '../gateway/wire/reads.ts';
+import type { SignIn } from '../gateway/judge.ts';
+import { getCustomerId } from '../gateway/operations/get-customer-id.ts';
+import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-methods.ts';
 import { answerOf, ownRead } from './account-read.ts';
 import { AcknowledgeResult, needed, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
@@ -45,12 +46,12 @@ const LoginSuccessRef = builder.objectRef<SignInAs<'granted'>>('LoginSuccess').i
       description: 'The pending orders, read with the new token.',
     }),
     withdrawalMethods: t.field({
-      ...answerOf(READS.getWithdrawalMethods),
+      ...answerOf(getWithdrawalMethods),
       type: [WithdrawalMethodRef],
       description: 'The saved ways to be paid out, read with the new token.',
     }),
     customerId: t.id({
-      ...answerOf(READS.getCustomerId),
+      ...answerOf(getCustomerId),
       description: 'The customer’s id with the payments side, read with the new token.',
     }),
   }),
@@ -129,7 +130,7 @@ builder.mutationFields((t) => ({
       const { client, writeLimits } = context.services;
       return context.write(({ caller }) =>
         writeLimits.forgotPassword(caller, input.email, () =>
-          client.write(caller, 'forgotPassword', { body: input }),
+          client.write(caller, 'forgotPassword', input),
         ),
       );
     },

@@ -1,9 +1,8 @@
 import { clientOf } from '../../lib/caller.ts';
 import { isExactNumber } from '../../lib/exact-json.ts';
 import { InputError } from '../domain/input-error.ts';
-import type { Acknowledgement } from '../gateway/answers.ts';
-import type { WriteName } from '../gateway/operations.ts';
-import type { WriteRequest } from '../gateway/request-templates.ts';
+import type { Acknowledgement } from '../gateway/judge.ts';
+import type { WriteInput, WriteName } from '../gateway/operations.ts';
 import { acknowledged, needed } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -70,19 +69,17 @@ builder.mutationFields((t) => ({
     ...acknowledged('Resets the password of a trading account.'),
     args: { input: t.arg(needed(ResetTradingAccountPasswordInput, 'Which account.')) },
     resolve: (_root, { input }, context) =>
-      write(context, 'resetTradingAccountPassword', {
-        body: { account_external_id: input.accountExternalId },
-      }),
+      write(context, 'resetTradingAccountPassword', { account: input.accountExternalId }),
   }),
   addCryptoWallet: t.field({
     ...acknowledged('Registers a crypto wallet to be paid out to.'),
     args: { input: t.arg(needed(AddCryptoWalletInput, 'The wallet.')) },
-    resolve: (_root, { input }, context) => write(context, 'addCryptoWallet', { body: input }),
+    resolve: (_root, { input }, context) => write(context, 'addCryptoWallet', input),
   }),
   addMobileWallet: t.field({
     ...acknowledged('Registers a mobile wallet to be paid out to.'),
     args: { input: t.arg(needed(AddMobileWalletInput, 'The wallet.')) },
-    resolve: (_root, { input }, context) => write(context, 'addMobileWallet', { body: input }),
+    resolve: (_root, { input }, context) => write(context, 'addMobileWallet', input),
   }),
   setValue: t.field({
     ...acknowledged('Keeps a value for the user under a key. Repeating it does no harm.'),
@@ -90,7 +87,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context) => {
       const { key, value = null } = input;
       notEmpty('input.key', key);
-      return write(context, 'setValue', { path: { key }, body: { value } });
+      return write(context, 'setValue', { key, value });
     },
   }),
   markNotificationsRead: t.field({
@@ -98,7 +95,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg(needed(MarkNotificationsReadInput, 'Which ones.')) },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
-      return write(context, 'markNotificationsRead', { body: { ids } });
+      return write(context, 'markNotificationsRead', { ids });
     },
   }),
   registerDevice: t.field({
@@ -115,7 +112,7 @@ builder.mutationFields((t) => ({
         ...(platform != null && { platform }),
         ...(enabled != null && { enabled }),
       };
-      return write(context, 'registerDevice', { body: device });
+      return write(context, 'registerDevice', device);
     },
   }),
 }));
@@ -123,10 +120,10 @@ builder.mutationFields((t) => ({
 /** The interface does not say whether ops 14 and 15 need a token, so one that is present is sent. */
 const AS_ANYONE: ReadonlySet<WriteName> = new Set(['markNotificationsRead', 'registerDevice']);
 
-function write(
+function write<Name extends WriteName>(
   context: Context,
-  operation: WriteName,
-  request: WriteRequest,
+  operation: Name,
+  given: WriteInput<Name>,
 ): Promise<Acknowledgement> {
   const { client, gateway, writeLimits } = context.services;
   // The scope of the write itself, since the previous one may read with the token of a new login.
@@ -136,8 +133,8 @@ function write(
     const caller = viewer ?? scope.caller;
     return writeLimits.write(clientOf(caller), operation, () =>
       viewer === null
-        ? client.write(caller, operation, request)
-        : gateway.write(viewer, operation, request),
+        ? client.write(caller, operation, given)
+        : gateway.write(viewer, operation, given),
     );
   });
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ANSWER_SHAPES } from '../../src/gateway/interface/answer-shapes.ts';
-import { compare } from '../../src/gateway/interface/compare.ts';
+import { compare } from '../../check/gateway/compare.ts';
+import { answerOf } from '../../check/gateway/probe.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
 import { runCli } from '../support/run-cli.ts';
 
@@ -21,7 +21,7 @@ test.each(OPERATION_NAMES)(
     const { path, verb } = OPERATIONS[name];
     const { responses } = JSON.parse(PUBLISHED).paths[path][verb.toLowerCase()];
     const { example } = responses[200].content['application/json'];
-    const { fields, unknown } = compare(ANSWER_SHAPES[name], example, Date.now());
+    const { fields, unknown } = compare(answerOf(name), example, Date.now());
     expect(unknown).toEqual([]);
     expect(
       fields.filter(({ isWrong, loss }) => isWrong || loss === 'row' || loss === 'answer'),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, test, vi } from 'vitest';
-import { READS } from '../../src/gateway/wire/reads.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { makeCertificate } from '../support/certificate.ts';
@@ -38,7 +38,7 @@ test('a name that moves takes reads and orders along', async () => {
   vi.spyOn(dns, 'lookup').mockImplementation(lookup as unknown as typeof dns.lookup);
   await using open = openClient(`http://gateway.test:${gateway.port}`);
   const callBoth = async () => {
-    await open.client.read(anyCaller, READS.getCustomerId);
+    await open.client.read(anyCaller, OPERATIONS.getCustomerId);
     await open.client.openPosition(anyCaller, marketOrder);
   };
   await callBoth();
@@ -54,10 +54,10 @@ test('a connection is left once it is old, and the call that is under way on it 
     answers.push(() => socket.write(answer(200, { customerId: '1', methods: [] })));
   });
   await using open = openClient(gateway.url);
-  const first = open.client.read(anyCaller, READS.getCustomerId);
+  const first = open.client.read(anyCaller, OPERATIONS.getCustomerId);
   await eventually(() => expect(answers).toHaveLength(1));
   letTimePass(AGE_MS + 1);
-  const second = open.client.read(anyCaller, READS.getCustomerId);
+  const second = open.client.read(anyCaller, OPERATIONS.getCustomerId);
   await eventually(() => expect(answers).toHaveLength(2));
   answers[1]?.();
   answers[0]?.();

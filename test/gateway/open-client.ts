@@ -4,7 +4,8 @@ import type { Caller } from '../../src/gateway/caller.ts';
 import { createGatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
 import { GatewayError } from '../../src/gateway/errors.ts';
 import type { ObserveCall } from '../../src/gateway/exchange.ts';
-import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
+import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
+import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { createPools, gatewayWidths, type Pools } from '../../src/gateway/pools.ts';
 import { createTransport } from '../../src/gateway/transport.ts';
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
-import { READS } from '../../src/gateway/wire/reads.ts';
+import { read } from '../../src/gateway/define-operation.ts';
+import { customerIdIn } from '../../src/gateway/operations/get-customer-id.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import {
   digits,
   figure,
@@ -9,11 +11,11 @@ import {
   type Reading,
   readingIn,
 } from '../../src/gateway/wire/scalars.ts';
-import { toSession } from '../../src/gateway/wire/session.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { loginNamed } from '../support/accounts.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
+import { toSession } from './wire/read-session.ts';
 import { instrumentRow, positionRow } from './wire/rows.ts';
 
 describe('the catalog', () => {
@@ -58,11 +60,18 @@ test('a read is sent with what it is asked with', async () => {
     socket.write(answer(200, { customerId: 'c' })),
   );
   await using open = openClient(gateway.url);
-  const query = { first: '2', after: 'a&b' };
-  expect(await open.client.read(anyCaller, READS.getCustomerId, { query })).toBe('c');
-  expect(gateway.requests.map(({ path }) => path)).toEqual([
-    '/payments/client/customer-id?first=2&after=a%26b',
-  ]);
+  const page = read({
+    name: 'getNews',
+    number: 16,
+    proves: 'nothing',
+    calls: {
+      page: { method: 'GET', path: '/news', query: ['first', 'after'], answer: { kind: 'any' } },
+    },
+    run: (calls, query: { readonly first: string; readonly after: string }) =>
+      calls.send('page', { query }, (answer) => calls.value(answer, 'customer id', customerIdIn)),
+  });
+  expect(await open.client.read(anyCaller, page, { first: '2', after: 'a&b' })).toBe('c');
+  expect(gateway.requests.map(({ path }) => path)).toEqual(['/news?first=2&after=a%26b']);
 });
 
 describe('the open positions', () => {
@@ -110,8 +119,14 @@ test.each([
     await using open = openClient(gateway.url, { gatewayTimeUnit, onRead });
     const map = (row: unknown, reading: Reading) =>
       isRow(row) ? [digits(row.id), figure(row.profit, reading), instant(row.at, reading)] : null;
-    const read = { operation: 'getCustomerId', map, expected: 'figures' } as const;
-    const found = await open.client.read(anyCaller, read);
+    const figures = read({
+      name: 'getCustomerId',
+      number: 16,
+      proves: 'nothing',
+      calls: { get: { method: 'GET', path: '/figures', answer: { kind: 'any' } } },
+      run: (calls) => calls.send('get', {}, (answer) => calls.value(answer, 'figures', map)),
+    });
+    const found = await open.client.read(anyCaller, figures);
     expect(found).toEqual(['9007199254740993', null, expect.any(Number)]);
     expect(counted).toEqual([['getCustomerId', 1, 0]]);
     const listed = await open.client.getOpenPositions(anyCaller, null);
@@ -137,7 +152,7 @@ describe('the content type', () => {
       socket.write(type === null ? bare : whole);
     });
     await using open = openClient(gateway.url);
-    const id = open.client.read(anyCaller, READS.getCustomerId).catch((error) => error.kind);
+    const id = open.client.read(anyCaller, OPERATIONS.getCustomerId).catch((error) => error.kind);
     expect(await id).toBe(expected);
   });
 });

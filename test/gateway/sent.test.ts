@@ -2,9 +2,10 @@ import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { GatewayClient } from '../../src/gateway/client.ts';
 import type { ObserveCall } from '../../src/gateway/exchange.ts';
-import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
+import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
+import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Pools } from '../../src/gateway/pools.ts';
-import { READS } from '../../src/gateway/wire/reads.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, limitOrder, marketOrder, openClient } from './open-client.ts';
@@ -21,7 +22,7 @@ test('a sign-in goes out without the token that its request came with, which all
   );
   await using opened = openClient(gateway.url, NARROW);
   await opened.client.login(anyCaller, 'a@example.com', 'secret');
-  await opened.client.read(anyCaller, READS.getCustomerId);
+  await opened.client.read(anyCaller, OPERATIONS.getCustomerId);
   expect(gateway.requests.map(({ headers }) => headers.authorization)).toEqual([
     undefined,
     `Bearer ${anyCaller.token?.text}`,
@@ -138,7 +139,10 @@ describe('the AbortSignal of a client', () => {
     await using gateway = await startScriptedGateway(silence);
     await using open = openClient(gateway.url, NARROW);
     const controller = new AbortController();
-    const read = open.client.read({ ...anyCaller, signal: controller.signal }, READS.getCustomerId);
+    const read = open.client.read(
+      { ...anyCaller, signal: controller.signal },
+      OPERATIONS.getCustomerId,
+    );
     await eventually(() => expect(gateway.requests).toHaveLength(1));
     controller.abort();
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
@@ -157,8 +161,8 @@ describe('the AbortSignal of a client', () => {
     const writes = [
       client.openPosition(caller, marketOrder),
       client.placeLimitOrder(caller, limitOrder),
-      client.write(caller, 'setValue', { path: { key: 'theme' }, body: { value: 'dark' } }),
-      client.write(caller, 'addCryptoWallet', { body: { address: 'x' } }),
+      client.write(caller, 'setValue', { key: 'theme', value: 'dark' }),
+      client.write(caller, 'addCryptoWallet', { address: 'x' }),
     ];
     await eventually(() => expect(answers).toHaveLength(2));
     controller.abort();
@@ -186,7 +190,7 @@ test('no order goes out on a connection that another call was sent on', async ()
   for (let order = 0; order < 3; order += 1) {
     await open.client.openPosition(anyCaller, marketOrder);
     await open.client.placeLimitOrder(anyCaller, limitOrder);
-    await open.client.read(anyCaller, READS.getCustomerId);
+    await open.client.read(anyCaller, OPERATIONS.getCustomerId);
   }
   const used = (verb: string) =>
     gateway.requests.filter(({ method }) => method === verb).map(({ connection }) => connection);
@@ -217,8 +221,8 @@ test('a request that undici would resend after a lost connection is not resent',
   const pools: Pools = { ...none, of: () => pool, close };
   await using open = openClient(gateway.url, { pools });
   const reads = [
-    open.client.read(anyCaller, READS.getCustomerId),
-    open.client.read(anyCaller, READS.getWithdrawalMethods),
+    open.client.read(anyCaller, OPERATIONS.getCustomerId),
+    open.client.read(anyCaller, OPERATIONS.getWithdrawalMethods),
   ];
   const settled = Promise.allSettled(reads);
   await eventually(() => expect(gateway.requests).toHaveLength(2));

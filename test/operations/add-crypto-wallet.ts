@@ -4,6 +4,6 @@ const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 
 export const addCryptoWallet = write(
   'addCryptoWallet',
-  { body: { address } },
+  { address },
   { sends: 'POST /payments/client/add-crm-crypto-wallet', fields: `address: "${address}"` },
 );

@@ -2,6 +2,6 @@ import { write } from './operation-case.ts';
 
 export const addMobileWallet = write(
   'addMobileWallet',
-  { body: { phone: '+49 151' } },
+  { phone: '+49 151' },
   { sends: 'POST /payments/client/add-crm-mobile-wallet', fields: 'phone: "+49 151"' },
 );

@@ -2,6 +2,6 @@ import { SIGN_IN, write } from './operation-case.ts';
 
 export const forgotPassword = write(
   'forgotPassword',
-  { body: { email: 'demo@example.com' } },
+  { email: 'demo@example.com' },
   { ...SIGN_IN, sends: 'POST /auth/forgot-password', fields: 'email: "demo@example.com"' },
 );

@@ -1,4 +1,4 @@
-import { toInstruments } from '../../src/gateway/wire/instrument.ts';
+import { toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
 import { instrumentRow } from '../gateway/wire/rows.ts';
 import { READ, type ReadCase } from './operation-case.ts';
 

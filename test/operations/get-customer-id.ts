@@ -1,7 +1,8 @@
-import { READS } from '../../src/gateway/wire/reads.ts';
+import { customerIdIn } from '../../src/gateway/operations/get-customer-id.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { plainRead } from './operation-case.ts';
 
-export const getCustomerId = plainRead(READS.getCustomerId, {
+export const getCustomerId = plainRead(OPERATIONS.getCustomerId, customerIdIn, {
   field: 'customerId',
   document: '{ customerId }',
   shows: 'cus_700001',

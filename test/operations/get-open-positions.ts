@@ -1,4 +1,4 @@
-import { toPositions } from '../../src/gateway/wire/holding.ts';
+import { POSITIONS } from '../../src/gateway/operations/holdings.ts';
 import { isRow, readingIn } from '../../src/gateway/wire/scalars.ts';
 import { positionRow } from '../gateway/wire/rows.ts';
 import { READ, type ReadCase } from './operation-case.ts';
@@ -12,5 +12,5 @@ export const getOpenPositions: ReadCase = {
   sends: 'GET /trading/positions',
   answer: { positions: [positionRow] },
   times: 12,
-  read: (body, unit) => (isRow(body) ? toPositions(body.positions, readingIn(unit)) : null),
+  read: (body, unit) => (isRow(body) ? POSITIONS.read(body.positions, readingIn(unit)) : null),
 };

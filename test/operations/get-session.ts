@@ -1,5 +1,5 @@
 import { readingIn } from '../../src/gateway/wire/scalars.ts';
-import { toSession } from '../../src/gateway/wire/session.ts';
+import { toSession } from '../gateway/wire/read-session.ts';
 import { sessionRow } from '../gateway/wire/rows.ts';
 import { loginNamed } from '../support/accounts.ts';
 import { READ, type ReadCase } from './operation-case.ts';

@@ -1,4 +1,5 @@
-import { READS } from '../../src/gateway/wire/reads.ts';
+import { methodsIn } from '../../src/gateway/operations/get-withdrawal-methods.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { plainRead } from './operation-case.ts';
 
 const row = {
@@ -11,7 +12,7 @@ const row = {
   subtitle: '**** 1',
 };
 
-export const getWithdrawalMethods = plainRead(READS.getWithdrawalMethods, {
+export const getWithdrawalMethods = plainRead(OPERATIONS.getWithdrawalMethods, methodsIn, {
   field: 'withdrawalMethods',
   document: '{ withdrawalMethods { id group title icon type crmType status subtitle } }',
   shows: [{ group: 0, crmType: 'bank', status: 'APPROVED' }],

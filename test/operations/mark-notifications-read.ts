@@ -2,7 +2,7 @@ import { write } from './operation-case.ts';
 
 export const markNotificationsRead = write(
   'markNotificationsRead',
-  { body: { ids: [1, -2] } },
+  { ids: [1, -2] },
   {
     sends: 'PUT /user/notifications/mark-read',
     fields: 'ids: [1, "-2"]',

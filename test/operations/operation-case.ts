@@ -2,10 +2,16 @@ import type { Viewer } from '../../src/domain/auth/viewer.ts';
 import type { ViewerGateway } from '../../src/domain/auth/viewer-gateway.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
-import type { OPERATIONS, OperationName, Proves, WriteName } from '../../src/gateway/operations.ts';
-import type { WriteRequest } from '../../src/gateway/request-templates.ts';
-import type { Read } from '../../src/gateway/wire/reads.ts';
-import { readingIn, type TimeUnit } from '../../src/gateway/wire/scalars.ts';
+import type { ReadOperation } from '../../src/gateway/define-operation.ts';
+import type { Proves } from '../../src/gateway/operation.ts';
+import type {
+  OPERATIONS,
+  OperationName,
+  ReadName,
+  WriteInput,
+  WriteName,
+} from '../../src/gateway/operations.ts';
+import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/wire/scalars.ts';
 
 /** What the suites know of an operation: each repeats what the interface says, so that a wrong row of the table fails. */
 export interface OperationCase {
@@ -70,22 +76,23 @@ type Given<Case, Made extends keyof Case, Usual extends keyof Case> = Omit<Case,
 
 /** A read that needs nothing but its viewer. */
 export function plainRead<T>(
-  read: Read<T>,
+  read: ReadOperation<undefined, T> & { readonly name: ReadName },
+  valueIn: (body: unknown, reading: Reading) => T | null,
   given: Given<ReadCase, 'call' | 'ask' | 'read', keyof typeof READ>,
 ): ReadCase {
   return {
     ...READ,
     call: (client, caller) => client.read(caller, read),
     ask: (gateway, viewer) => gateway.read(viewer, read),
-    read: (body, unit) => read.map(body, readingIn(unit)),
+    read: (body, unit) => valueIn(body, readingIn(unit)),
     ...given,
   };
 }
 
 /** A write with a token, whose GraphQL input is `fields`. */
-export function write(
-  operation: WriteName,
-  request: WriteRequest,
+export function write<Name extends WriteName>(
+  operation: Name,
+  input: WriteInput<Name>,
   {
     fields,
     ...given
@@ -93,11 +100,11 @@ export function write(
 ): OperationCase {
   return {
     ...WRITE,
-    call: (client, caller) => client.write(caller, operation, request),
-    ask: (gateway, viewer) => gateway.write(viewer, operation, request),
+    call: (client, caller) => client.write(caller, operation, input),
+    ask: (gateway, viewer) => gateway.write(viewer, operation, input),
     field: operation,
     document: mutation(operation, fields),
-    body: request.body,
+    body: input,
     ...given,
   };
 }

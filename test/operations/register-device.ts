@@ -2,7 +2,7 @@ import { write } from './operation-case.ts';
 
 export const registerDevice = write(
   'registerDevice',
-  { body: { deviceId: 'd', token: 't', platform: 'macos', enabled: false } },
+  { deviceId: 'd', token: 't', platform: 'macos', enabled: false },
   {
     sends: 'POST /user/notifications/v2/token',
     fields: 'deviceId: "d", token: "t", platform: MACOS, enabled: false',

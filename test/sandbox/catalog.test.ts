@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { toInstrument, type WireInstrument } from '../../src/gateway/wire/instrument.ts';
+import type { WireInstrument } from '../../src/gateway/operations/get-all-tickers.ts';
+import { INSTRUMENT } from '../../src/gateway/operations/get-all-tickers.ts';
+import { readingIn } from '../../src/gateway/wire/scalars.ts';
 import { openSandbox } from './sandbox-client.ts';
 
 const STANDARD = '/trading/tickers/standard-usd';
@@ -12,7 +14,7 @@ test.each([4, 10, 500, 3_000])(
     await using place = await openSandbox({ instruments: count });
     const rows = rowsOf(await place.as(DEMO).get(STANDARD));
     expect(rows).toHaveLength(count);
-    expect(rows.filter((row) => toInstrument(row) === null)).toEqual([]);
+    expect(rows.filter((row) => INSTRUMENT.read(row, readingIn('auto')) === null)).toEqual([]);
     expect(new Set(rows.map(({ _id }) => _id)).size).toBe(count);
   },
 );

@@ -9,6 +9,7 @@ import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
 import { type Code, ERROR_CODES } from '../../src/schema/error-codes.ts';
 import { describe as describeError } from '../../src/schema/public-error.ts';
 import { RecordsUnavailableError } from '../../src/store/order-records.ts';
+import { orderEnd } from '../support/order-end.ts';
 
 type Certain = 'none' | 'unknown';
 type Row = readonly [what: string, certain: Certain, Exchange];
@@ -65,8 +66,8 @@ const JUDGED = OPERATION_NAMES.flatMap((operation) => {
   if (effect === 'read' || operation === 'login') return [];
   const judge = (exchange: Exchange) =>
     operation === 'openPosition' || operation === 'placeLimitOrder'
-      ? judgeOrder(operation, exchange)
-      : judgeWrite(operation, exchange);
+      ? judgeOrder(operation, orderEnd(exchange))
+      : judgeWrite(OPERATIONS[operation], exchange);
   return [[operation, judge] as const];
 });
 

@@ -1,6 +1,7 @@
-import type { WirePosition, WireSession } from '../../../sandbox/wire-types.ts';
 import type { WithdrawalMethod } from '../../../sandbox/withdrawal-methods.ts';
-import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
+import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
+import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
+import type { WirePosition } from '../../../src/gateway/operations/holdings.ts';
 
 /** From the gateway's names to the screens', field by field and without a check. */
 

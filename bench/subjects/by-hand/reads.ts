@@ -1,6 +1,7 @@
-import type { WirePosition, WireSession } from '../../../sandbox/wire-types.ts';
 import type { WithdrawalMethod } from '../../../sandbox/withdrawal-methods.ts';
-import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
+import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
+import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
+import type { WirePosition } from '../../../src/gateway/operations/holdings.ts';
 import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
 
 /** A server's own way to the gateway: the JSON of an answer. */

@@ -1,16 +1,11 @@
-import type {
-  Acknowledgement,
-  CatalogAnswer,
-  PositionsAnswer,
-  SessionAnswer,
-} from '../../gateway/answers.ts';
+import type { CatalogAnswer, PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { GatewayClient } from '../../gateway/client.ts';
+import type { InputOf, ReadOperation } from '../../gateway/define-operation.ts';
 import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
-import type { Exchange } from '../../gateway/exchange.ts';
+import type { Acknowledgement } from '../../gateway/judge.ts';
 import type { OrderCall } from '../../gateway/model.ts';
-import type { OperationName, WriteName } from '../../gateway/operations.ts';
-import type { ReadRequest, WriteRequest } from '../../gateway/request-templates.ts';
-import type { Read } from '../../gateway/wire/reads.ts';
+import type { OperationName, WriteInput, WriteName } from '../../gateway/operations.ts';
+import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofTrials } from './proof-trials.ts';
 import type { TokenRefusals } from './token-refusals.ts';
@@ -78,10 +73,14 @@ export function createViewerGateway({
   }
 
   return {
-    /** A read that needs nothing but its viewer; what its 200 proves is in its row. */
-    read<T>(viewer: Viewer, read: Read<T>, request?: ReadRequest): Promise<T> {
-      const send = () => client.read(viewer, read, request);
-      return call(viewer, read.operation, send, (_answer, prove) => prove(null));
+    /** A read that needs nothing but its viewer and what it is asked with; its file says what its 200 proves. */
+    read<Input, T>(
+      viewer: Viewer,
+      operation: ReadOperation<Input, T> & { readonly name: OperationName },
+      ...input: InputOf<Input>
+    ): Promise<T> {
+      const send = () => client.read(viewer, operation, ...input);
+      return call(viewer, operation.name, send, (_answer, prove) => prove(null));
     },
     async getAllTickers(
       viewer: Viewer,
@@ -121,8 +120,8 @@ export function createViewerGateway({
     async order(
       viewer: Viewer,
       { operation, order, sendBeforeMs }: OrderCall,
-      onLate?: (exchange: Exchange) => void,
-    ): Promise<Exchange> {
+      onLate?: (end: OrderEnd) => void,
+    ): Promise<OrderEnd> {
       const wasAccepted = ledger.isAccepted(viewer);
       const exchange = await (operation === 'openPosition'
         ? client.openPosition(viewer, order, { sendBeforeMs, onLate })
@@ -135,8 +134,12 @@ export function createViewerGateway({
       return exchange;
     },
     /** A small write: its success proves nothing, its 401 ends proof like any other. */
-    write(viewer: Viewer, operation: WriteName, request: WriteRequest): Promise<Acknowledgement> {
-      const send = () => client.write(viewer, operation, request);
+    write<Name extends WriteName>(
+      viewer: Viewer,
+      operation: Name,
+      input: WriteInput<Name>,
+    ): Promise<Acknowledgement> {
+      const send = () => client.write(viewer, operation, input);
       return call(viewer, operation, send).finally(() => onWritten?.(viewer));
     },
   };

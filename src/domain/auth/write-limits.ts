@@ -8,9 +8,9 @@ import {
 } from '../../../lib/limits/client.ts';
 import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import { toToken } from '../../../lib/token.ts';
-import type { SignIn } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import type { SignIn } from '../../gateway/judge.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import { TRADING_LIMITS, type TradingLimiter, type TradingLimitName } from './limits.ts';
 import type { AccountProof } from './proof.ts';

@@ -1,4 +1,4 @@
-import type { Instrument } from '../../gateway/model.ts';
+import type { Instrument } from '../../gateway/operations/get-all-tickers.ts';
 import { type Before, type CatalogVersion, compareInstruments } from './catalog-version.ts';
 import { compareText } from './sorting.ts';
 

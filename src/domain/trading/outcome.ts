@@ -1,10 +1,8 @@
-import { parseLongIntegers } from '../../../lib/exact-json.ts';
 import { isSuccess } from '../../gateway/classify.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal } from '../../gateway/judge.ts';
-import { toSubmitResult } from '../../gateway/wire/bodies.ts';
-import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
+import { OPERATIONS } from '../../gateway/operations.ts';
+import type { OrderEnd } from '../../gateway/order-calls.ts';
 import {
   type RecordedOutcome,
   UNSENT_REASONS,
@@ -58,19 +56,18 @@ const MAX_ORDER_ID_LENGTH = 255;
  * for a reason that is not about the order. The branches are the rows of docs/orders.md in their order:
  * the first that matches counts.
  */
-export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submission {
+export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submission {
   if (!exchange.sent) {
     throw new GatewayError('unavailable', operation, 'never sent', { cause: exchange.cause });
   }
   if (!exchange.answered) return unknownSince(exchange.sentAtMs);
 
   const { status, sentAtMs } = exchange;
-  const body = bodyOf(exchange);
-  const { success, namesOrder, orderId, error, message } = toSubmitResult(body);
+  const { success, namesOrder, orderId, error, message } = exchange.reply;
   const words = clip(message);
   const rejected = {
     kind: 'rejected',
-    error: clip(error ?? text(body.error)),
+    error: clip(error),
     message: words,
   } as const;
   // A gateway that answers yes and no in one response may have traded: this precedes every refusal.
@@ -81,7 +78,7 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
       ? { kind: 'accepted', orderId: checkedOrderId(orderId), message: words }
       : rejected;
   }
-  const refusal = commonRefusal(operation, exchange);
+  const refusal = commonRefusal(OPERATIONS[operation], exchange);
   if (refusal) throw refusal;
   // A 409 may answer a proxy's second copy of a request that traded; a 499 says that a proxy's client hung up.
   const isRefusal = status === 409 ? success === false : status !== 408 && status !== 499;
@@ -102,16 +99,6 @@ export function duplicateNumber({ orderId, message }: Acceptance, sentAtMs: numb
 
 function unsent(error: UnsentReason): UnsentOrder {
   return { kind: 'rejected', error, message: null, sent: false };
-}
-
-/** The body is parsed whatever the content type says: a wrong label must not turn a trade into an unknown. */
-function bodyOf({ bytes }: Answer): Row {
-  try {
-    const body = parseLongIntegers(bytes.toString('utf8'));
-    return isRow(body) ? body : {};
-  } catch {
-    return {};
-  }
 }
 
 /** People can ask what became of the order by its number. */

@@ -2,7 +2,7 @@ import type { Account } from '../../../lib/account.ts';
 import { within } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import { GatewayError, NotAttemptedError } from '../../gateway/errors.ts';
-import type { Exchange } from '../../gateway/exchange.ts';
+import type { OrderEnd } from '../../gateway/order-calls.ts';
 import {
   mayHaveChanged,
   type OrderTimes,
@@ -122,7 +122,7 @@ export class Submitter {
     const startedAtMs = clock.date();
     const ticket = this.#byGateway(asked);
     if (this.#isExpired(ticket)) return { submission: EXPIRED, times: NEVER_SENT };
-    let exchange: Exchange;
+    let exchange: OrderEnd;
     try {
       const hold = records.holdReason();
       exchange =
@@ -146,7 +146,7 @@ export class Submitter {
     return verdict;
   }
 
-  #judge({ account }: Viewer, { operation }: Ticket, exchange: Exchange): Verdict {
+  #judge({ account }: Viewer, { operation }: Ticket, exchange: OrderEnd): Verdict {
     const { clock, metrics, log, orderNumbers } = this.#options;
     if (!exchange.sent) return { submission: judgeOrder(operation, exchange), times: NEVER_SENT };
     const sentAtMs = clock.dateOf(exchange.sentAtMs);
@@ -173,7 +173,7 @@ export class Submitter {
   }
 
   /** Judges an answer that came after the call had ended by its deadline. */
-  #judgeLate(viewer: Viewer, ticket: Ticket, reservation: Reservation, late: Exchange): void {
+  #judgeLate(viewer: Viewer, ticket: Ticket, reservation: Reservation, late: OrderEnd): void {
     try {
       const { submission, times } = this.#judge(viewer, ticket, late);
       if (submission.kind !== 'unknown') this.report(viewer.account, submission);

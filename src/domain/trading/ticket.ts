@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { OrderCall, Protection, Side } from '../../gateway/model.ts';
+import type { OrderCall, Side } from '../../gateway/model.ts';
+import type { Protection } from '../../gateway/operations/open-position.ts';
 import {
   broken,
   exactlyOneOf,

@@ -3,7 +3,7 @@ import { memo } from '../../../lib/memo.ts';
 import { type Health, healthShown } from '../classify.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
-import type { Backend } from '../operations.ts';
+import type { Backend } from '../operation.ts';
 import { accountOf } from './account-of.ts';
 import { CircuitBreaker, ORDERS, READS_AND_WRITES, WINDOW_MS } from './circuit-breaker.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Send, WireCall } from '../exchange.ts';
-import type { Area } from '../operations.ts';
+import type { Area } from '../operation.ts';
 import { accountOf } from './account-of.ts';
 
 const FULL =

@@ -1,5 +1,5 @@
 import type { Send, WireCall } from '../exchange.ts';
-import type { Area, Backend, GatewayOperation } from '../operations.ts';
+import type { Area, Backend, GatewayOperation } from '../operation.ts';
 import { Breakers, type BreakersOptions } from './breakers.ts';
 import { Bulkhead, withBulkheads } from './bulkhead.ts';
 import { createRetryBudget, type RetryBudget, withRetries } from './retries.ts';

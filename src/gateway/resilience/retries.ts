@@ -4,7 +4,7 @@ import { createRollingWindow } from '../../../lib/rolling-window.ts';
 import { isWorthRepeating, wasNotAttempted } from '../classify.ts';
 import { type Exchange, exchanged, type Send, type WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';
-import type { Backend } from '../operations.ts';
+import type { Backend } from '../operation.ts';
 
 interface RetryOptions {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
-import { LongInteger } from '../../../lib/exact-json.ts';
 import { redact } from '../../../lib/redact.ts';
-import { digits, flag, isRow, text } from './scalars.ts';
+import * as f from '../fields.ts';
+import { flag, isRow, readingIn, text } from './scalars.ts';
 
 export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;
 
@@ -35,36 +35,15 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
 
-export type LoginGrant = Readonly<NonNullable<ReturnType<typeof toLoginGrant>>>;
+/** The answer of a sign-in. */
+export const LOGIN = f.table('Login', {
+  accessToken: f.from('access_token', f.vital(f.filled)),
+  refreshToken: f.from('refresh_token', f.text),
+  passkey: f.flag,
+});
 
-export function toLoginGrant(body: unknown) {
-  if (!isRow(body)) return null;
-  const accessToken = text(body.access_token);
-  if (!accessToken) return null;
-  return {
-    accessToken,
-    refreshToken: text(body.refresh_token),
-    passkey: flag(body.passkey),
-  };
-}
+export type LoginGrant = f.ValueOf<typeof LOGIN.fields>;
 
-/** The answer to ops 4 and 5: nothing in it is guaranteed, `{}` is one of the documented bodies. */
-export function toSubmitResult(body: unknown) {
-  const row = isRow(body) ? body : {};
-  return {
-    success: flag(row.success),
-    namesOrder: namesOrder(row.orderId),
-    /** Null where it names no order, and where its number cannot be shown. */
-    orderId: namesOrder(row.orderId) ? (text(row.orderId) ?? digits(row.orderId)) : null,
-    error: text(row.err),
-    message: text(row.message),
-  };
-}
-
-/** True also where the number is one that cannot be shown. Empty, zero, `-` and `null` are none, nor is a UUID of zeros. */
-function namesOrder(orderId: unknown): boolean {
-  if (orderId instanceof LongInteger) return true;
-  if (typeof orderId === 'number') return orderId !== 0;
-  if (typeof orderId !== 'string') return false;
-  return Number(orderId) !== 0 && !/^\s*(?:[0-]*|null)\s*$/i.test(orderId);
+export function toLoginGrant(body: unknown): LoginGrant | null {
+  return LOGIN.read(body, readingIn('auto'));
 }

@@ -32,17 +32,22 @@ export interface Reading {
   inexactFigures: number;
   /** Counts its numbers and times that are written as texts. */
   texts: number;
-  /** What its rows lack, by the path of their list. */
-  readonly lists: Map<string, SeenRows>;
+  /** What the rows of each list, and each object, lack. */
+  readonly rows: Map<string, SeenRows>;
 }
 
 export function readingIn(unit: TimeUnit): Reading {
-  return { unit, inexactFigures: 0, texts: 0, lists: new Map() };
+  return { unit, inexactFigures: 0, texts: 0, rows: new Map() };
 }
 
-/** Notes which of the names the rows of a list have. `path` begins the names of its fields for operators. */
-export function seenRows(reading: Reading, path: string, names: readonly string[]): SeenRows {
-  return memo(reading.lists, path, () => new SeenRows(names));
+/** Notes which of the names the rows of a list have, or the object of that key. `path` begins the names of its fields for operators. */
+export function seenRows(
+  reading: Reading,
+  key: string,
+  path: string,
+  names: readonly string[],
+): SeenRows {
+  return memo(reading.rows, key, () => new SeenRows(path, names));
 }
 
 /** A double beyond ± 2^53 is the neighbour of the figure that was meant; 1e999 is read as Infinity. */
@@ -55,6 +60,15 @@ export function figure(value: unknown, reading: Reading): number | null {
   if (number === null || isExact(number)) return number;
   reading.inexactFigures += 1;
   return null;
+}
+
+/** What no double carries is the nearest one: for a row that null would cost. */
+export function nearest(value: unknown, reading: Reading): number | null {
+  const number =
+    typeof value === 'string' && decimal(value, reading) !== null ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isFinite(number)) return null;
+  if (!isExact(number)) reading.inexactFigures += 1;
+  return number;
 }
 
 /** Where an answer's ids may be numeric, its long integers are kept as texts, whatever they are. */

@@ -1,9 +1,12 @@
-/** The fields that no row of a list had so far. */
+/** The fields that no row of a list had so far, or that an object lacks. */
 export class SeenRows {
+  /** Begins the names of its fields for operators. */
+  readonly path: string;
   readonly #names: readonly string[];
   #absent: readonly string[] | null = null;
 
-  constructor(names: readonly string[]) {
+  constructor(path: string, names: readonly string[]) {
+    this.path = path;
     this.#names = names;
   }
 

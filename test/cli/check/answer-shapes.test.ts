@@ -1,23 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { compare } from '../../../check/gateway/compare.ts';
+import { answerOf } from '../../../check/gateway/probe.ts';
 import { pagingIn } from '../../../check/gateway/remedies.ts';
 import { timeFindings } from '../../../check/gateway/times.ts';
-import { ANSWER_SHAPES } from '../../../src/gateway/interface/answer-shapes.ts';
-import { compare } from '../../../src/gateway/interface/compare.ts';
-import { shapeOf } from '../../../src/gateway/interface/described-shape.ts';
+import * as f from '../../../src/gateway/fields.ts';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
-import { described } from '../../../src/gateway/wire/described.ts';
-import {
-  digits,
-  flag,
-  isRow,
-  readingIn,
-  type TimeUnit,
-  text,
-} from '../../../src/gateway/wire/scalars.ts';
+import { isRow, readingIn, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
+const ROW = f.table('Row', { id: f.numericId, marks: f.texts });
 
 type Path = readonly (string | number)[];
 
@@ -72,16 +65,16 @@ const DAMAGES: readonly unknown[] = [
 ];
 
 test('a next page is a problem, but of a read that is described with pages', () => {
-  const { description } = described({ items: [{ id: digits }], next: text }, (page) => page);
-  const [paged, body] = [shapeOf(description, () => true), { items: [], next: '20' }];
-  const signs = [paged, ANSWER_SHAPES.getOpenPositions].map((shape) =>
+  const paged = f.table('Page', { items: f.vital(f.wholeList(ROW)), next: f.unneeded(f.text) });
+  const body = { items: [], next: '20' };
+  const signs = [paged.shape, answerOf('getOpenPositions')].map((shape) =>
     pagingIn(shape, body, { headers: {} }),
   );
   expect(signs).toEqual([null, 'next']);
 });
 
 describe.each(READ_NAMES)('%s', (operation) => {
-  const shape = ANSWER_SHAPES[operation];
+  const shape = answerOf(operation);
   const { answer: whole, read } = OPERATION_CASES[operation];
 
   test('a whole answer is as described, and every property of it is', () => {
@@ -131,18 +124,18 @@ test.each<readonly [number[], TimeUnit, string | null, TimeUnit | null]>([
   [[0], 'auto', expect.stringMatching(/^note: There was no time to tell the unit by/), null],
 ])('of the times %j under %s it is said what to set', (values, configured, said, unit) => {
   const positions = values.map((timeCreate) => ({ ...positionRow, timeCreate, timeUpdate: null }));
-  const { times } = compare(ANSWER_SHAPES.getOpenPositions, { positions }, NOW);
+  const { times } = compare(answerOf('getOpenPositions'), { positions }, NOW);
   const found = timeFindings(times, configured);
   const texts = found.findings.map(({ level, text }) => `${level}: ${text}`);
   expect([texts, found.unit]).toEqual([said === null ? [] : [said], unit]);
 });
 
-const { description, map } = described(
-  { name: text, note: text, rows: [{ id: digits, marks: [flag] }] },
-  ({ name, note, rows }) => (name === null || rows === null ? null : { name, note, rows }),
-);
-const read = (body: unknown) => map(body, readingIn('auto'));
-const whole = { name: 'a', note: 'b', rows: [{ id: 1, marks: [true, false] }] };
+const TABLE = f.table('Table', {
+  name: f.vital(f.text),
+  note: f.text,
+  rows: f.vital(f.wholeList(ROW)),
+});
+const whole = { name: 'a', note: 'b', rows: [{ id: 1, marks: ['x', 'y'] }] };
 
 test.each([
   [whole, {}],
@@ -152,10 +145,9 @@ test.each([
   [{ ...whole, rows: [7] }, { 'rows[]': 'answer' }],
   [{ ...whole, rows: [{ id: 'x', marks: [] }] }, { 'rows[].id': 'value' }],
   [{ ...whole, rows: [{ id: 1, marks: 'x' }] }, { 'rows[].marks': 'value' }],
-  [{ ...whole, rows: [{ id: 1, marks: [true, 'x'] }] }, { 'rows[].marks[]': 'value' }],
-])('the losses of %j are those that its reader has: %j', (body, losses) => {
-  const shape = shapeOf(description, (value) => read(value) !== null);
-  const fields = compare(shape, body, 0).fields.filter(({ loss }) => loss !== 'nothing');
+])('the losses of %j are those that its table has: %j', (body, losses) => {
+  const fields = compare(TABLE.shape, body, 0).fields.filter(({ loss }) => loss !== 'nothing');
   expect(Object.fromEntries(fields.map(({ path, loss }) => [path, loss]))).toEqual(losses);
-  expect(read(body) === null).toBe(Object.values(losses).includes('answer'));
+  const isBroken = TABLE.read(body, readingIn('auto')) === null;
+  expect(isBroken).toBe(Object.values(losses).includes('answer'));
 });

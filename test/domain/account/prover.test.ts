@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { READS } from '../../../src/gateway/wire/reads.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
@@ -20,8 +20,8 @@ describe('an account’s proof', () => {
   test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
     const { prover, gateway, calls, clock } = await openLapsedWorld();
     const plannedProofs = () => [
-      gateway.read(demo, READS.getWithdrawalMethods),
-      gateway.read(demo, READS.getCustomerId),
+      gateway.read(demo, OPERATIONS.getWithdrawalMethods),
+      gateway.read(demo, OPERATIONS.getCustomerId),
     ];
     const again = prover.account(
       viewerBut(demo, { own: { plannedSession: () => null, plannedProofs } }),
@@ -41,7 +41,7 @@ describe('an account’s proof', () => {
 
   test('that has lapsed is renewed by the snapshot in flight, whatever other read hangs', async () => {
     const { prover, gateway, sessions, calls, clock } = await openLapsedWorld();
-    const plannedProofs = () => [gateway.read(demo, READS.getCustomerId)];
+    const plannedProofs = () => [gateway.read(demo, OPERATIONS.getCustomerId)];
     const read = sessions.read(demo);
     const again = prover.account(
       viewerBut(demo, { own: { plannedSession: () => null, plannedProofs } }),

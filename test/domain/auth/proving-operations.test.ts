@@ -4,7 +4,6 @@ import {
   OPERATIONS,
   type OperationName,
 } from '../../../src/gateway/operations.ts';
-import { READS } from '../../../src/gateway/wire/reads.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from '../account/account-world.ts';
@@ -35,7 +34,7 @@ async function ask(operation: OperationName, status = 200, body?: unknown): Prom
 
 test('the first 200 lets all calls of its token go that wait for their turn', async () => {
   const { gateway, calls, clock } = world;
-  const reads = Array.from({ length: 10 }, () => gateway.read(demo, READS.getCustomerId));
+  const reads = Array.from({ length: 10 }, () => gateway.read(demo, OPERATIONS.getCustomerId));
   await clock.advance(0);
   expect(calls).toHaveLength(5);
   calls[0]?.answer({ customerId: 'c1' });
@@ -58,7 +57,7 @@ test('a write that is refused from memory ends no proof of a read that was sent 
   const { gateway, calls, ledger } = world;
   await ask('setValue', 401);
   const read = gateway.getSession(demo);
-  const again = gateway.write(demo, 'setValue', { path: { key: 'k' }, body: { value: 1 } });
+  const again = gateway.write(demo, 'setValue', { key: 'k', value: 1 });
   await expect(again).rejects.toMatchObject({ kind: 'unauthenticated', status: null });
   calls.at(-1)?.answer(snapshot(1));
   await read;

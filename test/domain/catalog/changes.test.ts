@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { CatalogVersion } from '../../../src/domain/catalog/catalog-version.ts';
 import { buildVersion } from '../../../src/domain/catalog/catalog-version.ts';
 import { type CatalogChanges, History } from '../../../src/domain/catalog/history.ts';
-import type { Instrument } from '../../../src/gateway/model.ts';
+import type { Instrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { openCatalogWorld } from './catalog-world.ts';
 import { instrument } from './instruments.ts';

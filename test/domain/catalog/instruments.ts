@@ -1,5 +1,5 @@
-import type { Instrument } from '../../../src/gateway/model.ts';
-import { toInstruments } from '../../../src/gateway/wire/instrument.ts';
+import type { Instrument } from '../../../src/gateway/operations/get-all-tickers.ts';
+import { toInstruments } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { instrumentRow } from '../../gateway/wire/rows.ts';
 
 const [PLAIN] = (await toInstruments([instrumentRow])).instruments as [Instrument];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { groupKey, type Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { CatalogView } from '../../../src/domain/catalog/catalogs.ts';
-import { READS } from '../../../src/gateway/wire/reads.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { eventually } from '../../support/eventually.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
 import {
@@ -63,7 +63,7 @@ test('a token that is refused while it waits for the catalog does not get it', a
   const refused = expect(waiting).rejects.toMatchObject({ kind: 'unauthenticated' });
   await eventually(() => expect(world.fetches()).toBe(1));
   world.sandbox.revoke({ login: 700001 });
-  await expect(world.gateway.read(viewer, READS.getCustomerId)).rejects.toThrow();
+  await expect(world.gateway.read(viewer, OPERATIONS.getCustomerId)).rejects.toThrow();
   await world.clock.advance(50);
   await refused;
   // Its call has brought a good copy, which others get without another call; the refused token makes none.
@@ -81,7 +81,7 @@ test('a token that is refused while a catalog fails to be renewed does not get t
   const refused = expect(world.catalogs.read(viewer)).rejects.toThrow();
   await eventually(() => expect(world.fetches()).toBe(2));
   world.sandbox.revoke({ login: 700001 });
-  await expect(world.gateway.read(viewer, READS.getCustomerId)).rejects.toThrow();
+  await expect(world.gateway.read(viewer, OPERATIONS.getCustomerId)).rejects.toThrow();
   await world.clock.advance(50);
   await refused;
 });

@@ -3,8 +3,9 @@ import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
-import type { Order, Position, Session } from '../../../src/gateway/model.ts';
-import { toPositions } from '../../../src/gateway/wire/holding.ts';
+import type { Session } from '../../../src/gateway/operations/get-session.ts';
+import type { Order, Position } from '../../../src/gateway/operations/holdings.ts';
+import { POSITIONS } from '../../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
 
@@ -147,7 +148,7 @@ export function gatewayError(kind: GatewayErrorKind, retryAfterSeconds?: number)
   });
 }
 
-const [PLAIN] = toPositions([positionRow], readingIn('auto')) as [Position];
+const [PLAIN] = POSITIONS.read([positionRow], readingIn('auto')) as [Position];
 
 export function position(id: string, fields: Partial<Position> = {}): Position {
   const money = { priceOpen: 10, priceCurrent: 10, profit: 0, invested: 10 };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Delta, Timeline } from '../../../src/domain/feed/timeline.ts';
-import type { Position } from '../../../src/gateway/model.ts';
-import { sameBesidesPrices, samePosition } from '../../../src/gateway/wire/holding.ts';
+import type { Position } from '../../../src/gateway/operations/holdings.ts';
+import { sameBesidesPrices, samePosition } from '../../../src/gateway/operations/holdings.ts';
 import { position } from './scripted-gateway.ts';
 
 /** A timeline whose lists have the versions 1, 3, 5, …; those between are other lists'. */

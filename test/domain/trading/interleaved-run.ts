@@ -6,6 +6,7 @@ import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { GatewayError, NotAttemptedError } from '../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
+import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
 import {
   closingOf,
   type OrderRecord,
@@ -15,6 +16,7 @@ import {
 import { createMemoryOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { changed } from '../../store/opened-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
+import { orderEnd } from '../../support/order-end.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import {
   acceptedAs,
@@ -140,8 +142,15 @@ export function beginRun(scenario: Scenario): Run {
   function gatewayOf(replica: number): SubmitterOptions['gateway'] {
     return {
       order(_viewer, { order: { symbol }, sendBeforeMs }) {
-        const { promise, resolve } = Promise.withResolvers<Exchange>();
-        calls.push({ replica, symbol, sendBeforeMs, answer: resolve, isSent: false, end: null });
+        const { promise, resolve } = Promise.withResolvers<OrderEnd>();
+        calls.push({
+          replica,
+          symbol,
+          sendBeforeMs,
+          answer: (exchange) => resolve(orderEnd(exchange)),
+          isSent: false,
+          end: null,
+        });
         return promise;
       },
     };

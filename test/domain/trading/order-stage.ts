@@ -6,9 +6,11 @@ import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
+import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
 import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
 import { createMemoryOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { changed } from '../../store/opened-records.ts';
+import { orderEnd } from '../../support/order-end.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
@@ -101,10 +103,11 @@ export function stage(
   const calls: WaitingCall[] = [];
   const gateway: SubmitterOptions['gateway'] = {
     order(_viewer, { order: { symbol }, sendBeforeMs }, endLate = () => {}) {
-      const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
+      const { promise, resolve, reject } = Promise.withResolvers<OrderEnd>();
       const end = (exchange: Exchange | Error) =>
-        exchange instanceof Error ? reject(exchange) : resolve(exchange);
-      calls.push({ symbol, sendBeforeMs, end, endLate });
+        exchange instanceof Error ? reject(exchange) : resolve(orderEnd(exchange));
+      const late = (exchange: Exchange) => endLate(orderEnd(exchange));
+      calls.push({ symbol, sendBeforeMs, end, endLate: late });
       return promise;
     },
   };

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { judgeOrder } from '../../../src/domain/trading/outcome.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import type { Exchange, NoAnswer } from '../../../src/gateway/exchange.ts';
+import { orderEnd } from '../../support/order-end.ts';
 
 const sentAtMs = Date.UTC(2026, 0, 5);
 
@@ -17,7 +18,7 @@ function silence(reason: NoAnswer['reason']): Exchange {
 /** The outcome's name, or the kind of the error. */
 function judged(exchange: Exchange): string {
   try {
-    return judgeOrder('openPosition', exchange).kind;
+    return judgeOrder('openPosition', orderEnd(exchange)).kind;
   } catch (error) {
     if (error instanceof GatewayError) return `error: ${error.kind}`;
     throw error;
@@ -80,7 +81,7 @@ test.each<Row>([
 
 test('an outcome has the number and the words of its answer', () => {
   const [accepted, rejected] = [yes, no].map((body) =>
-    judgeOrder('placeLimitOrder', answer(200, body)),
+    judgeOrder('placeLimitOrder', orderEnd(answer(200, body))),
   );
   expect(accepted).toEqual({ kind: 'accepted', orderId: 'o-1', message: 'done' });
   expect(rejected).toEqual({ kind: 'rejected', error: 'NO_MONEY', message: 'too little' });
@@ -92,7 +93,7 @@ test('an outcome has the number and the words of its answer', () => {
     'encoding',
     'cached',
   ] as const) {
-    const unknown = judgeOrder('openPosition', silence(reason));
+    const unknown = judgeOrder('openPosition', orderEnd(silence(reason)));
     expect(unknown, reason).toEqual({ kind: 'unknown', sentAtMs, message: null });
   }
 });
@@ -108,7 +109,7 @@ test.each([
 ])('3: the refusal %s names an order: it is unknown, and says which', (body, message) => {
   for (const status of [200, 201, 302, 400, 401, 403, 404, 408, 409, 429, 500]) {
     const unknown = { kind: 'unknown', sentAtMs, message };
-    expect(judgeOrder('openPosition', answer(status, body))).toEqual(unknown);
+    expect(judgeOrder('openPosition', orderEnd(answer(status, body)))).toEqual(unknown);
   }
 });
 
@@ -119,7 +120,9 @@ test.each([...NO_NUMBERS, '"-"', '"null"', ZERO_UUID])(
   'the order number %s is none: a refusal with it is a refusal',
   (orderId) => {
     const acceptance = `{"success":true,"orderId":${orderId}}`;
-    expect(judgeOrder('openPosition', answer(200, acceptance))).toMatchObject({ orderId: null });
+    expect(judgeOrder('openPosition', orderEnd(answer(200, acceptance)))).toMatchObject({
+      orderId: null,
+    });
     const body = `{"success":false,"orderId":${orderId}}`;
     expect([200, 409, 401, 403, 429].map((status) => judged(answer(status, body)))).toEqual([
       ...['rejected', 'rejected', 'error: unauthenticated'],
@@ -137,12 +140,17 @@ test.each([
   [`"${'x'.repeat(256)}"`, null],
 ])('4: the order number %s of an accepted order is %s', (orderId, expected) => {
   const body = `{"success":true,"orderId":${orderId}}`;
-  expect(judgeOrder('openPosition', answer(200, body))).toMatchObject({ orderId: expected });
+  expect(judgeOrder('openPosition', orderEnd(answer(200, body)))).toMatchObject({
+    orderId: expected,
+  });
 });
 
 test('a page in place of a message is cut', () => {
   for (const length of [500, 501]) {
-    const { message } = judgeOrder('openPosition', answer(400, { message: 'x'.repeat(length) }));
+    const { message } = judgeOrder(
+      'openPosition',
+      orderEnd(answer(400, { message: 'x'.repeat(length) })),
+    );
     expect(message).toBe(`${'x'.repeat(500)}${length > 500 ? '…' : ''}`);
   }
 });

@@ -194,21 +194,6 @@ const GUARDS: readonly Guard[] = [
         (await rawRequest(`${app.url}/nothing`, { headers: from(GUILTY) })).status === 429,
     kept: [...BESIDE_AN_ADDRESS, 'same address, signing in'],
   }),
-  guard('events', 3_200, {
-    of: 'a token',
-    environment: { POSITIONS_POLL_MS: '100' },
-    async guilty({ app, token, held }) {
-      const socket = held.use(await initializedSocket(app, token));
-      for (let at = 0; at < 6; at += 1) socket.subscribe(`${at}`, CHANGES);
-      return async () => {
-        app.sandbox.tick();
-        await app.query(TYPENAME, { token });
-        return socket.messages.some(({ payload }) => payload?.extensions?.waitedMs > 0);
-      };
-    },
-    kept: BESIDE_A_TOKEN,
-    ask: follows,
-  }),
   guard('connections', 12, {
     of: 'an address',
     guilty:

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
+import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { startTestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 

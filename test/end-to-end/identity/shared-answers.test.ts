@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { READS } from '../../../src/gateway/wire/reads.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import { NO_PLAN } from '../../../src/schema/scope.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
@@ -48,8 +48,8 @@ const PERSONAL_READS: Readonly<Record<string, (context: Context) => unknown>> = 
   readsOrders: async ({ scope }) => (await scope.orders())?.length,
   readsOrdersFor: async ({ scope }) => (await scope.ordersFor('AAPL'))?.length,
   readsWithdrawalMethods: async ({ scope }) =>
-    (await scope.read(READS.getWithdrawalMethods)).length,
-  readsCustomerId: ({ scope }) => scope.read(READS.getCustomerId),
+    (await scope.read(OPERATIONS.getWithdrawalMethods)).length,
+  readsCustomerId: ({ scope }) => scope.read(OPERATIONS.getCustomerId),
   readsRenewed: async ({ scope }) => (await scope.renewed(NO_PLAN).catalog()).group,
   readsAsAnother: ({ scope }) => scope.withToken('another') && 'x',
   readsRequestId: ({ requestId }) => requestId,

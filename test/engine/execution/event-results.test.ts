@@ -4,14 +4,12 @@ import {
   executeRootSelectionSet,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { RunCost } from '../../../engine/admission/operation-context.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { createClientLimits } from '../../../engine/admission/client-limits.ts';
 import type { PreparedOperation } from '../../../engine/documents/documents.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../engine/documents/meter.ts';
-import { createEventPace, type EventPace } from '../../../engine/execution/event-pace.ts';
 import { createEventResults, type EventResults } from '../../../engine/execution/event-results.ts';
 import { createErrorCodes } from '../../../engine/operation/error-codes.ts';
-import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { singleClient } from '../../../lib/limits/client.ts';
 import { createLog } from '../../../lib/log.ts';
@@ -24,8 +22,7 @@ import { factsIn, schemaOf } from '../schema-of.ts';
 import { argsOf } from './both-executors.ts';
 
 function contextOf(token: string) {
-  const receipt = ({ waitedMs }: RunCost) => ({ waitedMs });
-  return { isPersonal: false, readsShared: false, receipt, token };
+  return { isPersonal: false, readsShared: false, receipt: () => ({}), token };
 }
 
 const schema = schemaOf(
@@ -60,16 +57,14 @@ let results: EventResults;
 beforeEach(() => {
   executed = 0;
   fields = 0;
-  results = resultsPacedBy(paceOf(1_000_000, systemClock));
+  results = resultsFor(1_000_000);
 });
 
 const client = singleClient('account', '1');
 
-function paceOf(fieldsPerMinute: number, clock: Clock): EventPace {
-  return createEventPace(createTestLimiter(limited('events', fieldsPerMinute), clock), clock);
-}
-
-function resultsPacedBy(pace: EventPace, receipts = false): EventResults {
+/** The results of clients that may have so many fields in a minute. */
+function resultsFor(fieldsPerMinute: number): EventResults {
+  const limiter = createTestLimiter(limited('fields', fieldsPerMinute), createScriptedClock());
   const codes = createErrorCodes({
     log: createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } }),
     metrics: { error() {}, refusal() {} },
@@ -78,9 +73,9 @@ function resultsPacedBy(pace: EventPace, receipts = false): EventResults {
   });
   return createEventResults({
     codes,
-    receipts,
+    receipts: false,
     scheduler: new FairScheduler(),
-    pace,
+    limits: createClientLimits({ limiter, schema }),
     maxCost: 1_000,
   });
 }
@@ -138,12 +133,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     ended,
     record: { requestId: 'r', failed() {} } as never,
     newContext: () => contextOf(token),
-    client,
     clientNow: () => client,
-    expected: 1,
-    reserved: 0,
-    waitedMs: 0,
-    events: null,
   });
   const delivery = followed.deliver({
     hasRoom: (ready) => {
@@ -217,22 +207,15 @@ test.each([1, COSTLY_FIELDS + 1])(
   },
 );
 
-test('a result with an error, or with a receipt of how long it waited, is sent to nobody else', async () => {
+test('a result with an error is sent to nobody else', async () => {
   const failing = prepare('subscription { live { failing } }');
-  for (const [isTold, document, waits, runs] of [
-    [false, prices, true, 1],
-    [true, prices, false, 1],
-    [true, prices, true, 2],
-    [true, failing, false, 2],
+  for (const [document, runs] of [
+    [prices, 1],
+    [failing, 2],
   ] as const) {
-    const clock = createScriptedClock();
-    const pace = paceOf(60_000, clock);
-    results = resultsPacedBy(pace, isTold);
     executed = 0;
-    if (waits) void pace.admit(client, 61_000);
     const readers = [subscribe(document), subscribe(document)];
     for (const { emit } of readers) emit(ROWS);
-    await clock.advance(60_000);
     for (const { sent } of readers) expect(sent).toHaveLength(1);
     expect(executed).toBe(runs);
   }
@@ -267,39 +250,25 @@ test.each([
   expect(await sentTo(document, ROWS, { variables: { yes: false } })).not.toContain('1.5');
 });
 
-describe('the budget of an account is charged', () => {
-  const further = 1 + Math.floor(JSON.stringify({ data: MANY }).length / 64);
-
-  test.each([1, COSTLY_FIELDS + 1])(
-    'for a shared event once, and for its bytes by each further reader, estimated at %i',
-    async (cost) => {
-      fields = 402;
-      // At 0 the next may still go.
-      const pace = paceOf(402 + 4 * further, createScriptedClock());
-      results = resultsPacedBy(pace);
-      for (let at = 0; at < 5; at += 1) await sentTo(prices, MANY, { cost });
-      expect(pace.admit(client, 1)).toBeNull();
-      expect(pace.admit(client, 1)).not.toBeNull();
-      expect(executed).toBe(1);
-    },
-  );
-
-  test('for no event that waits when its subscription ends: the reason alone is sent, at once, and no listener stays', async () => {
-    const pace = paceOf(60_000, createScriptedClock());
-    results = resultsPacedBy(pace);
-    void pace.admit(client, 61_000);
+test.each([1, COSTLY_FIELDS + 1])(
+  'fields are charged for a shared event once, and for its bytes by each further reader; who owes some has the next end its subscription, estimated at %i',
+  async (cost) => {
+    fields = 402;
+    const further = 1 + Math.floor(JSON.stringify({ data: MANY }).length / 64);
+    // At 0 the next may still go.
+    results = resultsFor(402 + 4 * further);
+    for (let at = 0; at < 5; at += 1) await sentTo(prices, MANY, { cost });
+    await sentTo(prices, MANY, { cost });
+    expect(executed).toBe(1);
     const { signal } = new AbortController();
-    const { emit, events, taken, isOver, results: shown } = subscribe(prices, { signal });
+    const { emit, taken, isOver, results: shown } = subscribe(prices, { signal, cost });
     emit(MANY);
-    events.end(new Error('over'));
-    await eventually(() => expect(shown()).toHaveLength(1));
-    expect(shown()).toEqual([MASKED]);
+    expect(shown()).toMatchObject([{ errors: [{ extensions: { code: 'RATE_LIMITED' } }] }]);
     taken();
     await isOver;
-    expect(executed).toBe(0);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
-});
+  },
+);
 
 test('while there is no room for its client no result is made, and events are merged', async () => {
   const { results: shown, emit, taken, room, events, isOver } = subscribe(prices);

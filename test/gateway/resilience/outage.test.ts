@@ -153,12 +153,10 @@ describe('what opens no breaker', () => {
     });
     const failMany = async () => {
       for (let site = 1; site <= 30; site += 1) {
-        await wordFor(
-          open.client.write(stranger(site), 'registerDevice', { body: { deviceId: 'd' } }),
-        );
+        await wordFor(open.client.write(stranger(site), 'registerDevice', { deviceId: 'd' }));
       }
     };
-    await open.client.write(caller(1), 'setValue', { path: { key: 'key' }, body: { value: 1 } });
+    await open.client.write(caller(1), 'setValue', { key: 'key', value: 1 });
     await open.clock.advance(9_999);
     await failMany();
     expect(open.circuits).toEqual([]);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS } from '../../../src/gateway/operations.ts';
-import { READS } from '../../../src/gateway/wire/reads.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
@@ -68,7 +67,7 @@ test('all attempts together keep to the deadline of one', async () => {
     if (answered === 1) socket.write(answer(429, {}, { 'retry-after': 40 }));
   });
   await using open = openResilient(gateway.url, { timeoutMs: 40_300 });
-  const read = open.client.read(caller(1), READS.getCustomerId);
+  const read = open.client.read(caller(1), OPERATIONS.getCustomerId);
   await eventually(() => expect(open.clock.pending).toBe(1));
   await open.clock.advance(40_100);
   // Only 250 of the 40,300 ms are left for the silent second attempt.
@@ -94,7 +93,10 @@ test('clients that disconnect while a retry waits cause no further call, and spe
   // As many as there are retries for so few calls.
   for (let client = 1; client <= 10; client += 1) {
     const controller = new AbortController();
-    const read = open.client.read({ ...caller(1), signal: controller.signal }, READS.getCustomerId);
+    const read = open.client.read(
+      { ...caller(1), signal: controller.signal },
+      OPERATIONS.getCustomerId,
+    );
     await eventually(() => expect(open.clock.pending).toBe(1));
     controller.abort();
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
@@ -102,7 +104,7 @@ test('clients that disconnect while a retry waits cause no further call, and spe
     expect(gateway.requests).toHaveLength(client);
   }
   expect(open.retries).toEqual([]);
-  await expect(open.hurry(open.client.read(caller(1), READS.getCustomerId))).rejects.toThrow();
+  await expect(open.hurry(open.client.read(caller(1), OPERATIONS.getCustomerId))).rejects.toThrow();
   expect(open.retries).toHaveLength(2);
 });
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { toOrders, toPositions } from '../../../src/gateway/wire/holding.ts';
+import { ORDERS, POSITIONS } from '../../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
-import { toSession } from '../../../src/gateway/wire/session.ts';
+import { toSession } from './read-session.ts';
 import { lostOf, orderRow, positionRow, sessionRow, wrongFor } from './rows.ts';
 
 const NEW_YEAR = Date.parse('2025-01-01T00:00:00Z');
 
-const positions = (...rows: unknown[]) => toPositions(rows, readingIn('auto'));
-const orders = (...rows: unknown[]) => toOrders(rows, readingIn('auto'));
+const positions = (...rows: unknown[]) => POSITIONS.read(rows, readingIn('auto'));
+const orders = (...rows: unknown[]) => ORDERS.read(rows, readingIn('auto'));
 const session = (change: object = {}, login = '700001') =>
   toSession({ ...sessionRow, ...change }, login, readingIn('auto'));
 
@@ -123,8 +123,8 @@ describe.each([
   });
 
   test.each([[null], [undefined], [{}], ['[]'], [{ length: 0 }]])('is not %j', (broken) => {
-    expect(toPositions(broken, readingIn('auto'))).toBeNull();
-    expect(toOrders(broken, readingIn('auto'))).toBeNull();
+    expect(POSITIONS.read(broken, readingIn('auto'))).toBeNull();
+    expect(ORDERS.read(broken, readingIn('auto'))).toBeNull();
     if (broken != null) expect(session({ [list]: broken })).toBeNull();
   });
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { toInstrument, toInstruments } from '../../../src/gateway/wire/instrument.ts';
+import { INSTRUMENT, toInstruments } from '../../../src/gateway/operations/get-all-tickers.ts';
+import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { instrumentRow, wrongFor } from './rows.ts';
 
+const instrumentIn = (row: unknown) => INSTRUMENT.read(row, readingIn('auto'));
 const OPTIONAL = ['tradingHours', 'swap', 'mFx', 'pFx'] as const;
 const FIELDS = Object.keys(instrumentRow) as (keyof typeof instrumentRow)[];
 
@@ -10,7 +12,7 @@ describe('an instrument', () => {
   test('has each of the 27 fields of the interface under the name the schema gives it', () => {
     const { _id, friendlyName, desc, ...same } = instrumentRow;
     expect(FIELDS).toHaveLength(27);
-    expect(toInstrument(instrumentRow)).toStrictEqual({
+    expect(instrumentIn(instrumentRow)).toStrictEqual({
       ...same,
       id: 'AAPL',
       symbol: 'AAPL',
@@ -21,16 +23,16 @@ describe('an instrument', () => {
 
   test.each(OPTIONAL)('may lack %s, or have it as null, which is null', (field) => {
     const { [field]: _, ...rest } = instrumentRow;
-    const expected = { ...toInstrument(instrumentRow), [field]: null };
-    expect(toInstrument(rest)).toStrictEqual(expected);
-    expect(toInstrument({ ...rest, [field]: null })).toStrictEqual(expected);
+    const expected = { ...instrumentIn(instrumentRow), [field]: null };
+    expect(instrumentIn(rest)).toStrictEqual(expected);
+    expect(instrumentIn({ ...rest, [field]: null })).toStrictEqual(expected);
   });
 
   test('with a sharia status that is new has none, and is kept', () => {
     for (const shariaStatus of ['compliant', 'UNDER_REVIEW', '']) {
       const row = { ...instrumentRow, shariaStatus };
-      expect(toInstrument(row)).toStrictEqual({
-        ...toInstrument(instrumentRow),
+      expect(instrumentIn(row)).toStrictEqual({
+        ...instrumentIn(instrumentRow),
         shariaStatus: null,
       });
     }
@@ -40,7 +42,7 @@ describe('an instrument', () => {
     const isOptional = (OPTIONAL as readonly string[]).includes(field);
     for (const [name, wrong] of wrongFor(instrumentRow[field])) {
       if (wrong == null && isOptional) continue;
-      expect(toInstrument({ ...instrumentRow, [field]: wrong }), name).toBeNull();
+      expect(instrumentIn({ ...instrumentRow, [field]: wrong }), name).toBeNull();
     }
   });
 
@@ -62,21 +64,23 @@ describe('an instrument', () => {
     ['a swap without a tick', { swap: { long: 1, short: 1, mode: 1 } }],
     ['a swap with a text', { swap: { ...instrumentRow.swap, long: '1,5' } }],
   ])('with %s is none', (_, change) => {
-    expect(toInstrument({ ...instrumentRow, ...change })).toBeNull();
+    expect(instrumentIn({ ...instrumentRow, ...change })).toBeNull();
   });
 
   test('may have its numbers as texts, which is told', async () => {
     const { min, digits, swap } = instrumentRow;
     const asTexts = { min: String(min), digits: `${digits}.0`, swap: { ...swap, long: '-1.50' } };
     const row = { ...instrumentRow, ...asTexts };
-    expect(toInstrument(row)).toStrictEqual(toInstrument(instrumentRow));
-    expect((await toInstruments([row, instrumentRow])).reading.texts).toBe(3);
-    expect(toInstrument({ ...row, max: '1000000000000000.1' })?.max).toBe(1e15 + 0.125);
+    expect(instrumentIn(row)).toStrictEqual(instrumentIn(instrumentRow));
+    const reading = readingIn('auto');
+    await toInstruments([row, instrumentRow], reading);
+    expect(reading.texts).toBe(3);
+    expect(instrumentIn({ ...row, max: '1000000000000000.1' })?.max).toBe(1e15 + 0.125);
   });
 
   test('keeps zeros, empty texts and empty lists', () => {
     const bare = { logo: '', desc: '', leverage: 0, digits: 0, session: [], access: [], min: -0 };
-    expect(toInstrument({ ...instrumentRow, ...bare })).toMatchObject({
+    expect(instrumentIn({ ...instrumentRow, ...bare })).toMatchObject({
       logo: '',
       description: '',
       leverage: 0,
@@ -87,7 +91,7 @@ describe('an instrument', () => {
   });
 
   test.each([[null], [undefined], ['AAPL'], [7], [[]], [[instrumentRow]]])('is not %j', (row) => {
-    expect(toInstrument(row)).toBeNull();
+    expect(instrumentIn(row)).toBeNull();
   });
 });
 
@@ -96,7 +100,7 @@ describe('a catalog', () => {
     const broken = { ...instrumentRow, _id: 'MSFT', digits: 'x' };
     const rows = [instrumentRow, broken, null, 7, { ...instrumentRow, friendlyName: 'Other' }];
     expect(await toInstruments(rows)).toMatchObject({
-      instruments: [{ id: 'AAPL', name: toInstrument(instrumentRow)?.name }],
+      instruments: [{ id: 'AAPL', name: instrumentIn(instrumentRow)?.name }],
       skipped: 3,
       total: 5,
     });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { WireOrder, WirePosition, WireSession } from '../../../sandbox/wire-types.ts';
-import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
+import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
+import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
+import type { WireOrder, WirePosition } from '../../../src/gateway/operations/holdings.ts';
 
 /** One row of each kind with every field of the interface, and no two values alike where that can be. */
 export const instrumentRow: Required<WireInstrument> = {

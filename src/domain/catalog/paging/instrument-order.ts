@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Instrument } from '../../../gateway/model.ts';
+import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import type { Matches } from '../search/search-index.ts';

@@ -1,4 +1,5 @@
-import type { Instrument, ShariaStatus } from '../../../gateway/model.ts';
+import type { ShariaStatus } from '../../../gateway/model.ts';
+import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
 import { InputError } from '../../input-error.ts';
 import type { InstrumentOrder } from './instrument-order.ts';
 

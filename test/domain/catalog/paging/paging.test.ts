@@ -6,7 +6,7 @@ import { encodeCursor } from '../../../../src/domain/catalog/paging/cursor.ts';
 import type { InstrumentOrder } from '../../../../src/domain/catalog/paging/instrument-order.ts';
 import { pageOf } from '../../../../src/domain/catalog/paging/page.ts';
 import type { PageRequest } from '../../../../src/domain/catalog/paging/page-request.ts';
-import type { Instrument } from '../../../../src/gateway/model.ts';
+import type { Instrument } from '../../../../src/gateway/operations/get-all-tickers.ts';
 import { instrument } from '../instruments.ts';
 
 const ROWS = [

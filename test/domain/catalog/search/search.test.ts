@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildVersion } from '../../../../src/domain/catalog/catalog-version.ts';
 import { pageOf } from '../../../../src/domain/catalog/paging/page.ts';
-import type { Instrument } from '../../../../src/gateway/model.ts';
+import type { Instrument } from '../../../../src/gateway/operations/get-all-tickers.ts';
 import { instrument } from '../instruments.ts';
 
 async function found(rows: readonly Instrument[], search: string): Promise<string[]> {

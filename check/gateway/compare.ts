@@ -1,7 +1,14 @@
-import { parseMoment } from '../../../lib/moment-text.ts';
-import { redact } from '../../../lib/redact.ts';
-import { decimal, digits, instant, integer, isRow, readingIn } from '../wire/scalars.ts';
-import type { FieldShape, Loss, ScalarShape, Shape } from './shape.ts';
+import { parseMoment } from '../../lib/moment-text.ts';
+import { redact } from '../../lib/redact.ts';
+import type { FieldShape, Loss, ScalarShape, Shape } from '../../src/gateway/shape.ts';
+import {
+  decimal,
+  digits,
+  instant,
+  integer,
+  isRow,
+  readingIn,
+} from '../../src/gateway/wire/scalars.ts';
 
 /** How one field of the interface was found in an answer, over all its rows; never a value of it. */
 export interface SeenField {

@@ -1,0 +1,302 @@
+import type { FieldShape, Loss, ObjectShape, ScalarShape, Shape } from './shape.ts';
+import * as scalars from './wire/scalars.ts';
+import { isRow, type Moment, type Reading, type Row, seenRows } from './wire/scalars.ts';
+import type { SeenRows } from './wire/seen-rows.ts';
+
+/** `path`: that of the value in the answer, for operators; it ends with a dot, or is empty. */
+type Read<Value> = (value: unknown, reading: Reading, path?: string) => Value | null;
+
+/**
+ * A field of an answer or a body: its name on the wire, its type there (`Sent`), how it is read (`Value`), and what is lost
+ * without it. The name that it has in a table is the one that resolvers expose.
+ */
+export interface Field<Value, Sent, Name extends string | null, Missing extends Loss>
+  extends FieldShape {
+  /** Null: the same name as in the table. */
+  readonly name: Name;
+  readonly missing: Missing;
+  /** Null where the value cannot be read. */
+  readonly read: Read<Value>;
+  /** For a required field whose value may be read as null: whether the value is of the right type. */
+  readonly fits?: (value: unknown) => boolean;
+  /** Of a list: reads it row by row. */
+  readonly reader?: (reading: Reading, path: string) => ListReader;
+  /** These two are types alone. */
+  readonly value?: Value;
+  readonly sent?: Sent;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a field is read by its table alone, which knows its type.
+type AnyField = Field<any, any, string | null, Loss>;
+export type Fields = Readonly<Record<string, AnyField>>;
+
+/** A JSON object of the interface, field by field. */
+export interface Table<F extends Fields> {
+  readonly fields: F;
+  /** The same as the wire has it, for what compares and describes answers. */
+  readonly shape: ObjectShape;
+  /** The names on the wire of the fields that the interface does not call optional. */
+  readonly expected: readonly string[];
+  /** Null where the value is no object, or a field that it cannot do without is missing. */
+  readonly read: Read<ValueOf<F>>;
+  /** The same for the row of a list, of which somebody else notes what it has. */
+  readonly readRow: (row: Row, reading: Reading, path: string) => ValueOf<F> | null;
+}
+
+/** The readonly object that a table reads. */
+export type ValueOf<F> = {
+  readonly [Name in keyof F]: F[Name] extends { readonly missing: 'row' | 'answer' }
+    ? ReadOf<F[Name]>
+    : ReadOf<F[Name]> | null;
+};
+type ReadOf<Of> = Of extends { readonly value?: infer Value } ? Exclude<Value, undefined> : never;
+
+type NameOf<F, Name extends keyof F> = F[Name] extends { readonly name: infer Wire extends string }
+  ? Wire
+  : Name;
+type SentOf<Of> = Of extends { readonly sent?: infer Sent } ? Exclude<Sent, undefined> : never;
+
+/** The object as it is on the wire where it lacks nothing: what the sandbox answers, and what a body has to be. */
+export type WireOf<F> = {
+  -readonly [Name in keyof F as F[Name] extends NeverMissed ? never : NameOf<F, Name>]: SentOf<
+    F[Name]
+  >;
+} & {
+  -readonly [Name in keyof F as F[Name] extends NeverMissed ? NameOf<F, Name> : never]?:
+    | SentOf<F[Name]>
+    | null
+    | undefined;
+};
+type NeverMissed = { readonly missing: 'nothing' };
+
+function scalar<Value, Sent = Value>(shape: ScalarShape, read: Read<Value>) {
+  return { name: null, shape, missing: 'value', wrong: 'value', read } as Field<
+    Value,
+    Sent,
+    null,
+    'value'
+  >;
+}
+
+export const text = scalar<string>({ kind: 'string' }, scalars.text);
+export const filled = scalar<string>(
+  { kind: 'string', isFilled: true },
+  (value) => scalars.text(value) || null,
+);
+export const flag = scalar<boolean>({ kind: 'boolean' }, scalars.flag);
+export const number = scalar<number>({ kind: 'number' }, scalars.figure);
+/** Where null would cost a row: what no double carries is the nearest one, and counted. */
+export const nearest = scalar<number>({ kind: 'number' }, scalars.nearest);
+/** A price or a size that is sent. */
+export const amount = scalar<number>({ kind: 'number', minimum: 0 }, scalars.figure);
+export const integer = scalar<number>({ kind: 'number', isWhole: true }, scalars.integer);
+/** A numeric identifier, of which all digits count: an answer that has one is parsed so. */
+export const numericId = scalar<string, number>({ kind: 'number', isId: true }, scalars.digits);
+export const time = scalar<Moment, number>({ kind: 'number', isTime: true }, scalars.instant);
+/** Any JSON, as it is. */
+export const json = scalar<unknown>({ kind: 'any' }, (value) => value ?? null);
+export const numbers = listOf<number>({ kind: 'number' }, (value) => typeof value === 'number');
+export const texts = listOf<string>({ kind: 'string' }, (value) => typeof value === 'string');
+
+function listOf<Value>(of: ScalarShape, fits: (value: unknown) => boolean) {
+  const read = (value: unknown) => (Array.isArray(value) && value.every(fits) ? value : null);
+  return {
+    ...scalar<readonly Value[]>(of, read),
+    shape: { kind: 'list', of, wrong: 'row' } as Shape,
+  };
+}
+
+/** One of some words; a word that is not among them is null, and costs no more than itself. */
+export function word<const Word extends string>(...words: readonly Word[]) {
+  const known: ReadonlySet<unknown> = new Set(words);
+  const read = (value: unknown) => (known.has(value) ? (value as Word) : null);
+  return {
+    ...scalar<Word | null, Word>({ kind: 'string', oneOf: words }, read),
+    fits: (value: unknown) => typeof value === 'string',
+  };
+}
+
+/** One of two words, by a flag of the wire. */
+export function either<const Yes extends string, const No extends string>(yes: Yes, no: No) {
+  return scalar<Yes | No, boolean>({ kind: 'boolean' }, (value) =>
+    typeof value === 'boolean' ? (value ? yes : no) : null,
+  );
+}
+
+export function object<F extends Fields>({ shape, read }: Table<F>) {
+  const field = { name: null, shape, missing: 'value', wrong: 'value', read } as const;
+  return field as Field<ValueOf<F>, WireOf<F>, null, 'value'>;
+}
+
+/** A list of an account's own is whole, or it is no answer: an id that comes twice breaks it. */
+export function wholeList<F extends Fields>(
+  table: Table<F>,
+  keep: (row: ValueOf<F>) => ValueOf<F> = (row) => row,
+) {
+  const reader = (reading: Reading, path: string) =>
+    new ListReader(table as unknown as Table<Fields>, keep as Keep, reading, path);
+  const read = (value: unknown, reading: Reading, path = '') => {
+    if (value instanceof ListReader) return value.list;
+    if (!Array.isArray(value)) return null;
+    const list = reader(reading, path);
+    for (const row of value) list.add(row);
+    return list.list;
+  };
+  const shape: Shape = { kind: 'list', of: table.shape, wrong: 'answer' };
+  const field = { name: null, shape, missing: 'value', wrong: 'answer', read, reader } as const;
+  return field as unknown as Field<readonly ValueOf<F>[], readonly WireOf<F>[], null, 'value'> & {
+    readonly reader: typeof reader;
+  };
+}
+
+type Keep = (row: ValueOf<Fields>) => ValueOf<Fields>;
+
+/** The rows of a list as they come: all in one, or a slice of a long answer in each turn. */
+export class ListReader {
+  readonly #table: Table<Fields>;
+  readonly #keep: Keep;
+  readonly #reading: Reading;
+  readonly #path: string;
+  readonly #seen: SeenRows;
+  readonly #rows: ValueOf<Fields>[] = [];
+  readonly #ids = new Set<unknown>();
+  #isWhole = true;
+
+  constructor(table: Table<Fields>, keep: Keep, reading: Reading, path: string) {
+    this.#table = table;
+    this.#keep = keep;
+    this.#reading = reading;
+    this.#path = path;
+    this.#seen = seenRows(reading, `${path}[]`, path, table.expected);
+  }
+
+  /** Where the answer is none, it is still noted what its rows lack. */
+  readonly add = (row: unknown): void => {
+    if (isRow(row)) this.#seen.add(row);
+    this.#isWhole &&= isRow(row) && this.#push(row);
+  };
+
+  #push(given: Row): boolean {
+    const row = this.#table.readRow(given, this.#reading, this.#path);
+    // A client that follows the list cannot distinguish two rows under one id.
+    if (row === null || this.#ids.has(row.id)) return false;
+    this.#ids.add(row.id);
+    this.#rows.push(this.#keep(row));
+    return true;
+  }
+
+  /** Null where a row breaks it. One that has grown has room for half as many more. */
+  get list(): readonly ValueOf<Fields>[] | null {
+    return this.#isWhole ? this.#rows.slice() : null;
+  }
+
+  /** Whether no row came; a row that breaks the list is one. */
+  get isEmpty(): boolean {
+    return this.#isWhole && this.#rows.length === 0;
+  }
+}
+
+/** The field under another name on the wire. */
+export function from<Name extends string, Value, Sent, M extends Loss>(
+  name: Name,
+  field: Field<Value, Sent, null, M>,
+): Field<Value, Sent, Name, M> {
+  return { ...field, name };
+}
+
+function losing<M extends Loss>(missing: M, wrong: Loss) {
+  return <Value, Sent, Name extends string | null>(field: Field<Value, Sent, Name, Loss>) =>
+    ({ ...field, missing, wrong }) as Field<Value, Sent, Name, M>;
+}
+
+/** Without it the answer cannot be used. */
+export const vital = losing('answer', 'answer');
+/** Without it the row is left out. */
+export const required = losing('row', 'row');
+/** May be missing, or null; of another type it costs the row. */
+export const optional = losing('nothing', 'row');
+/** May be missing, or null; of another type it is null. */
+export const unneeded = losing('nothing', 'value');
+
+export function table<const F extends Fields>(name: string, fields: F): Table<F> {
+  const onWire = Object.entries(fields).map(([own, field]) => [field.name ?? own, field] as const);
+  const shape: ObjectShape = { kind: 'object', name, fields: Object.fromEntries(onWire) };
+  const expected = Object.keys(shape.fields).filter(
+    (each) => shape.fields[each]?.missing !== 'nothing',
+  );
+  const readRow = compiled(fields);
+  const read = (value: unknown, reading: Reading, path = '') => {
+    if (!isRow(value)) return null;
+    seenRows(reading, path, path, expected).add(value);
+    return readRow(value, reading, path);
+  };
+  return { fields, shape, expected, read, readRow };
+}
+
+/**
+ * The reader of a table, written as one literal: a loop over its fields would take three times as long, in the path where a moving
+ * market has each row read every second.
+ */
+function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
+  const entries = Object.entries(fields);
+  // The rows of an answer's only list are its own: their fields need no path.
+  const isEnvelope = entries.length === 1 && entries[0]?.[1].reader !== undefined;
+  const steps = entries.map(([own, { name, shape, missing, wrong, fits, reader }], at) => {
+    const wire = name ?? own;
+    const sent = `row[${JSON.stringify(wire)}]`;
+    const within = isEnvelope ? 'path' : `path + ${JSON.stringify(`${wire}.`)}`;
+    const isNested = shape.kind === 'object' || reader !== undefined;
+    const value = `const v${at} = read${at}(${sent}, reading${isNested ? `, ${within}` : ''});`;
+    const isBroken = fits === undefined ? `v${at} === null` : `!fits[${at}](${sent})`;
+    if (isCostly(missing)) return `${value} if (${isBroken}) return null;`;
+    return isCostly(wrong) ? `${value} if (${isBroken} && ${sent} != null) return null;` : value;
+  });
+  const literal = entries.map(([own], at) => `${JSON.stringify(own)}: v${at}`);
+  const body = `return (row, reading, path = '') => { ${steps.join(' ')} return { ${literal.join(', ')} }; };`;
+  const make = new Function('fits', ...entries.map((_, at) => `read${at}`), body);
+  return make(
+    entries.map(([, field]) => field.fits),
+    ...entries.map(([, field]) => field.read),
+  );
+}
+
+/** Whether more than the value is lost. */
+function isCostly(loss: Loss): boolean {
+  return loss === 'row' || loss === 'answer';
+}
+
+/** What of a table's fields is there, where none of them is guaranteed. */
+export type LooseOf<F> = { readonly [Name in keyof F]: ReadOf<F[Name]> | null };
+
+/** The reader of an answer in which nothing is guaranteed, though much is lost without it. */
+export function loosely<F extends Fields>({ fields }: Table<F>) {
+  const free = Object.entries(fields).map(([own, field]) => [own, unneeded(field)]);
+  return compiled(Object.fromEntries(free)) as (
+    row: Row,
+    reading: Reading,
+    path?: string,
+  ) => LooseOf<F>;
+}
+
+/**
+ * Tells whether two values of a table are equal in every field but those that are left out; `first` are compared before the others,
+ * so that most comparisons end early. A loop over the names would take ten times as long.
+ */
+export function equality<F extends Fields>(
+  { fields }: Table<F>,
+  options: {
+    readonly first?: readonly (keyof F & string)[];
+    readonly without?: readonly (keyof F & string)[];
+  },
+): (a: ValueOf<F>, b: ValueOf<F>) => boolean {
+  const { first = [], without = [] } = options;
+  const names = new Set(
+    [...first, ...Object.keys(fields)].filter((name) => !without.includes(name)),
+  );
+  const all = [...names].map((name) => JSON.stringify(name));
+  const each = all.map((name) => `a[${name}] === b[${name}]`);
+  return new Function('a', 'b', `return a === b || (${each.join(' && ')});`) as (
+    a: ValueOf<F>,
+    b: ValueOf<F>,
+  ) => boolean;
+}

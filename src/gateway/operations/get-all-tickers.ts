@@ -1,0 +1,141 @@
+import { setImmediate } from 'node:timers/promises';
+import { isJsonContent } from '../answer-body.ts';
+import { read } from '../define-operation.ts';
+import type { Answer } from '../exchange.ts';
+import * as f from '../fields.ts';
+import { jsonItems } from '../json-items.ts';
+import { timesOf } from '../read-times.ts';
+import { type Reading, readingIn } from '../wire/scalars.ts';
+
+const HOURS = f.table('TradingHours', {
+  timezone: f.required(f.text),
+  regular: f.required(f.texts),
+  preMarket: f.required(f.texts),
+  postMarket: f.required(f.texts),
+  overnight: f.required(f.texts),
+  otherExtended: f.required(f.texts),
+});
+
+const NUMBER = f.required(f.nearest);
+const SWAP = f.table('Swap', { long: NUMBER, short: NUMBER, mode: NUMBER, tick: NUMBER });
+
+/** The one table of the interface that says which fields are required: a row that breaks it is left out of the catalog. */
+export const INSTRUMENT = f.table('Instrument', {
+  id: f.from('_id', f.required(f.filled)),
+  symbol: f.from('_id', f.required(f.filled)),
+  name: f.from('friendlyName', f.required(f.text)),
+  description: f.from('desc', f.required(f.text)),
+  logo: f.required(f.text),
+  delayed: f.required(f.flag),
+  sharia: f.required(f.flag),
+  shariaStatus: f.required(f.word('QUESTIONABLE', 'COMPLIANT', 'NONCOMPLIANT')),
+  leverage: NUMBER,
+  pdt: f.required(f.flag),
+  digits: f.required(f.integer),
+  session: f.required(f.texts),
+  quotes: f.required(f.texts),
+  tradingHours: f.optional(f.object(HOURS)),
+  sector: NUMBER,
+  industry: NUMBER,
+  mode: NUMBER,
+  calc: NUMBER,
+  swap: f.optional(f.object(SWAP)),
+  min: NUMBER,
+  max: NUMBER,
+  step: NUMBER,
+  limit: NUMBER,
+  mCurrency: f.required(f.text),
+  pCurrency: f.required(f.text),
+  mFx: f.optional(f.text),
+  pFx: f.optional(f.text),
+  access: f.required(f.texts),
+});
+
+export type Instrument = f.ValueOf<typeof INSTRUMENT.fields>;
+export type WireInstrument = f.WireOf<typeof INSTRUMENT.fields>;
+
+/** `etag`: of the copy that the answer may confirm by a 304; null asks for the whole catalog. */
+interface Asked {
+  readonly group: string;
+  readonly etag: string | null;
+}
+
+export const getAllTickers = read({
+  name: 'getAllTickers',
+  number: 1,
+  bounds: 'catalog',
+  isReadInPieces: true,
+  proves: 'group',
+  mayHaveAged: true,
+  calls: {
+    catalog: {
+      method: 'GET',
+      path: '/trading/tickers/{group}',
+      answer: { kind: 'list', of: INSTRUMENT.shape, wrong: 'row' },
+    },
+  },
+  async run(calls, { group, etag }: Asked) {
+    const headers = ['accept-encoding', 'gzip'];
+    if (etag !== null) headers.push('if-none-match', etag);
+    const answer = await calls.send('catalog', { path: { group }, headers }, (each) => each);
+    const { headers: about } = answer;
+    const times = timesOf(answer);
+    if (answer.status === 304) {
+      if (etag === null) throw calls.broken('an unrequested 304');
+      return { modified: false as const, headers: about, ...times };
+    }
+    const reading = readingIn('auto');
+    const catalog = await instrumentsIn(answer, reading);
+    calls.wasRead(reading);
+    if (catalog === null) throw calls.broken('no list of instruments');
+    return {
+      modified: true as const,
+      ...catalog,
+      etag: entityTag(about.etag),
+      headers: about,
+      ...times,
+    };
+  },
+});
+
+/** `If-None-Match` must be a legal header, or no catalog could be requested again. */
+function entityTag(header: string | undefined): string | null {
+  return header !== undefined && /^(?!\*$)[\x21-\x7e]+$/.test(header) ? header : null;
+}
+
+/** Null where the body is no list. */
+async function instrumentsIn({ headers, bytes }: Answer, reading: Reading) {
+  if (!isJsonContent(headers['content-type'])) return null;
+  try {
+    return await toInstruments(jsonItems(bytes), reading);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+// About a millisecond of parsing and checking, then a yield to the event loop for other requests.
+const ROWS_AT_A_TIME = 200;
+
+/** One row that breaks the interface must not cost the catalog; of rows with one id the first counts. */
+export async function toInstruments(rows: Iterable<unknown>, reading: Reading = readingIn('auto')) {
+  const byId = new Map<string, Instrument>();
+  let [total, skipped] = [0, 0];
+  for (const row of rows) {
+    const instrument = INSTRUMENT.read(row, reading);
+    if (instrument === null) skipped += 1;
+    else if (!byId.has(instrument.id)) byId.set(instrument.id, instrument);
+    total += 1;
+    if (total % ROWS_AT_A_TIME === 0) await setImmediate();
+  }
+  const instruments = [...byId.values()];
+  const unknownValues = instruments.filter(({ shariaStatus }) => shariaStatus === null).length;
+  return {
+    instruments,
+    /** Rows that broke the interface's table and were left out. */
+    skipped,
+    /** Values of enums that are not known here. */
+    unknownValues,
+    total,
+  };
+}

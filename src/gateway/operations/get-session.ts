@@ -1,0 +1,93 @@
+import type { Login } from '../../../lib/account.ts';
+import { chain } from '../../../lib/maybe-promise.ts';
+import { read } from '../define-operation.ts';
+import * as f from '../fields.ts';
+import { timesOf } from '../read-times.ts';
+import { digits, isRow, type Row, text } from '../wire/scalars.ts';
+import { inSnapshot, ORDERS, POSITIONS } from './holdings.ts';
+
+const ACCESS = f.table('AccountAccess', {
+  id: f.text,
+  name: f.text,
+  currency: f.text,
+  currencyDigits: f.integer,
+  isHedged: f.flag,
+  noPl: f.flag,
+});
+
+/** A login of either type is compared with the one that was asked for. */
+const login = { ...f.unneeded(f.numericId), wrong: 'nothing', read: loginIn } as const;
+
+/** The interface requires no field: a missing one is null. A list is never shortened. */
+export const SESSION = f.table('Session', {
+  login,
+  group: f.text,
+  server: f.text,
+  currency: f.text,
+  balance: f.number,
+  credit: f.number,
+  equity: f.number,
+  storage: f.number,
+  assets: f.number,
+  prevEquity: f.number,
+  prevBalance: f.number,
+  leverage: f.number,
+  invested: f.from('Invested', f.number),
+  profits: f.from('Profits', f.number),
+  kycStatus: f.from('kyc_status', f.text),
+  createdAt: f.time,
+  access: f.object(ACCESS),
+  positions: POSITIONS,
+  orders: ORDERS,
+});
+type Snapshot = f.ValueOf<typeof SESSION.fields>;
+export type WireSession = f.WireOf<Omit<typeof SESSION.fields, 'login'>> & { login: number };
+
+export type Session = Readonly<ReturnType<typeof sessionOf>>;
+
+interface Asked {
+  readonly login: Login;
+  /** Called with the group of a snapshot that is this login's, whatever is in its lists. */
+  readonly onOwned: (group: string | null) => void;
+}
+
+export const getSession = read({
+  name: 'getSession',
+  number: 10,
+  isReadInPieces: true,
+  proves: 'login',
+  errors: 'message',
+  calls: { snapshot: { method: 'GET', path: '/trading/session/{login}', answer: SESSION.shape } },
+  run: (calls, { login, onOwned }: Asked) =>
+    calls.send('snapshot', { path: { login } }, (answer) => {
+      const accept = (body: Row) => {
+        if (!isSnapshotOf(login, body)) return false;
+        // An empty group is none, as in a token.
+        onOwned(text(body.group) || null);
+        return true;
+      };
+      return chain(calls.read(answer, SESSION, accept), (snapshot) => ({
+        session: sessionOf(snapshot, login),
+        ...timesOf(answer),
+      }));
+    }),
+});
+
+/**
+ * Whether the answer is a snapshot of this login: one that is there and differs is another client's account. A body with nothing of
+ * an account, as a proxy's 200 in maintenance, proves no token.
+ */
+export function isSnapshotOf(login: string, body: unknown): body is Row {
+  if (!isRow(body)) return false;
+  const named = body.login ?? null;
+  if (named === null) return (body.balance ?? body.equity ?? body.group ?? null) !== null;
+  return loginIn(named) === login;
+}
+
+function loginIn(value: unknown): string | null {
+  return typeof value === 'string' ? value : digits(value);
+}
+
+export function sessionOf({ positions, ...snapshot }: Snapshot, login: string) {
+  return { ...snapshot, login, positions: positions && inSnapshot(positions) };
+}

@@ -1,0 +1,49 @@
+import { read } from '../define-operation.ts';
+import * as f from '../fields.ts';
+import type { Reading } from '../wire/scalars.ts';
+
+const METHOD = f.table('WithdrawalMethod', {
+  id: f.numericId,
+  title: f.text,
+  icon: f.text,
+  type: f.text,
+  crmType: f.text,
+  status: f.text,
+  subtitle: f.text,
+});
+
+export type WireWithdrawalMethod = f.WireOf<typeof METHOD.fields>;
+
+export const getWithdrawalMethods = read({
+  name: 'getWithdrawalMethods',
+  number: 11,
+  backend: 'payments',
+  area: 'rest',
+  proves: 'token',
+  calls: {
+    list: {
+      method: 'GET',
+      path: '/payments/client/withdrawal-methods',
+      answer: {
+        kind: 'list',
+        of: { kind: 'list', of: METHOD.shape, wrong: 'answer' },
+        wrong: 'answer',
+      },
+    },
+  },
+  run: (calls) => calls.send('list', {}, (answer) => calls.value(answer, 'methods', methodsIn)),
+});
+
+/** The index of the outer list is kept, its meaning is not known. Null where a row is none. */
+export function methodsIn(body: unknown, reading: Reading) {
+  if (!Array.isArray(body) || !body.every(Array.isArray)) return null;
+  const methods = body.flatMap((rows: readonly unknown[], group) =>
+    rows.map((row) => {
+      const method = METHOD.read(row, reading);
+      return method && { ...method, group };
+    }),
+  );
+  return methods.includes(null) ? null : methods.filter((each) => each !== null);
+}
+
+export type WithdrawalMethod = NonNullable<ReturnType<typeof methodsIn>>[number];

@@ -1,0 +1,87 @@
+import { growingLru } from '../../../lib/growing-lru.ts';
+import type { ValueOf, WireOf } from '../fields.ts';
+import * as f from '../fields.ts';
+
+/** The tables of positions and pending orders, which ops 10 and 12 answer. */
+
+const HOLDING = {
+  id: f.vital(f.filled),
+  symbol: f.vital(f.filled),
+  side: f.from('isBuy', f.either('BUY', 'SELL')),
+  name: f.from('friendlyName', f.text),
+  logo: f.text,
+  delayed: f.flag,
+  sharia: f.flag,
+  digits: f.integer,
+  units: f.number,
+  priceOpen: f.number,
+  priceCurrent: f.number,
+  createdAt: f.from('timeCreate', f.time),
+  updatedAt: f.from('timeUpdate', f.time),
+  leverage: f.number,
+  rateMargin: f.number,
+  stopLoss: f.from('sl', f.number),
+  takeProfit: f.from('tp', f.number),
+  comment: f.text,
+  invested: f.number,
+} as const;
+
+export const POSITION = f.table('Position', {
+  ...HOLDING,
+  rateProfit: f.number,
+  storage: f.number,
+  profit: f.number,
+});
+
+/** The interface names limit orders only; what is not one is taken for a stop order. */
+export const ORDER = f.table('Order', {
+  ...HOLDING,
+  kind: f.from('isLimit', f.either('LIMIT', 'STOP')),
+  state: f.number,
+  useMargin: f.flag,
+});
+
+export type Position = ValueOf<typeof POSITION.fields>;
+export type Order = ValueOf<typeof ORDER.fields>;
+export type WirePosition = WireOf<typeof POSITION.fields>;
+export type WireOrder = WireOf<typeof ORDER.fields>;
+
+export const POSITIONS = f.wholeList(POSITION, sharingTexts);
+export const ORDERS = f.wholeList(ORDER, sharingTexts);
+
+/** A moving market changes these alone. */
+const TICK = ['priceCurrent', 'profit', 'updatedAt', 'rateProfit'] as const;
+
+/** Whether two positions are equal in every field: a change of one that is not compared would never be emitted. */
+export const samePosition = f.equality(POSITION, { first: TICK });
+/** Whether two positions are equal but for the fields of a tick. */
+export const sameBesidesPrices = f.equality(POSITION, { without: TICK });
+
+type Texts = Pick<Position, 'symbol' | 'name' | 'logo'>;
+
+// A text that is longer is a row's own, so that so many take no more than some megabytes.
+const MAX_SHARED_LENGTH = 300;
+const SHARED_TEXTS = growingLru<string, Texts>({ maxEntries: 10_000, entryBytes: 500 });
+
+/** One copy of equal texts for the rows of all accounts: with its own, each row would take half as much again. */
+function sharingTexts<Row extends Texts>(row: Row): Row {
+  const { symbol, name, logo } = row;
+  const known = SHARED_TEXTS.get(symbol);
+  // Nobody else has the row yet.
+  if (known !== undefined && known.name === name && known.logo === logo)
+    return Object.assign(row, known);
+  const length = symbol.length + (name?.length ?? 0) + (logo?.length ?? 0);
+  if (length <= MAX_SHARED_LENGTH) SHARED_TEXTS.set(symbol, { symbol, name, logo });
+  return row;
+}
+
+/** The positions of a snapshot: which they are, and their rows. */
+interface SnapshotPositions {
+  readonly ids: readonly string[];
+  /** Null in a snapshot that is cached: they are most of it, and seldom read. */
+  readonly rows: readonly Position[] | null;
+}
+
+export function inSnapshot(rows: readonly Position[]): SnapshotPositions {
+  return { ids: rows.map(({ id }) => id), rows };
+}

@@ -1,0 +1,70 @@
+import type { OperationSettings } from '../calls.ts';
+import { order } from '../define-operation.ts';
+import * as f from '../fields.ts';
+import type { Position } from './holdings.ts';
+import { direction, SUBMITTED, submitted } from './submitted.ts';
+
+/** A market order, or a pending one where a `price` is given. */
+export interface MarketOrder {
+  readonly symbol: string;
+  readonly side: NonNullable<Position['side']>;
+  readonly size: { readonly by: 'units' | 'amount'; readonly value: number };
+  readonly price: number | null;
+  readonly stopLoss: Protection | null;
+  readonly takeProfit: Protection | null;
+  readonly comment: string | null;
+}
+
+export interface Protection {
+  readonly by: 'price' | 'amount';
+  readonly value: number;
+}
+
+const BODY = f.table('MarketOrder', {
+  symbol: f.vital(f.text),
+  // By the name in GATEWAY_DIRECTION_FIELD.
+  direction: f.vital(f.word('buy', 'sell')),
+  type: f.vital(f.word('unit', 'amount')),
+  amount: f.vital(f.amount),
+  price: f.unneeded(f.amount),
+  sl: f.unneeded(f.amount),
+  tp: f.unneeded(f.amount),
+  slAmount: f.unneeded(f.amount),
+  tpAmount: f.unneeded(f.amount),
+  comment: f.unneeded(f.text),
+});
+type Body = f.WireOf<typeof BODY.fields>;
+
+export const openPosition = order({
+  name: 'openPosition',
+  number: 4,
+  calls: {
+    trade: {
+      method: 'POST',
+      path: '/trading/positions',
+      body: BODY.shape,
+      answer: SUBMITTED.shape,
+    },
+  },
+  async run({ send, settings }, given: MarketOrder) {
+    return submitted(await send('trade', { body: bodyOf(given, settings) }));
+  },
+});
+
+/** Only the requested fields are named: an absent price means a market order. */
+function bodyOf(given: MarketOrder, { gatewayDirectionField }: OperationSettings) {
+  const { symbol, side, size, price, stopLoss, takeProfit, comment } = given;
+  const what = {
+    type: size.by === 'units' ? 'unit' : 'amount',
+    amount: size.value,
+    ...(price !== null && { price }),
+    ...protection(stopLoss, 'sl', 'slAmount'),
+    ...protection(takeProfit, 'tp', 'tpAmount'),
+    ...(comment !== null && { comment }),
+  } satisfies Omit<Body, 'symbol' | 'direction'>;
+  return { symbol, [gatewayDirectionField]: direction(side), ...what };
+}
+
+function protection<Name extends keyof Body>(level: Protection | null, price: Name, amount: Name) {
+  return level === null ? {} : { [level.by === 'price' ? price : amount]: level.value };
+}

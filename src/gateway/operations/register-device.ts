@@ -1,0 +1,26 @@
+import { write } from '../define-operation.ts';
+import * as f from '../fields.ts';
+import { ACKNOWLEDGED } from './acknowledged.ts';
+
+const BODY = f.table('Device', {
+  deviceId: f.vital(f.filled),
+  token: f.unneeded(f.text),
+  platform: f.unneeded(f.word('ios', 'android', 'web', 'windows', 'macos')),
+  enabled: f.unneeded(f.flag),
+});
+
+export const registerDevice = write({
+  name: 'registerDevice',
+  number: 15,
+  isIdempotent: true,
+  errors: 'plain',
+  calls: {
+    register: {
+      method: 'POST',
+      path: '/user/notifications/v2/token',
+      body: BODY.shape,
+      answer: ACKNOWLEDGED.shape,
+    },
+  },
+  run: (calls, body: f.WireOf<typeof BODY.fields>) => calls.acknowledged('register', { body }),
+});

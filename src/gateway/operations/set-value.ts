@@ -1,0 +1,26 @@
+import { write } from '../define-operation.ts';
+import * as f from '../fields.ts';
+import { ACKNOWLEDGED } from './acknowledged.ts';
+
+const BODY = f.table('Value', { value: f.vital(f.json) });
+
+interface Given {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+export const setValue = write({
+  name: 'setValue',
+  number: 9,
+  isIdempotent: true,
+  calls: {
+    put: {
+      method: 'PUT',
+      path: '/user/kv/{key}',
+      body: BODY.shape,
+      answer: ACKNOWLEDGED.shape,
+    },
+  },
+  run: (calls, { key, value }: Given) =>
+    calls.acknowledged('put', { path: { key }, body: { value } }),
+});

@@ -1,0 +1,70 @@
+import { LongInteger, parseLongIntegers } from '../../../lib/exact-json.ts';
+import type { Answer } from '../exchange.ts';
+import * as f from '../fields.ts';
+import type { OrderReply } from '../order-calls.ts';
+import { digits, isRow, type Row, readingIn, text } from '../wire/scalars.ts';
+import type { Position } from './holdings.ts';
+
+/** The order number: a text, or a number all of whose digits count. */
+const orderId = {
+  ...f.text,
+  read: (value: unknown) => text(value) ?? digits(value),
+  wrong: 'nothing',
+} as const;
+
+/** Nothing in the answer to an order is guaranteed, `{}` is one of the documented bodies; without `success` its outcome is unknown. */
+export const SUBMITTED = f.table('Submitted', {
+  success: f.vital(f.flag),
+  orderId,
+  error: f.from('err', f.unneeded(f.text)),
+  message: f.unneeded(f.text),
+});
+
+const readSubmitted = f.loosely(SUBMITTED);
+
+/** What an order's answer says. The body is parsed whatever the content type says: a wrong label must not turn a trade into an unknown. */
+export function submitted(answer: Answer): OrderReply {
+  const body = bodyIn(answer);
+  const { success, orderId, error, message } = readSubmitted(body, readingIn('auto'));
+  const namesOrder = isOrderNumber(body.orderId);
+  return {
+    answer,
+    success,
+    orderId: namesOrder ? orderId : null,
+    namesOrder,
+    error: error ?? text(body.error),
+    message,
+  };
+}
+
+/** What a look-up says of an order: done, or refused. */
+export function settled(
+  answer: Answer,
+  success: boolean,
+  orderId: string | null,
+  error: string | null = null,
+): OrderReply {
+  return { answer, success, orderId, namesOrder: orderId !== null, error, message: null };
+}
+
+/** The JSON object of an answer; an empty one where it has none. */
+export function bodyIn({ bytes }: Answer): Row {
+  try {
+    const body = parseLongIntegers(bytes.toString('utf8'));
+    return isRow(body) ? body : {};
+  } catch {
+    return {};
+  }
+}
+
+/** True also where the number is one that cannot be shown. Empty, zero, `-` and `null` are none, nor is a UUID of zeros. */
+function isOrderNumber(orderId: unknown): boolean {
+  if (orderId instanceof LongInteger) return true;
+  if (typeof orderId === 'number') return orderId !== 0;
+  if (typeof orderId !== 'string') return false;
+  return Number(orderId) !== 0 && !/^\s*(?:[0-]*|null)\s*$/i.test(orderId);
+}
+
+export function direction(side: NonNullable<Position['side']>): 'buy' | 'sell' {
+  return side === 'BUY' ? 'buy' : 'sell';
+}

@@ -1,0 +1,46 @@
+/** The shape of a JSON value, as the interface describes it, with which answers are compared. */
+export type Shape = ScalarShape | ListShape | ObjectShape;
+
+export interface ScalarShape {
+  /** `any`: whatever JSON it is. */
+  readonly kind: 'string' | 'number' | 'boolean' | 'any';
+  /** A whole number of 32 bits, where the interface says number. */
+  readonly isWhole?: true;
+  /** A number that is an identifier: all of its digits count. */
+  readonly isId?: true;
+  /** An empty string counts as none. */
+  readonly isFilled?: true;
+  /** One of the gateway's numeric times, whose unit the interface does not name. */
+  readonly isTime?: true;
+  readonly oneOf?: readonly string[];
+  /** The least that is sent. */
+  readonly minimum?: number;
+}
+
+interface ListShape {
+  readonly kind: 'list';
+  readonly of: Shape;
+  /** The loss caused by a wrong entry. */
+  readonly wrong: Loss;
+}
+
+export interface ObjectShape {
+  readonly kind: 'object';
+  /** What the interface calls it. */
+  readonly name: string;
+  readonly fields: Readonly<Record<string, FieldShape>>;
+}
+
+export interface FieldShape {
+  readonly shape: Shape;
+  /** The loss where the field is missing, or null. */
+  readonly missing: Loss;
+  /** The loss where its type is another one. */
+  readonly wrong: Loss;
+}
+
+/**
+ * The loss to the service where a field is not as described: nothing, the value (it is null), the row
+ * (an instrument is left out), or the whole answer (GATEWAY_CONTRACT).
+ */
+export type Loss = 'nothing' | 'value' | 'row' | 'answer';
