@@ -102,7 +102,9 @@ export class OpenConnections {
   /** From here on the connection is a WebSocket's. */
   upgraded(socket: Socket, webSocket: WebSocket): void {
     this.of(socket).webSocket = webSocket;
-    socket.setTimeout(this.#options.unreadMs, () => this.timedOut(socket));
+    socket.setTimeout(this.#options.unreadMs);
+    // More than once: a quiet socket may stop reading later.
+    socket.on('timeout', () => this.timedOut(socket));
   }
 
   /**

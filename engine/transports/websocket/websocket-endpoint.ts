@@ -30,7 +30,7 @@ const MAX_NAME_LENGTH = 200;
 /** The status line, and the headers that go with it. */
 type UpgradeRefusal = `${number} ${string}`;
 const BAD_REQUEST: UpgradeRefusal = '400 Bad Request\r\nsec-websocket-version: 13';
-const TOO_MANY: UpgradeRefusal = '429 Too Many Requests';
+const TOO_MANY: UpgradeRefusal = '429 Too Many Requests\r\nretry-after: 10';
 const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
 
 export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
