@@ -19,5 +19,11 @@ export default [
   // It warns that `use client` may be lost, which its test reads.
   logLevel: 'silent',
   transform: { target: 'es2022' },
-  output: { dir, format, entryFileNames: '[name].js', chunkFileNames: 'shared/[name].js' },
+  output: {
+    dir,
+    format,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'shared/[name].js',
+    sourcemap: true,
+  },
 }));

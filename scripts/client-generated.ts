@@ -27,9 +27,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const schema = buildSchema();
   return new Map([
     ['src/generated/error-codes.ts', errorCodes()],
-    ['src/generated/harmless-mutations.ts', harmlessMutations(schema)],
     ['src/generated/possible-types.ts', possibleTypes(schema)],
-    // Browsers run the pages' files as they are.
     [ROWS, rowsFile(schema)],
     ['src/generated/type-policies.ts', typePolicies(schema)],
     ['src/generated/types-without-id.ts', typesWithoutId(schema)],
@@ -51,15 +49,6 @@ function errorCodes(): string {
 /** A code that the server answers with. */
 export type ServerErrorCode = keyof typeof ERROR_CODES;
 `;
-}
-
-function harmlessMutations(schema: GraphQLSchema): string {
-  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
-  const names = fields
-    .filter(({ description }) => description?.includes('Repeating it does no harm.'))
-    .map(({ name }) => `  '${name}',`);
-  const about = 'The mutations of which the schema says that repeating them does no harm.';
-  return constant(about, 'HARMLESS_MUTATIONS: readonly string[] = [', names.toSorted(), '];');
 }
 
 function possibleTypes(schema: GraphQLSchema): string {

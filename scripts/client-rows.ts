@@ -9,7 +9,6 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { KEY_FIELDS } from '../client/src/catalog/instrument.ts';
 
 const LINE_WIDTH = 100;
 const SCALARS: Readonly<Record<string, string>> = {
@@ -29,10 +28,6 @@ type Field = GraphQLField<unknown, unknown>;
  * catalog's, and are left out.
  */
 export function rowsOf(schema: GraphQLSchema): string {
-  const instrument = plainFields(schema, 'Instrument');
-  const other = instrument
-    .map(({ name }) => name)
-    .filter((name) => !KEY_FIELDS.some((key) => key === name));
   const sections = [
     enumType(schema, 'Side'),
     rowType('Position', 'An open position.', plainFields(schema, 'Position')),
@@ -40,12 +35,7 @@ export function rowsOf(schema: GraphQLSchema): string {
     fieldText('TICK_FIELDS', plainFields(schema, 'PositionTick')),
     rowType('PendingOrder', 'A pending order.', plainFields(schema, 'Order')),
     fieldText('ORDER_FIELDS', plainFields(schema, 'Order')),
-    rowType('Instrument', 'An instrument of the catalog.', instrument),
-    `/** The fields of an instrument; those that each copy of the catalog has come first. */
-export const INSTRUMENT_FIELDS =
-  '${[...KEY_FIELDS, ...other.toSorted()].join(' ')}'.split(
-    ' ',
-  ) as readonly (keyof Instrument)[];`,
+    rowType('Instrument', 'An instrument of the catalog.', plainFields(schema, 'Instrument')),
   ];
   return `${sections.join('\n\n')}\n`;
 }

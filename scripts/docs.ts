@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openApi } from '../check/open-api.ts';
 import { buildSchema, printedSchema } from '../src/schema/schema.ts';
-import { clientApiPage } from './client-api-doc.ts';
 import { generatedFiles, ROWS, rowsFile } from './client-generated.ts';
 import { withConfigurationTable } from './configuration-doc.ts';
 import { errorsPage } from './errors-doc.ts';
@@ -34,8 +33,6 @@ async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: str
   // The documents of the client's modules, which are imported for the next ones, contain what this file says.
   yield [join('client', ROWS), rowsFile()];
   for (const [name, text] of await generatedFiles()) yield [join('client', name), text];
-  // Behind those of the client's files, which it quotes.
-  yield ['docs/client-api.md', clientApiPage()];
 }
 
 function read(path: string): string {

@@ -21,10 +21,7 @@ const TOOLS: readonly (readonly [path: string | null, variable: string, ...packa
     [machine.alertmanagerPath, 'ALERTMANAGER_PATH', 'prometheus-alertmanager'],
   ];
 // Each has 300 MB for one suite, which only a full run brings in.
-const OF_FULL: typeof TOOLS = [
-  [machine.javacPath, 'JAVAC_PATH', 'default-jdk-headless'],
-  [machine.firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox'],
-];
+const OF_FULL: typeof TOOLS = [[machine.firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox']];
 
 const wanted = process.env.FULL ? [...TOOLS, ...OF_FULL] : TOOLS;
 const missing = wanted.filter(([path]) => path === null);

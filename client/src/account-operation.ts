@@ -1,5 +1,11 @@
+import type { TypedText } from './operation.ts';
+
+export interface LoginAnswer {
+  readonly session: { readonly login: string | null } | null;
+}
+
 /** Asks whose the token is. */
-export const ACCOUNT_OPERATION = `query TradingGraphAccount {
+export const ACCOUNT_OPERATION: TypedText<LoginAnswer> = `query TradingGraphAccount {
   session {
     login
   }

@@ -1,5 +1,5 @@
 import type { Result } from './core.ts';
-import type { RequestEnvironment } from './environment.ts';
+import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import { Listeners } from './listeners.ts';
 import type { Exchanger } from './request/exchange.ts';
@@ -7,18 +7,16 @@ import { protocolError } from './request/failures.ts';
 import type { SignIn } from './sign-in.ts';
 
 export interface AccountsOptions {
-  readonly environment: RequestEnvironment;
+  readonly environment: Environment;
   /** Asks the server whose the token is. */
   readonly ask: (
     token: string,
     signal: AbortSignal,
     exchange?: Exchanger,
   ) => Promise<Result<{ session: { login: string | null } | null }>>;
-  /** The login whose session the app holds: if the server names another one first, that is a change of the account. */
-  readonly expected?: { readonly login: string | null };
   /** Called when another account is signed in, before the listeners. */
   readonly onChange: () => void;
-  readonly onLogin: (login: string) => void;
+  readonly onLogin: () => void;
   /** Called where the server does not say whether a new token is of the account that the listeners know of. */
   readonly onDoubt: (error: TradingGraphError) => void;
 }
@@ -140,10 +138,9 @@ export class Accounts {
     // The app gives another account's token without having announced it.
     if (this.#signIn.login !== login) this.#signIn = { login };
     const assumed = token === this.#firstToken ? login : undefined;
-    const expected = this.#options.expected?.login ?? assumed;
-    const former = this.#login === undefined ? expected : this.#login;
+    const former = this.#login === undefined ? assumed : this.#login;
     this.#login = login;
-    this.#options.onLogin(login);
+    this.#options.onLogin();
     if (former === login) return;
     this.#options.onChange();
     this.#listeners.tell(login);

@@ -1,13 +1,12 @@
 import type { Environment, Lifecycle } from './environment.ts';
-import { isOnline, requestEnvironment } from './request-environment.ts';
+import { isOnline, platformFunctions } from './platform-functions.ts';
 
 /** Makes the environment of browsers and of Node from the functions that the platform has. */
 export function browserEnvironment(): Environment {
   return {
-    ...requestEnvironment(),
+    ...platformFunctions(),
     WebSocket: hasSockets() ? globalThis.WebSocket : null,
     randomId,
-    ...(typeof location !== 'undefined' && { maxStreams }),
     lifecycle: pageLifecycle(),
   };
 }
@@ -24,15 +23,6 @@ function hasSockets(): boolean {
   } catch {
     return false;
   }
-}
-
-/** Over HTTP/1.1 a browser has six connections to a server, and a stream takes one; a later version has one for all. */
-function maxStreams(url: string): number {
-  const entries = performance.getEntriesByType?.('resource') as PerformanceResourceTiming[];
-  const [endpoint = url] = url.split('?');
-  const isFirst = ({ name, nextHopProtocol }: PerformanceResourceTiming) =>
-    name.startsWith(endpoint) && nextHopProtocol === 'http/1.1';
-  return url.startsWith('http:') || entries?.some(isFirst) ? 4 : Number.POSITIVE_INFINITY;
 }
 
 function randomId(): string {

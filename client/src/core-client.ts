@@ -1,13 +1,14 @@
 import { browserEnvironment } from './browser-environment.ts';
+import { ClientCore, type CoreParts } from './client-core.ts';
 import type { Core, Sink } from './core.ts';
-import { createCore } from './create-core.ts';
 import type { Environment, Lifecycle, OwnEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
 import type { TokenSource } from './request/tokens.ts';
-import { checkStorage } from './storage/check-storage.ts';
+import { ServerClock } from './server-clock.ts';
 import type { ClientStorage } from './storage.ts';
+import { Subscriptions } from './subscribe/subscriptions.ts';
 
 /** The options that each client has, whatever its features. */
 export interface CoreClientOptions {
@@ -18,20 +19,13 @@ export interface CoreClientOptions {
    * token; with `force` the last one was refused, and a new one has to be fetched.
    */
   readonly token: TokenSource;
-  /** Where keys of orders and the catalog are kept; without it nothing outlives the app. */
+  /** Where the keys of orders are kept; without it nothing outlives the app. */
   readonly storage?: ClientStorage | undefined;
   /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
   readonly onSignedOut?: ((error: TradingGraphError) => void) | undefined;
-  /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account; false leaves it out. */
-  readonly route?: boolean | undefined;
-  /**
-   * Gives the login whose token `token` gives, where the app has kept it with the token: by its hint the first line need not
-   * wait for the server's answer. Nothing else is made of it.
-   */
-  readonly login?: () => string | null | undefined;
   /**
    * The longest time between two messages of a quiet line, 15 s (where it is left out) to 60: each of them wakes a phone's
-   * radio. A line that is dead is found out ten seconds after it.
+   * radio. A line that is dead is found out ten seconds after it at the latest.
    */
   readonly heartbeatSeconds?: number | undefined;
   /** The time for which the app is hidden before its lines are closed, 30 s where it is left out; `Infinity` keeps them. */
@@ -50,7 +44,7 @@ export interface CoreClient extends RequestsClient {
   ): () => void;
 }
 
-/** A part of a client that an app may go without, such as `live()`, `orders()` and `catalog()`; `Own` is what the client has by it. */
+/** A part of a client that an app may go without, such as `live()` and `orders()`; `Own` is what the client has by it. */
 export type Feature<Own extends object> = (core: Core) => Own;
 
 /** All that these features add to a client. */
@@ -66,28 +60,36 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
   options: CoreClientOptions,
   ...features: Features
 ): CoreClient & OfFeatures<Features> {
-  checkStorage('storage', options.storage);
+  checkStorage(options.storage);
   // The client uses of a package's sockets only what those of the platform have as well.
   const environment = { ...browserEnvironment(), ...options.environment } as Environment;
   checkEnvironment(environment);
   checkOptions(options);
-  const core = createCore({ ...options, environment, storage: options.storage ?? null });
+  const core = new ClientCore({ ...options, environment }, PARTS);
   const client: CoreClient = Object.assign(ownMethods(core), { subscribe: core.subscribe });
   for (const add of features) Object.assign(client, add(core));
   return client as CoreClient & OfFeatures<Features>;
 }
 
-/** Throws for a heartbeat that the server would refuse with each subscription, and for what the first line would miss. */
-function checkOptions({
-  heartbeatSeconds = 15,
-  hiddenSeconds = 30,
-  login,
-}: CoreClientOptions): void {
+/** The parts of a core that subscribes. */
+export const PARTS: CoreParts = {
+  serverClock: (environment) => new ServerClock(environment),
+  subscriptions: (own) => new Subscriptions(own),
+};
+
+/** Throws where a function such as `indexedDb` is given in place of its result, which the first order would otherwise be the first to notice. */
+function checkStorage(storage: unknown): void {
+  if (storage === undefined) return;
+  const { get, set } = Object(storage) as Partial<ClientStorage>;
+  if (typeof get === 'function' && typeof set === 'function') return;
+  throw new TypeError('`storage` is made by a call, such as indexedDb({ name })');
+}
+
+/** Throws for a heartbeat that the server would refuse with each subscription. */
+function checkOptions({ heartbeatSeconds = 15, hiddenSeconds = 30 }: CoreClientOptions): void {
   if (!(Number.isInteger(heartbeatSeconds) && heartbeatSeconds >= 15 && heartbeatSeconds <= 60))
     throw new RangeError('`heartbeatSeconds` is an integer from 15 to 60');
   if (!(hiddenSeconds >= 0)) throw new RangeError('`hiddenSeconds` is a number from 0 on');
-  if (login !== undefined && typeof login !== 'function')
-    throw new TypeError('`login` is a function, as `token` is');
 }
 
 /** Throws for a function that the app replaces by none, and for half of a lifecycle: a timer would be the first to miss it. */

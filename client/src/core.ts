@@ -4,7 +4,7 @@ import type { Operation } from './operation.ts';
 import type { Signal } from './platform.ts';
 import type { Exchanger } from './request/exchange.ts';
 import type { Result } from './result.ts';
-import type { ServerClock } from './server-clock.ts';
+import type { ServerTime } from './server-clock.ts';
 import type { SignIn } from './sign-in.ts';
 import type { ClientStorage } from './storage.ts';
 
@@ -13,10 +13,7 @@ export type { Result };
 /** The options of a query or a mutation. */
 export interface RequestOptions<Data = unknown> {
   readonly signal?: Signal | undefined;
-  /**
-   * False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not; true
-   * repeats a mutation too of which the schema says that it does no harm.
-   */
+  /** Whether what has no answer is sent again by itself. Queries are, mutations never; of a trusted document true says that it is a query. */
   readonly repeats?: boolean | undefined;
   /**
    * The login that the request is made for. Where another one is signed in by then, nothing is sent and the error is
@@ -32,10 +29,6 @@ export interface RequestOptions<Data = unknown> {
    * answer that flows is not cut.
    */
   readonly timeoutMs?: number | undefined;
-  /** Waits for the network where the platform says that there is none; else what is repeated fails at once then. */
-  readonly waitsOffline?: boolean | undefined;
-  /** Called with the reason whenever an attempt has failed and another follows, so that an app can show that it is still asked. */
-  readonly onRetrying?: ((error: TradingGraphError) => void) | undefined;
   /**
    * Called with the answer so far whenever a part of it has come: fragments with `@defer` on the root of a query follow when
    * they are whole. The promise resolves with all of it.
@@ -45,8 +38,6 @@ export interface RequestOptions<Data = unknown> {
 
 /** Options that only the client's own parts use. */
 export interface OwnRequestOptions<Data = unknown> extends RequestOptions<Data> {
-  /** Whether an answer that was lost on its way is not asked for again, though others are. */
-  readonly endsOnLoss?: boolean | undefined;
   /** Called right before anything of the operation leaves, after all waiting; what it throws keeps it from leaving. */
   readonly leaving?: (() => void) | undefined;
   /** Sends it another way than by the platform's `fetch`. */
@@ -67,19 +58,19 @@ export interface Sink<Data> {
   connected?(): void;
 }
 
-/** A state that is followed by two functions, which are what React's `useSyncExternalStore` takes. */
-export interface Followable<State> {
-  /** Calls back at once and with each change. Returns a function that ends it. */
-  (listener: (state: State) => void): () => void;
-  /** The state as it is now: the same object until something changes. */
-  state(): State;
+/** What the client's own lists are told besides. */
+export interface OwnSink<Data> extends Sink<Data> {
+  /** A socket is on its way, and has come further. */
+  progressed?(): void;
+  /** Two sockets in a row were refused, or the platform has none: the next one may come late, or never. */
+  unreachable?(): void;
 }
 
 /** The state and functions that the parts of the client share. */
 export interface Core {
   readonly environment: Environment;
   readonly storage: ClientStorage | null;
-  readonly serverClock: ServerClock;
+  readonly serverClock: ServerTime;
   /** The longest time between two events of a live list. */
   readonly heartbeatSeconds: number;
   /** Never rejects: failures are errors of the result. */
@@ -88,16 +79,14 @@ export interface Core {
     variables: Variables,
     options?: OwnRequestOptions<Data>,
   ): Promise<Result<Data>>;
-  /** Why the request failed last that is being tried again; null while none is. */
-  readonly retrying: Followable<TradingGraphError | null>;
   /**
-   * Subscribes over the one shared WebSocket, or an event stream where WebSockets are blocked. After a lost line it
-   * subscribes again, with the variables that the function returns then. Returns a function that ends it.
+   * Subscribes over the one shared WebSocket. After a lost line it subscribes again, with the variables that the function
+   * returns then. Returns a function that ends it.
    */
   subscribe<Data, Variables>(
     operation: Operation<Data, Variables>,
     variables: () => Variables,
-    sink: Sink<Data>,
+    sink: OwnSink<Data>,
   ): () => void;
   /**
    * The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. Asked
@@ -109,8 +98,6 @@ export interface Core {
    * from then on is the new one's. Returns a function that ends it.
    */
   onAccountChange(listener: (login: string | null) => void): () => void;
-  /** Names the login whose session the app holds, null for none: if the server names another one first, that is a change of the account. */
-  expectLogin(login: string | null): void;
   /** The login that the server named last; null while it is not known, or nobody is signed in. */
   readonly login: string | null;
   /** Noted when something begins that is not to be carried out for another account. */

@@ -15,18 +15,10 @@ export interface Environment {
   randomId(): string;
   /** Runs the task once and returns a function that cancels it, which may be called twice. */
   after(ms: number, task: () => void): () => void;
-  /** Whether the platform takes the line for a slow one, or the user wants to save data; left out, the browser is asked. */
-  readonly isSlowLine?: () => boolean;
-  /** Whether event streams are tried first, as where sockets pack nothing; left out, WebSockets are. */
-  readonly prefersStreams?: boolean;
-  /** How many event streams may be open beside requests to that address; left out, any number. */
-  readonly maxStreams?: (url: string) => number;
   /** Whether the process may serve several users, so that each request asks for its own token; left out, where there is no window. */
-  readonly isServer?: boolean;
+  readonly isServer?: boolean | undefined;
   /** Whether `fetch` may send a request twice after a connection that broke; left out, wherever it is not Node's own. */
-  readonly resends?: boolean;
-  /** Four hex digits of a login's SHA-256, for `?route=`; left out, Web Crypto is asked. */
-  readonly routeHint?: (login: string) => string | null;
+  readonly resends?: boolean | undefined;
   readonly lifecycle: Lifecycle;
 }
 
@@ -35,23 +27,11 @@ export type OwnEnvironment = Partial<
   Omit<Environment, 'WebSocket'> & { readonly WebSocket: Environment['WebSocket'] | SocketClass }
 >;
 
-/** The functions of it that requests need. */
-export type RequestEnvironment = Pick<
-  Environment,
-  'fetch' | 'now' | 'uptime' | 'random' | 'after' | 'isServer' | 'routeHint'
-> & { readonly lifecycle?: Pick<Lifecycle, 'isOnline'> };
-
-/** The parts that requests need, and a listener for the `Date` of their answers. */
-export interface DatedEnvironment extends RequestEnvironment {
-  /** Called with the `Date` of an answer that the server itself has just made, and when by `uptime` its request left and it came. */
-  readonly onDate?: (date: string, sentUp: number, cameUp: number) => void;
-}
-
 /** Whether the app is shown and the network is there, as far as the platform says. */
 export interface Lifecycle {
   readonly isVisible: boolean;
   /** False only where the platform says that there is no network; left out where it says nothing. */
-  readonly isOnline?: boolean;
+  readonly isOnline?: boolean | undefined;
   /**
    * Calls back when the page is shown again, and with `online` when the network is back or another one: what was open is
    * then replaced at once. Returns a function that ends it.

@@ -1,6 +1,4 @@
-export type { CatalogReplica } from './catalog/catalog.ts';
-export type { InstrumentField } from './catalog/instrument.ts';
-export type { Followable, RequestOptions, Result, Sink } from './core.ts';
+export type { RequestOptions, Result, Sink } from './core.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
 export type { Environment, Lifecycle, OwnEnvironment } from './environment.ts';
 export { type ErrorCode, type ErrorDetails, TradingGraphError } from './errors.ts';
@@ -9,19 +7,14 @@ export { possibleTypes } from './generated/possible-types.ts';
 export type { Instrument, PendingOrder, Position, Side } from './generated/rows.ts';
 export { typesWithoutId } from './generated/types-without-id.ts';
 export type { LiveAccount } from './live/account.ts';
-export { accountDocument } from './live/account-operation.ts';
+export { accountDocuments } from './live/account-operation.ts';
 export type { LiveFields, LiveNames } from './live/chosen-fields.ts';
-export { type FoldedList, foldList } from './live/fold-list.ts';
-export { type ListFields, type ListOptions, listDocument } from './live/list-operation.ts';
-export type { ListState, Lists, OwnListOptions, RowOf } from './live/lists.ts';
 export type {
   AccountFigures,
-  FoldOptions,
-  OfflineAccount,
   PositionTotals,
 } from './live/live-source.ts';
 export type { Positions, PositionsListener, PositionsOptions } from './live/positions.ts';
-export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';
+export { positionsDocuments } from './live/positions-operation.ts';
 export type { AccountState, PositionsState } from './live/states.ts';
 export type { Operation, TrustedDocument, TypedDocument, TypedText } from './operation.ts';
 export type { Orders } from './orders/create-orders.ts';

@@ -1,12 +1,12 @@
 import { callApp } from './call-app.ts';
-import type { RequestEnvironment } from './environment.ts';
+import type { Environment } from './environment.ts';
 
 /** A set of the app's callbacks for one kind of event; one that throws does not keep the others from being called. */
 export class Listeners<Args extends readonly unknown[] = []> {
-  readonly #environment: RequestEnvironment;
+  readonly #environment: Environment;
   readonly #listeners = new Set<(...args: Args) => void>();
 
-  constructor(environment: RequestEnvironment) {
+  constructor(environment: Environment) {
     this.#environment = environment;
   }
 

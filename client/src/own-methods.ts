@@ -1,6 +1,5 @@
-import type { BaseCore } from './base-core.ts';
-import type { Followable, RequestOptions, Result } from './core.ts';
-import type { TradingGraphError } from './errors.ts';
+import type { ClientCore } from './client-core.ts';
+import type { RequestOptions, Result } from './core.ts';
 import type { Operation } from './operation.ts';
 
 /** A client for queries and mutations. */
@@ -10,13 +9,11 @@ export interface RequestsClient {
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables, Data>
   ): Promise<Result<Data>>;
-  /** Carries out a mutation, which is not repeated after it may have been carried out, unless `repeats` says so of a harmless one. It never rejects. */
+  /** Carries out a mutation, which is not repeated after it may have been carried out. It never rejects. */
   mutate<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables, Data>
   ): Promise<Result<Data>>;
-  /** Follows whether a query is being tried again: with why its last attempt failed, or with null. */
-  readonly retrying: Followable<TradingGraphError | null>;
   /** The signed-in account, as the server said last; null while that is not known, or nobody is signed in. */
   readonly login: string | null;
   /**
@@ -38,7 +35,7 @@ type Rest<Variables, Data> = unknown extends Variables
     : [variables: Variables, options?: RequestOptions<Data>];
 
 /** The methods that every client has, whatever else it does. */
-export function ownMethods(core: BaseCore): RequestsClient {
+export function ownMethods(core: ClientCore): RequestsClient {
   return {
     query: (operation, ...[variables, own]) =>
       // The types let variables be left out only where the operation has none.
@@ -48,7 +45,6 @@ export function ownMethods(core: BaseCore): RequestsClient {
       }),
     mutate: (operation, ...[variables, own]) =>
       core.request(operation, variables as NonNullable<typeof variables>, own),
-    retrying: core.retrying,
     get login() {
       return core.login;
     },

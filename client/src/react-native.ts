@@ -1,4 +1,3 @@
-export { offlineAccountKey, type SecureStoreLike } from './react-native/offline-account-key.ts';
 export {
   type AppStateLike,
   type NetInfoLike,

@@ -1,27 +1,29 @@
-import { createBaseCore, type SubscriptionsPart } from './base-core.ts';
+import { ClientCore, type CoreParts } from './client-core.ts';
 import type { CoreClientOptions } from './core-client.ts';
+import type { Environment } from './environment.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
-import { requestEnvironment } from './request-environment.ts';
+import { isOnline, platformFunctions } from './platform-functions.ts';
 
 /** The options of `createRequests`, as `createClient` has them. */
 export type RequestsOptions = Pick<
   CoreClientOptions,
-  'url' | 'token' | 'onSignedOut' | 'route' | 'login' | 'environment'
+  'url' | 'token' | 'onSignedOut' | 'environment'
 >;
 
 export type { RequestsClient };
 
 /** Makes a client for queries and mutations, with tokens that are renewed, and nothing else in the bundle. */
 export function createRequests(options: RequestsOptions): RequestsClient {
-  const environment = { ...requestEnvironment(), ...options.environment };
-  return ownMethods(createBaseCore({ ...options, environment }, () => NO_SUBSCRIPTIONS));
+  const lifecycle = {
+    get isOnline() {
+      return isOnline();
+    },
+  };
+  // What only lines and orders need is left out.
+  const environment = { ...platformFunctions(), lifecycle, ...options.environment } as Environment;
+  return ownMethods(new ClientCore({ ...options, environment }, PARTS));
 }
 
-/** A client without lines has this in their place. */
-export const NO_SUBSCRIPTIONS: SubscriptionsPart = {
-  subscribe: () => () => {},
-  restart() {},
-  tokenChanged() {},
-  endAll() {},
-  dispose() {},
+const PARTS: CoreParts = {
+  serverClock: () => ({ now: () => null, isBehind: false, doubtMs: 0, onDate() {}, onDead() {} }),
 };

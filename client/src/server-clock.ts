@@ -1,4 +1,4 @@
-import type { RequestEnvironment } from './environment.ts';
+import type { Environment } from './environment.ts';
 
 /** The `Date` of an answer has no milliseconds. */
 const RESOLUTION_MS = 1_000;
@@ -7,13 +7,16 @@ const MAX_DOUBT_MS = 5_000;
 /** The clock on the wall is adjusted by less while nothing is heard. */
 const SLEPT_MS = 2_000;
 
+/** The server's time, as far as its answers tell it. */
+export type ServerTime = Pick<ServerClock, 'now' | 'isBehind' | 'onDate' | 'onDead' | 'doubtMs'>;
+
 /**
  * The server's clock, by the dates of its answers and by the uptime of this device, which nobody sets. An answer was made
  * after its request had left and before it came, so that each gives bounds, and all together closer ones. A machine that
  * slept without its uptime is behind until the next answer.
  */
 export class ServerClock {
-  readonly #environment: RequestEnvironment;
+  readonly #environment: Environment;
   /** The server's time less the uptime, at the least. */
   #earliest = Number.NaN;
   /** The time of the last answer, about; NaN while there is none. */
@@ -21,7 +24,7 @@ export class ServerClock {
   /** The clock on the wall less the uptime, at the last date. */
   #offsetMs = Number.NaN;
 
-  constructor(environment: RequestEnvironment) {
+  constructor(environment: Environment) {
     this.#environment = environment;
   }
 

@@ -1,14 +1,13 @@
-import { createBaseCore } from './base-core.ts';
 import { browserEnvironment } from './browser-environment.ts';
-import type { Core } from './core.ts';
+import { ClientCore } from './client-core.ts';
 import type { CoreClientOptions } from './core-client.ts';
+import type { Environment } from './environment.ts';
 import { createOrders, type Orders } from './orders/create-orders.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
-import { NO_SUBSCRIPTIONS } from './requests.ts';
 import { ServerClock } from './server-clock.ts';
 
 /** The options of `forRequest`, as `createClient` has them. */
-export type ServerOptions = Pick<CoreClientOptions, 'url' | 'route' | 'environment'>;
+export type ServerOptions = Pick<CoreClientOptions, 'url' | 'environment'>;
 
 /** A client of one request that a server answers. */
 export interface ServerClient extends Pick<RequestsClient, 'query' | 'mutate' | 'dispose'> {
@@ -22,38 +21,26 @@ export interface ServerClient extends Pick<RequestsClient, 'query' | 'mutate' | 
  * clients it rejects with what a framework throws from `fetch` to render later. It opens nothing until it is used.
  */
 export function forRequest(token: string | null, options: ServerOptions): ServerClient {
-  const platform = { ...browserEnvironment(), ...options.environment };
+  const platform = { ...browserEnvironment(), ...options.environment } as Environment;
   const later = new AbortController();
   let thrownByFramework: unknown = null;
-  const environment = {
-    ...platform,
-    WebSocket: null,
-    fetch: (async (url: string, init?: RequestInit) => {
-      try {
-        return await (platform.fetch as typeof fetch)(url, { ...init, cache: 'no-store' });
-      } catch (thrown) {
-        if (typeof Object(thrown).digest === 'string') {
-          thrownByFramework = thrown;
-          later.abort();
-        }
-        throw thrown;
+  const fetching = async (url: string, init?: RequestInit) => {
+    try {
+      return await (platform.fetch as typeof fetch)(url, { ...init, cache: 'no-store' });
+    } catch (thrown) {
+      if (typeof Object(thrown).digest === 'string') {
+        thrownByFramework = thrown;
+        later.abort();
       }
-    }) as typeof fetch,
+      throw thrown;
+    }
   };
-  const serverClock = new ServerClock(environment);
-  const dated = { ...environment, onDate: serverClock.onDate };
-  const base = createBaseCore(
-    { ...options, token: ({ force }) => (force ? null : token), environment: dated },
-    () => NO_SUBSCRIPTIONS,
+  const environment = { ...platform, WebSocket: null, fetch: fetching as typeof fetch };
+  const core = new ClientCore(
+    { ...options, token: ({ force }) => (force ? null : token), environment },
+    { serverClock: (own) => new ServerClock(own) },
   );
-  const core: typeof base & Core = Object.assign(base, {
-    environment,
-    storage: null,
-    serverClock,
-    heartbeatSeconds: 15,
-    expectLogin() {},
-  });
-  const { request } = base;
+  const { request } = core;
   core.request = async (operation, variables, own) => {
     const signal = own?.signal ? AbortSignal.any([own.signal, later.signal]) : later.signal;
     const result = await request(operation, variables, { token, ...own, signal });
@@ -65,5 +52,5 @@ export function forRequest(token: string | null, options: ServerOptions): Server
     throw new Error('A server follows nothing live: do it in the browser, by `createClient`.');
   };
   const own: ServerClient = { query, mutate, dispose, orders: createOrders(core) };
-  return Object.assign(own, { subscribe: live, positions: live, account: live, live });
+  return Object.assign(own, { subscribe: live, positions: live, account: live });
 }

@@ -3,7 +3,6 @@ export type {
   FakeMarket,
   FakeMarketOptions,
   FakeResult,
-  ListRow,
   Renewal,
 } from './testing/fake-market.ts';
 export type { FakeNetwork } from './testing/fake-network.ts';

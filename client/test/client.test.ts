@@ -71,7 +71,6 @@ test.each([memoryStorage, './orders', null, { get: () => null }])(
   'a storage that is none is refused at once: %s',
   (storage) => {
     expect(() => start({ storage: storage as never })).toThrow('`storage` is');
-    expect(() => start({ orderStorage: storage as never })).toThrow('`orderStorage` is');
   },
 );
 
@@ -84,10 +83,9 @@ test.each([
   { environment: { lifecycle: { isVisible: true, onReturn: () => () => {} } } },
   { hiddenSeconds: Number.NaN },
   { hiddenSeconds: -1 },
-  { login: '700001' },
 ])('an option that cannot be meant is refused at once: %o', (option) => {
   expect(() => start(option as never)).toThrow(
-    /^`(?:token|url|fetch|onReturn|onHide|hiddenSeconds|login)` is /,
+    /^`(?:token|url|fetch|onReturn|onHide|hiddenSeconds)` is /,
   );
 });
 

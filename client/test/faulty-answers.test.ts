@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Client, type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
-import { notifications } from '../src/notifications.ts';
 import { fakeClient } from '../src/testing.ts';
 
 /** Answers that a server gives seldom, so that they are scripted at the platform's `fetch`. */
@@ -87,14 +86,6 @@ test.each(['{"data":null}', '{"errors":[]}', '{"data":null,"errors":[]}'])(
   async (text) => {
     const { data, errors } = await open(() => JSON.parse(text)).query('{ a }');
     expect([data, errors]).toMatchObject([null, [{ code: 'PROTOCOL', retryable: false }]]);
-  },
-);
-
-test.each([{ done: { __typename: 'Delayed' } }, { done: null }, {}])(
-  'a device of which the answer does not say that it was disabled is not: %o',
-  async (data) => {
-    const own = notifications(open(() => ({ data })));
-    expect(await own.disableDevice('phone-1')).toMatchObject({ code: 'PROTOCOL' });
   },
 );
 

@@ -4,14 +4,12 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { eventually } from '../../test/support/eventually.ts';
 import { sharedApp } from '../../test/support/shared-app.ts';
-import { catalog } from '../src/catalog.ts';
 import { createClientWith } from '../src/core-client.ts';
 import { live } from '../src/live.ts';
 import { orders } from '../src/orders.ts';
 import type { AnyClient } from '../src/react/any-client.ts';
 import { TradingGraphProvider } from '../src/react/provider.ts';
-import { useCatalog } from '../src/react/use-catalog.ts';
-import { useAccount, useLive, usePositions } from '../src/react/use-live.ts';
+import { useAccount, usePositions } from '../src/react/use-live.ts';
 import { useTicket } from '../src/react/use-ticket.ts';
 import { signedIn } from './support/client.ts';
 
@@ -22,15 +20,12 @@ test('a client has the features that it is made with, over one line', async () =
     // A package's class is given as it is, as on Node 20.
     { ...signedIn(app), environment: { WebSocket } },
     live({ positionFields: ['symbol'] }),
-    catalog(['digits']),
   );
   client.positions(() => {});
   client.account(() => {});
   await eventually(() => expect(client.positions.state().status).toBe('LIVE'));
   await eventually(() => expect(client.account.state().status).toBe('LIVE'));
   expect(Object.keys(client.positions.state().positions?.[0] ?? {})).toEqual(['id', 'symbol']);
-  await client.catalog.load();
-  expect(client.catalog.get('AAPL')).toMatchObject({ digits: expect.any(Number) });
   // @ts-expect-error It was made without.
   expect(client.orders).toBe(undefined);
   // It is asked anew, and not copied from the moment at which the client was made.
@@ -46,9 +41,7 @@ test('a provider without a client says so', () => {
 const HOOKS: Readonly<Record<string, () => { readonly status: string }>> = {
   positions: usePositions,
   account: useAccount,
-  live: () => useLive<{ id: string }>('positionChanges', { fields: ['id'] }),
   orders: useTicket,
-  catalog: useCatalog,
 };
 
 test.each(Object.entries(HOOKS))(
@@ -57,16 +50,14 @@ test.each(Object.entries(HOOKS))(
     const features = {
       positions: live(),
       account: live(),
-      live: live(),
       orders: orders(),
-      catalog: catalog(),
     };
     const own = createClientWith(signedIn(app), features[name as keyof typeof features]);
     const bare = createClientWith(signedIn(app));
     const Shown: FunctionComponent = () => createElement('p', null, hook().status);
     const html = (client: AnyClient) =>
       renderToString(createElement(TradingGraphProvider, { client }, createElement(Shown)));
-    expect(html(own)).toMatch(/<p>(CONNECTING|ready|loading)<\/p>/);
+    expect(html(own)).toMatch(/<p>(CONNECTING|ready)<\/p>/);
     expect(() => html(bare)).toThrow(`has no ${name}`);
     own.dispose();
     bare.dispose();

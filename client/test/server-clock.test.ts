@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCore } from '../src/create-core.ts';
 import { ServerClock } from '../src/server-clock.ts';
+import { TestCore } from './support/client.ts';
 import { countedEnvironment } from './support/counted-environment.ts';
 
 const START_MS = Date.UTC(2026, 0, 5, 12);
@@ -93,12 +93,10 @@ test.each([
   ['JSON of somebody else’s', '{"ok":true}', OURS, false],
   ['an answer without a date', '{"data":{}}', { 'x-request-id': 'one' }, false],
 ])('%s: %s', async (what, text, headers, isHeard) => {
-  const core = createCore({
+  const core = new TestCore({
     url: 'http://127.0.0.1:9/graphql',
     token: () => null,
     onSignedOut: () => {},
-    route: false,
-    storage: null,
     environment: countedEnvironment({ fetch: async () => new Response(text, { headers }) }),
   });
   const document = what.includes('GET') ? { documentId: 'trusted' } : '{ __typename }';

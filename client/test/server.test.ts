@@ -271,17 +271,9 @@ test('a program of one user follows on, whatever tokens it gives', async () => {
   expect(told.at(-1)?.error).toBeNull();
 });
 
-test('a platform with another Event than its sockets’ has none, and follows by a stream', async () => {
-  vi.stubGlobal('Event', class {});
-  const { client } = moduleClient({ token: () => tokens[0] ?? '' });
-  const told: PositionsState[] = [];
-  client.positions((state) => told.push(state));
-  await eventually(() => expect(told.at(-1)?.status).toBe('LIVE'));
-});
-
 test('what is live is refused in words, and what a page of a signed-out user asks has an answer', async () => {
   const client = forRequest(null, { url: url() });
-  for (const name of ['positions', 'account', 'live', 'subscribe'])
+  for (const name of ['positions', 'account', 'subscribe'])
     expect(() => Object(client)[name](() => {})).toThrow('in the browser');
   expect((await client.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
   expect((await client.query(WHO)).errors).toMatchObject([{ code: 'UNAUTHENTICATED' }]);

@@ -1,10 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { Accounts } from '../src/account.ts';
 import { ACCOUNT_OPERATION } from '../src/account-operation.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
-import { notifications } from '../src/notifications.ts';
-import { requestEnvironment } from '../src/request-environment.ts';
 import { createRequests } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
 
@@ -211,17 +208,6 @@ test('a query that is not repeated is answered for the present account', async (
   expect((await waiting).data).toEqual({ session: { login: 'b' } });
 });
 
-test('what does no harm twice is not repeated for another account', async () => {
-  const { client, market } = fakeClient();
-  const marking = notifications(client).markRead(['7']);
-  await market.pass(0);
-  await market.signIn('700002');
-  await client.tokenChanged();
-  market.waiting[0]?.lose();
-  await market.pass(60);
-  expect(await marking).toMatchObject({ code: 'SIGNED_OUT' });
-});
-
 /** A market whose service answers the question for the account, answers it with an error, or never. */
 function doubtful() {
   const service = {
@@ -366,24 +352,4 @@ test('a client that nobody listens to asks once', async () => {
   await client.tokenChanged();
   await market.pass(10);
   expect(network.pending).toBe(0);
-});
-
-test('after an order of nobody yet the account that the app expects is no other one', async () => {
-  const told: (string | null)[] = [];
-  const accounts = new Accounts({
-    environment: requestEnvironment(),
-    expected: { login: 'a' },
-    ask: async (token) => ({ data: { session: { login: token[0] ?? '' } }, errors: [] }),
-    onChange() {},
-    onLogin() {},
-    onDoubt() {},
-  });
-  accounts.onChange((login) => void told.push(login));
-  for (const token of ['a2', 'b1']) {
-    expect(accounts.signIn.login).not.toBe('b');
-    accounts.changed();
-    accounts.tokenTaken(token);
-    await accounts.of(token);
-  }
-  expect(told).toEqual(['b']);
 });

@@ -1,11 +1,4 @@
-import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import {
-  possibleTypes,
-  tradingGraphLink,
-  typePolicies,
-  writeAccountChanges,
-} from '../src/apollo.ts';
 import type { OrderProgress } from '../src/orders/ticket.ts';
 import { type FakeOptions, fakeClient } from '../src/testing.ts';
 
@@ -103,7 +96,7 @@ test('an order whose answers are lost says each word at once', async () => {
 
 test('the app’s own questions have the data that the test gives, at once or later', async () => {
   const data = (query: string) => (query.includes('balance') ? { balance: 1 } : undefined);
-  const { client, market } = fakeClient({ data, instruments: [{ id: 'AAPL', name: 'Apple' }] });
+  const { client, market } = fakeClient({ data });
   expect((await client.query('{ balance }')).data).toEqual({ balance: 1 });
   const parts: unknown[] = [];
   const onPart = ({ data }: { data: unknown }) => void parts.push(data);
@@ -124,62 +117,16 @@ test('the app’s own questions have the data that the test gives, at once or la
   const later = client.query('{ news }');
   await market.answer({ data: { news: 'none' } });
   expect((await later).data).toEqual({ news: 'none' });
-  await client.catalog.load();
-  expect(client.catalog.search('apple')).toMatchObject([{ symbol: 'AAPL', digits: null }]);
 });
 
-test('Apollo’s cache takes what the market does', async () => {
-  const { client, market } = fakeClient({ positions: [AAPL], orders: [{ id: '7' }], session: {} });
-  const cache = new InMemoryCache({ possibleTypes, typePolicies });
-  const apollo = new ApolloClient({ link: tradingGraphLink(client), cache });
-  const followed = gql`
-    subscription { changes: accountChanges { ...Changes } }
-    fragment Changes on AccountChanges {
-      snapshot
-      positions { upserted { id ... on Position { profit } } closed }
-      orders { upserted { id symbol } closed }
-      session { id }
-    }
-  `;
-  apollo
-    .subscribe<{ changes: Parameters<typeof writeAccountChanges>[1] }>({ query: followed })
-    .subscribe(({ data }) => data && writeAccountChanges(cache, data.changes));
-  await market.pass(0);
-  await market.move('AAPL', 103);
-  const query = gql`{ positions { id profit } orders { id symbol } session { id } }`;
-  expect(cache.readQuery({ query })).toMatchObject({
-    positions: [{ id: '1', profit: 6 }],
-    orders: [{ id: '7', symbol: null }],
-    session: { id: '1' },
-  });
-});
-
-test('rows have the chosen fields alone, and other lists have none of the account', async () => {
+test('rows have the chosen fields alone, whatever timers the test’s platform has', async () => {
+  vi.useFakeTimers({ toFake: ['queueMicrotask', 'setTimeout', 'Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { market, state, client } = await followed({
     positions: [AAPL],
     client: { positionFields: ['symbol'] },
   });
   expect(state().positions).toEqual([{ id: '1', symbol: 'AAPL' }]);
-  const alerts = client.live<{ id: string }>('priceAlertsChanges', { fields: ['id'] });
-  alerts(() => {});
-  await market.move('AAPL', 103);
-  expect(alerts.state()).toMatchObject({ rows: null, status: 'CONNECTING' });
-});
-
-test('an extension’s list has its rows, whatever timers the test’s platform has', async () => {
-  vi.useFakeTimers({ toFake: ['queueMicrotask', 'setTimeout', 'Date', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const alert = { id: '1', price: 5 };
-  const { client, market } = fakeClient({ lists: { alertsChanges: [alert] }, positions: [] });
-  const alerts = client.live<typeof alert>('alertsChanges', { fields: ['id', 'price'] });
-  alerts(() => {});
-  await market.changeList('alertsChanges', { id: '2', price: 6 }, { id: '1', price: 4 });
-  expect(alerts.state()).toMatchObject({
-    status: 'LIVE',
-    rows: [{ id: '1', price: 4 }, { id: '2' }],
-  });
-  await market.closeList('alertsChanges', '1');
-  expect(alerts.state().rows).toEqual([{ id: '2', price: 6 }]);
   const { words, end } = placed({ client });
   await market.accept();
   expect([words, await end]).toMatchObject([['sending'], { status: 'accepted' }]);

@@ -14,22 +14,21 @@ const OLDER = ['typescript-5.0', 'typescript-5.4', 'typescript-5.9'];
 
 const TYPED_APP = `
 import { createClient, type ErrorCode, type Result, type TypedText } from 'trading-graph-client';
-import { TradingGraphProvider, useCatalog } from 'trading-graph-client/react';
+import { TradingGraphProvider, usePositions } from 'trading-graph-client/react';
 import { createClientWith } from 'trading-graph-client/core';
-import { catalog } from 'trading-graph-client/catalog';
 import { live } from 'trading-graph-client/live';
 import { createElement } from 'react';
-const client = createClient({ url: 'https://example.com/graphql', token: ({ force }) => (force ? null : 't'), catalogFields: ['digits'] });
-export function Digits() {
-  const { search } = useCatalog<'digits'>();
-  const digits: number | undefined = search('AAPL')[0]?.digits;
-  // @ts-expect-error The client keeps other fields.
-  const leverage = search('AAPL')[0]?.leverage;
-  return createElement('p', null, digits, leverage);
+const client = createClient({ url: 'https://example.com/graphql', token: ({ force }) => (force ? null : 't'), positionFields: ['profit'] });
+export function Profit() {
+  const { positions } = usePositions<{ position: 'profit'; order: never; session: never }>();
+  const profit: number | null | undefined = positions?.[0]?.profit;
+  // @ts-expect-error The client follows other fields.
+  const symbol = positions?.[0]?.symbol;
+  return createElement('p', null, profit, symbol);
 }
-export const tree = createElement(TradingGraphProvider, { client }, createElement(Digits));
-const few = createClientWith({ url: 'https://example.com/graphql', token: () => 't' }, live({ positionFields: ['symbol'] }), catalog(['digits']));
-few.positions(({ positions }) => console.log(positions?.[0]?.symbol, few.catalog.get('AAPL')?.digits));
+export const tree = createElement(TradingGraphProvider, { client }, createElement(Profit));
+const few = createClientWith({ url: 'https://example.com/graphql', token: () => 't' }, live({ positionFields: ['symbol'] }));
+few.positions(({ positions }) => console.log(positions?.[0]?.symbol));
 // @ts-expect-error It has no orders.
 few.orders;
 export const fewTree = createElement(TradingGraphProvider, { client: few });
@@ -56,7 +55,6 @@ ticket.place({ ...any, kind: 'PENDING', price: lost });
 /** An app where these globals are declared as React Native does. */
 const BARE_APP = `
 import { createClient } from 'trading-graph-client';
-import { offlineAccount } from 'trading-graph-client/offline-account';
 declare class OwnSocket { constructor(url: string, protocols?: string[]) }
 declare class OwnSignal {
   readonly aborted: boolean;
@@ -64,12 +62,10 @@ declare class OwnSignal {
   removeEventListener: (type: 'abort', listener: (this: OwnSignal, event: object) => void) => void;
 }
 declare const fetch: (input: string, init?: { method?: string }) => Promise<{ readonly ok: boolean }>;
-declare const key: { readonly type: string; readonly algorithm: { readonly name: 'AES-GCM' } };
 const client = createClient({
   url: 'https://example.com/graphql',
   token: () => 't',
   environment: { fetch, WebSocket: OwnSocket },
-  offlineAccount: offlineAccount({ key, login: null }),
 });
 declare const maybe: { signal?: OwnSignal; interval: number | undefined; key: string | undefined };
 export const live = client.positions(() => {}, { intervalMs: maybe.interval });
@@ -117,8 +113,8 @@ describe('an app outside the workspace that has installed the package', () => {
   });
 
   test('is type-checked where the compiler has no types of DOM or Node', async () => {
-    // Apollo Client and the storage in files want theirs.
-    const imports = entryPoints().filter((path) => !/apollo$|files$|json$/.test(path));
+    // Apollo Client wants theirs.
+    const imports = entryPoints().filter((path) => !/apollo$|json$/.test(path));
     const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
     packed.write('bare.ts', `${BARE_APP}\n${text.join('\n')}\n`);
     const compilerOptions = {

@@ -1,6 +1,6 @@
 import { createClient } from 'trading-graph-client';
-import { files } from 'trading-graph-client/files';
 import WebSocket from 'ws';
+import { sqliteStorage } from './sqlite-storage.mjs';
 
 const { argv, env } = process;
 const input = { email: 'demo@example.com', password: 'demo' };
@@ -15,7 +15,7 @@ const client = createClient({
     return token;
   },
   // Keys of orders outlive the program, so that `client.orders.resume()` finds what became of them.
-  storage: files('./orders'),
+  storage: sqliteStorage('orders.db'),
   // Node 22 and later have a WebSocket of their own.
   environment: { WebSocket },
 });

@@ -5,7 +5,6 @@ import {
   dockerComposePath,
   firefoxPath,
   haproxyPath,
-  javacPath,
   nginxPath,
   promtoolPath,
   redisServerPath,
@@ -19,7 +18,6 @@ export const describeWithHaproxy = describeWith('haproxy', haproxyPath);
 export const describeWithNginx = describeWith('nginx', nginxPath);
 /** It needs no daemon to read a file. */
 export const describeWithDockerCompose = describeWith('docker-compose', dockerComposePath);
-export const describeWithJdk = describeWith('javac', javacPath);
 export const describeWithChromium = describeWith('Chromium', chromiumPath);
 export const describeWithFirefox = describeWith('Firefox', firefoxPath);
 /** Prometheus' own checker. */

@@ -162,9 +162,3 @@ export interface Instrument {
   /** The name by which positions and orders refer to the instrument; the same as `id`. */
   readonly symbol: string;
 }
-
-/** The fields of an instrument; those that each copy of the catalog has come first. */
-export const INSTRUMENT_FIELDS =
-  'id symbol name access calc delayed description digits industry leverage limit logo mCurrency mFx max min mode pCurrency pFx pdt quotes sector session sharia shariaStatus step'.split(
-    ' ',
-  ) as readonly (keyof Instrument)[];

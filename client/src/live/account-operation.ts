@@ -7,6 +7,7 @@ import {
 import type { TypedText } from '../operation.ts';
 import { chosenFields, type LiveFields, rowFields, tickFields } from './chosen-fields.ts';
 import type { AccountFigures, ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
+import type { PolledPositions } from './positions-operation.ts';
 
 /** One event of the subscription. */
 export interface AccountChanges extends LiveEvent {
@@ -24,28 +25,42 @@ export interface AccountChangesData {
 const SESSION_FIELDS =
   'id login currency balance equity credit assets invested profits storage leverage access fetchedAt';
 
-/** The text that `account` sends where these fields are chosen, for a manifest of trusted documents. */
-export function accountDocument({
-  positionFields,
-  orderFields,
-  sessionFields,
-}: LiveFields = {}): TypedText<AccountChangesData, LiveVariables> {
-  const orders = rowFields(ORDER_FIELDS, orderFields);
+/** The same by a query. */
+export interface PolledAccount extends PolledPositions {
+  readonly orders?: readonly PendingOrder[] | null;
+  readonly session?: AccountFigures | null;
+}
+
+/** The texts that `account` sends where these fields are chosen, for a manifest of trusted documents: the query is for where no socket opens. */
+export function accountDocuments({ positionFields, orderFields, sessionFields }: LiveFields = {}): {
+  readonly subscription: TypedText<AccountChangesData, LiveVariables>;
+  readonly query: TypedText<PolledAccount, never>;
+} {
+  const positions = rowFields(POSITION_FIELDS, positionFields);
+  const orders = orderFields?.length === 0 ? '' : rowFields(ORDER_FIELDS, orderFields);
   const session = chosenFields(SESSION_FIELDS, sessionFields);
   const figures = session.replace('access', 'access { currencyDigits }');
-  return `subscription AccountChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
+  return {
+    subscription: `subscription AccountChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
   accountChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
     cursor snapshot
     positions {
       upserted {
-        ${rowFields(POSITION_FIELDS, positionFields)}
+        ${positions}
       }
       ticks { ${tickFields(positionFields)} }
       closed
     }
-    ${orderFields?.length === 0 ? '' : `orders { upserted { ${orders} } closed fetchedAt }`}
+    ${orders && `orders { upserted { ${orders} } closed fetchedAt }`}
     ${figures && `session { ${figures} }`}
     totals { count invested profit } status asOf
   }
-}`;
+}`,
+    query: `query PolledAccount {
+  positions { ${positions} }
+  positionTotals { count invested profit }
+  ${orders && `orders { ${orders} }`}
+  ${figures && `session { ${figures} }`}
+}`,
+  };
 }

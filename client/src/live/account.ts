@@ -1,10 +1,8 @@
 import type { Core } from '../core.ts';
-import { accountDocument } from './account-operation.ts';
+import { accountDocuments } from './account-operation.ts';
 import type { LiveFields, LiveNames } from './chosen-fields.ts';
-import { type FoldedAccount, foldAccount } from './fold-account.ts';
+import { foldAccount, polledAccount } from './fold-account.ts';
 import { createFollowed, type Followed } from './followed.ts';
-import { olderForm } from './list-operation.ts';
-import type { OfflineAccount } from './live-source.ts';
 import { type AccountState, NO_ACCOUNT } from './states.ts';
 
 /** Follows the whole account: open positions, pending orders and the session's figures. */
@@ -12,23 +10,22 @@ export type LiveAccount<Names extends LiveNames = LiveNames> = Followed<AccountS
 
 export function createAccount<Names extends LiveNames = LiveNames>(
   core: Core,
-  fields: LiveFields<Names> & { readonly offlineAccount?: OfflineAccount | undefined } = {},
+  fields: LiveFields<Names> = {},
 ): LiveAccount<Names> {
-  const operation = accountDocument(fields);
+  const { subscription, query } = accountDocuments(fields);
   return createFollowed(core, {
-    operation,
-    older: olderForm(operation),
-    kept: fields.offlineAccount?.(core, operation),
+    operation: subscription,
+    query,
     eventOf: ({ accountChanges }) => accountChanges,
     fold: foldAccount,
+    polled: polledAccount,
     nothing: NO_ACCOUNT,
-    shown: ({ rows, totals, orders, session }: FoldedAccount) => ({
+    shown: ({ rows, totals, orders, session }) => ({
       positions: rows,
       totals,
       orders: orders?.list ?? null,
       ordersAsOf: orders?.fetchedAt ?? null,
       session,
-      isStale: false,
     }),
   });
 }

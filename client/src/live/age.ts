@@ -12,7 +12,7 @@ export class Age {
 
   /** An event says when the list was last confirmed. */
   heard(asOf: Date): void {
-    this.restored(asOf);
+    this.asOf = asOf;
     const { environment, serverClock } = this.#core;
     const serverMs = serverClock.now() ?? asOf.getTime();
     this.#heard = {
@@ -22,20 +22,18 @@ export class Age {
     };
   }
 
-  /** A former run has kept the list, or none is known. */
-  restored(asOf: Date | null): void {
-    this.asOf = asOf;
+  /** No list is known any more. */
+  forget(): void {
+    this.asOf = null;
     this.#heard = null;
   }
 
   /** Null while no list is known. Without a line the device may have slept, which its uptime does not tell: then it is at most so old. */
   ms(isFollowing: boolean): number | null {
-    const { environment, serverClock } = this.#core;
+    const { environment } = this.#core;
     const [up, wall] = [environment.uptime(), environment.now()];
-    if (this.#heard !== null) {
-      const { ageMs, ...then } = this.#heard;
-      return ageMs + Math.max(up - then.up, isFollowing ? 0 : wall - then.wall);
-    }
-    return this.asOf && Math.max(0, (serverClock.now() ?? wall) - this.asOf.getTime());
+    if (this.#heard === null) return null;
+    const { ageMs, ...then } = this.#heard;
+    return ageMs + Math.max(up - then.up, isFollowing ? 0 : wall - then.wall);
   }
 }

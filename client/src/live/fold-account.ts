@@ -1,6 +1,6 @@
 import type { PendingOrder, Position } from '../generated/rows.ts';
-import type { AccountChanges } from './account-operation.ts';
-import { type FoldedList, foldList } from './fold-list.ts';
+import type { AccountChanges, PolledAccount } from './account-operation.ts';
+import { type FoldedList, foldList, polledList } from './fold-list.ts';
 import type { AccountFigures, FoldOptions } from './live-source.ts';
 import { applyChanges, idOf, isSame, withKnownRows } from './rows.ts';
 
@@ -34,6 +34,21 @@ export function foldAccount(
   const session = known !== null && said !== null && isSame(known, said) ? known : said;
   if (live === state && state.orders === orders && state.session === session) return state;
   return { ...live, orders, session };
+}
+
+/** The account of a query that was sent at this time; null where the answer lacks the positions. What else it lacks stays. */
+export function polledAccount(
+  state: FoldedAccount | null,
+  data: PolledAccount,
+  sentAt: Date,
+): FoldedAccount | null {
+  const live = polledList(state, data, sentAt);
+  if (live === null) return null;
+  const known = state?.orders ?? null;
+  const list = data.orders && withKnownRows(known?.list ?? [], data.orders, idOf);
+  const session = data.session ?? state?.session ?? null;
+  const fetchedAt = data.session ? new Date(data.session.fetchedAt ?? sentAt) : sentAt;
+  return { ...live, orders: list ? { list, fetchedAt } : known, session };
 }
 
 /** A snapshot in which the gateway has not said any discards them: what left meanwhile would stay for ever. */

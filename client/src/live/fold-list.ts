@@ -1,3 +1,4 @@
+import type { Position } from '../generated/rows.ts';
 import type {
   FoldOptions,
   ListChanges,
@@ -5,7 +6,8 @@ import type {
   LiveSum,
   PositionTotals,
 } from './live-source.ts';
-import { applyChanges, isSame, type KeyOf, withKnownRows } from './rows.ts';
+import type { PolledPositions } from './positions-operation.ts';
+import { applyChanges, idOf, isSame, type KeyOf, withKnownRows } from './rows.ts';
 
 /** The result of all events so far. The list and its cursor are one value, so that neither is newer than the other. */
 export interface FoldedList<Row> extends LiveSum {
@@ -52,6 +54,23 @@ export function foldList<Row extends object>(
   const wasWhole = state.rows.length === state.totals?.count;
   if (wasWhole && event.totals && changed.length !== event.totals.count) return null;
   return next(state, event, changed);
+}
+
+/** The whole list of a query that was sent at this time; null where the answer lacks it. */
+export function polledList(
+  state: FoldedList<Position> | null,
+  { positions, positionTotals }: PolledPositions,
+  sentAt: Date,
+): FoldedList<Position> | null {
+  if (positions === null) return null;
+  const event = {
+    cursor: '',
+    snapshot: true,
+    totals: positionTotals ?? { count: positions.length, invested: null, profit: null },
+    status: 'DELAYED',
+    asOf: sentAt.toISOString(),
+  } as const;
+  return next(state, event, withKnownRows(state?.rows ?? [], positions, idOf));
 }
 
 function next<Row>(

@@ -32,20 +32,14 @@ interface Listening<State> {
 
 const MAX_INTERVAL_MS = 15_000;
 
-/**
- * Follows a source by one feed, which is open while it has listeners. `onSettled` is called when that begins or ends;
- * `forget` drops the state of a feed without listeners.
- */
+/** Follows a source by one feed, which is open while it has listeners. */
 export function createFollowed<
   Data,
+  PolledData,
   Event extends LiveEvent,
   Sum extends LiveSum,
   State extends LiveState,
->(
-  core: Core,
-  source: LiveSource<Data, Event, Sum, State>,
-  onSettled: (isLeft: boolean, forget: () => void) => void = () => {},
-): Followed<State> {
+>(core: Core, source: LiveSource<Data, PolledData, Event, Sum, State>): Followed<State> {
   const { environment } = core;
   const listening = new Set<Listening<State>>();
   let cancelSettling: (() => void) | null = null;
@@ -54,10 +48,6 @@ export function createFollowed<
   const feed = new LiveFeed(core, source, () => {
     for (const each of [...listening]) tell(each);
   });
-  // Another list may be left in the very turn in which somebody listens to this one again.
-  const forgetIfLeft = () => {
-    if (listening.size === 0) feed.forget();
-  };
   const endAccountChange = core.onAccountChange(() => feed.forget());
   core.onDispose(() => {
     isDisposed = true;
@@ -94,10 +84,8 @@ export function createFollowed<
     if (isDisposed) return;
     cancelSettling ??= environment.after(0, () => {
       cancelSettling = null;
-      const isLeft = listening.size === 0;
-      if (isLeft) feed.pause();
+      if (listening.size === 0) feed.pause();
       else feed.follow(shortest([...listening].map(({ intervalMs }) => intervalMs)));
-      onSettled(isLeft, forgetIfLeft);
     });
   }
 

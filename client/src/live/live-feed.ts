@@ -1,9 +1,10 @@
-import type { Core, Result, Sink } from '../core.ts';
+import type { Core, OwnSink, Result } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
-import { isUnknownDocument, messageOf, protocolError } from '../request/failures.ts';
+import { messageOf, protocolError } from '../request/failures.ts';
 import { Age } from './age.ts';
 import { isFinal } from './is-final.ts';
+import { ListPolling } from './list-polling.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
 
 interface LiveSubscription {
@@ -18,26 +19,29 @@ interface Retry {
   readonly isDemanded: boolean;
 }
 
-/** A list that takes longer is as good as cut off, for those who look. */
+/** A list on whose way nothing happens for longer is as good as cut off, for those who look. */
 const CONNECTING_MS = 5_000;
-/** An older server may have been replaced by then. */
-const OLDER_MS = 600_000;
 
 /** The one subscription behind all listeners, and the state that its events amount to. */
-export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State extends LiveState> {
-  readonly #source: LiveSource<Data, Event, Sum, State>;
+export class LiveFeed<
+  Data,
+  PolledData,
+  Event extends LiveEvent,
+  Sum extends LiveSum,
+  State extends LiveState,
+> {
+  readonly #source: LiveSource<Data, PolledData, Event, Sum, State>;
   readonly #core: Core;
   readonly #onChange: () => void;
   #unlisten: (() => void) | null = null;
   #state: State;
   #folded: Sum | null = null;
-  /** The state of a former run of the app, shown while nothing has come. */
-  #restored: State | null = null;
   readonly #age: Age;
   /** Ends the time in which nothing is said to be amiss; null when it is over. */
   #connecting: (() => void) | null = () => {};
-  /** Ends the time in which the older form is asked for; null while it is not. */
-  #older: (() => void) | null = null;
+  readonly #polling: ListPolling<PolledData>;
+  /** Whether the last query has brought the list, while no socket opens. */
+  #isPolled = false;
   /** Whether the list lacks something, so that its cursor must not be used. */
   #hasGap = false;
   /** Whether the present subscription has brought an event. */
@@ -53,20 +57,27 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   /** Whether a subscription has ended since the last event. */
   #isRenewing = false;
 
-  constructor(core: Core, source: LiveSource<Data, Event, Sum, State>, onChange: () => void) {
+  constructor(
+    core: Core,
+    source: LiveSource<Data, PolledData, Event, Sum, State>,
+    onChange: () => void,
+  ) {
     this.#core = core;
     this.#source = source;
     this.#state = source.nothing;
     this.#onChange = onChange;
     this.#age = new Age(core);
+    this.#polling = new ListPolling(core, source.query, (result, sentAt) =>
+      this.#receivePolled(result, sentAt),
+    );
   }
 
   get ageMs(): number | null {
-    return this.#age.ms(this.#isFollowing);
+    return this.#age.ms(this.#isFollowing || this.#isPolled);
   }
 
   get isEmpty(): boolean {
-    return this.#folded === null && this.#restored === null;
+    return this.#folded === null;
   }
 
   /** The same object until something changes. */
@@ -84,16 +95,8 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       this.#connect();
       this.#unlisten = this.#core.environment.lifecycle.onReturn(() => this.#returned());
       this.#publish();
-      if (this.#folded === null) void this.#source.kept?.read((state) => this.#restore(state));
     }
     this.#settle();
-  }
-
-  #restore(state: State): void {
-    if (this.#folded !== null || !this.#isWanted) return;
-    this.#restored = state;
-    this.#age.restored(state.asOf);
-    this.#publish();
   }
 
   /** Ends the subscription; the list and its cursor are kept, to go on from. */
@@ -102,17 +105,14 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#unlisten?.();
     this.#unlisten = null;
     this.#forgetFailures();
-    this.#leaveOlder();
     if (this.#error === null) this.#connect();
     this.#settle();
   }
 
   /** Starts from nothing, as another account has to. */
   forget(): void {
-    this.#source.kept?.forget();
     this.#folded = null;
-    this.#restored = null;
-    this.#age.restored(null);
+    this.#age.forget();
     this.#hasGap = false;
     this.#error = null;
     this.#isOver = false;
@@ -141,6 +141,11 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#connecting = this.#isWanted ? after(CONNECTING_MS, end) : () => {};
   }
 
+  /** The time begins anew with each step of a slow line. */
+  #progressed(): void {
+    if (this.#connecting !== null && this.#isWanted) this.#connect();
+  }
+
   #endConnecting(): void {
     this.#connecting?.();
     this.#connecting = null;
@@ -160,13 +165,12 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const subscription: LiveSubscription = { intervalMs, isFirst: true, end: () => {} };
     this.#subscription = subscription;
     const variables = () => ({
-      ...this.#source.variables,
       after: this.#hasGap ? null : (this.#folded?.cursor ?? null),
       intervalMs,
       heartbeatSeconds: this.#core.heartbeatSeconds,
     });
     subscription.end = this.#core.subscribe(
-      (this.#older && this.#source.older) ?? this.#source.operation,
+      this.#source.operation,
       variables,
       this.#sinkOf(subscription),
     );
@@ -179,20 +183,24 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const subscription = this.#subscription;
     this.#subscription = null;
     this.#isFollowing = false;
+    this.#stopPolling();
     subscription?.end();
   }
 
   /** Ignores what comes over a subscription that is no longer the present one. */
-  #sinkOf(subscription: LiveSubscription): Sink<Data> {
+  #sinkOf(subscription: LiveSubscription): OwnSink<Data> {
     const ifPresent = (task: () => void) => {
       if (this.#subscription === subscription) task();
     };
     return {
       next: (result) => ifPresent(() => this.#receive(subscription, result)),
       ended: (error) => ifPresent(() => this.#ended(error)),
+      progressed: () => ifPresent(() => this.#progressed()),
+      unreachable: () => ifPresent(() => this.#polling.start()),
       connected: () =>
         ifPresent(() => {
           subscription.isFirst = true;
+          this.#progressed();
         }),
       disconnected: (error) =>
         ifPresent(() => {
@@ -237,37 +245,39 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#folded = folded;
     this.#age.heard(folded.asOf);
     this.#isFollowing = true;
+    this.#stopPolling();
     this.#error = errors[0] ?? null;
     this.#publish();
-    this.#source.kept?.keep(this.#state);
+  }
+
+  /** A polled list has no cursor to go on from: the next socket begins with a whole list. */
+  #receivePolled({ data, errors }: Result<PolledData>, sentAt: Date): void {
+    const [error] = errors;
+    const polled = data === null ? null : this.#source.polled(this.#folded, data, sentAt);
+    this.#isPolled = polled !== null;
+    if (polled !== null) {
+      this.#folded = polled;
+      this.#hasGap = true;
+      this.#age.heard(polled.asOf);
+    }
+    if (error !== undefined) this.#error = error;
+    this.#publish();
+  }
+
+  #stopPolling(): void {
+    this.#isPolled = false;
+    this.#polling.stop();
   }
 
   #ended(error: TradingGraphError | null): void {
     const cause = error ?? this.#error;
     this.#subscription = null;
-    const isUnknown = cause !== null && isUnknownDocument(cause) && this.#source.older != null;
-    if (isUnknown && this.#older === null) {
-      this.#older = this.#core.environment.after(OLDER_MS, () => this.#askNewest());
-      this.#openSubscription();
-      return;
-    }
-    if (isUnknown) this.#leaveOlder();
     this.#error = cause;
     // A token is asked for anew once: the server ends an event stream in this way when its token expires.
-    this.#isOver = cause !== null && !isUnknown && isFinal(cause, !this.#isRenewing);
+    this.#isOver = cause !== null && isFinal(cause, !this.#isRenewing);
     this.#isRenewing = true;
     if (this.#isOver) this.#settle();
     else this.#retryLater(cause?.retryAfter ?? null);
-  }
-
-  #leaveOlder(): void {
-    this.#older?.();
-    this.#older = null;
-  }
-
-  #askNewest(): void {
-    this.#older = null;
-    if (this.#subscription !== null) this.#openSubscription();
   }
 
   #retryLater(retryAfter: number | null): void {
@@ -303,8 +313,9 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const { nothing, shown } = this.#source;
     if (this.#isFollowing || this.#error !== null) this.#endConnecting();
     const apart = this.#connecting === null || folded !== null ? 'OFFLINE' : 'CONNECTING';
-    const status = this.#isFollowing && folded !== null ? folded.status : apart;
-    const values = folded === null ? (this.#restored ?? nothing) : shown(folded);
+    const isShown = folded !== null && (this.#isFollowing || this.#isPolled);
+    const status = isShown ? folded.status : apart;
+    const values = folded === null ? nothing : shown(folded);
     // The parts are those of a state, which the compiler cannot see once they are spread.
     const state = { ...values, status, error: this.#error } as unknown as State;
     const names = (Object.keys(state) as (keyof State)[]).filter((name) => name !== 'asOf');

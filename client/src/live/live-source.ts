@@ -1,4 +1,3 @@
-import type { Core } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 
@@ -58,7 +57,7 @@ export interface LiveVariables {
 export interface LiveState {
   /**
    * `CONNECTING`: it is asked for, until the first list, a failure, or 5 s. `LIVE`: it follows the gateway. `DELAYED`: the
-   * gateway does not answer the server, and nothing moves. `OFFLINE`: there is no line to the server, and all is as it was
+   * gateway does not answer the server, or no socket opens and the list is asked for every 5 s. `OFFLINE`: there is no line to the server, and all is as it was
    * at `asOf`.
    */
   readonly status: 'CONNECTING' | 'LIVE' | 'DELAYED' | 'OFFLINE';
@@ -86,38 +85,22 @@ export interface LiveSum {
   readonly asOf: Date;
 }
 
-/** Keeps a state over restarts of the app. */
-export interface KeptState<State> {
-  /** Shows what was kept. What is damaged, another login's, another document's or another key's is deleted. */
-  read(show: (state: State) => void): Promise<void>;
-  /** Keeps the latest state in a while. */
-  keep(state: State): void;
-  forget(): void;
-}
-
-/** Keeps the states of a document, as `offlineAccount()` of `/offline-account` makes it. */
-export type OfflineAccount = <State extends object>(
-  core: Core,
-  document: string,
-) => KeptState<State>;
-
 /** A subscription with cursors, and what its events amount to. */
 export interface LiveSource<
   Data,
+  PolledData,
   Event extends LiveEvent,
   Sum extends LiveSum,
   State extends LiveState,
 > {
   readonly operation: Operation<Data, LiveVariables>;
-  /** The same without what an older server does not know, where it has anything such. */
-  readonly older?: Operation<Data, LiveVariables> | undefined;
-  /** The operation's own variables. */
-  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  /** The same list by a query, for where no socket opens. */
+  readonly query: Operation<PolledData, never>;
   eventOf(data: Data): Event;
   /** Null where an event is missing or came out of order. */
   fold(sum: Sum | null, event: Event, options: FoldOptions): Sum | null;
-  /** Where the state outlives the app. */
-  readonly kept?: KeptState<State> | undefined;
+  /** The list of a query that was sent at this time. Null where the answer lacks it. */
+  polled(sum: Sum | null, data: PolledData, sentAt: Date): Sum | null;
   /** The state while nothing is known. */
   readonly nothing: State;
   /** The fields of the state that the events give. */

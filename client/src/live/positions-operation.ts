@@ -1,7 +1,6 @@
 import { POSITION_FIELDS, type Position } from '../generated/rows.ts';
 import type { TypedText } from '../operation.ts';
 import { type LiveFields, rowFields, tickFields } from './chosen-fields.ts';
-import { listText } from './list-operation.ts';
 import type { ListChanges, LiveEvent, LiveVariables, PositionTotals } from './live-source.ts';
 
 /** One event of the subscription. */
@@ -13,11 +12,30 @@ export interface PositionChangesData {
   readonly positionChanges: PositionChanges;
 }
 
-/** The text that `positions` sends where these fields are chosen, for a manifest of trusted documents. */
-export function positionsDocument({
-  positionFields,
-}: LiveFields = {}): TypedText<PositionChangesData, LiveVariables> {
+/** The same list by a query. */
+export interface PolledPositions {
+  readonly positions: readonly Position[] | null;
+  readonly positionTotals: PositionTotals | null;
+}
+
+/** The texts that `positions` sends where these fields are chosen, for a manifest of trusted documents: the query is for where no socket opens. */
+export function positionsDocuments({ positionFields }: LiveFields = {}): {
+  readonly subscription: TypedText<PositionChangesData, LiveVariables>;
+  readonly query: TypedText<PolledPositions, never>;
+} {
   const rows = rowFields(POSITION_FIELDS, positionFields);
-  const totals = 'totals { count invested profit }';
-  return listText('positionChanges', rows, tickFields(positionFields), totals);
+  return {
+    subscription: `subscription PositionChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
+  positionChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
+    cursor snapshot
+    upserted { ${rows} }
+    ticks { ${tickFields(positionFields)} }
+    closed status asOf totals { count invested profit }
+  }
+}`,
+    query: `query PolledPositions {
+  positions { ${rows} }
+  positionTotals { count invested profit }
+}`,
+  };
 }

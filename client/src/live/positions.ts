@@ -1,9 +1,9 @@
 import type { Core } from '../core.ts';
 import type { Position } from '../generated/rows.ts';
 import type { LiveFields, LiveNames } from './chosen-fields.ts';
+import { type FoldedList, foldList, polledList } from './fold-list.ts';
 import { createFollowed, type Followed, type FollowOptions } from './followed.ts';
-import { listSource } from './lists.ts';
-import { type PositionChangesData, positionsDocument } from './positions-operation.ts';
+import { positionsDocuments } from './positions-operation.ts';
 import { idOf } from './rows.ts';
 import { NO_POSITIONS, type PositionsState } from './states.ts';
 
@@ -20,8 +20,14 @@ export function createPositions<Names extends LiveNames = LiveNames>(
   core: Core,
   fields: LiveFields<Names> = {},
 ): Positions<Names> {
+  const { subscription, query } = positionsDocuments(fields);
   return createFollowed(core, {
-    ...listSource<PositionChangesData, Position>(positionsDocument(fields), idOf),
+    operation: subscription,
+    query,
+    eventOf: ({ positionChanges }) => positionChanges,
+    fold: (state: FoldedList<Position> | null, event, options) =>
+      foldList(state, event, idOf, options),
+    polled: polledList,
     nothing: NO_POSITIONS,
     shown: ({ rows, totals }) => ({ positions: rows, totals }),
   });

@@ -26,8 +26,6 @@ export interface AccountState<Names extends LiveNames = LiveNames> extends Posit
   readonly ordersAsOf: Date | null;
   /** The gateway's figures as of its `fetchedAt`; null while the gateway has not said any. */
   readonly session: Pick<AccountFigures, Names['session']> | null;
-  /** Whether all of it was kept by a former run of the app (`offlineAccount`), as old as its `asOf`, and no line has confirmed it. */
-  readonly isStale: boolean;
 }
 
 export const NO_ACCOUNT: AccountState = Object.freeze({
@@ -35,5 +33,4 @@ export const NO_ACCOUNT: AccountState = Object.freeze({
   orders: null,
   ordersAsOf: null,
   session: null,
-  isStale: false,
 });

@@ -13,13 +13,13 @@ type AskOptions = OwnRequestOptions & { readonly account: string };
  * Throws a TradingGraphError where there is no answer in time, or another account is signed in.
  */
 export async function askOutcome(
-  { request }: TicketContext,
+  { core }: TicketContext,
   operation: TypedText<OrderAnswer, AskedKey>,
   asked: AskedKey,
   time: Deadline,
   options: AskOptions,
 ): Promise<OrderOutcome | null> {
-  const asking = request(operation, asked, { ...options, signal: time.signal });
+  const asking = core.request(operation, asked, { ...options, signal: time.signal });
   return readAnswer(await time.race(asking), asked.key);
 }
 

@@ -1,7 +1,4 @@
 import type { Core } from '../core.ts';
-import { checkStorage } from '../storage/check-storage.ts';
-import type { ClientStorage } from '../storage.ts';
-import { createOrderRequest } from './operations.ts';
 import { type FollowedOrder, OrderList } from './order-list.ts';
 import { OrderTicket } from './order-ticket.ts';
 import { resumeOrders } from './resume-orders.ts';
@@ -33,19 +30,15 @@ export interface Orders {
 export interface OrdersOptions {
   /** Whether orders are placed also where the storage refuses their keys, so that `resume` would not find them. */
   readonly allowVolatile?: boolean | undefined;
-  /** Where the keys are kept, in place of the client's storage: one of its own is not full because of what else is kept. */
-  readonly storage?: ClientStorage | undefined;
 }
 
 export function createOrders(core: Core, options: OrdersOptions = {}): Orders {
-  checkStorage('storage', options.storage);
-  const { allowVolatile = false, storage = core.storage } = options;
+  const { allowVolatile = false } = options;
   const disposal = new AbortController();
   core.onDispose(() => disposal.abort());
-  const keys = storage && new StoredKeys(storage);
+  const keys = core.storage && new StoredKeys(core.storage);
   const context: TicketContext = {
     core,
-    request: createOrderRequest(core),
     keys,
     allowVolatile,
     disposal: disposal.signal,

@@ -1,7 +1,7 @@
 import type { Core } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
-import { PING } from './operations.ts';
+import { PING } from '../request/ping.ts';
 
 /**
  * Runs a task within a time that ends at once where the line is dead: no answer has come for so long that it is

@@ -2,7 +2,7 @@ import type { Result } from '../core.ts';
 import type { Environment } from '../environment.ts';
 import { withinTime } from '../request/deadline.ts';
 import type { Exchanger } from '../request/exchange.ts';
-import { networkError } from '../request/failures.ts';
+import { lateError } from '../request/failures.ts';
 import { SocketTransport } from '../subscribe/socket-transport.ts';
 
 /**
@@ -16,7 +16,7 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
     let close = () => {};
     const answer = new Promise<Result<unknown>>((resolve, reject) => {
       // A token that is refused here is refused of the next request by `fetch` as well, which renews it.
-      const lost = () => reject(networkError('The line was lost.'));
+      const lost = () => reject(lateError(undefined, 'The line was lost.'));
       // The machine may have slept for hours while the line was opened.
       const acknowledged = () => {
         try {
@@ -35,7 +35,6 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
         token: token ?? '',
         heartbeatMs: timeoutMs,
         events: { acknowledged, lost },
-        onSlow() {},
       });
       close = () => transport.close();
       transport.start(request, {

@@ -1,6 +1,4 @@
-import type { Core, OwnRequestOptions, Result } from '../core.ts';
 import type { TypedText } from '../operation.ts';
-import { isUnknownDocument } from '../request/failures.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import type { OrderAnswer } from './outcome.ts';
 
@@ -42,28 +40,3 @@ export const VOID_ORDER: TypedText<OrderAnswer, AskedKey> =
 
 export const PLACED_ORDER: TypedText<OrderAnswer, AskedKey> =
   `query PlacedOrder($key: String!) { order: placedOrder(idempotencyKey: $key) ${OUTCOME} }`;
-
-/** Whatever the answer is, it shows that the line works, and its `Date` tells the server's time. */
-export const PING = '{__typename}';
-
-/** Sends an operation about an order. A server that does not know one of its fields is asked in the older form for ten minutes. */
-export type OrderRequest = <Variables>(
-  operation: TypedText<OrderAnswer, Variables>,
-  variables: Variables,
-  options: OwnRequestOptions<OrderAnswer>,
-) => Promise<Result<OrderAnswer>>;
-
-/** An older server may have been replaced by then. */
-const OLDER_MS = 600_000;
-
-export function createOrderRequest({ environment, request }: Core): OrderRequest {
-  let olderUntilMs = Number.NEGATIVE_INFINITY;
-  return async (operation, variables, options) => {
-    const older = operation.replace(' reason', '') as typeof operation;
-    const isOlder = environment.uptime() < olderUntilMs;
-    const result = await request(isOlder ? older : operation, variables, options);
-    if (isOlder || !result.errors.some(isUnknownDocument)) return result;
-    olderUntilMs = environment.uptime() + OLDER_MS;
-    return request(older, variables, options);
-  };
-}

@@ -1,6 +1,6 @@
 import type { TradingGraphError } from '../errors.ts';
 import { type Deadline, MAX_MS, withinTime } from '../request/deadline.ts';
-import { networkError, storageError } from '../request/failures.ts';
+import { lateError, networkError, storageError } from '../request/failures.ts';
 import { pause } from '../request/pause.ts';
 import type { SignIn } from '../sign-in.ts';
 import {
@@ -276,7 +276,7 @@ export class OrderKey {
 }
 
 export function outOfTime(): TradingGraphError {
-  return networkError('The order could not be sent in time.');
+  return lateError(undefined, 'The order could not be sent in time.');
 }
 
 /** Storage would keep a wait without end as none. */

@@ -229,7 +229,11 @@ export class OrderTicket implements Ticket {
       send: (options) => {
         const dates = { sendBefore: key.sendBefore(maxWaitMs), keyMade: key.keyMade };
         const sent = { ...input, idempotencyKey: key.key, ...dates };
-        return this.#context.request(operation, { input: sent }, { ...options, repeats: false });
+        return this.#context.core.request(
+          operation,
+          { input: sent },
+          { ...options, repeats: false },
+        );
       },
     };
   }

@@ -66,7 +66,6 @@ export interface OrderAnswer {
     readonly replayed: boolean;
     readonly orderId?: string | null;
     readonly error?: string | null;
-    /** Left out by an older server, whose `error` says it. */
     readonly reason?: string | null;
     readonly sent?: boolean;
     readonly sentAt?: string;

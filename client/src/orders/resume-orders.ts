@@ -1,8 +1,8 @@
 import { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
 import { disposedError, storageError } from '../request/failures.ts';
+import { PING } from '../request/ping.ts';
 import { datedStamp, stampNow, stampStored } from './key-age.ts';
-import { PING } from './operations.ts';
 import { OrderKey } from './order-key.ts';
 import { OrderTicket } from './order-ticket.ts';
 import type { OrderOutcome } from './outcome.ts';

@@ -6,15 +6,18 @@ import { type Deadline, withinTime } from '../request/deadline.ts';
 import {
   asTradingGraphError,
   disposedError,
+  isLate,
   networkError,
+  offlineError,
   protocolError,
 } from '../request/failures.ts';
 import { neverLeft } from '../request/never-left.ts';
+import { PING } from '../request/ping.ts';
 import { askOutcome, closeKey } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
 import { withDeadLineDetection } from './dead-line-detection.ts';
 import { freshSocket } from './fresh-socket.ts';
-import { PING, PLACED_ORDER } from './operations.ts';
+import { PLACED_ORDER } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
 import { type OrderAnswer, type OrderOutcome, readAnswer, unsentCode } from './outcome.ts';
 import {
@@ -30,6 +33,9 @@ import type { TicketContext } from './ticket-context.ts';
 
 /** A request without an answer is then sent over a new one: the server joins both. */
 const ATTEMPT_MS = 10_000;
+
+/** So late an end shows that the thread was blocked, or the machine slept. */
+const LATE_MS = 500;
 
 export interface Order {
   readonly key: OrderKey;
@@ -56,13 +62,23 @@ export async function findOutcome(
 ): Promise<Found> {
   const { core, disposal } = context;
   const { key } = order;
+  const { environment } = core;
+  const [startedAt, startedUp] = [environment.now(), environment.uptime()];
   try {
-    const outcome = await withinTime(core.environment, withinMs, disposal, (deadline) =>
+    const outcome = await withinTime(environment, withinMs, disposal, (deadline) =>
       seekOutcome(context, order, deadline),
     );
     return { outcome, isTold: true };
   } catch (thrown) {
     const error = disposal.aborted ? disposedError() : asTradingGraphError(thrown);
+    const elapsedMs = Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
+    // The thread was blocked, and has heard nothing of what the server knows meanwhile.
+    if (key.isInDoubt && !disposal.aborted && elapsedMs - withinMs >= LATE_MS) {
+      const known = await withinTime(environment, ATTEMPT_MS, disposal, (deadline) =>
+        close({ context, order, deadline, isLineDead: false }),
+      ).catch(() => null);
+      if (known !== null) return { outcome: known, isTold: true };
+    }
     const idempotencyKey = key.key;
     const outcome: OrderOutcome = key.isInDoubt
       ? { status: 'unknown', idempotencyKey, sentAt: key.sentAt, message: null, error }
@@ -94,7 +110,7 @@ async function seekOutcome(
   const search: Search = { context, order, deadline, isLineDead: false };
   let refusedTokens = 0;
   let isClosing = false;
-  /** The server's last answer, which says more than that a later attempt had none in time. */
+  /** The last failure that says more than that there was no answer in time. */
   let answer: TradingGraphError | null = null;
   for (let failures = 0; ; failures += 1) {
     const wasInDoubt = key.isInDoubt;
@@ -117,7 +133,7 @@ async function seekOutcome(
     } catch (thrown) {
       const error = asTradingGraphError(thrown);
       // It says nothing of a request that left after it.
-      if (error.code !== 'NETWORK') answer = error;
+      if (!isLate(error)) answer = error;
       else if (key.isInDoubt && !wasInDoubt) answer = null;
       if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
       // One token may have run out on its way; a second one that is refused was not worth a third.
@@ -264,7 +280,7 @@ function leftMs({ order, deadline }: Search): number {
 }
 
 function throwIfOffline(context: TicketContext): void {
-  if (isOffline(context)) throw networkError('This device is offline.');
+  if (isOffline(context)) throw offlineError();
 }
 
 function isOffline({ core }: TicketContext): boolean {

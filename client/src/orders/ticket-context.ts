@@ -1,12 +1,10 @@
 import type { Core } from '../core.ts';
-import type { OrderRequest } from './operations.ts';
 import type { OrderList } from './order-list.ts';
 import type { StoredKeys } from './stored-keys.ts';
 
 /** The state that the tickets of one client share. */
 export interface TicketContext {
   readonly core: Core;
-  readonly request: OrderRequest;
   readonly keys: StoredKeys | null;
   readonly allowVolatile: boolean;
   /** Aborted when the client is disposed. */

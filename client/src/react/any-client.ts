@@ -2,8 +2,8 @@ import type { CoreClient } from '../core-client.ts';
 import type { Client } from '../create-client.ts';
 
 type Features = Pick<
-  Client<never, { position: never; order: never; session: never }>,
-  'positions' | 'account' | 'live' | 'orders' | 'catalog'
+  Client<{ position: never; order: never; session: never }>,
+  'positions' | 'account' | 'orders'
 >;
 
 /** A client whatever its features, and the fields that it keeps and follows. */

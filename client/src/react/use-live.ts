@@ -3,8 +3,6 @@ import type { Position } from '../generated/rows.ts';
 import type { LiveAccount } from '../live/account.ts';
 import type { LiveNames } from '../live/chosen-fields.ts';
 import type { Followed, FollowOptions } from '../live/followed.ts';
-import type { ListFields, ListOptions } from '../live/list-operation.ts';
-import { type ListState, NO_ROWS, type OwnListOptions, type RowOf } from '../live/lists.ts';
 import type { Positions } from '../live/positions.ts';
 import { idOf, rowOf } from '../live/rows.ts';
 import {
@@ -13,7 +11,6 @@ import {
   NO_POSITIONS,
   type PositionsState,
 } from '../live/states.ts';
-import type { Operation } from '../operation.ts';
 import { featureOf } from './any-client.ts';
 import { useProvided } from './provider.ts';
 
@@ -24,7 +21,7 @@ import { useProvided } from './provider.ts';
 export function usePositions<Names extends LiveNames = LiveNames>(
   options: FollowOptions = {},
 ): PositionsState<Names> {
-  const followed = featureOf(useProvided().client, 'positions');
+  const followed = featureOf(useProvided(), 'positions');
   return useFollowed(followed as Positions<Names>, NO_POSITIONS, options, itself);
 }
 
@@ -33,7 +30,7 @@ export function usePosition<Names extends LiveNames = LiveNames>(
   id: string,
   options: FollowOptions = {},
 ): Pick<Position, Names['position'] | 'id'> | undefined {
-  const followed = featureOf(useProvided().client, 'positions') as Positions<Names>;
+  const followed = featureOf(useProvided(), 'positions') as Positions<Names>;
   return useFollowed(followed, NO_POSITIONS as PositionsState<Names>, options, ({ positions }) =>
     rowOf(positions ?? [], id, idOf),
   );
@@ -43,13 +40,13 @@ export function usePosition<Names extends LiveNames = LiveNames>(
 export function useAccount<Names extends LiveNames = LiveNames>(
   options: FollowOptions = {},
 ): AccountState<Names> {
-  const followed = featureOf(useProvided().client, 'account');
+  const followed = featureOf(useProvided(), 'account');
   return useFollowed(followed as LiveAccount<Names>, NO_ACCOUNT, options, itself);
 }
 
 /** The seconds since the gateway last confirmed what is followed; null before the first list. It renders each second, and follows nothing itself. */
 export function useAge(of: 'positions' | 'account' = 'positions'): number | null {
-  const followed: Pick<Positions, 'age'> = featureOf(useProvided().client, of);
+  const followed: Pick<Positions, 'age'> = featureOf(useProvided(), of);
   const seconds = () => {
     const ageMs = followed.age();
     return ageMs === null ? null : Math.floor(ageMs / 1_000);
@@ -57,37 +54,13 @@ export function useAge(of: 'positions' | 'account' = 'positions'): number | null
   return useSyncExternalStore(eachSecond, seconds, () => null);
 }
 
-/** The options of `useLive`: those of the client's `live`, and at most one change in how long. */
-type Followable<Options> = Options & FollowOptions;
-
-/**
- * Follows another live list in the same way, by the name of its field or by an operation, as the client's `live` does. By a
- * selector it follows the open positions, and renders when what it selects has changed.
- */
+/** Follows the open positions by a selector: the component renders when what it selects has changed. */
 export function useLive<Selected>(
   selector: (state: PositionsState) => Selected,
-  options?: FollowOptions,
-): Selected;
-export function useLive<Row extends object>(
-  field: string,
-  options: Followable<ListFields<Row> & ListOptions<Row>>,
-): ListState<Row>;
-export function useLive<Data>(
-  operation: Operation<Data, never>,
-  options?: Followable<OwnListOptions<RowOf<Data>>>,
-): ListState<RowOf<Data>>;
-export function useLive(
-  list: Operation<unknown, never> | ((state: PositionsState) => unknown),
-  options: Followable<OwnListOptions<never>> = {},
-): unknown {
-  const { client } = useProvided();
-  // An operation is no function, so that a component has the same one of the two each time.
-  const [followed, nothing, select] = (
-    typeof list === 'function'
-      ? [featureOf(client, 'positions'), NO_POSITIONS, list]
-      : [featureOf(client, 'live')(list, options), NO_ROWS, itself]
-  ) as [Followed<unknown>, unknown, (state: unknown) => unknown];
-  return useFollowed(followed, nothing, options, select);
+  options: FollowOptions = {},
+): Selected {
+  const followed = featureOf(useProvided(), 'positions') as Positions;
+  return useFollowed(followed, NO_POSITIONS, options, selector);
 }
 
 /** The `nothing` is what a server renders, which follows nothing, and what the page begins with. */

@@ -16,7 +16,7 @@ const NONE: readonly FollowedOrder[] = [];
  * component is unmounted.
  */
 export function useTicket(given?: Ticket): TicketForm {
-  const orders = featureOf(useProvided().client, 'orders');
+  const orders = featureOf(useProvided(), 'orders');
   const [held, hold] = useState(() => ({ orders, own: orders.ticket() }));
   if (held.orders !== orders) hold({ orders, own: orders.ticket() });
   const ticket = given ?? held.own;
@@ -35,6 +35,6 @@ export function useTicket(given?: Ticket): TicketForm {
 
 /** The orders of this run of the app, under way and settled, the last 100 of the account, oldest first. */
 export function useOrders(): readonly FollowedOrder[] {
-  const { follow, state } = featureOf(useProvided().client, 'orders');
+  const { follow, state } = featureOf(useProvided(), 'orders');
   return useSyncExternalStore(follow, state, () => NONE);
 }

@@ -1,8 +1,11 @@
-import type { RequestEnvironment } from '../environment.ts';
-import { networkError } from './failures.ts';
+import type { Environment } from '../environment.ts';
+import { lateError } from './failures.ts';
 import { pause } from './pause.ts';
 import { untilAborted } from './until-aborted.ts';
 
+/** A timer that is so late shows that the thread was blocked: what has arrived meanwhile is read within the grace. */
+const LATE_MS = 500;
+const GRACE_MS = 250;
 /** The longest timer that platforms have. */
 export const MAX_MS: number = 2 ** 31 - 1;
 
@@ -22,7 +25,7 @@ export interface Deadline {
 
 /** Runs a task that has so much time, or as long as the parent's lasts. */
 export async function withinTime<T>(
-  environment: RequestEnvironment,
+  environment: Environment,
   ms: number,
   parent: AbortSignal | undefined,
   task: (time: Deadline) => Promise<T>,
@@ -32,19 +35,22 @@ export async function withinTime<T>(
   const { signal } = controller;
   const end = () => controller.abort();
   const [startedAt, startedUp] = [environment.now(), environment.uptime()];
+  const elapsedMs = () => Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
   // React Native warns of timers of minutes.
-  const cancel = allowedMs < MAX_MS ? environment.after(allowedMs, end) : () => {};
+  const expire = () => {
+    if (elapsedMs() - allowedMs < LATE_MS) end();
+    else cancel = environment.after(GRACE_MS, end);
+  };
+  let cancel = allowedMs < MAX_MS ? environment.after(allowedMs, expire) : () => {};
   parent?.addEventListener('abort', end);
   if (parent?.aborted) end();
   try {
     return await task({
       signal,
       get remainingMs() {
-        const elapsedMs = Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
-        return signal.aborted ? 0 : Math.max(0, allowedMs - elapsedMs);
+        return signal.aborted ? 0 : Math.max(0, allowedMs - elapsedMs());
       },
-      race: (promise) =>
-        untilAborted(promise, signal, () => networkError('No answer came in time.')),
+      race: (promise) => untilAborted(promise, signal, () => lateError()),
       sleep: (sleepMs) => pause(environment, sleepMs, signal),
       end,
     });

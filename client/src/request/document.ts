@@ -1,5 +1,4 @@
 import type { DocumentNode } from 'graphql';
-import { HARMLESS_MUTATIONS } from '../generated/harmless-mutations.ts';
 import type { Operation } from '../operation.ts';
 import { unsendable } from './finite-variables.ts';
 import { print } from './print.ts';
@@ -21,34 +20,16 @@ export function requestedDocument<Data, Variables>(
 
 /** Whether the document can be a mutation; that of an id cannot be known. */
 export function mayMutate(document: RequestedDocument): boolean {
-  return 'documentId' in document || mutationsOf(document.query).length > 0;
-}
-
-/** Whether the schema says of all that its mutations do that repeating it does no harm. */
-export function isHarmless(document: RequestedDocument): boolean {
-  if ('documentId' in document) return false;
-  return mutationsOf(document.query).every(
-    (fields) => fields.length > 0 && fields.every((name) => HARMLESS_MUTATIONS.includes(name)),
+  if ('documentId' in document) return true;
+  const bare = document.query.replace(
+    /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n])*"|#.*|\([^()]*\)/g,
+    ' ',
   );
-}
-
-/** Returns the outermost selection of each mutation as texts: directives and spreads too, but no aliases. */
-function mutationsOf(query: string): readonly (readonly string[])[] {
-  const bare = query.replace(/"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n])*"|#.*/g, ' ');
-  const text = bare.replace(/\([^()]*\)/g, ' ');
-  const found: string[][] = [];
   let depth = 0;
-  let current: string[] | null = null;
-  for (const [token] of text.matchAll(/[{}]|\.{3}|\w+(?:\s*:)?/g)) {
+  for (const [token] of bare.matchAll(/[{}]|\w+/g)) {
     if (token === '{') depth += 1;
     else if (token === '}') depth -= 1;
-    else if (depth === 1 && !token.endsWith(':')) current?.push(token);
-    else if (depth === 0 && KINDS.has(token)) {
-      current = token === 'mutation' ? [] : null;
-      if (current !== null) found.push(current);
-    }
+    else if (depth === 0 && token === 'mutation') return true;
   }
-  return found;
+  return false;
 }
-
-const KINDS = new Set(['query', 'mutation', 'subscription', 'fragment']);

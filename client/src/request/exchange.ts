@@ -1,18 +1,23 @@
 import { callApp } from '../call-app.ts';
-import type { DatedEnvironment } from '../environment.ts';
+import type { Environment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Signal } from '../platform.ts';
 import type { Result } from '../result.ts';
 import { boundaryOf, PARTS, readParts, textsOf } from './answer-parts.ts';
 import type { RequestedDocument } from './document.ts';
-import { isObject, networkError, protocolError, serverError, type WireError } from './failures.ts';
+import {
+  isObject,
+  lateError,
+  offlineError,
+  protocolError,
+  serverError,
+  unreachableError,
+  type WireError,
+} from './failures.ts';
 import { parseJson, resultOf } from './wire-result.ts';
 
 /** Sends one request and reads its answer. It rejects where `leaving` throws, or a line of its own breaks. */
-export type Exchanger = (
-  environment: DatedEnvironment,
-  exchange: Exchange,
-) => Promise<Result<unknown>>;
+export type Exchanger = (environment: Environment, exchange: Exchange) => Promise<Result<unknown>>;
 
 export interface Exchange {
   readonly url: string;
@@ -24,6 +29,8 @@ export interface Exchange {
   /** The silence after which it is given up. */
   readonly timeoutMs: number;
   readonly signal: Signal;
+  /** Called with the `Date` of an answer that the server itself has just made, and when by `uptime` its request left and it came. */
+  readonly onDate: (date: string, sentUp: number, cameUp: number) => void;
   /** An exchanger that has to open a line first calls it right before the request leaves, which it stops by throwing. */
   readonly leaving?: (() => void) | undefined;
   /** Where it is there, the answer may come in parts. */
@@ -38,8 +45,8 @@ const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
 /** Sends it over HTTP, on whichever connection the platform chooses. */
 export async function exchange(
-  environment: DatedEnvironment,
-  { url, document, variables, token, method, timeoutMs, signal, onPart }: Exchange,
+  environment: Environment,
+  { url, document, variables, token, method, timeoutMs, signal, onDate, onPart }: Exchange,
 ): Promise<Result<unknown>> {
   const abort = new AbortController();
   const leave = () => abort.abort();
@@ -78,13 +85,12 @@ export async function exchange(
     const tell = onPart && ((soFar: Result<unknown>) => callApp(environment, () => onPart(soFar)));
     const body = await bodyOf(response, onHeard, tell);
     // A cache may answer a GET, with the date of long ago.
-    const dated = (date: string) => isPost && environment.onDate?.(date, sentUp, cameUp);
+    const dated = (date: string) => isPost && onDate(date, sentUp, cameUp);
     return readAnswer(url, response, body, dated);
   } catch (thrown) {
-    const message = abort.signal.aborted
-      ? 'No answer came in time.'
-      : 'The server cannot be reached.';
-    return failed(networkError(message, thrown));
+    if (abort.signal.aborted) return failed(lateError(thrown));
+    const isOffline = environment.lifecycle.isOnline === false;
+    return failed(isOffline ? offlineError(thrown) : unreachableError(url, thrown));
   } finally {
     cancel();
     signal.removeEventListener('abort', leave);

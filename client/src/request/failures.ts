@@ -29,13 +29,30 @@ export function serverError(
   );
 }
 
-/** Whether the server does not know the document, or a field in it, as an older one does not. */
-export function isUnknownDocument({ code }: TradingGraphError): boolean {
-  return /^GRAPHQL_(?:VALIDATION|PARSE)_FAILED$|^PERSISTED_DOCUMENT_/.test(code);
-}
-
 export function networkError(message: string, cause?: unknown): TradingGraphError {
   return new TradingGraphError(message, { code: 'NETWORK', retryable: true, cause });
+}
+
+/** Nothing was answered, which says less than any answer. */
+export function lateError(cause?: unknown, message = 'No answer came in time.'): TradingGraphError {
+  const details = { code: 'NETWORK', retryable: true, extensions: { late: true }, cause };
+  return new TradingGraphError(message, details);
+}
+
+export function isLate({ extensions }: TradingGraphError): boolean {
+  return extensions.late === true;
+}
+
+export function offlineError(cause?: unknown): TradingGraphError {
+  return networkError('This device is offline.', cause);
+}
+
+/** Why nothing came of a request, as far as the platform says it: a browser does not tell a refused page from a lost network. */
+export function unreachableError(url: string, cause: unknown): TradingGraphError {
+  const page = globalThis.location?.origin;
+  const isForeign = page !== undefined && !url.startsWith(`${page}/`);
+  const why = isForeign ? `, or does not allow pages of ${page} (its CORS_ORIGINS)` : '';
+  return networkError(`The server cannot be reached${why}.`, cause);
 }
 
 export function protocolError(

@@ -1,8 +1,8 @@
-import type { RequestEnvironment } from '../environment.ts';
+import type { Environment } from '../environment.ts';
 
 /** Resolves after the time, or as soon as the signal is aborted. */
 export function pause(
-  { after }: Pick<RequestEnvironment, 'after'>,
+  { after }: Pick<Environment, 'after'>,
   ms: number,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,27 +1,27 @@
-import { callApp } from '../call-app.ts';
 import type { OwnRequestOptions, Result } from '../core.ts';
-import type { DatedEnvironment } from '../environment.ts';
+import type { Environment } from '../environment.ts';
 import type { Operation } from '../operation.ts';
+import type { ServerTime } from '../server-clock.ts';
 import { isSame, type SignIn } from '../sign-in.ts';
 import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
 import { type Deadline, withinTime } from './deadline.ts';
-import { isHarmless, mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
+import { mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
 import { type Exchanger, exchange, failed } from './exchange.ts';
 import {
   abortedError,
   asTradingGraphError,
   disposedError,
-  networkError,
+  offlineError,
   signedOutError,
 } from './failures.ts';
 import { sentVariables, unsendable } from './finite-variables.ts';
-import { RetryingRequests } from './retrying.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface RequestsOptions {
-  readonly environment: DatedEnvironment;
+  readonly environment: Environment;
   readonly tokens: Tokens;
-  readonly url: () => Promise<string>;
+  readonly url: string;
+  readonly onDate: ServerTime['onDate'];
   /** The login of the account that a token is for. */
   readonly accountOf: (token: string, exchange?: Exchanger) => Promise<string>;
   readonly signIn: () => SignIn;
@@ -46,19 +46,15 @@ const QUERY_TIMEOUT_MS = 30_000;
 const QUERY_ATTEMPT_MS = 15_000;
 // Longer than the server's own deadline of an order.
 const MUTATION_TIMEOUT_MS = 60_000;
-/** The platform's word that the network is back is asked for so often. */
-const OFFLINE_MS = 1_000;
 
 /** Requests over HTTP: with a token that is renewed once, and repeated where that does no harm. */
 export class Requests {
   readonly #options: RequestsOptions;
-  readonly retrying: RetryingRequests;
   readonly #underWay = new Set<AbortController>();
   #isDisposed = false;
 
   constructor(options: RequestsOptions) {
     this.#options = options;
-    this.retrying = new RetryingRequests(options.environment);
   }
 
   async request<Data, Variables>(
@@ -80,9 +76,7 @@ export class Requests {
       const document = requestedDocument(operation);
       // The app says that a document of an id is a query by asking for repeats; what a text is it says itself.
       const isMutation = 'query' in document && mayMutate(document);
-      const repeats = isMutation
-        ? options.repeats === true && isHarmless(document)
-        : (options.repeats ?? !mayMutate(document));
+      const repeats = !isMutation && (options.repeats ?? !mayMutate(document));
       const method = 'documentId' in document && repeats ? 'GET' : 'POST';
       const mutates = ('query' in document ? isMutation : !repeats) && !options.anonymous;
       const { account } = options;
@@ -110,7 +104,6 @@ export class Requests {
       if (abort.signal.aborted) return failed(this.#isDisposed ? disposedError() : abortedError());
       return failed(asTradingGraphError(thrown));
     } finally {
-      this.retrying.note(abort.signal, null);
       this.#underWay.delete(abort);
       options.signal?.removeEventListener('abort', leave);
     }
@@ -123,24 +116,15 @@ export class Requests {
 
   async #untilSettled(request: Request): Promise<Result<unknown>> {
     const { environment } = this.#options;
-    const { options, repeats, time } = request;
+    const { repeats, time } = request;
     for (let failures = 0; ; failures += 1) {
-      while (repeats && environment.lifecycle?.isOnline === false) {
-        const offline = networkError('This device is offline.');
-        if (!options.waitsOffline || time.remainingMs === 0) return failed(offline);
-        this.retrying.note(request.signal, offline);
-        await time.sleep(OFFLINE_MS);
-      }
+      if (repeats && environment.lifecycle.isOnline === false) return failed(offlineError());
       const result = await this.#withToken(request).catch((thrown) =>
         failed(asTradingGraphError(thrown)),
       );
-      const [error] = result.errors;
-      if (!error || !repeats || failures + 1 >= TRIES) return result;
-      if (options.endsOnLoss && result.errors.some(({ code }) => code === 'NETWORK')) return result;
+      if (!repeats || failures + 1 >= TRIES) return result;
       const delayMs = retryDelay(result, failures, environment.random);
       if (delayMs === null || delayMs >= time.remainingMs) return result;
-      this.retrying.note(request.signal, error);
-      callApp(environment, () => options.onRetrying?.(error));
       await time.sleep(delayMs);
     }
   }
@@ -176,7 +160,7 @@ export class Requests {
   }
 
   async #send(request: Request, token: string | null, isRenewed = false): Promise<Result<unknown>> {
-    const { environment, url, accountOf } = this.#options;
+    const { environment, url, onDate, accountOf } = this.#options;
     const { document, variables, options, signIn, method, signal, repeats, time } = request;
     if (token !== null && signIn !== null && !this.#isSure(signIn, isRenewed)) {
       const login = await time.race(accountOf(token, options.exchange)).catch(asRefusal);
@@ -187,10 +171,10 @@ export class Requests {
       }
     }
     const attemptMs = repeats && !options.timeoutMs ? QUERY_ATTEMPT_MS : Number.POSITIVE_INFINITY;
-    const address = await url();
     options.leaving?.();
     return (options.exchange ?? exchange)(environment, {
-      url: address,
+      url,
+      onDate,
       document,
       variables,
       token,

@@ -1,4 +1,4 @@
-import type { RequestEnvironment } from '../environment.ts';
+import type { Environment } from '../environment.ts';
 import { TradingGraphError } from '../errors.ts';
 import { withinTime } from './deadline.ts';
 import { asTradingGraphError, disposedError, networkError, signedOutError } from './failures.ts';
@@ -11,7 +11,7 @@ export type TokenSource = (options: {
 
 export interface TokensOptions {
   readonly source: TokenSource;
-  readonly environment: RequestEnvironment;
+  readonly environment: Environment;
   /** Called once whenever nobody is signed in any more. */
   readonly onSignedOut: (error: TradingGraphError) => void;
   readonly onToken: (token: string) => void;

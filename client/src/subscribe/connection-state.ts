@@ -1,16 +1,16 @@
-import type { Transport } from './transport.ts';
+import type { SocketTransport } from './socket-transport.ts';
 
 export type ConnectionState =
   | { readonly name: 'idle' }
   | { readonly name: 'waiting'; readonly cancel: () => void }
-  /** The token is asked for, and the URL of the transport. */
+  /** The token is asked for. */
   | { readonly name: 'preparing' }
   | TransportState;
 
 /** There is a transport, which carries subscriptions even before it is acknowledged. */
 export interface TransportState {
   readonly name: 'opening' | 'open';
-  readonly transport: Transport;
+  readonly transport: SocketTransport;
   readonly token: string;
   readonly sinceMs: number;
   readonly hadData: boolean;

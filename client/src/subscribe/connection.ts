@@ -10,29 +10,28 @@ import {
   withTransport,
 } from './connection-state.ts';
 import { handshakeError } from './handshake-error.ts';
+import type { SocketTransport } from './socket-transport.ts';
 import type { Subscription } from './subscription.ts';
-import type { Disconnect, OpenTransport, Transport } from './transport.ts';
+import type { Disconnect, TransportEvents } from './transport.ts';
 
 export interface ConnectionOptions {
   readonly environment: Environment;
   readonly tokens: Tokens;
-  readonly open: OpenTransport;
-  /** Resolves when the URL of a transport with this token is known. */
-  readonly prepare: (token: string) => Promise<void>;
+  readonly open: (token: string, events: TransportEvents) => SocketTransport;
   /** Whether the app has been hidden for too long to follow anything. */
   readonly isPaused: () => boolean;
   /** Called with each token that a transport is opened with. */
   readonly onToken: (token: string) => void;
   /** Called when it has no subscriptions any more. */
   readonly onEnded: () => void;
-  readonly onAcknowledged?: (() => void) | undefined;
-  readonly onData?: (() => void) | undefined;
-  /** A transport was lost before it was acknowledged; the number of times in a row. */
-  readonly onFailedHandshake: (failures: number) => void;
-  /** Adds to the reason what else is known. */
-  readonly explained?: ((error: TradingGraphError) => TradingGraphError) | undefined;
+  /** Finds out why no transport opens: where requests fail too, their error says it. */
+  readonly diagnose: (error: TradingGraphError) => Promise<TradingGraphError>;
 }
 
+/** The code of a socket that was never closed by the server. */
+const ABNORMAL_CLOSURE = 1006;
+/** So many transports that were refused in a row are no accident. */
+const UNREACHABLE_AFTER = 2;
 // A server that closes sockets right after their first data would be hammered.
 const SHORT_LIFE_MS = 2_000;
 const INSTANT_RETRY_MS = 1_000;
@@ -57,12 +56,8 @@ export class Connection {
     this.#options = options;
   }
 
-  get isOpen(): boolean {
+  get #isOpen(): boolean {
     return this.#state.name === 'open';
-  }
-
-  get size(): number {
-    return this.#subscriptions.size;
   }
 
   add(subscription: Subscription): void {
@@ -77,26 +72,16 @@ export class Connection {
     this.#rest();
   }
 
-  /** Lets go of the subscriptions, which another connection takes over. */
-  release(): readonly Subscription[] {
-    const released = [...this.#subscriptions];
+  endAll(error: TradingGraphError): void {
+    const ended = [...this.#subscriptions];
     this.#subscriptions.clear();
     this.#giveUp();
-    for (const subscription of released) {
+    for (const subscription of ended) {
       subscription.leave();
       subscription.disconnected();
+      subscription.end(error);
     }
-    return released;
-  }
-
-  endAll(error: TradingGraphError): void {
-    for (const subscription of this.release()) subscription.end(error);
     this.#options.onEnded();
-  }
-
-  /** Opens a transport where none was to be opened before. */
-  resume(): void {
-    if (this.#state.name === 'idle') void this.#connect();
   }
 
   /** Opens a new transport with the token of now; none while nobody looks. */
@@ -128,11 +113,10 @@ export class Connection {
   }
 
   async #connect(): Promise<void> {
-    const { tokens, prepare, isPaused } = this.#options;
+    const { tokens, isPaused } = this.#options;
     if (isPaused()) return;
     await this.#prepare(async (isCurrent) => {
       const token = await tokens.get();
-      if (isCurrent()) await prepare(token);
       if (isCurrent()) this.#open(token);
     });
   }
@@ -164,10 +148,13 @@ export class Connection {
   }
 
   /** An error where the platform refuses to open it, as a content security policy makes it do. */
-  #opened(token: string): Transport | TradingGraphError {
+  #opened(token: string): SocketTransport | TradingGraphError {
     const attempt = this.#attempt;
     try {
       return this.#options.open(token, {
+        opened: () => {
+          for (const subscription of [...this.#subscriptions]) subscription.progressed();
+        },
         acknowledged: () => {
           if (attempt === this.#attempt) this.#acknowledged();
         },
@@ -183,15 +170,13 @@ export class Connection {
   #acknowledged(): void {
     if (this.#state.name !== 'opening') return;
     this.#state = { ...this.#state, name: 'open' };
-    // A proxy may open an event stream, and keep all that comes over it.
-    if (this.#state.transport.isReusable) this.#failedHandshakes = 0;
-    this.#options.onAcknowledged?.();
+    this.#failedHandshakes = 0;
     for (const subscription of [...this.#subscriptions]) subscription.connected();
   }
 
   /** Begins the subscription where there is a transport; otherwise it begins with the next one. */
   #begin(subscription: Subscription): void {
-    if (this.isOpen) subscription.connected();
+    if (this.#isOpen) subscription.connected();
     const state = withTransport(this.#state);
     if (state === null || subscription.isOver) return;
     const { transport, token } = state;
@@ -222,10 +207,8 @@ export class Connection {
   #hasData(token: string): void {
     if (this.#state.name === 'open') this.#state = { ...this.#state, hadData: true };
     this.#failures = 0;
-    this.#failedHandshakes = 0;
     this.#renewed = null;
     this.#options.tokens.accepted(token);
-    this.#options.onData?.();
   }
 
   /** After a retryable error the subscription starts again on the same transport; any other end is final. */
@@ -237,13 +220,7 @@ export class Connection {
       this.#rest();
       return;
     }
-    subscription.pause(error, () => this.#startAgain(subscription));
-  }
-
-  /** An event stream carries one subscription, and ends with it. */
-  #startAgain(subscription: Subscription): void {
-    if (withTransport(this.#state)?.transport.isReusable === false) this.restart();
-    else this.#begin(subscription);
+    subscription.pause(error, () => this.#begin(subscription));
   }
 
   #lost(disconnect: Disconnect): void {
@@ -263,19 +240,27 @@ export class Connection {
       void this.#renew(state, lifeMs);
       return;
     }
-    const isEmptyStream = !state.transport.isReusable && !state.hadData;
-    if (state.name === 'opening' || isEmptyStream) this.#handshakeFailed(disconnect.error);
+    if (state.name === 'opening') this.#handshakeFailed(disconnect.error);
   }
 
   #handshakeFailed(error = handshakeError('it was lost before')): void {
     this.#failedHandshakes += 1;
-    this.#options.onFailedHandshake(this.#failedHandshakes);
-    this.#tell(error);
+    if (this.#failedHandshakes >= UNREACHABLE_AFTER)
+      for (const subscription of [...this.#subscriptions]) subscription.unreachable();
+    const { closeCode = ABNORMAL_CLOSURE } = error.extensions;
+    // A server that closes by a code has said why.
+    if (closeCode !== ABNORMAL_CLOSURE) {
+      this.#tell(error);
+      return;
+    }
+    void this.#options.diagnose(error).then((found) => {
+      // A later attempt may have succeeded meanwhile.
+      if (!this.#isOpen) this.#tell(found);
+    });
   }
 
   #tell(error: TradingGraphError): void {
-    const explained = this.#options.explained?.(error) ?? error;
-    for (const subscription of [...this.#subscriptions]) subscription.failing(explained);
+    for (const subscription of [...this.#subscriptions]) subscription.failing(error);
   }
 
   #renew({ token: refused, hadData }: TransportState, lifeMs: number): Promise<void> {

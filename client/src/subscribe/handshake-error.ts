@@ -16,23 +16,6 @@ export function handshakeError(
   });
 }
 
-/** The reason, and why nothing else carries subscriptions either. */
-export function withObstacle(
-  error: TradingGraphError,
-  obstacle: Obstacle | null,
-): TradingGraphError {
-  if (obstacle === null) return error;
-  const { said, ...status } = obstacle;
-  const extensions = { ...status, ...error.extensions };
-  return new TradingGraphError(`${error.message} ${said}`, { ...error, extensions });
-}
-
-/** Why no event stream opens in place of a WebSocket. */
-export interface Obstacle {
-  readonly said: string;
-  readonly status?: number;
-}
-
 const FOREIGN =
   ' The server may take this app for a page of another site, as behind a proxy that rewrites `Host`.';
 

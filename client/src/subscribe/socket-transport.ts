@@ -5,15 +5,12 @@ import type {
   Disconnect,
   SubscribeRequest,
   SubscriptionEvents,
-  Transport,
   TransportOptions,
 } from './transport.ts';
 import { Watchdog } from './watchdog.ts';
 
 const PROTOCOL = 'graphql-transport-ws';
 const HANDSHAKE_MS = 10_000;
-// A proxy that swallows the upgrade looks like a slow line, until another way is tried.
-const SLOW_HANDSHAKE_MS = 3_000;
 const TOO_MANY_RETRY_SECONDS = 5;
 
 /** Close codes of the protocol and of the server. */
@@ -29,16 +26,13 @@ export interface SocketTransportOptions extends TransportOptions {
    * acknowledgement shows that this very transport was alive a moment ago.
    */
   readonly sendsAfter: 'opening' | 'acknowledgement';
-  /** Called once where the handshake takes longer than it should. */
-  readonly onSlow: () => void;
 }
 
 /**
  * One WebSocket from its opening to its disconnect, by the protocol graphql-transport-ws. What replaces it when it is lost is
  * the caller's to decide.
  */
-export class SocketTransport implements Transport {
-  readonly isReusable = true;
+export class SocketTransport {
   readonly #options: TransportOptions;
   readonly #socket: WebSocket;
   readonly #subscriptions = new Map<string, SubscriptionEvents>();
@@ -52,8 +46,8 @@ export class SocketTransport implements Transport {
   #isOver = false;
 
   /** Its address follows from that of the endpoint. Throws where the platform refuses it. */
-  constructor({ WebSocket, onSlow, sendsAfter, ...options }: SocketTransportOptions) {
-    const { environment, url, token } = options;
+  constructor({ WebSocket, sendsAfter, ...options }: SocketTransportOptions) {
+    const { environment, url, token, events } = options;
     const socket = new WebSocket(url.replace(/^http/, 'ws'), PROTOCOL);
     this.#options = options;
     this.#socket = socket;
@@ -64,6 +58,7 @@ export class SocketTransport implements Transport {
         this.#shut();
         return;
       }
+      events.opened?.();
       this.#send({ type: 'connection_init', payload });
       if (sendsAfter === 'opening') this.#sendWaiting();
     });
@@ -71,13 +66,11 @@ export class SocketTransport implements Transport {
     socket.addEventListener('close', (event) => this.#lost(disconnectOf(event)));
     // The `ws` package throws an error that nobody listens to, also of a socket that is closed while it opens.
     socket.addEventListener('error', (event) => this.#lost(broken(saidBy(event))));
-    this.#cancelHandshake = environment.after(SLOW_HANDSHAKE_MS, () => {
-      onSlow();
-      const lost = () => this.#lost(broken('the WebSocket did not open in time'));
-      this.#cancelHandshake = environment.after(HANDSHAKE_MS - SLOW_HANDSHAKE_MS, lost);
-    });
+    const lost = () => this.#lost(broken('the WebSocket did not open in time'));
+    this.#cancelHandshake = environment.after(HANDSHAKE_MS, lost);
   }
 
+  /** Begins a subscription; the function ends it. */
   start({ document, variables }: SubscribeRequest, events: SubscriptionEvents): () => void {
     this.#lastId += 1;
     const id = String(this.#lastId);
@@ -92,10 +85,12 @@ export class SocketTransport implements Transport {
     };
   }
 
+  /** Finds out whether the transport is still alive, as after a sleep; false where a heartbeat is overdue. */
   check(): boolean {
     return this.#watchdog?.check() ?? true;
   }
 
+  /** Lets go of the transport; nothing is reported any more. */
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;

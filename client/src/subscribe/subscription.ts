@@ -1,5 +1,5 @@
 import { callApp } from '../call-app.ts';
-import type { Result, Sink } from '../core.ts';
+import type { OwnSink, Result } from '../core.ts';
 import type { Environment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
@@ -12,7 +12,7 @@ import type { SubscribeRequest } from './transport.ts';
 export class Subscription {
   readonly #document: RequestedDocument;
   readonly #variables: () => unknown;
-  readonly #sink: Sink<unknown>;
+  readonly #sink: OwnSink<unknown>;
   readonly #environment: Environment;
   /** An answer without data: it may be the reason of the end that follows. */
   #failed: Result<unknown> | null = null;
@@ -27,7 +27,7 @@ export class Subscription {
   constructor(
     document: RequestedDocument,
     variables: () => unknown,
-    { sink, environment }: { sink: Sink<unknown>; environment: Environment },
+    { sink, environment }: { sink: OwnSink<unknown>; environment: Environment },
   ) {
     this.#document = document;
     this.#variables = variables;
@@ -89,6 +89,16 @@ export class Subscription {
     if (this.isOver || this.#told === error.message) return;
     this.#told = error.message;
     this.#call(() => this.#sink.disconnected?.(error));
+  }
+
+  /** Its socket has come further, and is not acknowledged yet. */
+  progressed(): void {
+    if (!this.isOver) this.#call(() => this.#sink.progressed?.());
+  }
+
+  /** No socket opens here for now. */
+  unreachable(): void {
+    if (!this.isOver) this.#call(() => this.#sink.unreachable?.());
   }
 
   /** Notes how to end it on the transport that carries it now. */

@@ -4,8 +4,8 @@ export interface WatchdogOptions {
   readonly environment: Environment;
   /** The longest time between two events, as agreed with the server. */
   readonly heartbeatMs: number;
-  /** Asks for a sign of life; left out where nothing can be asked. */
-  readonly ask?: () => void;
+  /** Asks for a sign of life. */
+  readonly ask: () => void;
   readonly onDead: () => void;
 }
 
@@ -48,7 +48,7 @@ export class Watchdog {
   /** Asks at once, as after a return; false where a heartbeat is overdue. */
   check(): boolean {
     if (this.#silentMs > this.#options.heartbeatMs + OVERDUE_MS) return false;
-    if (this.#options.ask !== undefined) this.#doubt();
+    this.#doubt();
     return true;
   }
 
@@ -67,9 +67,8 @@ export class Watchdog {
 
   /** The silence after which the transport is asked. */
   get #patienceMs(): number {
-    const { heartbeatMs, ask } = this.#options;
-    const paceMs = ask === undefined ? Number.POSITIVE_INFINITY : 4 * this.#lastPauseMs;
-    return Math.min(heartbeatMs + LATE_MS, Math.max(SOON_MS, paceMs));
+    const { heartbeatMs } = this.#options;
+    return Math.min(heartbeatMs + LATE_MS, Math.max(SOON_MS, 4 * this.#lastPauseMs));
   }
 
   /** A transport is not taken for dead because the machine slept: it has the time for an answer all the same. */
@@ -81,7 +80,7 @@ export class Watchdog {
       if (this.#isAnswered) this.#wait();
       else onDead();
     });
-    ask?.();
+    ask();
   }
 
   #wait(): void {

@@ -25,7 +25,6 @@ export function fakeClient({ client: options = {}, ...own }: FakeOptions = {}): 
     createClient({
       url: 'https://fake.example/graphql',
       token: market.token,
-      route: false,
       storage: network.storage(),
       ...options,
       environment: { ...network.environment(), ...options.environment },

@@ -1,14 +1,8 @@
 import { ACCOUNT_OPERATION } from '../account-operation.ts';
-import {
-  INSTRUMENT_FIELDS,
-  type Instrument,
-  type PendingOrder,
-  POSITION_FIELDS,
-  type Position,
-} from '../generated/rows.ts';
+import { type PendingOrder, POSITION_FIELDS, type Position } from '../generated/rows.ts';
 import type { AccountFigures } from '../live/live-source.ts';
-import { PING } from '../orders/operations.ts';
 import { protocolError } from '../request/failures.ts';
+import { PING } from '../request/ping.ts';
 import type { TokenSource } from '../request/tokens.ts';
 import type { FakeNetwork, FakeRequest, FakeServer, FakeSubscription } from './fake-network.ts';
 import { settled } from './fake-time.ts';
@@ -20,18 +14,12 @@ export interface FakeMarketOptions {
   readonly positions?: readonly (Partial<Position> & Pick<Position, 'id'>)[];
   readonly orders?: readonly (Partial<PendingOrder> & Pick<PendingOrder, 'id'>)[];
   readonly session?: Partial<AccountFigures>;
-  readonly instruments?: readonly (Partial<Instrument> & Pick<Instrument, 'id'>)[];
-  /** The rows of extensions' live lists, by the names of their subscriptions. */
-  readonly lists?: Readonly<Record<string, readonly ListRow[]>>;
   /** The data of the app's own queries and mutations; what it gives none for waits for `answer`. */
   readonly data?: (
     query: string,
     variables: Readonly<Record<string, unknown>>,
   ) => object | undefined;
 }
-
-/** A row of an extension's list, by what the list tells its rows apart. */
-export type ListRow = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /** An answer of the service to what an app asks by itself: data, or errors by their codes, or both. */
 export interface FakeResult {
@@ -71,7 +59,6 @@ export class FakeMarket implements FakeServer {
   #token: string | null = null;
   #positions: readonly Position[];
   #orders: readonly object[] | undefined;
-  readonly #lists: Map<string, readonly ListRow[]>;
   readonly #prices = new Map<string, number>();
   /** The orders that have come, by their keys, and what the gateway has said of them; an unknown outcome may become known. */
   readonly #placings = new Map<string, { input?: unknown; outcome?: object }>();
@@ -82,7 +69,6 @@ export class FakeMarket implements FakeServer {
     this.#options = options;
     this.#positions = (options.positions ?? []).map(positionOf);
     this.#orders = options.orders;
-    this.#lists = new Map(Object.entries(options.lists ?? {}));
     this.#newToken();
   }
 
@@ -134,24 +120,6 @@ export class FakeMarket implements FakeServer {
   close(...ids: readonly string[]): Promise<void> {
     this.#positions = this.#positions.filter(({ id }) => !ids.includes(id));
     return this.#tell({ closed: ids });
-  }
-
-  /** Changes the rows of an extension's list, or adds those of other ids. */
-  changeList(name: string, ...rows: readonly ListRow[]): Promise<void> {
-    const known = new Map((this.#lists.get(name) ?? []).map((row) => [row.id, row]));
-    for (const row of rows) known.set(row.id, { ...known.get(row.id), ...row });
-    this.#lists.set(name, [...known.values()]);
-    return this.#tell({ upserted: rows.map(({ id }) => known.get(id)) }, name);
-  }
-
-  /** Takes rows from an extension's list. */
-  closeList(name: string, ...ids: readonly string[]): Promise<void> {
-    const rows = this.#lists.get(name) ?? [];
-    this.#lists.set(
-      name,
-      rows.filter(({ id }) => !ids.includes(id)),
-    );
-    return this.#tell({ closed: ids }, name);
   }
 
   /** The app is killed where it stands, with what it has asked; the market goes on. The fake's `open` opens it anew. */
@@ -227,7 +195,7 @@ export class FakeMarket implements FakeServer {
   async answer(answer: FakeResult | readonly FakeResult[], name = ''): Promise<void> {
     const isNamed = ({ query }: { readonly query: string }) => query.includes(name);
     const isOwn = ({ query }: FakeSubscription) =>
-      !selectedFields(query).some((field) => this.#rowsOf(field.name) !== undefined);
+      !selectedFields(query).some(({ name }) => OWN_LISTS.includes(name));
     const results = [answer].flat().map(wireResult);
     const waits = () => this.waiting.find((each) => !each.isOver && isNamed(each));
     const followed = () => this.subscriptions.filter((each) => isNamed(each) && isOwn(each));
@@ -248,8 +216,7 @@ export class FakeMarket implements FakeServer {
     if (token !== null) this.#ended.add(token);
     for (const subscription of this.subscriptions) {
       if (subscription.token !== token) continue;
-      if (subscription.over === 'socket') subscription.cut(4403);
-      else subscription.end();
+      subscription.cut(4403);
     }
     await settled();
   }
@@ -290,9 +257,9 @@ export class FakeMarket implements FakeServer {
 
   subscribed(subscription: FakeSubscription): void {
     this.subscriptions.push(subscription);
-    const [{ name = '' } = {}] = selectedFields(subscription.query);
-    const rows = this.#rowsOf(name);
-    if (rows) this.#send(subscription, name, { ...this.#event(), snapshot: true, upserted: rows });
+    if (this.#options.positions === undefined) return;
+    const whole = { ...this.#event(), snapshot: true, upserted: this.#positions };
+    for (const name of OWN_LISTS) this.#send(subscription, name, whole);
   }
 
   /** Sends an event as it is to what follows positions, or the account. */
@@ -313,9 +280,8 @@ export class FakeMarket implements FakeServer {
   #dataFor({ query, token, variables }: FakeRequest): object | undefined {
     const session = { login: this.#logins.get(token) ?? null, group: 'retail' };
     if (query === PING) return { __typename: 'Query' };
-    if (query === ACCOUNT_OPERATION || query.includes('TradingGraphCatalogOwner'))
-      return { session };
-    return this.#catalog(query) ?? this.#options.data?.(query, variables);
+    if (query === ACCOUNT_OPERATION) return { session };
+    return this.#polled(query) ?? this.#options.data?.(query, variables);
   }
 
   #waitingFor(query: RegExp): FakeRequest | undefined {
@@ -373,17 +339,10 @@ export class FakeMarket implements FakeServer {
     return this.#tell({ orders: this.#orders.slice(-1) });
   }
 
-  /** The rows of a list that a subscription follows, as far as they are known; undefined for what is no list. */
-  #rowsOf(name: string): readonly object[] | null | undefined {
-    if (!OWN_LISTS.includes(name)) return this.#lists.get(name);
-    return this.#options.positions === undefined ? null : this.#positions;
-  }
-
-  async #tell(changes: object, ...names: readonly string[]): Promise<void> {
+  async #tell(changes: object): Promise<void> {
     this.#version += 1;
     for (const each of this.subscriptions)
-      for (const name of names.length > 0 ? names : OWN_LISTS)
-        this.#send(each, name, { ...this.#event(), ...changes });
+      for (const name of OWN_LISTS) this.#send(each, name, { ...this.#event(), ...changes });
     await settled();
   }
 
@@ -397,12 +356,7 @@ export class FakeMarket implements FakeServer {
       ticks: [],
       status: 'LIVE',
       asOf: new Date(this.network.serverMs).toISOString(),
-      totals: {
-        __typename: 'PositionTotals',
-        count: this.#positions.length,
-        invested: sumOf(this.#positions.map(({ invested }) => invested)),
-        profit: sumOf(this.#positions.map(({ profit }) => profit)),
-      },
+      totals: this.#totals,
     };
   }
 
@@ -433,22 +387,26 @@ export class FakeMarket implements FakeServer {
     };
   }
 
-  #catalog(query: string): object | undefined {
-    const { instruments } = this.#options;
-    if (instruments === undefined || !query.includes('query TradingGraphCatalog('))
-      return undefined;
-    const none = Object.fromEntries(INSTRUMENT_FIELDS.map((field) => [field, null]));
-    const texts = { description: '', logo: '', mCurrency: '', pCurrency: '' };
-    const upserted = instruments.map((row) => ({
-      ...none,
-      ...texts,
-      symbol: row.id,
-      name: row.id,
-      ...row,
-    }));
-    const head = { group: 'retail', ageSeconds: 0, size: upserted.length };
-    const changes = { reset: true, removed: [], upserted, version: '1' };
-    return { catalog: { ...head, changes } };
+  get #totals() {
+    return {
+      __typename: 'PositionTotals',
+      count: this.#positions.length,
+      invested: sumOf(this.#positions.map(({ invested }) => invested)),
+      profit: sumOf(this.#positions.map(({ profit }) => profit)),
+    };
+  }
+
+  /** The lists as the client asks for them where no socket opens. */
+  #polled(query: string): object | undefined {
+    const { positions, session } = this.#options;
+    if (positions === undefined || !query.startsWith('query Polled')) return undefined;
+    const all = {
+      positions: this.#positions,
+      positionTotals: this.#totals,
+      orders: this.#orders,
+      session: session && { login: this.login, ...session },
+    };
+    return selectedOf(all, selectedFields(query)) as object;
   }
 }
 

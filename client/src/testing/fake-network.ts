@@ -28,7 +28,6 @@ const STARTED_AT = Date.UTC(2026, 10, 20, 9, 30);
 
 /** The server's side of a subscription. */
 export interface FakeSubscription {
-  readonly over: 'socket' | 'stream';
   readonly token: string;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -54,8 +53,6 @@ export class FakeNetwork {
   server: FakeServer = { asked() {}, subscribed() {}, refuses: () => null };
   reach: Reach = 'there';
   handshake: Handshake = 'opens';
-  /** Whether event streams open. */
-  hasStreams = true;
   /** The lines that were tried so far. */
   tried = 0;
   /** How much the server's clock, and this device's, are ahead of the real one. */
@@ -120,7 +117,6 @@ export class FakeNetwork {
         return `key-${this.#ids}`;
       },
       after: (ms, task) => (run === this.#run ? this.time.after(ms, task) : () => {}),
-      isSlowLine: () => false,
       lifecycle: {
         get isVisible() {
           return network.isVisible;
@@ -151,46 +147,12 @@ export class FakeNetwork {
   }
 
   async #fetch(url: string, init: Sent = {}): Promise<object> {
-    const { headers = {} } = init;
     const request = new FakeRequest(this, url, init);
-    const isStream = headers.accept === 'text/event-stream';
-    if (isStream && request.token !== '') this.tried += 1;
     if (this.reach === 'dead') return request.answered;
     if (this.reach === 'portal') request.text('<html>Sign in</html>', { status: 401 });
-    else if (this.reach === 'gone' || (isStream && !this.hasStreams)) request.lose();
-    else if (!isStream) this.server.asked(request);
-    else this.#openStream(request);
+    else if (this.reach === 'gone') request.lose();
+    else this.server.asked(request);
     return request.answered;
-  }
-
-  #openStream(request: FakeRequest): void {
-    const { token } = request;
-    // The client asks without a token whether streams open at all.
-    const isRefused = token !== '' && this.server.refuses(token) !== null;
-    if (isRefused) request.fail({ code: 'UNAUTHENTICATED' });
-    else if (token === '') request.stream().end();
-    else this.#follow(request);
-  }
-
-  #follow(request: FakeRequest): void {
-    const { query, variables, token } = request;
-    const stream = request.stream();
-    const line = { cut: () => stream.lose() };
-    this.lines.add(line);
-    request.left = () => this.lines.delete(line);
-    const event = (name: string, data: string) => stream.write(`event: ${name}\ndata: ${data}\n\n`);
-    this.server.subscribed({
-      over: 'stream',
-      token,
-      query,
-      variables,
-      cut: line.cut,
-      next: (payload) => event('next', JSON.stringify(payload)),
-      end: (errors) => {
-        if (errors !== undefined) event('next', JSON.stringify({ errors }));
-        event('complete', '');
-      },
-    });
   }
 
   #socketClass() {
@@ -219,7 +181,6 @@ export class FakeNetwork {
         if (type === 'ping') this.#say({ type: 'pong' });
         if (type !== 'subscribe') return;
         network.server.subscribed({
-          over: 'socket',
           token: this.#token,
           query: payload.query ?? payload.documentId,
           variables: payload.variables ?? {},
@@ -282,8 +243,6 @@ export class FakeRequest {
   readonly sentMs: number;
   readonly answered: Promise<object>;
   isOver = false;
-  /** Called when the client gives it up. */
-  left: () => void = () => {};
   #stream: FakeStream | null = null;
   #resolve: (response: object) => void = () => {};
   #reject: (error: Error) => void = () => {};
@@ -305,7 +264,6 @@ export class FakeRequest {
     signal?.addEventListener('abort', () => {
       this.lose();
       this.#stream?.lose();
-      this.left();
     });
   }
 
@@ -331,7 +289,7 @@ export class FakeRequest {
   }
 
   /** An answer that comes piece by piece. */
-  stream(type = 'text/event-stream'): FakeStream {
+  stream(type: string): FakeStream {
     this.isOver = true;
     const stream = new FakeStream();
     this.#stream = stream;

@@ -63,28 +63,7 @@ describe('the first screen', () => {
     expect(device.apollo.extract()).toMatchObject({
       'Session:{}': { balance: expect.any(Number), equity: expect.any(Number), id: '700001' },
     });
-    app.sandbox.clearCalls();
-    const row = gql`query ($id: ID!) { position(id: $id) { id symbol } instrument(id: "AAPL") { id name } }`;
-    const { id } = data?.positions[0] ?? { id: '' };
-    const one = await device.apollo.query<Record<string, unknown>>({
-      query: row,
-      variables: { id },
-    });
-    expect(one.data).toMatchObject({ position: { id }, instrument: { id: 'AAPL' } });
-    expect(app.sandbox.calls()).toBe(0);
   });
-});
-
-test.each(['positions', 'orders'])('%s that cannot be loaded are shown as they were', (field) => {
-  const { cache } = device.apollo;
-  const query = gql(`{ rows: ${field} { __typename id } }`);
-  const write = (ids: readonly string[] | null) => {
-    const rows = ids?.map((id) => ({ __typename: 'Row', id })) ?? null;
-    cache.writeQuery({ query, data: { rows } });
-    const shown = cache.readQuery<{ rows: readonly { id: string }[] | null }>({ query });
-    return shown?.rows?.map(({ id }) => id) ?? null;
-  };
-  expect([write(null), write(['1']), write(null), write([])]).toEqual([null, ['1'], ['1'], []]);
 });
 
 describe('an order', () => {
@@ -164,36 +143,6 @@ describe('a query', () => {
     await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBe(2));
     watching.unsubscribe();
     await eventually(() => expect(closed()).toBeGreaterThanOrEqual(2));
-  });
-
-  test('of a page of instruments appends it only where it follows on the last one, and to no list of another length', () => {
-    const { cache } = device.apollo;
-    const query = gql`
-      query Page($first: Int!, $after: String) {
-        instruments(first: $first, after: $after) {
-          nodes { id } edges { node { id } } pageInfo { endCursor }
-        }
-      }
-    `;
-    const write = (first: number, after: string | undefined, ids: readonly string[]) => {
-      const nodes = ids.map((id) => ({ __typename: 'Instrument', id }));
-      const edges = nodes.map((node) => ({ __typename: 'InstrumentEdge', node }));
-      const pageInfo = { __typename: 'PageInfo', endCursor: ids.at(-1) };
-      const instruments = { __typename: 'InstrumentConnection', nodes, edges, pageInfo };
-      cache.writeQuery({ query, variables: { first, after }, data: { instruments } });
-      const shown = cache.readQuery<{ instruments: typeof instruments }>({
-        query,
-        variables: { first: 2 },
-      });
-      expect(shown?.instruments.edges.map(({ node }) => node)).toEqual(shown?.instruments.nodes);
-      return shown?.instruments.nodes.map(({ id }) => id).join('');
-    };
-    expect(write(2, undefined, ['a', 'b'])).toBe('ab');
-    expect(write(2, 'b', ['c', 'd'])).toBe('abcd');
-    expect(write(1, undefined, ['a'])).toBe('abcd');
-    expect(write(2, 'b', ['c', 'd'])).toBe('abcd');
-    expect(write(2, undefined, ['a', 'b'])).toBe('ab');
-    expect(write(2, 'd', ['e'])).toBe('ab');
   });
 });
 

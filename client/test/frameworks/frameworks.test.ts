@@ -9,7 +9,7 @@ import { forRequest } from '../../src/server.ts';
 import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
 import { createApp, type InstalledApp, packagesOf } from '../support/installed-app.ts';
 import { namedSamples } from '../support/samples.ts';
-import { FRAMEWORKS, svelteKit } from './frameworks.ts';
+import { FRAMEWORKS } from './frameworks.ts';
 
 // Hundreds of packages are installed, and built with.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 900_000 });
@@ -67,9 +67,6 @@ const seen = () =>
       ) ?? false,
   );
 
-/** How many requests it has answered well. */
-const requests = async () => Number(((await seen()) || [])[0]?.split(' ')[1]);
-
 /** The callers are two users, and two visitors without a token. */
 async function visitors() {
   const emails = ['demo@example.com', 'pro@example.com'];
@@ -87,7 +84,7 @@ async function visitors() {
 }
 
 const suites = await Promise.all(
-  inFull(FRAMEWORKS, [svelteKit]).map(async (framework) => {
+  inFull(FRAMEWORKS, FRAMEWORKS.slice(0, 1)).map(async (framework) => {
     const installed = await packagesOf(join(import.meta.dirname, framework.packages));
     return { framework, ...installed };
   }),
@@ -191,17 +188,6 @@ for (const { framework, packages, reason } of suites) {
         expect((await ask('live', { token: null })).text).toContain('<h1');
       expect(await seen()).toEqual(before);
     });
-
-    const { eager } = framework;
-    if (eager !== undefined)
-      test('one that follows it while it is rendered ends nothing, and has a stream where sockets would', async () => {
-        // Beside the sign-in and whose the token is.
-        const streamsToo = (await requests()) + 5;
-        await eventually(async () => {
-          await ask(eager, { token: null });
-          expect(await requests()).toBeGreaterThan(streamsToo);
-        });
-      });
 
     test('nothing was thrown that nobody caught', () => {
       expect(server.err + server.out).not.toContain('UNCAUGHT');

@@ -85,7 +85,6 @@ test.each(WITH_PROGRAMS)(
   'the programs of %s compile strictly as parts of a new app',
   async (page) => {
     await using project = await createSampleProject(page);
-    await project.generate();
     expect(await project.compile()).toBe('');
   },
   300_000,

@@ -8,7 +8,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
 import type { ERROR_CODES } from '../../src/generated/error-codes.ts';
 import type { AccountFigures, PendingOrder, Position } from '../../src/index.ts';
-import { accountDocument, createClient, positionsDocument } from '../../src/index.ts';
+import { accountDocuments, createClient, positionsDocuments } from '../../src/index.ts';
 import { signedIn } from '../support/client.ts';
 
 const HOME =
@@ -21,7 +21,9 @@ const CHOICE = {
 
 test('a server of trusted documents gives the chosen fields and the ids by the printed texts, and others by their names, queries by GET', async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'trading-graph-chosen-'));
-  const texts = [accountDocument(CHOICE), positionsDocument(CHOICE)];
+  const texts = [accountDocuments(CHOICE), positionsDocuments(CHOICE)].flatMap((each) =>
+    Object.values(each),
+  );
   writeFileSync(
     join(folder.path, 'live.json'),
     JSON.stringify({ ...texts, account: ACCOUNT_OPERATION, home: HOME }),
@@ -80,12 +82,13 @@ test('a name that the rows do not have is refused, by TypeScript and when the cl
 });
 
 test('an empty list leaves orders and figures out, and keeps the ids of positions', () => {
-  const text = accountDocument({ positionFields: [], orderFields: [], sessionFields: [] });
-  expect(text).not.toMatch(/orders|session/);
+  const none = { positionFields: [], orderFields: [], sessionFields: [] } as const;
+  const { subscription: text, query } = accountDocuments(none);
+  expect(text + query).not.toMatch(/orders|session/);
   expect(text).toMatch(/positions \{\s+upserted \{\s+id\s+\}\s+ticks \{ id \}\s+closed\s+\}/);
   // The order in which an app names them makes no other document.
   const orderFields = ['symbol', 'side'] as const;
-  expect(accountDocument({ orderFields })).toBe(
-    accountDocument({ orderFields: orderFields.toReversed() }),
+  expect(accountDocuments({ orderFields })).toEqual(
+    accountDocuments({ orderFields: orderFields.toReversed() }),
   );
 });

@@ -2,10 +2,6 @@ import { expect, test } from 'vitest';
 import { fakeClient } from '../../src/testing.ts';
 
 const AAPL = { id: '1', symbol: 'AAPL', side: 'BUY', units: 2, priceOpen: 100, profit: 0 } as const;
-const INVALID = {
-  message: 'Cannot query field',
-  extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
-};
 
 /** Follows positions of a market, and notes what the listener is told. */
 function followed({ lists = true } = {}) {
@@ -45,6 +41,32 @@ test('a list that does not come within five seconds is offline, and one that can
   refused.client.dispose();
 });
 
+test('a list connects for as long as its handshake makes progress on a slow line', async () => {
+  const { time } = fakeClient().market.network;
+  class SlowSocket extends EventTarget {
+    constructor() {
+      super();
+      // Each round trip takes more than a second, and the connection itself has several.
+      time.after(3_700, () => this.dispatchEvent(new Event('open')));
+      time.after(6_000, () => this.#say({ type: 'connection_ack' }));
+    }
+    send() {}
+    close() {}
+    #say(message: object) {
+      this.dispatchEvent(Object.assign(new Event('message'), { data: JSON.stringify(message) }));
+    }
+  }
+  const environment = { WebSocket: SlowSocket as never, after: time.after.bind(time) };
+  const { client } = fakeClient({ client: { environment } });
+  const told: string[] = [];
+  client.positions(({ status }) => void told.push(status));
+  await time.pass(10_900);
+  expect(told).toEqual(['CONNECTING']);
+  await time.pass(200);
+  expect(told).toEqual(['CONNECTING', 'OFFLINE']);
+  client.dispose();
+});
+
 test('its age follows neither this clock nor a heartbeat, of which no listener hears', async () => {
   const { client, market, told, state, age, end } = followed();
   expect(age()).toBeNull();
@@ -60,62 +82,6 @@ test('its age follows neither this clock nor a heartbeat, of which no listener h
   await market.cut();
   expect([age(), state().status]).toEqual([4_000, 'OFFLINE']);
   end();
-  client.dispose();
-});
-
-test.each(['positions', 'account', 'live'] as const)(
-  'where an older server knows no ticks, %s go on without them, and ask for them again in ten minutes',
-  async (name) => {
-    const { client, market } = fakeClient({ positions: [AAPL], session: { login: '1' } });
-    const { live } = client;
-    const options = { fields: ['profit'], ticks: ['profit'] } as const;
-    const list = name === 'live' ? live<typeof AAPL>('positionChanges', options) : client[name];
-    let isOlder = true;
-    const asked: boolean[] = [];
-    const { subscribed } = market;
-    market.subscribed = (subscription) => {
-      asked.push(subscription.query.includes('ticks'));
-      if (isOlder && asked.at(-1)) subscription.end([INVALID]);
-      else subscribed.call(market, subscription);
-    };
-    const told: string[] = [];
-    list(({ status }: { readonly status: string }) => void told.push(status));
-    await market.pass(599);
-    expect([asked, told]).toEqual([
-      [true, false],
-      ['CONNECTING', 'LIVE'],
-    ]);
-    await market.pass(1);
-    expect(asked).toEqual([true, false, true, false]);
-    await market.change({ id: '1', profit: 5 });
-    isOlder = false;
-    await market.pass(600);
-    expect([asked.length, asked.at(-1), told.includes('OFFLINE')]).toEqual([5, true, false]);
-    client.dispose();
-    expect(market.network.pending).toBe(0);
-  },
-);
-
-test('a server that refuses both forms is asked again until it is another one, by turns and not in a loop', async () => {
-  const { client, market, state } = followed();
-  let isRefusing = true;
-  const asked: boolean[] = [];
-  const { subscribed } = market;
-  market.subscribed = (subscription) => {
-    asked.push(subscription.query.includes('ticks'));
-    if (isRefusing) subscription.end([INVALID]);
-    else subscribed.call(market, subscription);
-  };
-  await market.pass(120);
-  expect(state()).toMatchObject({
-    status: 'OFFLINE',
-    error: { code: 'GRAPHQL_VALIDATION_FAILED' },
-  });
-  expect(asked.slice(0, 4)).toEqual([true, false, true, false]);
-  expect(asked.length).toBeLessThan(30);
-  isRefusing = false;
-  await market.pass(30);
-  expect([state().status, asked.at(-1)]).toEqual(['LIVE', true]);
   client.dispose();
 });
 

@@ -4,8 +4,6 @@ import { eventually } from '../../../test/support/eventually.ts';
 import type { Core } from '../../src/core.ts';
 import { createAccount } from '../../src/live/account.ts';
 import type { LiveFields } from '../../src/live/chosen-fields.ts';
-import { createLists } from '../../src/live/lists.ts';
-import type { OfflineAccount } from '../../src/live/live-source.ts';
 import { createPositions } from '../../src/live/positions.ts';
 import { startCore, type TestCore, type TestCoreOptions } from '../support/client.ts';
 import {
@@ -16,7 +14,6 @@ import { startCutProxy } from '../support/cut-proxy.ts';
 
 export interface DeviceOptions extends Pick<TestCoreOptions, 'token' | 'storage'> {
   readonly environment?: CountedEnvironmentOptions;
-  readonly offlineAccount?: OfflineAccount;
   readonly positionFields?: LiveFields['positionFields'];
 }
 
@@ -44,8 +41,7 @@ export async function startLiveWorld() {
       );
       cores.push(core);
       const [positions, account] = [createPositions(core), createAccount(core, fields)];
-      const live = createLists(core);
-      return { environment, core, positions, account, live, dispose: () => core.dispose() };
+      return { environment, core, positions, account, dispose: () => core.dispose() };
     },
     async close() {
       for (const core of cores) core.dispose();

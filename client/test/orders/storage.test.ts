@@ -1,24 +1,10 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
-import { createMemoryStorage, type MemoryStorage } from '../support/memory-storage.ts';
+import type { MemoryStorage } from '../support/memory-storage.ts';
 import { ACCEPTED, buying, minuteOf, startPhone, unknown, unsent } from '../support/phone.ts';
 
 const phone = startedForEach(startPhone);
-
-test('an order is placed where its keys have a storage of their own, and the other one is full', async () => {
-  const { core } = phone.open();
-  const own = createMemoryStorage();
-  phone.storage.failing.add('set');
-  const steps: string[] = [];
-  own.after = (step) => void steps.push(step);
-  const orders = createOrders(core, { storage: own });
-  expect(await orders.ticket().place(buying('own'))).toMatchObject(ACCEPTED);
-  expect([own.entries.size, phone.storage.entries.size]).toEqual([1, 0]);
-  await eventually(() => expect(own.entries.size).toBe(0));
-  expect(steps).toEqual(['set', 'set', 'delete']);
-});
 
 test('a key that is stored too late is deleted, since its order was not sent', async () => {
   const storage = delayFirstWrite(phone.storage);

@@ -9,20 +9,12 @@ interface List {
   readonly rows?: readonly { readonly id: string; readonly profit: number }[];
 }
 
-interface Catalog {
-  readonly status: string;
-  readonly code: string | null;
-  readonly size: number;
-  readonly first: string | null;
-}
-
 const order = (symbol: string): OrderInput => ({
   symbol,
   side: 'BUY',
   kind: 'MARKET',
   size: { units: 1 },
 });
-const READY: Partial<Catalog> = { status: 'ready', code: null };
 const isLive = ({ status, rows }: List) => status === 'LIVE' && (rows?.length ?? 0) > 0;
 const framesOf = ({ sent }: HooksPage, type: string) =>
   sent.map((text) => JSON.parse(text)).filter((frame) => frame.type === type);
@@ -111,87 +103,9 @@ describeWithChromium('in a browser', (executablePath) => {
       await hooks.shows<List>('positions', isLive);
       await hooks.call('follow');
       await hooks.call('show', null);
-      const html = await hooks.call('hydrate', { positions: 1, catalogs: 1, ticket: true });
+      const html = await hooks.call('hydrate', { positions: 1, ticket: true });
       expect(html).toContain('CONNECTING');
       await hooks.shows<List>('positions', isLive);
-    });
-  });
-
-  test('more lists than the browser has connections leave it two for requests, and say so', async () => {
-    const hooks = await openHooksPage(app);
-    await hooks.call('followByStreams', 8);
-    const connected = async () =>
-      (await hooks.call('states')).flatMap((state, at) => (state === 'connected' ? [at] : []));
-    await eventually(async () => expect((await connected()).length).toBeGreaterThanOrEqual(4));
-    expect(await hooks.call('ask')).toEqual([]);
-    expect(await connected()).toEqual([0, 1, 2, 3]);
-    expect((await hooks.call('states')).at(-1)).toMatch(/HTTP\/1\.1/);
-    await hooks.call('leave', 0);
-    await eventually(async () => expect(await connected()).toContain(4));
-    expect(await hooks.call('ask')).toEqual([]);
-  });
-
-  test('useRetrying says that a query is being tried again, and why', async () => {
-    const hooks = await openHooksPage(app, { retrying: true });
-    await hooks.page.context().setOffline(true);
-    const asked = hooks.call('ask', { waitsOffline: true });
-    await hooks.shows('retrying', { code: 'NETWORK' });
-    await hooks.page.context().setOffline(false);
-    expect(await asked).toEqual([]);
-    await hooks.shows('retrying', { code: null });
-  });
-
-  describe('useCatalog', () => {
-    test('components in strict mode load it once, and hold the same object until a refresh brings news', async () => {
-      const hooks = await openHooksPage(app, { catalogs: 3 });
-      const { size, first } = await hooks.shows<Catalog>('catalog', READY);
-      expect([size, first]).toEqual([500, 'AAPL']);
-      await hooks.call('rememberCatalog');
-      // One that is mounted later loads nothing.
-      await hooks.call('show', { catalogs: 4 });
-      await eventually(async () =>
-        expect(await hooks.page.locator('output.catalog').count()).toBe(4),
-      );
-      expect(hooks.requests('catalog')).toBe(1);
-      await hooks.call('refresh');
-      expect(await hooks.call('isSameCatalog')).toBe(true);
-      // In another group the same client finds another catalog.
-      await hooks.changeUser('pro@example.com');
-      await hooks.shows<Catalog>(
-        'catalog',
-        (shown) => shown.status === 'ready' && shown.size !== size,
-      );
-      expect(await hooks.call('isSameCatalog')).toBe(false);
-    });
-
-    test('whoever signs in finds a catalog, and nobody finds one when nobody is signed in', async () => {
-      const hooks = await openHooksPage(app);
-      await hooks.signIn(null);
-      await hooks.call('show', { catalogs: 1 });
-      await hooks.shows<Catalog>('catalog', { status: 'failed', code: 'SIGNED_OUT' });
-      await hooks.changeUser('demo@example.com');
-      await hooks.shows<Catalog>('catalog', READY);
-      await hooks.changeUser(null);
-      const out = await hooks.shows<Catalog>('catalog', { status: 'failed' });
-      expect(out).toMatchObject({ code: 'SIGNED_OUT', size: 0, first: null });
-    });
-
-    test('one that cannot be loaded says why, and is there after a refresh', async () => {
-      const hooks = await openHooksPage(app);
-      await app.line.refuse();
-      await hooks.call('show', { catalogs: 1 });
-      await hooks.shows<Catalog>('catalog', { status: 'failed', code: 'NETWORK' });
-      await app.line.heal();
-      await hooks.call('refresh');
-      await hooks.shows<Catalog>('catalog', READY);
-      // A copy that is there stays, whatever becomes of a refresh.
-      await app.line.refuse();
-      await hooks.call('refresh');
-      await hooks.shows<Catalog>('catalog', { status: 'ready', code: 'NETWORK', size: 500 });
-      // The app may bring it up to date without the hook.
-      await app.line.heal();
-      await hooks.call('sync');
-      await hooks.shows<Catalog>('catalog', READY);
     });
   });
 

@@ -1,23 +1,8 @@
 import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
-import {
-  ApolloClient as ApolloClient3,
-  HttpLink as HttpLink3,
-  InMemoryCache as InMemoryCache3,
-} from 'apollo-client-3/core/index.js';
 import { createClient } from 'graphql-ws';
-import {
-  type ConcreteRequest,
-  createOperationDescriptor,
-  Environment,
-  Network,
-  RecordSource,
-  Store,
-} from 'relay-runtime';
-import { fetchExchange, Client as UrqlClient } from 'urql';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { relayFetch } from '../../../examples/guides/relay/src/deferred.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -61,19 +46,6 @@ const apollo: Show = ({ url, headers }, draw) => {
   client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && draw(data));
 };
 
-const apollo3: Show = ({ url, headers }, draw) => {
-  const client = new ApolloClient3({
-    link: new HttpLink3({ uri: url, headers }),
-    cache: new InMemoryCache3(),
-  });
-  client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && draw(data));
-};
-
-const urql: Show = ({ url, headers }, draw) => {
-  const client = new UrqlClient({ url, exchanges: [fetchExchange], fetchOptions: { headers } });
-  client.query(SCREEN, {}).subscribe(({ data }) => data && draw(data));
-};
-
 const overSocket: Show = ({ url, headers }, draw) => {
   const client = createClient({
     url: url.replace('http', 'ws'),
@@ -94,75 +66,8 @@ const overSocket: Show = ({ url, headers }, draw) => {
   );
 };
 
-/** The form in which Relay's compiler writes it. */
-function relayRequest(): ConcreteRequest {
-  const scalar = (name: string) => ({
-    alias: null,
-    args: null,
-    kind: 'ScalarField',
-    name,
-    storageKey: null,
-  });
-  const linked = (name: string, concreteType: string, plural: boolean, ...fields: string[]) => ({
-    alias: null,
-    args: null,
-    concreteType,
-    kind: 'LinkedField',
-    name,
-    plural,
-    selections: fields.map(scalar),
-    storageKey: null,
-  });
-  const session = linked('session', 'Session', false, 'id', 'balance');
-  const label = 'Screen$defer$payout';
-  const payout = [
-    scalar('customerId'),
-    linked('withdrawalMethods', 'WithdrawalMethod', true, 'id'),
-  ];
-  const fragment = {
-    argumentDefinitions: [],
-    kind: 'Fragment',
-    metadata: null,
-    name: 'Screen',
-    type: 'Query',
-    selections: [session, { kind: 'Defer', selections: payout }],
-    abstractKey: null,
-  };
-  const operation = {
-    argumentDefinitions: [],
-    kind: 'Operation',
-    name: 'Screen',
-    selections: [session, { if: null, kind: 'Defer', label, selections: payout }],
-  };
-  const text = SCREEN.replace('"payout"', `"${label}"`);
-  const params = { cacheID: 'screen', id: null, metadata: {}, name: 'Screen' };
-  return {
-    fragment,
-    kind: 'Request',
-    operation,
-    params: { ...params, operationKind: 'query', text },
-  } as unknown as ConcreteRequest;
-}
-
-const relay: Show = ({ url, headers }, draw) => {
-  const environment = new Environment({
-    network: Network.create((request, variables) => relayFetch(url, headers, request, variables)),
-    store: new Store(new RecordSource()),
-  });
-  const operation = createOperationDescriptor(relayRequest(), {});
-  environment.execute({ operation }).subscribe({
-    next: () => {
-      const { data } = environment.lookup(operation.fragment) as Drawn;
-      draw(JSON.parse(JSON.stringify(data)));
-    },
-  });
-};
-
 test.each<[string, Show]>([
   ['Apollo Client 4', apollo],
-  ['Apollo Client 3', apollo3],
-  ['urql', urql],
-  ['Relay, by the guide’s network', relay],
   ['graphql-ws', overSocket],
 ])('%s draws the account while another backend is waited for', async (_name, show) => {
   gateway.hold(/withdrawal|customer/);

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { isHarmless, mayMutate, requestedDocument } from '../../src/request/document.ts';
+import { mayMutate, requestedDocument } from '../../src/request/document.ts';
 import { print } from '../../src/request/print.ts';
 
 test.each([
@@ -15,22 +15,6 @@ test.each([
   ['{ a(b: """x \\""" } mutation """) }', false],
 ])('%j may be a mutation: %j', (query, expected) => {
   expect(mayMutate({ query })).toBe(expected);
-});
-
-test.each([
-  ['mutation { setValue(input: { key: "a" }) { ... on Refusal { error } } }', true],
-  ['mutation M($i: In! = {a: 1}) { x: setValue(input: $i) { id } registerDevice { id } }', true],
-  ['fragment F on T { placeOrder } mutation { markNotificationsRead { ...F } }', true],
-  ['mutation { setValue { id } placeOrder { id } }', false],
-  ['mutation { setValue: placeOrder { id } }', false],
-  ['mutation { ...setValue } fragment setValue on Mutation { placeOrder { id } }', false],
-  ['mutation A { setValue { id } } mutation B { placeOrder { id } }', false],
-  ['mutation query { placeOrder { id } }', false],
-  ['mutation { setValue @include(if: true) { id } }', false],
-  ['mutation { login { setValue } }', false],
-])('%j does no harm when it is repeated: %j', (query, expected) => {
-  expect(mayMutate({ query })).toBe(true);
-  expect(isHarmless({ query })).toBe(expected);
 });
 
 test('an operation of a file of several is sent without the others, and with fragments that were added to it', () => {

@@ -68,15 +68,11 @@ describe('a query', () => {
     client.dispose();
   });
 
-  test('tells the app that it is asked again, and ends within the time of all attempts', async () => {
+  test('ends within the time of all attempts', async () => {
     const { client, market } = fakeClient();
     const { time } = market.network;
-    const retrying: string[] = [];
-    const onRetrying = ({ code }: { code: string }) => void retrying.push(code);
-    const states: unknown[] = [];
-    client.retrying((error) => void states.push(error?.code ?? null));
     market.network.reach = 'gone';
-    const lost = client.query('{ a }', undefined, { timeoutMs: 2_000, onRetrying });
+    const lost = client.query('{ a }', undefined, { timeoutMs: 2_000 });
     const end = { code: 'NETWORK', message: 'The server cannot be reached.' };
     let isOver = false;
     void lost.then(() => {
@@ -84,8 +80,6 @@ describe('a query', () => {
     });
     expect(await time.pass(2_000, () => isOver)).toBe(true);
     expect((await lost).errors).toMatchObject([end]);
-    expect(retrying).toEqual(['NETWORK', 'NETWORK']);
-    expect([...states, client.retrying.state()]).toEqual([null, ...retrying, null, null]);
     market.network.reach = 'dead';
     const silent = client.query('{ a }', undefined, { timeoutMs: 2_000 });
     await market.pass(2);
@@ -93,11 +87,8 @@ describe('a query', () => {
     const usual = client.query('{ a }');
     const other = client.query('{ b }', undefined, { timeoutMs: 15_200 });
     await market.pass(15);
-    expect(client.retrying.state()).toMatchObject({ message: 'No answer came in time.' });
     await market.pass(0.2);
     expect((await other).errors).toMatchObject([{ code: 'NETWORK' }]);
-    // The first one is still tried again.
-    expect(client.retrying.state()).not.toBeNull();
     market.network.reach = 'there';
     await market.pass(1);
     await market.answer({ data: { a: 1 } });
@@ -106,20 +97,12 @@ describe('a query', () => {
     expect(market.network.pending).toBe(0);
   });
 
-  test('fails at once where the platform says that it is offline, or waits for the network', async () => {
+  test('fails at once where the platform says that it is offline', async () => {
     const { client, market } = fakeClient();
     market.network.isOnline = false;
     const { errors } = await client.query('{ a }');
     expect(errors).toMatchObject([{ code: 'NETWORK', message: 'This device is offline.' }]);
-    const waiting = client.query('{ a }', undefined, { waitsOffline: true });
-    const late = client.query('{ b }', undefined, { waitsOffline: true, timeoutMs: 3_000 });
-    await market.pass(5);
-    expect((await late).errors).toMatchObject([{ message: 'This device is offline.' }]);
     expect(market.waiting).toEqual([]);
-    market.network.isOnline = true;
-    await market.pass(1);
-    await market.answer({ data: { a: 1 } });
-    expect((await waiting).data).toEqual({ a: 1 });
     client.dispose();
   });
 

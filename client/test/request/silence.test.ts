@@ -21,6 +21,7 @@ async function ask(timeoutMs: number, answer: (response: ServerResponse) => Prom
     method: 'POST',
     timeoutMs,
     signal: new AbortController().signal,
+    onDate() {},
   });
 }
 

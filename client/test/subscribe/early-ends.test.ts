@@ -36,7 +36,6 @@ function open(sendsAfter: SocketTransportOptions['sendsAfter'], acknowledged = (
     token: 'token',
     heartbeatMs: 15_000,
     events: { acknowledged, lost() {} },
-    onSlow() {},
   });
   let ends = 0;
   transport.start(

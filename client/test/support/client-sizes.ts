@@ -25,7 +25,6 @@ const ROWS: readonly Measured[] = [
   { what: '`createClientWith` of `/core`', file: 'core-client' },
   { what: '`/live` beside it', file: 'live', beside: 'core-client' },
   { what: '`/orders` beside it', file: 'orders', beside: 'core-client' },
-  { what: '`/catalog` beside it', file: 'catalog', beside: 'core-client' },
   { what: '`createClient`, which has all of these', ...WHOLE },
   { what: '`/react` beside it', file: 'react', beside: 'index' },
   { what: '`/apollo` beside it', file: 'apollo', beside: 'index' },

@@ -1,9 +1,20 @@
 import type { TestApp } from '../../../test/support/app.ts';
-import { type CoreOptions, createCore, type OwnCore } from '../../src/create-core.ts';
+import { ClientCore, type CoreOptions } from '../../src/client-core.ts';
+import { PARTS } from '../../src/core-client.ts';
 import { type CountedEnvironment, countedEnvironment } from './counted-environment.ts';
 
-export interface TestCore extends OwnCore, Disposable {
+/** A core that is disposed with its test. */
+export class TestCore extends ClientCore implements Disposable {
   readonly countedEnvironment: CountedEnvironment;
+
+  constructor(options: CoreOptions & { readonly environment: CountedEnvironment }) {
+    super(options, PARTS);
+    this.countedEnvironment = options.environment;
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
 }
 
 export type TestCoreOptions = Partial<Omit<CoreOptions, 'environment'>> & {
@@ -23,17 +34,5 @@ export function startCore(
   app: Service,
   { environment = countedEnvironment(), ...options }: TestCoreOptions = {},
 ): TestCore {
-  const core = createCore({
-    ...signedIn(app),
-    storage: null,
-    onSignedOut: () => {},
-    route: false,
-    ...options,
-    environment,
-  });
-  return Object.defineProperties({} as TestCore, {
-    ...Object.getOwnPropertyDescriptors(core),
-    countedEnvironment: { value: environment },
-    [Symbol.dispose]: { value: () => core.dispose() },
-  });
+  return new TestCore({ ...signedIn(app), onSignedOut: () => {}, ...options, environment });
 }

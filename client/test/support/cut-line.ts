@@ -21,10 +21,3 @@ export function cutLine(settings: Readonly<Record<string, string>> = {}): CutLin
     open: (options) => startCore(app, { url: `${proxy.url}/graphql`, ...options }),
   };
 }
-
-export const asksForStream = (init: RequestInit | undefined): boolean =>
-  new Headers(init?.headers).get('accept') === 'text/event-stream';
-
-/** The client of a platform, or behind a proxy, that has no event streams. */
-export const withoutStreams: typeof fetch = (input, init) =>
-  asksForStream(init) ? Promise.reject(new TypeError('Failed to fetch')) : fetch(input, init);

@@ -47,9 +47,9 @@ export function entryPoints(): readonly string[] {
   );
 }
 
-/** The entries that a phone can have, which has no files of Node. */
+/** The entries that are modules. */
 export function phoneEntries(): readonly string[] {
-  return entryPoints().filter((entry) => !/\/(files|trusted-documents\.json)$/.test(entry));
+  return entryPoints().filter((entry) => !/\/trusted-documents\.json$/.test(entry));
 }
 
 /** A module that imports all of these as the array `entries`. */

@@ -2,11 +2,11 @@ import { expect } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { createCore } from '../../src/create-core.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import type { LimitOrderInput, MarketOrder, OrderInput } from '../../src/orders/order-input.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import type { ClientStorage } from '../../src/storage.ts';
+import { TestCore } from './client.ts';
 import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
 import { createMemoryStorage } from './memory-storage.ts';
 import { startOrderLine } from './order-line.ts';
@@ -124,12 +124,11 @@ export function openOrderCore(options: OrderCoreOptions) {
       return send(input, init);
     },
   });
-  const core = createCore({
+  const core = new TestCore({
     url: `${url}/graphql`,
     token,
     storage,
     onSignedOut: () => {},
-    route: false,
     environment,
   });
   return { core, orders: createOrders(core), timers: environment.timers, sent };

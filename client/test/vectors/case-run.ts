@@ -60,7 +60,6 @@ export class CaseRun {
   readonly #told = new Map<string, Result<unknown>>();
   #resumed: readonly ResumedOrder[] | null = null;
   #signedOut = 0;
-  #isLoaded: boolean | null = null;
   #leave: () => void = () => {};
 
   constructor(event: object, heartbeatSeconds: number, environment: Partial<Environment>) {
@@ -112,7 +111,6 @@ export class CaseRun {
     cut: ({ code }) => this.#last.cut(code as number | undefined),
     wait: ({ ms }) => this.#pass(ms as number),
     handshakes: ({ as }) => Object.assign(this.#network, { handshake: as }),
-    streams: ({ as }) => Object.assign(this.#network, { hasStreams: as === 'open' }),
     network: ({ is }) => {
       if (is === 'back') this.#network.comeBack('online');
       else Object.assign(this.#network, { reach: is });
@@ -153,29 +151,16 @@ export class CaseRun {
       this.#client.orders.resume().then(found, () => {});
     },
     forget: ({ key }) => this.#resumedBy(key).forget(),
-    load: ({ account }) => {
-      this.#isLoaded = null;
-      const options = account === undefined ? {} : { account: String(account) };
-      this.#client.catalog.load(options).then(
-        () => {
-          this.#isLoaded = true;
-        },
-        () => {
-          this.#isLoaded = false;
-        },
-      );
-    },
   };
 
   readonly #must: Readonly<Record<string, (step: Step) => unknown>> = {
-    subscribe: async ({ after, over, token, list, ...step }) => {
+    subscribe: async ({ after, token, list, ...step }) => {
       const { subscriptions } = this.#fake.market;
       await this.#within(step, () => subscriptions.length > this.#subscribed);
       const last = this.#last;
       this.#subscribed = subscriptions.length;
       this.#tried = this.#network.tried;
       if (after !== undefined) expect(last.variables.after, 'after').toBe(after);
-      if (over !== undefined) expect(last.over).toBe(over);
       if (token !== undefined) expect(last.token).toBe(`token-${token}`);
       if (list !== undefined) expect(last.query).toContain(`${list}Changes`);
     },
@@ -224,14 +209,6 @@ export class CaseRun {
     },
     renewals: ({ times }) => expect(this.#fake.market.renewals).toBe(times),
     'be signed out': () => expect(this.#signedOut).toBe(1),
-    changes: (step) => this.#request(/query TradingGraphCatalog(?:Ids)?\(/, step),
-    hold: async ({ must: _, instruments, ...more }) => {
-      const { catalog } = this.#client;
-      if (instruments !== undefined)
-        expect(catalog.all.map(({ symbol }) => symbol)).toEqual(instruments);
-      expect(catalog).toMatchObject(more);
-    },
-    load: ({ succeeds }) => expect(this.#isLoaded).toBe(succeeds),
   };
 
   get #network(): FakeNetwork {
@@ -334,7 +311,7 @@ export class CaseRun {
 
   /** Answers as the service does, or as what stands between. */
   #answer(request: FakeRequest | null, answer: unknown): void {
-    const { error, status, data, missing, catalog, ...outcome } = Object(answer) as Step;
+    const { error, status, data, missing, ...outcome } = Object(answer) as Step;
     if (answer === 'lost') request?.lose();
     else if (answer === 'page') request?.text('<html>Welcome</html>');
     else if (status !== undefined) request?.text('Bad gateway', { status: Number(status) });
@@ -342,7 +319,6 @@ export class CaseRun {
       const { message, ...extensions } = Object(error);
       request?.fail({ retryable: false, ...extensions }, message);
     } else if (data !== undefined) request?.answer({ data });
-    else if (catalog !== undefined) request?.answer({ data: { catalog: catalogOf(catalog) } });
     else if (answer !== 'none' && request !== null) {
       const { input, key = Object(input).idempotencyKey } = request.variables;
       const order = missing === undefined ? { ...answerOf(outcome, String(key)) } : null;
@@ -414,9 +390,4 @@ function answerOf({ accepted, rejected, unsent, other, older }: Step, key: strin
     error,
     ...(isTyped && { reason: unsent ?? null }),
   };
-}
-
-function catalogOf(catalog: unknown): object {
-  const { version, reset, removed, upserted, ...head } = Object(catalog);
-  return { ...head, changes: { version, reset, removed, upserted } };
 }

@@ -18,21 +18,13 @@ const families = globSync('*.json', { cwd: folder })
     return { name: basename(file, '.json'), ...family };
   });
 
-const play = (event: object, each: Case, environment = {}) =>
-  new CaseRun(event ?? {}, each.heartbeatSeconds ?? 15, {
-    resends: each.resends ?? true,
-    ...environment,
-  }).play(each);
+const play = (event: object, each: Case) =>
+  new CaseRun(event ?? {}, each.heartbeatSeconds ?? 15, { resends: each.resends ?? true }).play(
+    each,
+  );
 
 describe.each(families)('$name', ({ event, cases }) => {
   test.each(cases)('$rule: $name', (each) => play(event, each));
-});
-
-const LINES = families.filter(({ name }) => /folds|lines|tokens/.test(name));
-
-describe.each(LINES)('$name over event streams', ({ event, cases }) => {
-  const own = cases.filter(({ needs = [] }) => !needs.some((one) => /socket|closer/.test(one)));
-  test.each(own)('$rule: $name', (each) => play(event, each, { WebSocket: null }));
 });
 
 test('each rule of the page has cases, and each case a rule', () => {

@@ -5,7 +5,7 @@ import { time } from './format.ts';
 
 /** Orders that had no outcome when the page was closed. */
 export function EarlierOrders() {
-  const { orders } = useClient<'leverage'>();
+  const { orders } = useClient();
   const { status, error } = usePositions({ intervalMs: 500 });
   const line = status === 'OFFLINE' ? error?.code : status;
   const [earlier, setEarlier] = useState<readonly ResumedOrder[] | null>(null);

@@ -1,21 +1,41 @@
-import { useDeferredValue, useMemo, useState } from 'react';
-import { useCatalog } from 'trading-graph-client/react';
+import { useDeferredValue, useEffect, useState } from 'react';
+import type { TypedText } from 'trading-graph-client';
+import { client } from './session.ts';
 
 interface InstrumentsProps {
   readonly chosen: string;
   readonly onChoose: (symbol: string) => void;
 }
+interface Found {
+  readonly id: string;
+  readonly symbol: string;
+  readonly name: string;
+  readonly leverage: number | null;
+}
+
+const SEARCH: TypedText<{ instruments: { nodes: readonly Found[] } | null }, { text: string }> = `
+  query Search($text: String!) {
+    instruments(first: 5, filter: { search: $text }) { nodes { id symbol name leverage } }
+  }`;
 
 export function Instruments({ chosen, onChoose }: InstrumentsProps) {
-  const catalog = useCatalog<'leverage'>();
   const [text, setText] = useState('');
+  const [found, setFound] = useState<readonly Found[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
   const searched = useDeferredValue(text);
-  const found = useMemo(() => catalog.search(searched, { limit: 5 }), [catalog, searched]);
+  useEffect(() => {
+    const asking = new AbortController();
+    client.query(SEARCH, { text: searched }, asking).then(({ data, errors }) => {
+      if (asking.signal.aborted) return;
+      setProblem(errors[0]?.message ?? null);
+      if (data?.instruments) setFound(data.instruments.nodes);
+    });
+    return () => asking.abort();
+  }, [searched]);
   return (
     <section className="card" aria-labelledby="instruments">
       <div className="title">
         <h2 id="instruments">Instruments</h2>
-        <span className="count">{catalog.status === 'ready' ? catalog.all.length : '…'}</span>
       </div>
       <input
         type="search"
@@ -24,14 +44,7 @@ export function Instruments({ chosen, onChoose }: InstrumentsProps) {
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      {catalog.status === 'failed' && (
-        <p className="problem">
-          {catalog.error?.message}{' '}
-          <button type="button" onClick={catalog.refresh}>
-            Try again
-          </button>
-        </p>
-      )}
+      {problem !== null && <p className="problem">{problem}</p>}
       <ul className="found">
         {found.map(({ id, symbol, name, leverage }) => (
           <li key={id}>
@@ -41,7 +54,7 @@ export function Instruments({ chosen, onChoose }: InstrumentsProps) {
           </li>
         ))}
       </ul>
-      {catalog.status === 'ready' && found.length === 0 && <p className="empty">Nothing found.</p>}
+      {problem === null && found.length === 0 && <p className="empty">Nothing found.</p>}
     </section>
   );
 }

@@ -26,7 +26,6 @@ const listeners = new Set<() => void>();
 export const client = createClient({
   url: import.meta.env.VITE_GRAPHQL_URL ?? 'http://127.0.0.1:4000/graphql',
   storage: indexedDb({ name: 'trading-graph-example' }),
-  catalogFields: ['leverage'],
   token: ({ force }) => (force ? renewed() : token),
   onSignedOut: () => keep(null),
 });

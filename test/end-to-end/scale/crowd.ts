@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { type Client, createClient } from '../../../client/src/create-client.ts';
 import type { PositionsState } from '../../../client/src/live/states.ts';
@@ -20,9 +21,8 @@ export class Viewer {
       }
     };
     this.#client = createClient({
-      url,
+      url: route ? `${url}?route=${hintOf(sandbox.token({ email }))}` : url,
       token: () => sandbox.token({ email }),
-      route,
       environment: { WebSocket: from as unknown as typeof globalThis.WebSocket },
     });
     this.#client.positions((state) => {
@@ -33,6 +33,12 @@ export class Viewer {
   dispose(): void {
     this.#client.dispose();
   }
+}
+
+/** Four hex digits of a hash of the login, by which the load balancer finds the account's replica. */
+function hintOf(token: string): string {
+  const { login } = JSON.parse(atob(token.split('.')[1] ?? ''));
+  return createHash('sha256').update(String(login)).digest('hex').slice(0, 4);
 }
 
 interface ViewerOptions {

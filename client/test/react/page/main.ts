@@ -8,9 +8,6 @@ import { app, shown, type View } from './view.ts';
 const container = document.getElementById('root') as HTMLElement;
 let root: Root | null = null;
 let client = makeClient();
-let remembered: unknown = null;
-let leave: (() => void)[] = [];
-const states: string[] = [];
 
 function makeClient(own: Partial<ClientOptions['environment']> = {}): Client {
   return createClient({
@@ -27,25 +24,6 @@ const page = {
   newClient() {
     client = makeClient();
   },
-  /** Follows so many lists, each over an event stream of its own. */
-  followByStreams(lists: number): void {
-    client = makeClient({ WebSocket: null });
-    states.length = 0;
-    leave = Array.from({ length: lists }, (_, at) =>
-      client.subscribe('subscription { positionChanges { cursor } }', () => ({}), {
-        next() {},
-        ended: () => {},
-        connected() {
-          states[at] = 'connected';
-        },
-        disconnected(error) {
-          states[at] = error?.message ?? '';
-        },
-      }),
-    );
-  },
-  leave: (at: number) => leave[at]?.(),
-  states: () => [...states],
   ask: async (options: RequestOptions = {}) => {
     const { errors } = await client.query('{ session { id } }', undefined, options);
     return errors.map(({ code }) => code);
@@ -75,13 +53,6 @@ const page = {
     (await shown.ticket?.place(input))?.status ?? 'none',
   retry: async (): Promise<string | null> => (await shown.ticket?.retry())?.status ?? null,
   reset: () => shown.ticket?.reset(),
-  refresh: async (): Promise<void> => await shown.catalogs[0]?.refresh(),
-  sync: () => client.catalog.sync(),
-  /** Whether all components have the same catalog, and it is the one that was remembered last. */
-  isSameCatalog: () => shown.catalogs.every((catalog) => catalog === remembered),
-  rememberCatalog() {
-    remembered = shown.catalogs[0];
-  },
   renders: () => shown.renders,
   counts: () => shown.counts,
 };

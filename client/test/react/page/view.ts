@@ -1,17 +1,13 @@
 import { createElement, type ReactElement, StrictMode, useState } from 'react';
 import type { Client } from '../../../src/create-client.ts';
-import type { CatalogState } from '../../../src/react/catalog-store.ts';
-import { TradingGraphProvider, useRetrying } from '../../../src/react/provider.ts';
-import { useCatalog } from '../../../src/react/use-catalog.ts';
+import { TradingGraphProvider } from '../../../src/react/provider.ts';
 import { useAccount, useLive, usePosition, usePositions } from '../../../src/react/use-live.ts';
 import { type TicketForm, useOrders, useTicket } from '../../../src/react/use-ticket.ts';
 
 export interface View {
   readonly positions?: number;
   readonly accounts?: number;
-  readonly catalogs?: number;
   readonly ticket?: boolean;
-  readonly retrying?: boolean;
   /** A position to show apart, and the number of all. */
   readonly apart?: string;
   readonly intervalMs?: number;
@@ -20,15 +16,14 @@ export interface View {
 /** The state that the components showed last. */
 export interface Shown {
   ticket: TicketForm | null;
-  catalogs: CatalogState[];
   renders: number;
   counts: number;
 }
 
-export const shown: Shown = { ticket: null, catalogs: [], renders: 0, counts: 0 };
+export const shown: Shown = { ticket: null, renders: 0, counts: 0 };
 
 export function app(client: Client, view: View): ReactElement {
-  const { positions = 0, accounts = 0, catalogs = 0, ticket = false, intervalMs } = view;
+  const { positions = 0, accounts = 0, ticket = false, intervalMs } = view;
   const lists = Array.from({ length: positions }, (_, at) =>
     createElement(PositionList, {
       key: `positions-${at}`,
@@ -38,15 +33,10 @@ export function app(client: Client, view: View): ReactElement {
   const whole = Array.from({ length: accounts }, (_, at) =>
     createElement(Account, { key: `account-${at}` }),
   );
-  const copies = Array.from({ length: catalogs }, (_, at) =>
-    createElement(Catalog, { key: `catalog-${at}`, at }),
-  );
   const children = [
     ...lists,
     ...whole,
-    ...copies,
     ticket && createElement(Order, { key: 'ticket' }),
-    view.retrying && createElement(Retrying, { key: 'retrying' }),
     view.apart && createElement(Apart, { key: 'apart', id: view.apart }),
     view.apart && createElement(Count, { key: 'count' }),
   ];
@@ -91,19 +81,6 @@ function Account(): ReactElement {
   );
 }
 
-function Catalog({ at }: { readonly at: number }): ReactElement {
-  const catalog = useCatalog();
-  shown.catalogs[at] = catalog;
-  shown.renders += 1;
-  const { status, error, all } = catalog;
-  const first = catalog.search('aple', { limit: 1 })[0]?.id ?? null;
-  return createElement(
-    'output',
-    { className: 'catalog' },
-    JSON.stringify({ status, code: error?.code ?? null, size: all.length, first }),
-  );
-}
-
 function Order(): ReactElement {
   const orders = useOrders();
   // The form that comes back shows the order that is under way.
@@ -118,9 +95,4 @@ function Order(): ReactElement {
     { className: 'ticket' },
     JSON.stringify({ status, outcome, progress }),
   );
-}
-
-function Retrying(): ReactElement {
-  const code = useRetrying()?.code ?? null;
-  return createElement('output', { className: 'retrying' }, JSON.stringify({ code }));
 }

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { fakeClient } from '../../src/testing.ts';
+import { buying } from '../support/phone.ts';
+
+/** A phone whose thread does nothing for a while: its timers are late then, and run before what has arrived is read. */
+function slowPhone() {
+  const fake = fakeClient();
+  const words: string[] = [];
+  const place = (withinMs: number) =>
+    fake.client.orders.ticket().place(buying('slow'), {
+      withinMs,
+      onProgress: (word) => void words.push(word),
+    });
+  return { ...fake, words, place, time: fake.market.network.time };
+}
+
+test('what has arrived while the thread was blocked is read before the attempt is given up', async () => {
+  const { market, words, place, time, client } = slowPhone();
+  const placing = place(60_000);
+  await market.pass(0);
+  time.uptimeMs += 7_000;
+  await market.pass(0);
+  await market.accept();
+  expect(await placing).toMatchObject({ status: 'accepted' });
+  expect(words).toEqual(['sending']);
+  client.dispose();
+});
+
+test('an order in doubt is asked about once more where the thread was blocked until its time was over', async () => {
+  const { market, place, time, client } = slowPhone();
+  const placing = place(8_000);
+  await market.pass(0);
+  expect(market.order).not.toBeNull();
+  time.uptimeMs += 12_000;
+  await market.pass(1);
+  await market.leaveUnsent('EXPIRED');
+  // Another key of the same age is closed as well, since `EXPIRED` alone proves nothing.
+  await market.leaveUnsent();
+  expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'EXPIRED' } });
+  client.dispose();
+});
