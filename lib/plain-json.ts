@@ -6,15 +6,6 @@ export function plainJson(value: unknown): unknown {
   return copy(value, 0, '');
 }
 
-export function isPlainJson(value: unknown): boolean {
-  try {
-    plainJson(value);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function copy(given: unknown, level: number, key: string): unknown {
   if (level > MAX_LEVELS) throw new TypeError(`JSON value of more than ${MAX_LEVELS} levels`);
   const value = hasToJson(given) ? given.toJSON(key) : given;

@@ -92,7 +92,7 @@ function judge(
 }
 
 /** Prepares a new document in a turn of its own: a hundred may be received in one turn of the event loop. */
-export function prepareDocument(
+function prepareDocument(
   parts: Pick<AdmissionParts, 'limits' | 'documents' | 'scheduler'>,
   { trusted, query }: RequestedDocument,
   passed: PassedRequest,
