@@ -126,6 +126,8 @@ export class OrderFile {
   lose(): void {
     this.#state.lostAt = this.#now();
     this.#state.lossUntil = null;
+    // The count goes on from the date, in microseconds: every copy from before the loss has fewer, whatever became of the file since.
+    this.#state.writes = Math.max(this.#state.writes, 1_000 * Date.now());
   }
 
   statement(sql: string): StatementSync {

@@ -26,7 +26,7 @@ export class OrderMark {
     const bytes = Buffer.alloc(BYTES);
     const length = readSync(this.#descriptor, bytes, 0, BYTES, 0);
     if (length === 0) return null;
-    const [, writes, inode] = /^(\d{1,15}) (\d+) *\n$/.exec(bytes.toString('latin1')) ?? [];
+    const [, writes, inode] = /^(\d{1,16}) (\d+) *\n$/.exec(bytes.toString('latin1')) ?? [];
     return writes && inode ? { writes: Number(writes), inode } : UNREADABLE;
   }
 

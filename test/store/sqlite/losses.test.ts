@@ -134,6 +134,21 @@ test.each(Object.entries(losses))(
   },
 );
 
+test('is found where a copy follows another one, though it has more writes than that had since', async () => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  copyFileSync(path, `${path}.later`);
+  losses['an older copy is there without a mark']?.(path);
+  {
+    await using one = await opened(path);
+    expect(await one.records.reserve(made('between', 90_000))).toMatchObject({ reserved: true });
+  }
+  copyFileSync(`${path}.later`, path);
+  await using one = await opened(path);
+  expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
+  await expect(one.records.reserve(request('1', 'between'))).rejects.toThrow('incomplete');
+});
+
 test('is none: a restart, a mark behind its file, two processes, an operator’s look, a new file', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
