@@ -76,10 +76,14 @@ export class JoinedReads {
   #begin<T>(key: string, viewer: Viewer, send: Send<T>): Promise<T> {
     const { account, signal } = viewer;
     const logicalTime = this.#logicalClock.next();
-    const answer = send(viewer).finally(() => {
-      if (this.#calls.get(key)?.answer === answer) this.#calls.delete(key);
-    });
-    this.#calls.set(key, { account, logicalTime, signal, answer });
+    const answer = send(viewer);
+    const call = { account, logicalTime, signal, answer };
+    const ended = () => {
+      if (this.#calls.get(key) === call) this.#calls.delete(key);
+    };
+    this.#calls.set(key, call);
+    // It is the caller's to handle its failure, and `finally` would make four promises of each read.
+    answer.then(ended, ended);
     return answer;
   }
 }

@@ -68,7 +68,7 @@ export class OpenPositions {
     const read = () => {
       const changedAt = freshness.changedAt(viewer.account);
       const demand = { after: Math.max(after, changedAt) };
-      return joinedReads.read(viewer, OPERATION, this.#fetch, demand);
+      return joinedReads.read(viewer, OPERATION, (caller) => this.#fetch(caller), demand);
     };
     if (!joinedReads.isReading(viewer, OPERATION)) return read();
     // A call from before an order that another replica has placed is not joined.
@@ -78,17 +78,18 @@ export class OpenPositions {
     });
   }
 
-  readonly #fetch = async (viewer: Viewer): Promise<PositionsAnswer> => {
+  #fetch(viewer: Viewer, tries = 1): Promise<PositionsAnswer> {
     const { gateway, board, feeds } = this.#options;
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const answer = await gateway.getOpenPositions(viewer, this.#newestOf(viewer));
+    return gateway.getOpenPositions(viewer, this.#newestOf(viewer)).then((answer) => {
       const list = board.offer(viewer, newer(this.#newestOf(viewer), answer));
-      if (list === null) continue;
-      feeds.served(viewer, list);
-      return list;
-    }
-    throw new GatewayError('unavailable', OPERATION, 'newer lists came and went meanwhile');
-  };
+      if (list !== null) {
+        feeds.served(viewer, list);
+        return list;
+      }
+      if (tries < MAX_TRIES) return this.#fetch(viewer, tries + 1);
+      throw new GatewayError('unavailable', OPERATION, 'newer lists came and went meanwhile');
+    });
+  }
 
   /** A running feed has its list even where the board has forgotten it. */
   #newestOf(viewer: Viewer): PositionsAnswer | null {
