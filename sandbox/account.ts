@@ -1,9 +1,9 @@
+import type { WireWithdrawalMethod } from '../src/gateway/operations/get-withdrawal-methods.ts';
 import type { Listed } from './instruments.ts';
 import { CALC_FOREX } from './kind-styles.ts';
 import type { Quotes } from './market.ts';
 import { cents } from './money.ts';
 import type { SandboxUser } from './users.ts';
-import type { WithdrawalMethod } from './withdrawal-methods.ts';
 
 /** The common part of open positions and pending orders; `priceOpen` of a pending order is its trigger. */
 interface Holding {
@@ -35,7 +35,7 @@ export interface Account {
   readonly user: SandboxUser;
   readonly positions: Map<string, OpenPosition>;
   readonly orders: Map<string, PendingOrder>;
-  readonly methods: WithdrawalMethod[];
+  readonly methods: WireWithdrawalMethod[];
   readonly keys: Set<string>;
   balance: number;
   /** Increases with every change, so that a memoized answer is known to be stale. */

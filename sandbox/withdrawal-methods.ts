@@ -1,17 +1,7 @@
+import type { WireWithdrawalMethod } from '../src/gateway/operations/get-withdrawal-methods.ts';
 import type { SandboxUser } from './users.ts';
 
-/** A saved payment destination, as operation 11 sends it. */
-export interface WithdrawalMethod {
-  readonly title: string;
-  readonly icon: string;
-  readonly type: string;
-  readonly crmType: string;
-  readonly id: number;
-  readonly status: string;
-  readonly subtitle: string;
-}
-
-export function firstMethods({ login, positions }: SandboxUser): WithdrawalMethod[] {
+export function firstMethods({ login, positions }: SandboxUser): WireWithdrawalMethod[] {
   // An account that never traded has not saved a destination either.
   if (positions === 0) return [];
   return [
@@ -27,7 +17,7 @@ export function firstMethods({ login, positions }: SandboxUser): WithdrawalMetho
   ];
 }
 
-export function cryptoWallet(id: number, address: string): WithdrawalMethod {
+export function cryptoWallet(id: number, address: string): WireWithdrawalMethod {
   return {
     title: 'Crypto wallet',
     icon: 'crypto',
@@ -39,7 +29,7 @@ export function cryptoWallet(id: number, address: string): WithdrawalMethod {
   };
 }
 
-export function mobileWallet(id: number, provider: string, phone: string): WithdrawalMethod {
+export function mobileWallet(id: number, provider: string, phone: string): WireWithdrawalMethod {
   return {
     title: 'Mobile wallet',
     icon: 'phone',
@@ -52,7 +42,7 @@ export function mobileWallet(id: number, provider: string, phone: string): Withd
 }
 
 /** The interface nests the list in a list; here each kind of destination is an inner list. */
-export function nested(methods: readonly WithdrawalMethod[]): WithdrawalMethod[][] {
+export function nested(methods: readonly WireWithdrawalMethod[]): WireWithdrawalMethod[][] {
   const kinds = Map.groupBy(methods, (method) => method.crmType);
   return kinds.size === 0 ? [[]] : [...kinds.values()];
 }

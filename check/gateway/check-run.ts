@@ -133,7 +133,7 @@ export class CheckRun {
     }
     const why =
       diagnosis.status === 401
-        ? 'the token is refused. Is it of this gateway, and still valid?'
+        ? 'the token is refused. Is it of this gateway, and still valid, or is the path another?'
         : 'this account, or the address of this machine, is not allowed to.';
     const text = `Status ${diagnosis.status}: ${why} Does something in front want a header of its own (GATEWAY_HEADERS)?`;
     this.find('problem', text, { operation, setting: 'CHECK_TOKEN' });

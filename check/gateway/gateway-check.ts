@@ -36,12 +36,12 @@ const READS_BY_TOKEN = READ_NAMES.filter(
 );
 
 /** Whether `{login}` is all that has to be filled in. */
-export function isReadByToken(path: string): boolean {
+function isReadByToken(path: string): boolean {
   return !path.replaceAll('{login}', '').includes('{');
 }
 
 /** Null where the path needs a login that was not found. */
-export function pathOfRead(path: string, login: string | null): PathValues | null {
+function pathOfRead(path: string, login: string | null): PathValues | null {
   if (!path.includes('{login}')) return {};
   return login === null ? null : { login };
 }

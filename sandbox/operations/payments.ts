@@ -1,7 +1,8 @@
+import type { WireWithdrawalMethod } from '../../src/gateway/operations/get-withdrawal-methods.ts';
 import type { Context, UserCall } from '../call.ts';
 import { json, type Reply } from '../http.ts';
 import { authenticated, bodyRow, malformed, refuse } from '../refusals.ts';
-import { cryptoWallet, mobileWallet, type WithdrawalMethod } from '../withdrawal-methods.ts';
+import { cryptoWallet, mobileWallet } from '../withdrawal-methods.ts';
 
 const ADDRESS = /^[A-Za-z0-9:]{20,100}$/;
 const PHONE = /^\+?[0-9][0-9 ()-]{4,18}[0-9]$/;
@@ -34,7 +35,7 @@ export const addMobileWallet = authenticated((call, context) => {
 function save(
   { operation, user }: UserCall,
   { world }: Context,
-  make: (id: number) => WithdrawalMethod,
+  make: (id: number) => WireWithdrawalMethod,
 ): Reply {
   const { methods } = world.account(user);
   if (methods.length >= MAX_METHODS) {

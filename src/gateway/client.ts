@@ -66,6 +66,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
 
   return {
     read,
+    order,
     getAllTickers: (caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> =>
       read(caller, OPERATIONS.getAllTickers, { group, etag }),
     login: (caller: Caller, email: string, password: string): Promise<SignIn> =>

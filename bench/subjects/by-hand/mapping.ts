@@ -1,6 +1,6 @@
-import type { WithdrawalMethod } from '../../../sandbox/withdrawal-methods.ts';
 import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
+import type { WireWithdrawalMethod } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
 import type { WirePosition } from '../../../src/gateway/operations/holdings.ts';
 
 /** From the gateway's names to the screens', field by field and without a check. */
@@ -63,7 +63,7 @@ export function toSession(wire: WireSession) {
   };
 }
 
-export function toMethod(wire: WithdrawalMethod) {
+export function toMethod(wire: WireWithdrawalMethod) {
   return {
     id: String(wire.id),
     title: wire.title,

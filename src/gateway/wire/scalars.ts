@@ -51,7 +51,7 @@ export function seenRows(
 }
 
 /** A double beyond ± 2^53 is the neighbour of the figure that was meant; 1e999 is read as Infinity. */
-export function isExact(value: number): boolean {
+function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 

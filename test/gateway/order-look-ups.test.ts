@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest';
+import { judgeOrder } from '../../src/domain/trading/outcome.ts';
+import { order } from '../../src/gateway/define-operation.ts';
+import { UnsafePathError } from '../../src/gateway/errors.ts';
+import { bodyIn, settled, submitted } from '../../src/gateway/operations/submitted.ts';
+import type { OrderCalls, OrderEnd } from '../../src/gateway/order-calls.ts';
+import { eventually } from '../support/eventually.ts';
+import { answer, type ScriptedRequest, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { anyCaller, openClient } from './open-client.ts';
+
+const STATUS = { kind: 'any' } as const;
+
+/** Another gateway's order: it is taken by a 202, and a look-up tells what became of it. */
+function slowOrder(run: Run) {
+  return order({
+    name: 'openPosition',
+    number: 4,
+    calls: {
+      trade: { method: 'POST', path: '/orders', answer: STATUS },
+      status: { method: 'GET', path: '/orders/{id}', answer: STATUS },
+    },
+    run,
+  });
+}
+type Run = (calls: OrderCalls, input: object) => Promise<ReturnType<typeof submitted>>;
+
+const lookingUp: Run = async ({ send, pause }, input) => {
+  const taken = await send('trade', { body: input });
+  if (taken.status !== 202) return submitted(taken);
+  for (;;) {
+    const found = await send('status', { path: { id: 'o-7' } });
+    const { state, orderId = null, reason = null } = bodyIn(found);
+    if (state === 'FILLED') return settled(found, true, String(orderId));
+    if (state === 'REJECTED') return settled(found, false, String(orderId), String(reason));
+    await pause(5);
+  }
+};
+
+type Reply = (request: ScriptedRequest, lookUps: number) => Buffer | null;
+
+/** Sends one order; a reply of null is none. */
+async function placed(run: Run, reply: Reply, timeoutMs = 2_000) {
+  let lookUps = 0;
+  await using gateway = await startScriptedGateway((socket, request) => {
+    if (request.method === 'GET') lookUps += 1;
+    const bytes = reply(request, lookUps);
+    if (bytes !== null) socket.write(bytes);
+  });
+  const failures: string[] = [];
+  const late: string[] = [];
+  const wordsOf = (end: OrderEnd) => {
+    try {
+      const { kind, ...more } = judgeOrder('openPosition', end);
+      return `${kind} ${'orderId' in more ? more.orderId : 'error' in more ? more.error : ''}`.trim();
+    } catch (error) {
+      return String(error);
+    }
+  };
+  await using open = openClient(gateway.url, {
+    orderTimeoutMs: timeoutMs,
+    onOrderFailed: (_operation, error) => failures.push(String(error)),
+  });
+  const end = await open.client.order(
+    anyCaller,
+    slowOrder(run),
+    {},
+    {
+      onLate: (each) => late.push(wordsOf(each)),
+    },
+  );
+  const trades = () => gateway.requests.filter(({ method }) => method === 'POST').length;
+  return {
+    words: wordsOf(end),
+    failures,
+    late,
+    trades,
+    wait: (what: () => void) => eventually(what),
+    end,
+  };
+}
+
+const taken = answer(202, { ticket: 'o-7' });
+const state = (name: string, more: object = {}) => answer(200, { state: name, ...more });
+
+test.each<[string, Reply, string]>([
+  ['fills', (_, _lookUps) => state('FILLED', { orderId: 'o-7' }), 'accepted o-7'],
+  ['fills later', (_, n) => state(n < 4 ? 'OPEN' : 'FILLED', { orderId: 'o-7' }), 'accepted o-7'],
+  [
+    'is rejected, whose number counts for nothing',
+    () => state('REJECTED', { orderId: 'o-7', reason: 'MARGIN' }),
+    'rejected MARGIN',
+  ],
+  [
+    'cannot be looked up',
+    () => answer(404, { error: 'NONE', message: 'no such order' }),
+    'unknown',
+  ],
+])('an order that is taken by a 202 and %s is settled by its look-ups', async (_, reply, words) => {
+  const order = await placed(lookingUp, (request, n) =>
+    request.method === 'POST' ? taken : reply(request, n),
+  );
+  expect([order.words, order.trades(), order.late]).toEqual([words, 1, []]);
+});
+
+test('an answer that is no 202 is judged as that of any order', async () => {
+  const order = await placed(lookingUp, () => answer(200, { success: true, orderId: 'o-1' }));
+  expect([order.words, order.trades()]).toEqual(['accepted o-1', 1]);
+});
+
+test('a look-up whose answer comes after the deadline settles an unknown order late', async () => {
+  let isOver = false;
+  await using gateway = await startScriptedGateway((socket, { method }) => {
+    socket.write(method === 'POST' ? taken : state(isOver ? 'FILLED' : 'OPEN', { orderId: 'o-7' }));
+  });
+  await using open = openClient(gateway.url, { orderTimeoutMs: 150 });
+  const late: OrderEnd[] = [];
+  const end = await open.client.order(
+    anyCaller,
+    slowOrder(lookingUp),
+    {},
+    {
+      onLate: (each) => late.push(each),
+    },
+  );
+  expect(judgeOrder('openPosition', end).kind).toBe('unknown');
+  isOver = true;
+  await eventually(() => expect(late).toHaveLength(1));
+  expect(late.map((each) => judgeOrder('openPosition', each).kind)).toEqual(['accepted']);
+});
+
+test.each<[string, Run, string, number]>([
+  ['throws before it trades', async () => Promise.reject(new Error('a fault')), 'never sent', 0],
+  [
+    'names a path value that could climb before it trades',
+    async ({ send }) => submitted(await send('status', { path: { id: '..' } })),
+    'never sent',
+    0,
+  ],
+  [
+    'throws behind the answer',
+    async ({ send }) => {
+      await send('trade', {});
+      throw new Error('a fault');
+    },
+    'unknown',
+    1,
+  ],
+  [
+    'trades twice',
+    async ({ send }) => {
+      await send('trade', {});
+      return submitted(await send('trade', {}));
+    },
+    'unknown',
+    1,
+  ],
+  [
+    'trades and waits for nothing',
+    async ({ send }) => {
+      send('trade', {}).catch(() => {});
+      return settled({} as never, true, 'o-9');
+    },
+    'unknown',
+    1,
+  ],
+  [
+    'says nothing by its look-up',
+    async ({ send }) => {
+      await send('trade', {});
+      const found = await send('status', { path: { id: '1' } });
+      return submitted(found);
+    },
+    'unknown',
+    1,
+  ],
+])(
+  'an order whose file %s is told as it is, and is sent once at most',
+  async (_, run, words, trades) => {
+    const order = await placed(run, ({ method }) => (method === 'POST' ? taken : state('OPEN')));
+    expect(order.words).toContain(words);
+    expect([order.trades(), order.failures.length]).toEqual([trades, 1]);
+    if (!order.end.sent && order.end.cause instanceof UnsafePathError) expect(trades).toBe(0);
+  },
+);
+
+test('an order that has no answer is unknown, whatever its file would look up', async () => {
+  const order = await placed(lookingUp, () => null, 100);
+  expect([order.words, order.trades(), order.failures]).toEqual(['unknown', 1, []]);
+});
