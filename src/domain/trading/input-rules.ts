@@ -1,4 +1,3 @@
-import type { Side } from '../../gateway/model.ts';
 import { InputError } from '../input-error.ts';
 
 /** An input object of which exactly one field must be given, before validation. */
@@ -8,25 +7,17 @@ export type RawOneOf<Name extends string> = {
 
 const MAX_KEY_LENGTH = 255;
 
-function finite(argument: string, value: unknown): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw broken(argument, 'must be a finite number');
-  }
+/** NaN is not greater than 0 either. */
+export function positive(argument: string, value: number): number {
+  if (!(value > 0)) throw broken(argument, 'must be greater than 0');
   return value;
 }
 
-export function positive(argument: string, value: unknown): number {
-  const number = finite(argument, value);
-  if (number <= 0) throw broken(argument, 'must be greater than 0');
-  return number;
-}
-
 /** A stop-loss or take-profit level; 0 is allowed, because the gateway gives it a meaning. */
-export function level(argument: string, value: unknown): number {
-  const number = finite(argument, value);
-  if (number < 0) throw broken(argument, 'must be 0 or greater');
+export function level(argument: string, value: number): number {
+  if (!(value >= 0)) throw broken(argument, 'must be 0 or greater');
   // -0 is 0 on the wire, and must equal it in a repeat.
-  return number === 0 ? 0 : number;
+  return value === 0 ? 0 : value;
 }
 
 /**
@@ -44,22 +35,15 @@ export function optional<Given, Checked>(
   return check(argument, value);
 }
 
-export function symbol(argument: string, value: unknown): string {
-  if (typeof value !== 'string' || value.trim() === '') {
-    throw broken(argument, 'must not be empty');
-  }
+export function symbol(argument: string, value: string): string {
+  if (value.trim() === '') throw broken(argument, 'must not be empty');
   if (/\p{Cc}/u.test(value)) throw broken(argument, 'must not contain a control character');
   return value;
 }
 
-export function side(argument: string, value: unknown): Side {
-  if (value === 'BUY' || value === 'SELL') return value;
-  throw broken(argument, 'must be BUY or SELL');
-}
-
-export function idempotencyKey(argument: string, value: unknown): string {
-  const length = typeof value === 'string' ? [...value].length : 0;
-  if (typeof value !== 'string' || length < 1 || length > MAX_KEY_LENGTH) {
+export function idempotencyKey(argument: string, value: string): string {
+  const { length } = [...value];
+  if (length < 1 || length > MAX_KEY_LENGTH) {
     throw broken(argument, `must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
   // Half a surrogate pair has no UTF-8: written to a store, two such keys would become one.
@@ -75,12 +59,12 @@ export function exactlyOneOf<Name extends string>(
   raw: RawOneOf<Name>,
   names: readonly [Name, Name],
 ): { by: Name; value: number } {
-  const given = names.filter((name) => raw?.[name] != null);
-  const [by] = given;
-  if (by === undefined || given.length > 1) {
+  const [by, other] = names.filter((name) => raw[name] != null);
+  const value = by && raw[by];
+  if (by === undefined || value == null || other !== undefined) {
     throw broken(argument, `must have exactly one of ${names.join(' and ')}`);
   }
-  return { by, value: finite(`${argument}.${by}`, raw[by]) };
+  return { by, value };
 }
 
 export function broken(argument: string, rule: string): InputError {

@@ -1,6 +1,7 @@
 import { isSuccess } from '../../gateway/classify.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import { commonRefusal } from '../../gateway/judge.ts';
+<<<<<<< HEAD
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import {
@@ -9,6 +10,11 @@ import {
   type UnsentOrder,
   type UnsentReason,
 } from '../../store/order-records.ts';
+=======
+import { toSubmitResult } from '../../gateway/wire/bodies.ts';
+import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
+import type { RecordedOutcome, UnsentOrder, UnsentReason } from '../../store/order-records.ts';
+>>>>>>> 251caf0f (Leave to GraphQL what it has checked of an order's input)
 
 /** The outcome of an order that may have reached the gateway, as its record keeps it. "Unknown" is not "failed". */
 export type Submission = RecordedOutcome;
@@ -39,10 +45,9 @@ export function isUnsent(submission: Submission): submission is UnsentOrder {
   return submission.kind === 'rejected' && submission.sent === false;
 }
 
-/** Why it was refused here; null where the gateway refused it, or for a reason of another version of this program. */
+/** Why it was refused here; null where the gateway refused it. */
 export function unsentReason(submission: Submission): UnsentReason | null {
-  if (!isUnsent(submission)) return null;
-  return UNSENT_REASONS.find((reason) => reason === submission.error) ?? null;
+  return isUnsent(submission) ? submission.error : null;
 }
 
 type OrderOperation = 'openPosition' | 'placeLimitOrder';

@@ -9,7 +9,6 @@ import {
   optional,
   positive,
   type RawOneOf,
-  side,
   symbol,
 } from './input-rules.ts';
 
@@ -56,7 +55,7 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
     ...keyOf(input),
     order: {
       symbol: symbol('input.symbol', input.symbol),
-      side: side('input.side', input.side),
+      side: input.side,
       size: { by: size.by, value: positive(`input.size.${size.by}`, size.value) },
       price: triggerPrice(input),
       stopLoss: protection('input.stopLoss', input.stopLoss, size.by),
@@ -73,7 +72,7 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
     ...keyOf(input),
     order: {
       symbol: symbol('input.symbol', input.symbol),
-      side: side('input.side', input.side),
+      side: input.side,
       amount: positive('input.amount', input.amount),
       price: positive('input.price', input.price),
       stopLoss: optional('input.stopLoss', input.stopLoss, level),
