@@ -1,4 +1,4 @@
-// Runs a subcommand of an npm script: `npm run soak -- ledger --minutes 10`. The first one needs no name, and
+// Runs a subcommand of an npm script: `npm run soak -- orders --minutes 10`. The first one needs no name, and
 // the last program of a kind is given the arguments.
 import { spawnSync } from 'node:child_process';
 
@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
   },
   soak: {
     memory: [['scripts/soak.ts']],
-    ledger: [['scripts/ledger.ts']],
+    orders: [['scripts/orders-model.ts']],
     fuzz: [['scripts/fuzz.ts']],
     'fault-scenarios': [['scripts/fault-scenarios.ts']],
     tests: [['scripts/repeat-tests.ts']],

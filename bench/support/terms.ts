@@ -1,4 +1,4 @@
-import { createSeededRandom } from '../../test/end-to-end/orders/seeded-random.ts';
+import { createSeededRandom } from '../../test/support/seeded-random.ts';
 
 const SHORTEST = 2;
 // Few people type more before they see what they look for.

@@ -32,10 +32,11 @@ export async function listOrders(
   { out }: Terminal,
 ): Promise<number> {
   for await (const { account, key, record } of orders) {
-    const at = new Date(record.reservedAtMs).toISOString();
+    const { symbol, side, size } = record.asked ?? {};
     // The line in the log is found by the hash that it has in place of the key.
     const keyHash = hashKey === null ? null : logHash(hashKey, key);
-    out(`${at}  ${shown({ ...nameOf(account, key), keyHash })}  ${stateOf(record)}`);
+    const facts = { ...nameOf(account, key), keyHash, symbol, side, size };
+    out(`${dateOf(record.reservedAtMs)}  ${shown(facts)}  ${stateOf(record)}`);
   }
   return EXIT_OK;
 }
@@ -52,7 +53,10 @@ export async function showOrder(
     err(NOTHING);
     return EXIT_FAILED;
   }
+  const { asked, times, reservedAtMs } = record;
   out(`${shown(nameOf(account, key))}  ${stateOf(record)}`);
+  out(`  asked ${dateOf(reservedAtMs)}  ${shown(asked ?? {})}`);
+  out(`  sent ${dateOf(times.sentAtMs)}, answered ${dateOf(times.answeredAtMs)}`);
   return EXIT_OK;
 }
 
@@ -131,6 +135,10 @@ function nameOf(account: Account, key: string) {
   return { login, tenant, key };
 }
 
+function dateOf(ms: number | null): string {
+  return ms === null ? 'at no known time' : new Date(ms).toISOString();
+}
+
 function stateOf(record: OrderRecord): string {
   if (record.outcome !== null) return shown(factsOf(record.outcome));
   return isUnknown(record) ? 'unknown, as it was cut off' : 'under way';
@@ -145,7 +153,7 @@ function shown(facts: object): string {
   const escaped = (character: string) =>
     `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return Object.entries(facts)
-    .filter(([, value]) => value !== null)
+    .filter(([, value]) => value != null)
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(' ')
     .replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, escaped);

@@ -116,9 +116,9 @@ export class Orders {
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
       const placed = await this.#endOf(recordId(account, key));
       if (placed) return placed;
-      const atMs = clock.date();
-      // The age is by the later of two clocks: where ours is behind, an old key would be younger than the records.
-      const ageMs = keyAgeAt(sinceMs && sinceMs - this.#options.gatewayAheadMs(), atMs);
+      // By the later of two clocks: where ours is behind, an old key would be younger than the records.
+      const atMs = clock.date() + this.#options.gatewayAheadMs();
+      const ageMs = keyAgeAt(sinceMs, atMs);
       const waiting = this.#recorder.waiting(account, key);
       const keyAge = { atMs, keyAgeMs: ageMs(atMs) };
       const answer = waiting

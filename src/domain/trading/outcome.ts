@@ -1,20 +1,9 @@
 import { isSuccess } from '../../gateway/classify.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import { commonRefusal } from '../../gateway/judge.ts';
-<<<<<<< HEAD
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
-import {
-  type RecordedOutcome,
-  UNSENT_REASONS,
-  type UnsentOrder,
-  type UnsentReason,
-} from '../../store/order-records.ts';
-=======
-import { toSubmitResult } from '../../gateway/wire/bodies.ts';
-import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
 import type { RecordedOutcome, UnsentOrder, UnsentReason } from '../../store/order-records.ts';
->>>>>>> 251caf0f (Leave to GraphQL what it has checked of an order's input)
 
 /** The outcome of an order that may have reached the gateway, as its record keeps it. "Unknown" is not "failed". */
 export type Submission = RecordedOutcome;

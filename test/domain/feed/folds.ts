@@ -1,6 +1,6 @@
 import type { PullStream, StreamListener } from '../../../lib/pull-stream.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { createSeededRandom, type SeededRandom } from '../../end-to-end/orders/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../support/seeded-random.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 

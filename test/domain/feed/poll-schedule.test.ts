@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PollSchedule } from '../../../src/domain/feed/poll-schedule.ts';
-import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { createSeededRandom } from '../../support/seeded-random.ts';
 import { createLiveBench } from './live-bench.ts';
 
 function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {

@@ -60,7 +60,16 @@ async function isSettled(store: Readonly<Record<string, string>>) {
   const found = listed.out
     .split('\n')
     .filter((line) => line.includes(`keyHash="${inLog[0]?.key}"`) && line.includes(loginOf(1)));
-  expect(found).toEqual([expect.stringMatching(/ key="k" .*outcome="unknown"/)]);
+  expect(found).toEqual([
+    expect.stringMatching(
+      / key="k" .*symbol="TEST.UNKNOWN" side="BUY" size={"by":"units","value":1} .*outcome="unknown"/,
+    ),
+  ]);
+  const date = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
+  const answered = new RegExp(
+    `asked ${date}  requestId="[^"]+" kind="MARKET"[^]*sent ${date}, answered at no known time`,
+  );
+  expect((await cli('show', loginOf(1), 'k')).out).toMatch(answered);
   expect((await cli('show', loginOf(5), 'k')).code).toBe(1);
 
   const says = ['--by', 'jane', '--why', 'back office, ticket 4711'];
@@ -97,7 +106,8 @@ async function isSettled(store: Readonly<Record<string, string>>) {
   const isCutOff = () =>
     linesOf([one, two], 'an order ended unknown').filter((line) => line.isCutOff === true);
   await eventually(() => expect(isCutOff()).toHaveLength(1));
-  expect((await cli('show', loginOf(4), 'cut')).out).toMatch(/unknown/);
+  const cutShown = await cli('show', loginOf(4), 'cut');
+  expect(cutShown.out).toMatch(/unknown[\s\S]*symbol="TEST.SLOW"/);
 }
 
 describe.concurrent('a disputed order', () => {

@@ -1,0 +1,98 @@
+import { InputError } from '../../../src/domain/input-error.ts';
+import { leavesDoubt } from '../../../src/domain/trading/order-errors.ts';
+import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
+import { GatewayError } from '../../../src/gateway/errors.ts';
+import {
+  closingOf,
+  type OrderRecord,
+  type RecordedOutcome,
+  RecordsUnavailableError,
+} from '../../../src/store/order-records.ts';
+import type { Asked, Call, Story } from './order-world.ts';
+
+/** The sentences that a story contradicts; none where every promise was kept. */
+export function contradictionsIn(story: Story, final: OrderRecord | null): readonly string[] {
+  return [...sending(story, final), ...told(story, final), ...refusals(story)].map(
+    (rule) => `${story.account} ${story.key}: ${rule}`,
+  );
+}
+
+/** After these the gateway has surely not taken the order, and its key is free. */
+function mayHaveTraded({ sentAt, as }: Call): boolean {
+  return sentAt !== null && as !== 'paused' && as !== 'denied';
+}
+
+function* sending({ calls, isForgettable }: Story, final: OrderRecord | null): Generator<string> {
+  const sent = calls.filter(({ sentAt }) => sentAt !== null);
+  const traded = sent.filter(mayHaveTraded);
+  if (traded.length > 1) yield 'sent twice, though it may have been carried out';
+  if (traded[0] && sent.at(-1) !== traded[0]) yield 'sent after it may have been carried out';
+  if (traded.length === 0 || isForgettable) return;
+  if (final === null) yield 'sent, and forgotten';
+  else if (closingOf(final) !== null) yield 'sent, and closed';
+}
+
+function* told(
+  { asked, calls, isForgettable }: Story,
+  final: OrderRecord | null,
+): Generator<string> {
+  const traded = calls.filter(mayHaveTraded);
+  const results = asked.map(({ result }) => result).filter(isOutcome);
+  const words = results
+    .filter(({ earlierUnknown }) => !earlierUnknown)
+    .map(({ outcome }) => outcome);
+  if (final?.outcome && closingOf(final) === null) words.push(final.outcome);
+  const known = new Set(words.map(wordOf).filter((word) => word !== 'unknown'));
+  // Where the process that told an outcome was killed before it was written, an operator says in other words that nothing was traded.
+  const isSettled = known.delete('SETTLED');
+  if (known.size > 1) yield `told as ${[...known].join(' and ')}`;
+  if (isSettled && (known.has('accepted') || known.has('VOIDED')))
+    yield 'settled as another outcome';
+  if (known.has('accepted') && traded[0]?.as !== 'accepted')
+    yield 'accepted, and not at the gateway';
+  if (known.has('rejected') && traded.some(({ as }) => as === 'accepted'))
+    yield 'rejected, and at the gateway';
+  if ((known.has('VOIDED') || known.has('EXPIRED')) && traded.length > 0)
+    yield 'unsent, and yet sent';
+  if (asked.some((each) => each.do === 'void' && each.result === null)) yield 'a void told nothing';
+  const first = results.filter(
+    ({ replayed, outcome }) => !replayed && wordOf(outcome) !== 'VOIDED',
+  );
+  if (first.length > 1) yield 'answered as new twice';
+  if (words.length > 0 && final === null && !isForgettable)
+    yield 'had an outcome, and is forgotten';
+}
+
+/** What an error, or that there is no record, says of earlier requests with the key. */
+function* refusals({ asked, calls, isForgettable }: Story): Generator<string> {
+  for (const each of asked) {
+    const { result, beganAt } = each;
+    if (result === undefined || isOutcome(result)) continue;
+    if (result instanceof InputError) {
+      if (result.argument === 'input.idempotencyKey' && !isOfTwo(asked))
+        yield 'refused as another order';
+      continue;
+    }
+    if (result !== null && !isAllowed(result)) yield `ended in ${result.stack}`;
+    const saysNone = result === null || !leavesDoubt(result);
+    const before = calls.some((call) => mayHaveTraded(call) && Number(call.sentAt) < beganAt);
+    if (saysNone && before && !(result === null && isForgettable))
+      yield `none before, and one was sent: ${result}`;
+  }
+}
+
+function isOfTwo(asked: readonly Asked[]): boolean {
+  return new Set(asked.filter((each) => each.do === 'place').map(({ symbol }) => symbol)).size > 1;
+}
+
+function isAllowed(error: Error): boolean {
+  return error instanceof RecordsUnavailableError || error instanceof GatewayError;
+}
+
+function isOutcome(result: Asked['result']): result is OrderResult {
+  return result !== null && result !== undefined && !(result instanceof Error);
+}
+
+function wordOf(outcome: RecordedOutcome): string {
+  return outcome.kind === 'rejected' && outcome.sent === false ? outcome.error : outcome.kind;
+}

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { contradictionsIn } from './order-rules.ts';
+import { OrderWorld } from './order-world.ts';
+
+const CHOICES = fc.array(fc.nat({ max: 1_000_000 }), { minLength: 40, maxLength: 120 });
+/** In memory, where a commit waits for no disk. */
+const SHARED_MEMORY = '/dev/shm';
+
+/** Runs the model so often, and returns how many orders the gateway got. Throws with the shortest run that contradicts a rule. */
+export async function runOrders(runs: number, seed: number): Promise<number> {
+  const parent = existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir();
+  await using folder = await mkdtempDisposable(join(parent, 'trading-graph-'));
+  let sent = 0;
+  const property = fc.asyncProperty(CHOICES, async (choices) => {
+    using world = new OrderWorld(folder.path);
+    for (const choice of choices) await world.step(choice);
+    const recordOf = await world.finish();
+    sent += world.sent;
+    const found = world.stories.flatMap((story) => contradictionsIn(story, recordOf(story)));
+    if (found.length > 0) throw new Error(`${found.join('\n')}\nafter:\n${world.told.join('\n')}`);
+  });
+  await fc.assert(property, { numRuns: runs, seed });
+  return sent;
+}

@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest';
+import { inFull } from '../../support/in-full.ts';
+import { runOrders } from './order-run.ts';
+
+const RUNS = inFull(20_000, 200);
+
+test('whatever happens in whatever order, no order is sent twice, and all are told the same', async () => {
+  expect(await runOrders(RUNS, 20_260_901)).toBeGreaterThan(RUNS);
+}, 3_600_000);
