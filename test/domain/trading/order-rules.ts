@@ -12,9 +12,12 @@ import type { Asked, Call, Story } from './order-world.ts';
 
 /** The sentences that a story contradicts; none where every promise was kept. */
 export function contradictionsIn(story: Story, final: OrderRecord | null): readonly string[] {
-  return [...sending(story, final), ...told(story, final), ...refusals(story)].map(
-    (rule) => `${story.account} ${story.key}: ${rule}`,
-  );
+  return [
+    ...sending(story, final),
+    ...told(story, final),
+    ...later(story, final),
+    ...refusals(story),
+  ].map((rule) => `${story.account} ${story.key}: ${rule}`);
 }
 
 /** After these the gateway has surely not taken the order, and its key is free. */
@@ -61,6 +64,31 @@ function* told(
   if (first.length > 1) yield 'answered as new twice';
   if (words.length > 0 && final === null && !isForgettable)
     yield 'had an outcome, and is forgotten';
+}
+
+/** What is known stays known: to the process that told it, and on record once all is written. */
+function* later({ asked, isForgettable }: Story, final: OrderRecord | null): Generator<string> {
+  const known = asked.filter(
+    ({ result }) => isOutcome(result) && result.outcome.kind !== 'unknown',
+  );
+  const placed = known.filter((each) => each.do === 'place' && !isClosed(each.result));
+  if (new Set(placed.map(({ symbol }) => symbol)).size > 1) yield 'one key answered for two orders';
+  if (isForgettable) return;
+  for (const { wasWritten, process, generation, endedAt } of known) {
+    if (wasWritten && final?.outcome?.kind === 'unknown') yield 'known, and unknown on record';
+    const doubted = asked.some(
+      ({ result, beganAt, ...of }) =>
+        of.process === process &&
+        of.generation === generation &&
+        beganAt > Number(endedAt) &&
+        (result === null || (isOutcome(result) && result.outcome.kind === 'unknown')),
+    );
+    if (doubted) yield 'known, and unknown to a later request';
+  }
+}
+
+function isClosed(result: Asked['result']): boolean {
+  return isOutcome(result) && wordOf(result.outcome) === 'VOIDED';
 }
 
 /** What an error, or that there is no record, says of earlier requests with the key. */

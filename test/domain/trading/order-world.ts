@@ -50,7 +50,11 @@ export interface Asked {
   readonly beganAt: number;
   readonly process: Process;
   readonly generation: number;
+  /** Null while it waits, and where its process died. */
+  endedAt: number | null;
   result: OrderResult | Error | null | undefined;
+  /** Whether its process lived until all was written. */
+  wasWritten: boolean;
 }
 
 /** All that has happened under one key of one account. */
@@ -65,7 +69,7 @@ export interface Story {
 }
 
 /** A process of the service. Each life has records and orders of its own. */
-interface Process {
+export interface Process {
   readonly n: number;
   generation: number;
   life: { readonly records: OrderRecords; readonly orders: Orders } | null;
@@ -83,6 +87,7 @@ interface Parked {
 type Action = readonly [name: string, run: () => void | Promise<void>];
 
 const ORDER_TIMEOUT_MS = 2_000;
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const MAX_WAITING = 5;
 const DRAIN_ROUNDS = 3_000;
@@ -145,13 +150,22 @@ export class OrderWorld {
   /** Lets all that waits come to its end, and returns the records as they are then. */
   async finish(): Promise<(story: Story) => OrderRecord | null> {
     this.#isHeld = false;
+    let isDrained = false;
+    const drained = this.#processes.map(({ life }) => life?.orders.drain());
+    Promise.all(drained).then(
+      () => {
+        isDrained = true;
+      },
+      () => {},
+    );
+    const survivors = new Map(this.#processes.map((each) => [each, each.generation]));
     for (let round = 0; round < DRAIN_ROUNDS; round += 1) {
       const [request] = this.#parked;
       const call = this.#living().find(({ state }) => isUnderWay(state));
       if (request) await this.#answer(request);
       else if (call?.state === 'waiting') this.#send(call);
       else if (call) this.#end(call, 'accepted');
-      else if (this.#waiting().length > 0) await this.#clock.advance(100);
+      else if (this.#waiting().length > 0 || !isDrained) await this.#clock.advance(100);
       else break;
       await nothingMoves();
     }
@@ -164,6 +178,9 @@ export class OrderWorld {
     });
     file.close();
     const records = new Map(found);
+    for (const { asked } of this.stories) {
+      for (const each of asked) each.wasWritten = survivors.get(each.process) === each.generation;
+    }
     return (story) => records.get(story) ?? null;
   }
 
@@ -184,7 +201,7 @@ export class OrderWorld {
         [`${each.n} is killed`, () => this.#kill(each)],
         [`${each.n} is killed after its writes`, () => this.#killAfterWrites(each)],
       ]),
-      ...(living.length === 0 ? this.#losses() : []),
+      ...this.#losses(),
     ];
   }
 
@@ -238,18 +255,24 @@ export class OrderWorld {
     if (!orders) return;
     const viewer = this.#viewerOf(story);
     const proof = proofOf(viewer);
-    story.madeAtMs ??= this.#clock.date();
+    // By a server's date that is right: one that is wrong by hours refuses the key.
+    story.madeAtMs ??=
+      this.#clock.date() - (Math.abs(this.#aheadMs) > MINUTE_MS ? this.#aheadMs : 0);
     const asked: Asked = {
       do: kind,
       symbol,
       process,
       generation: process.generation,
       beganAt: this.#next(),
+      endedAt: null,
       result: undefined,
+      wasWritten: false,
     };
     story.asked.push(asked);
     const end = (result: OrderResult | Error | null) => {
-      if (process.generation === asked.generation) asked.result = result;
+      if (process.generation !== asked.generation) return;
+      asked.result = result;
+      asked.endedAt = this.#next();
     };
     const ask = () => {
       if (kind === 'ask') return orders.placed(proof, story.key);
@@ -368,7 +391,7 @@ export class OrderWorld {
     file.close();
   }
 
-  /** While nothing runs: the file is copied, and an older copy comes back in every way that may happen. */
+  /** The file is copied, and while nothing runs an older copy comes back in every way that may happen. */
   #losses(): readonly Action[] {
     const path = this.#path;
     const mark = `${path}.mark`;
@@ -390,13 +413,16 @@ export class OrderWorld {
       },
       'the file is removed alone': () => rmSync(path),
     };
-    if (!existsSync(path) || !existsSync(mark)) return [];
+    // A file without records is not told from a new one.
+    if (!existsSync(path) || !existsSync(mark) || this.#calls === 0) return [];
     const lossesNow = Object.entries(losses).map(
       ([name, lose]): Action => [
         name,
         () => {
+          for (const process of this.#processes) this.#kill(process);
           this.#forget();
           lose();
+          return this.#clock.advance(1_000);
         },
       ],
     );
@@ -426,7 +452,7 @@ export class OrderWorld {
       orderNumbers: 'order',
       onAccountChanged() {},
       gatewayAheadMs: () =>
-        Math.abs(this.#aheadMs) > 60_000 || this.#aheadMs < 0 ? -this.#aheadMs : 0,
+        Math.abs(this.#aheadMs) > MINUTE_MS || this.#aheadMs < 0 ? -this.#aheadMs : 0,
       gatewaySkewMs: () => -this.#aheadMs,
       lines: orderLines(null),
       metrics: countersOf(() => {}),
