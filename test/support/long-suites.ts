@@ -15,12 +15,7 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/react/hooks.test.ts',
   'client/test/storage/indexed-db.test.ts',
   'test/deploy/{alerts,night,restarts}.test.ts',
-<<<<<<< HEAD
-  'test/domain/trading/interleavings.test.ts',
   'test/end-to-end/chaos/{floods,fuzz,soak,sockets,strangers}.test.ts',
-=======
-  'test/end-to-end/chaos/{fuzz,soak,sockets,strangers}.test.ts',
->>>>>>> 839a6f14 (Rehearse orders by one model of two processes, kills, losses and wrong clocks)
   'test/end-to-end/limits/{attacks,memory,pipelining,rate,senders}.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
   'test/end-to-end/orders/{disputed,shutdown,spoilt-redis}.test.ts',

@@ -6,6 +6,7 @@ import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
 import { marketTicket } from '../../../src/domain/trading/ticket.ts';
 import { NotAttemptedError } from '../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
+import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
 import { datesOf } from '../../../src/store/order-gap.ts';
 import {
   type OrderRecord,
@@ -15,6 +16,7 @@ import {
 import { OrderFile } from '../../../src/store/sqlite/order-file.ts';
 import { openInlineOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { OrderTable } from '../../../src/store/sqlite/order-table.ts';
+import { orderEnd } from '../../support/order-end.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 import {
@@ -459,14 +461,14 @@ export class OrderWorld {
       records: this.#portOf(process, generation, records),
       gateway: {
         order: (_viewer, { order, sendBeforeMs }, endLate = () => {}) => {
-          const { promise, resolve: end } = Promise.withResolvers<Exchange>();
+          const { promise, resolve } = Promise.withResolvers<OrderEnd>();
           const { symbol, comment } = order;
           const call: Call = {
             process,
             symbol,
             sendBeforeMs,
-            end,
-            endLate,
+            end: (exchange) => resolve(orderEnd(exchange)),
+            endLate: (exchange) => endLate(orderEnd(exchange)),
             state: 'waiting',
             sentAt: null,
             as: null,
