@@ -70,6 +70,13 @@ beforeEach(async () => {
   expect(new Set(logins).size).toBe(2);
 });
 
+/** A server that has just begun has no records of the second in which a key was made, and refuses it. */
+const takesOrders = () =>
+  eventually(async () => {
+    const { orders } = forRequest(tokens[0] ?? '', { url: url() });
+    expect(await orders.ticket().place(BUY)).toMatchObject({ status: 'accepted' });
+  });
+
 test('of a thousand interleaved answers to two users none is mixed, by a client for each request', async () => {
   const ask = async (token: string) => {
     const client = forRequest(token, { url: url() });
@@ -113,6 +120,7 @@ test('a token that is refused is answered by nobody else’s, and renewed once f
 });
 
 test('orders and mutations are the caller’s own, or are refused', async () => {
+  await takesOrders();
   const { client, request } = moduleClient();
   const before = app.sandbox.orders().length;
   const placed = await Promise.all(
@@ -150,6 +158,7 @@ test('an order whose key comes with its form is one, whichever requests bring it
 });
 
 test('of such a key nobody says when it was made, or after an error that nothing was bought', async () => {
+  await takesOrders();
   const sent: string[] = [];
   let isCut = false;
   const environment: OwnEnvironment = {

@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
   'client/test/frameworks/*.test.ts',
-  'client/test/guides/{apollo,components,empty-folder,pages,samples,trusted-documents}.test.ts',
+  'client/test/guides/{empty-folder,samples}.test.ts',
   'client/test/packaging/**/*.test.ts',
   'client/test/react/hooks.test.ts',
   'client/test/storage/indexed-db.test.ts',
@@ -41,10 +41,8 @@ const SUITES_OF_CI: readonly string[] = [
 
 /** Suites that need more tools, or that install for minutes: `npm test -- --all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = [
-  'client/test/frameworks/vue-component.test.ts',
   'client/test/guides/empty-folder.test.ts',
   'client/test/packaging/bundlers.test.ts',
-  'client/test/examples/{expo-export,jvm}.test.ts',
   'test/end-to-end/sandbox/firefox.test.ts',
 ];
 

@@ -13,7 +13,7 @@ export async function withDeadLineDetection<T>(
   ms: number,
   parent: AbortSignal,
   task: (time: Deadline) => Promise<T>,
-  onDead: () => void,
+  onDead: (error: TradingGraphError) => void,
 ): Promise<T> {
   return withinTime(environment, ms, parent, async (time) => {
     const halfMs = Math.min(serverClock.doubtMs, ms / 2) / 2;
@@ -25,9 +25,10 @@ export async function withDeadLineDetection<T>(
       const { errors } = await withinTime(environment, halfMs, time.signal, ({ signal }) =>
         request(PING, {}, { repeats: false, signal, leaving }),
       );
-      if (time.signal.aborted || !hasLeft || !errors.some(isOfLine)) return;
+      const error = errors.find(isOfLine);
+      if (time.signal.aborted || !hasLeft || error === undefined) return;
       serverClock.onDead();
-      onDead();
+      onDead(error);
       time.end();
     });
     try {

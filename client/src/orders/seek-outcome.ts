@@ -75,7 +75,7 @@ export async function findOutcome(
     // The thread was blocked, and has heard nothing of what the server knows meanwhile.
     if (key.isInDoubt && !disposal.aborted && elapsedMs - withinMs >= LATE_MS) {
       const known = await withinTime(environment, ATTEMPT_MS, disposal, (deadline) =>
-        close({ context, order, deadline, isLineDead: false }),
+        close({ context, order, deadline, isLineDead: false, lineError: null }),
       ).catch(() => null);
       if (known !== null) return { outcome: known, isTold: true };
     }
@@ -94,6 +94,8 @@ interface Search {
   readonly deadline: Deadline;
   /** Whether nothing has come back over the line of `fetch`, not even a ping. */
   isLineDead: boolean;
+  /** Why, where the platform says more than that nothing came. */
+  lineError: TradingGraphError | null;
 }
 
 /**
@@ -107,7 +109,7 @@ async function seekOutcome(
 ): Promise<OrderOutcome> {
   const { environment } = context.core;
   const { key, onProgress, send } = order;
-  const search: Search = { context, order, deadline, isLineDead: false };
+  const search: Search = { context, order, deadline, isLineDead: false, lineError: null };
   let refusedTokens = 0;
   let isClosing = false;
   /** The last failure that says more than that there was no answer in time. */
@@ -131,7 +133,9 @@ async function seekOutcome(
       if (isClosing || !isOpen) return outcome;
       isClosing = true;
     } catch (thrown) {
-      const error = asTradingGraphError(thrown);
+      const ended = asTradingGraphError(thrown);
+      const error = isLate(ended) ? (search.lineError ?? ended) : ended;
+      search.lineError = null;
       // It says nothing of a request that left after it.
       if (!isLate(error)) answer = error;
       else if (key.isInDoubt && !wasInDoubt) answer = null;
@@ -267,8 +271,9 @@ function overLine<T>(
   if (exchange || !core.environment.WebSocket) {
     return withinTime(core.environment, ms, deadline.signal, (time) => task(time, exchange));
   }
-  const onDead = () => {
+  const onDead = (error: TradingGraphError) => {
     search.isLineDead = true;
+    if (error.code === 'NETWORK' && !isLate(error)) search.lineError = error;
   };
   return withDeadLineDetection(core, ms, deadline.signal, (time) => task(time, undefined), onDead);
 }
