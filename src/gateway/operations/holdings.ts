@@ -63,13 +63,20 @@ type Texts = Pick<Position, 'symbol' | 'name' | 'logo'>;
 const MAX_SHARED_LENGTH = 300;
 const SHARED_TEXTS = growingLru<string, Texts>({ maxEntries: 10_000, entryBytes: 500 });
 
-/** One copy of equal texts for the rows of all accounts: with its own, each row would take half as much again. */
+/**
+ * One copy of equal texts for the rows of all accounts: with its own, each row would take half as much again. The row is nobody
+ * else's yet, and three assignments take a third of the time of a copy.
+ */
 function sharingTexts<Row extends Texts>(row: Row): Row {
   const { symbol, name, logo } = row;
   const known = SHARED_TEXTS.get(symbol);
-  // Nobody else has the row yet.
-  if (known !== undefined && known.name === name && known.logo === logo)
-    return Object.assign(row, known);
+  if (known !== undefined && known.name === name && known.logo === logo) {
+    const own: { -readonly [Name in keyof Texts]: Texts[Name] } = row;
+    own.symbol = known.symbol;
+    own.name = known.name;
+    own.logo = known.logo;
+    return row;
+  }
   const length = symbol.length + (name?.length ?? 0) + (logo?.length ?? 0);
   if (length <= MAX_SHARED_LENGTH) SHARED_TEXTS.set(symbol, { symbol, name, logo });
   return row;
