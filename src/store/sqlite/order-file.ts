@@ -191,10 +191,10 @@ export class OrderFile {
   }
 
   #compareWithMark(): void {
-    const { writes, records } = this.#state;
+    const { writes } = this.#state;
     const mark = this.#mark?.read() ?? null;
     const inode = this.#inode ?? '';
-    const loss = this.#mark === null ? null : lossOf(mark, { writes, inode }, records > 0);
+    const loss = this.#mark === null ? null : lossOf(mark, { writes, inode });
     this.#mostWrites = mark?.writes ?? 0;
     if (loss === null) return;
     this.lose();
@@ -270,8 +270,9 @@ export class OrderFile {
 const OF_ANOTHER_VERSION = 'is of a later version of this program: use that, or move it away';
 
 /** Why a file may lack what was once in it; null where it does not. */
-function lossOf(mark: Mark | null, now: Mark, hasRecords: boolean): string | null {
-  if (mark === null) return hasRecords ? 'its mark is missing' : null;
+function lossOf(mark: Mark | null, now: Mark): string | null {
+  // By its first opening a file has one write. What has more had a mark, and may have had records.
+  if (mark === null) return now.writes > 1 ? 'its mark is missing' : null;
   if (now.writes < mark.writes) {
     return now.writes === 0 ? 'it is new, and there was another' : 'it is an older copy';
   }

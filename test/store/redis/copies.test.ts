@@ -31,9 +31,9 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     ['of two the lagging one is promoted', { lagsMs: [0, 200], promoted: 1 }],
     [
       'of two with REDIS_REPLICAS=1 the leading one is promoted, and the other follows',
-      { lagsMs: [0, 0], promoted: 0, redisReplicas: 1 },
+      { lagsMs: [0, 0], promoted: 'leading', redisReplicas: 1 },
     ],
-  ])(
+  ] as const)(
     'none is sent twice, and orders are taken within seconds, where the primary and a process of ours die together: %s',
     async (_, failover) => {
       let [sent, refused, taken] = [0, 0, 0];

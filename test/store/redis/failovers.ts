@@ -39,8 +39,8 @@ export async function startCopiedRedis(serverPath: string, lagsMs: readonly numb
 interface Failover {
   /** How late each replica of Redis gets what is written. */
   readonly lagsMs: readonly number[];
-  /** Which of them is promoted. */
-  readonly promoted: number;
+  /** Which of them is promoted; `leading`: the one that has more, as Sentinel does it. */
+  readonly promoted: number | 'leading';
   /** As the setting has it; left out, the most that were seen. */
   readonly redisReplicas?: number;
 }
@@ -56,7 +56,6 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
   const line = started.use(await startSwitchboard(redis.primary.url));
   const options = { requiresAppendonly: true, redisTimeoutMs: 3_000, ...setting } as const;
   const ours = started.use(await openReadyReplica(atBoard(line), { ...options, graceMs: 2_000 }));
-  const next = redis.copies[promoted]?.redis as TestRedis;
   const sent: string[] = [];
   let refused = 0;
   let isDead = false;
@@ -73,7 +72,7 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
   const buyer = async (name: number) => {
     for (let n = 0; !isDead && n < MAX_ORDERS; n += 1) await order(`${name}-${n}`);
   };
-  await isMarked(next, lagsMs.length);
+  for (const copy of redis.copies) await isMarked(copy.redis, lagsMs.length);
   const buyers = Array.from({ length: AT_ONCE }, (_, name) => buyer(name));
   await eventually(() => sent.length >= 2 * AT_ONCE);
   await delay(Math.random() * 200);
@@ -83,11 +82,15 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
   line.cut();
   for (const { line: ofCopy } of redis.copies) ofCopy.cut();
   await Promise.all([killed, ...buyers]);
+  const replicas = redis.copies.map((copy) => copy.redis);
+  const offsets = await Promise.all(replicas.map(offsetOf));
+  const leading = offsets.indexOf(Math.max(...offsets));
+  const next = replicas[promoted === 'leading' ? leading : promoted] as TestRedis;
   await next.command('REPLICAOF', 'NO', 'ONE');
   const promotedAtMs = performance.now();
   const { port } = new URL(next.url);
-  for (const copy of redis.copies.filter((each) => each.redis !== next)) {
-    await copy.redis.command('REPLICAOF', '127.0.0.1', port);
+  for (const other of replicas.filter((each) => each !== next)) {
+    await other.command('REPLICAOF', '127.0.0.1', port);
   }
   const successor = started.use(await openReplica(next.url, options));
   const { records } = successor;
@@ -110,6 +113,12 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
     if (answer?.reserved) taken += 1;
   }
   return { sent: sent.length, refused, twice, waitedMs, takenAfterwards: taken / AFTERWARDS };
+}
+
+async function offsetOf(replica: TestRedis): Promise<number> {
+  const [, offset] =
+    /slave_repl_offset:(\d+)/.exec(String(await replica.command('INFO', 'replication'))) ?? [];
+  return Number(offset);
 }
 
 /** Waits until the marker was touched while the replica ran for some seconds, and has so many replicas. */

@@ -149,6 +149,23 @@ test('is found where a copy follows another one, though it has more writes than 
   await expect(one.records.reserve(request('1', 'between'))).rejects.toThrow('incomplete');
 });
 
+test('is found where a copy without any record is put back without a mark', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'orders.db');
+  {
+    await using one = await opened(path);
+    await one.records.release(await reserved(one.records, '1', 'released'));
+  }
+  copyFileSync(path, `${path}.kept`);
+  {
+    await using one = await opened(path);
+    await reserved(one.records, '1', 'k');
+  }
+  losses['an older copy is there without a mark']?.(path);
+  await using one = await opened(path);
+  await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
+});
+
 test('is none: a restart, a mark behind its file, two processes, an operator’s look, a new file', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
