@@ -4,7 +4,7 @@ import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import type { Log } from '../lib/log.ts';
 import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
 import type { AdmissionParts } from './admission/admission.ts';
-import { createClientLimits } from './admission/client-limits.ts';
+import { ClientLimits } from './admission/client-limits.ts';
 import { plainContext } from './admission/plain-context.ts';
 import {
   createPersistedDocuments,
@@ -50,7 +50,7 @@ interface MoreOptions
   extends Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
     Pick<ErrorCodesOptions, 'traits' | 'describe'>,
     Pick<PipelineParts, 'createContext' | 'plugins'>,
-    Pick<AdmissionParts, 'sizeOf' | 'isMemoryShort'>,
+    Pick<AdmissionParts, 'sizeOf'>,
     Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
     Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,
     Pick<ServerSettings, 'tokenEndOf' | 'standingOf' | 'origins' | 'tracing'> {
@@ -87,7 +87,7 @@ export function createEngine(given: EngineOptions) {
     persisted: createPersistedDocuments(options),
   };
   const settings = settingsOf(options, pipelineOf(options, caches));
-  const webSockets = createWebSocketEndpoint(settings, options.isMemoryShort);
+  const webSockets = createWebSocketEndpoint(settings);
   const { most: maxConnections, lingerMs } = connections;
   const ofServer = { readiness, webSockets, lingerMs, maxConnections };
   const server = createHttpServer({ ...options, ...settings, ...ofServer });
@@ -105,7 +105,6 @@ function withDefaults(given: EngineOptions) {
     describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
     createContext: (_caller, operation) => plainContext(operation),
     sizeOf: () => 100,
-    isMemoryShort: () => false,
     tokenEndOf: () => null,
     cachedResponsesBytes: MAX_BYTES / 4,
     scheduler: new FairScheduler(),
@@ -138,8 +137,8 @@ function pipelineOf(
   options: Options,
   { responses, persisted }: { responses: ResponseCache; persisted: PersistedDocuments },
 ): Pipeline {
-  const { schema, plugins, limiter, metrics } = options;
-  const limits = createClientLimits({ limiter, schema });
+  const { plugins, limiter, metrics } = options;
+  const limits = new ClientLimits(limiter);
   const codes = createErrorCodes({ ...options, metrics: metrics.graph });
   const hasPlugins = plugins.length > 0;
   const shared = { ...options, limits, codes };

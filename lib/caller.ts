@@ -16,8 +16,6 @@ export interface TokenStanding {
   readonly client: Client | null;
   /** Whether a backend has accepted the token recently. */
   readonly isAccepted: boolean;
-  /** Whether it is surely no forged one. */
-  readonly isKnown: boolean;
 }
 
 /** The sender of a request. */

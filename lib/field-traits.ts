@@ -21,8 +21,6 @@ export interface FieldTraits {
   readonly scans?: string;
   /** An operation may select the field of the root this often. */
   readonly mostSelected?: number;
-  /** The field of the root signs a user in, who has no token yet: it may use the reserve of an address over its limit. */
-  readonly isSignIn?: boolean;
 }
 
 /** Spread into the options of a field, an argument or a type: one that is misspelt does not compile. */

@@ -16,7 +16,6 @@ export const OCCASIONS: Readonly<Partial<Record<keyof typeof SETTINGS, string>>>
   ORDER_RECORDS_MAX: 'FillsUp fires',
   PERSISTED_DOCUMENTS_ONLY: 'no others may be sent; `log` first',
   CORS_ORIGINS: 'web pages of other origins call it',
-  COST_LIMIT_PER_MINUTE: 'honest accounts are refused by it: `trading_graph_refusals_total`',
   RATE_LIMIT_PER_MINUTE: 'honest accounts are refused by it: `trading_graph_refusals_total`',
   LOGIN_LIMIT_PER_MINUTE: 'a branch behind one address is refused by it',
   LOG_LEVEL: 'you look for a fault (`debug`), or lines cost too much (`warn`)',

@@ -6,7 +6,7 @@ import type { PreparedOperation } from '../documents/documents.ts';
 import { Meter } from '../documents/meter.ts';
 import { tooComplex } from '../documents/structure.ts';
 import { type Refusal, refused } from '../operation/refusal.ts';
-import type { PassedRequest } from './client-limits.ts';
+import type { ChargedRequest } from './client-limits.ts';
 import type { Operation } from './operation.ts';
 
 export interface CostLimitOptions {
@@ -28,7 +28,7 @@ export function priceOperation(
   { maxCost, scheduler, sizeOf, keepsTree }: CostLimitOptions,
   { node, cost: amount }: PreparedOperation,
   { variables }: CoercedVariables,
-  { client, caller }: Pick<PassedRequest, 'client' | 'caller'>,
+  { client, caller }: Pick<ChargedRequest, 'client' | 'caller'>,
 ): OperationPrice | Refusal {
   const inputs: CostInputs = { variables, sizeOf: (name) => sizeOf(name, client) };
   const cost = evaluate(amount, inputs);

@@ -16,8 +16,6 @@ export interface Operation {
   readonly signal: AbortSignal | undefined;
   /** The headers of the response, whatever it is. */
   readonly headers: Readonly<Record<string, string>>;
-  /** True where its address is over a limit, and the reserve has let it pass. */
-  readonly usesReserve: boolean;
   readonly params: RequestedDocument;
   readonly document: PreparedDocument;
   readonly prepared: PreparedOperation;
@@ -31,8 +29,6 @@ export interface Operation {
   readonly clientNow: () => Client;
   /** The client that has been charged so far. */
   client: Client;
-  /** A sign-in that never went out: it costs its client no request. */
-  isRefunded: boolean;
   /** The token that it has issued; null where it signs nobody in. */
   issuedToken: string | null;
   trace: TraceSpan | null;

@@ -3,7 +3,6 @@ import type { Limiter } from '../../lib/limits/limiter.ts';
 
 export interface EngineLimitSettings {
   readonly rateLimitPerMinute: number;
-  readonly costLimitPerMinute: number;
   readonly maxCost: number;
 }
 
@@ -12,18 +11,12 @@ export const ENGINE_LIMITS = {
   requests: perMinute(
     'RATE_LIMIT_PER_MINUTE',
     'operations started in a minute',
-    ({ rateLimitPerMinute: rate }: EngineLimitSettings) => ({ account: rate, address: rate }),
-  ),
-  /** A reserve for sign-ins and for the proof of known tokens, where what an address or an account may send is used up. */
-  reserve: perMinute(
-    'RATE_LIMIT_PER_MINUTE',
-    '… where the address has used up those, or its messages',
-    () => ({ account: 5, address: 60, token: 5 }),
+    ({ rateLimitPerMinute }: EngineLimitSettings) => both(rateLimitPerMinute),
   ),
   fields: perMinute(
-    'COST_LIMIT_PER_MINUTE',
-    'fields of answers in a minute',
-    ({ costLimitPerMinute: max }: EngineLimitSettings) => ({ account: max, address: max }),
+    'cost',
+    'fields of answers and events in a minute',
+    ({ maxCost }: EngineLimitSettings) => both(20 * maxCost),
   ),
   /** Each operation may come with a preflight, or end with a `complete`. */
   messages: perProcess(
@@ -31,13 +24,6 @@ export const ENGINE_LIMITS = {
     '[messages](#what-clients-send)',
     (settings: EngineLimitSettings) => both(2 * atLeast(settings)),
     2.5,
-  ),
-  /** Parsing and validating new documents is the work of the largest requests: sixty screens of a thousand tokens. */
-  documents: perProcess(
-    'new documents',
-    'tokens, or 64 characters, in a minute of documents that nobody has sent before',
-    (settings: EngineLimitSettings) => both(50 * atLeast(settings)),
-    1,
   ),
   /** An account's are its WebSockets: a person has a few devices with a few windows each. */
   connections: perProcess('connections', 'connections at a time', () => ({
@@ -71,7 +57,6 @@ export const FIXED_LIMITS = [
   'characters of an id',
   'sockets',
   'unread answers',
-  'memory',
 ] as const;
 
 export type EngineLimitName = keyof typeof ENGINE_LIMITS;

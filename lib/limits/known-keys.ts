@@ -2,45 +2,58 @@ import type { Clock } from '../clock.ts';
 import { growingLru } from '../growing-lru.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 
-/** Keys that replicas share, or that outlive the process, each until a date. */
+/** Keys that replicas share, each until a date. */
 export interface SharedKeys {
-  /** The keys from before the start. */
-  readonly known?: Iterable<readonly [key: string, untilMs: number]>;
   add(key: string, untilMs: number): void;
-  /** `wasHere`: whether this process knew it. */
-  delete(key: string, wasHere: boolean): void;
+  delete(key: string): void;
   /** False while the store does not answer. */
   has(key: string): Promise<boolean>;
 }
-
-export type KnownKeys = ReturnType<typeof createKnownKeys>;
 
 const MAX_KEYS = 100_000;
 const JUST_MS = 60_000;
 
 /** Remembers what has proved itself once, such as the hashes of tokens; without `shared` as long as the process lives. */
-export function createKnownKeys(clock: Clock, lifeMs: number, shared?: SharedKeys) {
-  const addedAtMs = growingLru<string, number>({ maxEntries: MAX_KEYS, entryBytes: 200 });
-  for (const [key, untilMs] of shared?.known ?? [])
-    addedAtMs.set(key, clock.now() - lifeMs + (untilMs - clock.date()));
-  const isYounger = (key: string, ms: number) =>
-    clock.now() - (addedAtMs.get(key) ?? -Infinity) < ms;
-  return {
-    get byteSize(): number {
-      return addedAtMs.calculatedSize;
-    },
-    add(key: string): void {
-      addedAtMs.set(key, clock.now());
-      shared?.add(key, clock.date() + lifeMs);
-    },
-    delete(key: string): void {
-      const wasHere = addedAtMs.delete(key);
-      shared?.delete(key, wasHere);
-    },
-    has: (key: string): MaybePromise<boolean> =>
-      isYounger(key, lifeMs) || (shared?.has(key) ?? false),
-    /** The store is not asked. */
-    hasHere: (key: string): boolean => isYounger(key, lifeMs),
-    isNew: (key: string): boolean => isYounger(key, JUST_MS),
-  };
+export class KnownKeys {
+  readonly #clock: Clock;
+  readonly #lifeMs: number;
+  readonly #shared: SharedKeys | undefined;
+  readonly #addedAtMs = growingLru<string, number>({ maxEntries: MAX_KEYS, entryBytes: 200 });
+
+  constructor(clock: Clock, lifeMs: number, shared?: SharedKeys) {
+    this.#clock = clock;
+    this.#lifeMs = lifeMs;
+    this.#shared = shared;
+  }
+
+  get byteSize(): number {
+    return this.#addedAtMs.calculatedSize;
+  }
+
+  add(key: string): void {
+    this.#addedAtMs.set(key, this.#clock.now());
+    this.#shared?.add(key, this.#clock.date() + this.#lifeMs);
+  }
+
+  delete(key: string): void {
+    this.#addedAtMs.delete(key);
+    this.#shared?.delete(key);
+  }
+
+  has(key: string): MaybePromise<boolean> {
+    return this.hasHere(key) || (this.#shared?.has(key) ?? false);
+  }
+
+  /** The store is not asked. */
+  hasHere(key: string): boolean {
+    return this.#ageMs(key) < this.#lifeMs;
+  }
+
+  isNew(key: string): boolean {
+    return this.#ageMs(key) < JUST_MS;
+  }
+
+  #ageMs(key: string): number {
+    return this.#clock.now() - (this.#addedAtMs.get(key) ?? -Infinity);
+  }
 }

@@ -56,10 +56,6 @@ export class GraphContext extends SharedContext implements OperationContext {
     this.operation.issuedToken = token;
   }
 
-  override neverSignedIn(): void {
-    this.operation.isRefunded = true;
-  }
-
   override scanned(count: number): void {
     this.operation.meter.scanned(count);
   }

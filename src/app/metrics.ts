@@ -51,7 +51,7 @@ export class Metrics {
   );
   readonly memoryHeldShare = this.registry.gauge(
     'memory_held_share',
-    'What the last major garbage collection left, as a share of the limit of heap or container.',
+    'What the last major garbage collection left, as a share of the heap’s limit.',
   );
   readonly ready = this.registry.gauge('ready', '0 while the process starts or drains.');
   readonly buildInfo = this.registry.gauge(

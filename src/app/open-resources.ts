@@ -4,7 +4,7 @@ import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { fireAndForget, onBackgroundFailure } from '../../lib/fire-and-forget.ts';
 import { limitsOf } from '../../lib/limits/limit.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
-import { watchMemory } from '../../lib/memory-watch.ts';
+import { MemoryWatch } from '../../lib/memory-watch.ts';
 import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import type { Config } from '../config.ts';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
@@ -44,7 +44,7 @@ export async function openResources(
     if (told !== null) log.error({ task, err: error, ...told }, 'background work failed');
   });
   started.defer(forget);
-  const memory = started.adopt(watchMemory(log, steadyClock), (each) => each.close());
+  const memory = started.adopt(new MemoryWatch(log), (each) => each.close());
   // OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on.
   const sdk = config.tracing ? await import('../../lib/tracing/sdk-tracing.ts') : null;
   const tracing =

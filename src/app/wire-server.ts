@@ -32,7 +32,6 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     scheduler: turns,
     createContext: (caller, operation) => new GraphContext(domain, caller, operation),
     sizeOf: (list, { account }) => sizeOf(list, (one) => cachedSize(domain, account, one)),
-    isMemoryShort: () => memory.isShort,
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
     cachedResponsesBytes: cacheBytes.answers,
     receipts: config.sandbox,

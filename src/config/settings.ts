@@ -170,11 +170,6 @@ export const SETTINGS = {
     250_000,
     'most fields that an answer or an event can hold; estimated before, counted while it is made',
   ),
-  COST_LIMIT_PER_MINUTE: setting(
-    count,
-    5_000_000,
-    'counted fields of answers per proven account, else per address; events have 5 times `MAX_COST`',
-  ),
   RATE_LIMIT_PER_MINUTE: setting(count, 1_200, 'requests per proven account, else per address'),
   LOGIN_LIMIT_PER_MINUTE: setting(
     count,

@@ -1,15 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { steadyClock, systemClock } from '../../lib/clock.ts';
-import { createKnownKeys } from '../../lib/limits/known-keys.ts';
+import { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { AccountEvents } from './account/account-events.ts';
 import { createAccountServices } from './account/account-services.ts';
 import { createIdentity } from './auth/identity.ts';
-import { KNOWN_MS } from './auth/limits.ts';
 import { createProofLedger } from './auth/proof.ts';
-import { createProofTrials } from './auth/proof-trials.ts';
 import { createTokenRefusals } from './auth/token-refusals.ts';
+import { UnknownTokens } from './auth/unknown-tokens.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
-import { createWriteLimits } from './auth/write-limits.ts';
+import { WriteLimits } from './auth/write-limits.ts';
 import { agesOf } from './catalog/cache/freshness.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainParts } from './domain-parts.ts';
@@ -17,10 +16,13 @@ import { createOrderDesk } from './trading/order-desk.ts';
 import { orderLines } from './trading/order-line.ts';
 import { Orders } from './trading/orders.ts';
 
+/** How long a token is known that the gateway has accepted. */
+const KNOWN_TOKEN_MS = 24 * 3_600_000;
+
 /** Creates the process-wide domain services and connects them to each other. */
 export function createDomain(parts: DomainParts) {
   const { client, logicalClock, limiter, metrics, clockSkew, log, settings } = parts;
-  const { records, keys } = parts.stores;
+  const { records, replicas } = parts.stores;
   const clock = systemClock;
   /** Whether a token that is so far past its time, or below 0 before it, is in time by the gateway's clock. */
   const isOfSkew = (offByMs: number) => {
@@ -28,14 +30,10 @@ export function createDomain(parts: DomainParts) {
     return skewMs * offByMs < 0 && Math.abs(skewMs) >= Math.abs(offByMs);
   };
   const ages = agesOf(settings);
-  const remembered = (name: keyof typeof KNOWN_MS) =>
-    createKnownKeys(clock, KNOWN_MS[name], keys?.(name));
-  const known = remembered('token');
-  const signedIn = remembered('pair');
+  const known = new KnownKeys(clock, KNOWN_TOKEN_MS, replicas?.knownTokens);
   const ledger = createProofLedger({
     clock,
     logicalClock,
-    isKnown: known.hasHere,
     proofMs: settings.authProofSeconds * 1000,
     keptMs: ages.staleMs,
     onJudged(verdict, { expiresAtMs }) {
@@ -44,14 +42,14 @@ export function createDomain(parts: DomainParts) {
       metrics.tokens.add(isByClock ? 'refused_by_clock' : verdict);
     },
   });
-  const trials = createProofTrials({ clock, limiter, known, proved: signedIn, ledger });
+  const unknownTokens = new UnknownTokens({ limiter, known, ledger });
   const gatewayNow = () => clock.date() + clockSkew.aheadMs;
   const tokenRefusals = createTokenRefusals(steadyClock, gatewayNow, known);
   const accounts: AccountEvents = new EventEmitter();
   const gateway = createViewerGateway({
     client,
     ledger,
-    trials,
+    unknownTokens,
     refusals: tokenRefusals,
     onWritten: ({ account }) => reads.joinedReads.written(account),
   });
@@ -97,7 +95,7 @@ export function createDomain(parts: DomainParts) {
     lines,
     metrics,
   });
-  const writeLimits = createWriteLimits(limiter, signedIn, known);
+  const writeLimits = new WriteLimits(limiter, known);
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines);
   metrics.watch({ catalogs, feeds, orders, tokenRefusals });
   return {
@@ -116,12 +114,7 @@ export function createDomain(parts: DomainParts) {
     writeLimits,
     caches: {
       ...reads.caches,
-      token: () =>
-        ledger.byteSize +
-        known.byteSize +
-        signedIn.byteSize +
-        tokenRefusals.byteSize +
-        identity.byteSize,
+      token: () => ledger.byteSize + known.byteSize + tokenRefusals.byteSize + identity.byteSize,
       catalog: () => catalogs.byteSize,
     },
     /** Called with the end of each field `login`. */

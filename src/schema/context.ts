@@ -75,9 +75,6 @@ export class Context implements ReadRecord {
   /** So many things were gone through for the answer. */
   scanned(_count: number): void {}
 
-  /** The sign-in of this operation never went out. */
-  neverSignedIn(): void {}
-
   /** Used for the fields of a login's own result: until the next write they read with the new token. */
   actAs(token: string): void {
     this.current = this.scope.withToken(token);

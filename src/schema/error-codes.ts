@@ -63,8 +63,7 @@ export const ERROR_CODES = {
     ...BY_THE_CALLER,
   },
   RATE_LIMITED: {
-    cause:
-      'Too many requests, as counted here (HTTP 429, but over a socket) or by the gateway; or (HTTP 503) memory is short here.',
+    cause: 'Too many requests, as counted here (HTTP 429, but over a socket) or by the gateway.',
     retryable: true,
     advice: 'After `extensions.retryAfter` seconds.',
     show: 'Please wait a moment.',

@@ -1,6 +1,5 @@
 import { traits } from '../../lib/field-traits.ts';
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
-import { GatewayError } from '../gateway/errors.ts';
 import type { SignIn } from '../gateway/judge.ts';
 import { getCustomerId } from '../gateway/operations/get-customer-id.ts';
 import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-methods.ts';
@@ -95,11 +94,10 @@ const ForgotPasswordInput = builder.inputType('ForgotPasswordInput', {
 builder.mutationFields((t) => ({
   login: t.field({
     // Each is an attempt to guess a password.
-    ...traits({ mostSelected: 1, isSignIn: true }),
+    ...traits({ mostSelected: 1 }),
     type: LoginResult,
     nullable: true,
-    description:
-      'Signs in. A token sent along may have ended: it is that of an earlier sign-in, by which a device has attempts of its own. At most one `login` in an operation.',
+    description: 'Signs in. A token sent along is ignored. At most one `login` in an operation.',
     args: { input: t.arg(needed(LoginInput, 'The credentials.')) },
     resolve: async (_root, { input }, context, { path }) => {
       const { client, writeLimits, onSignIn } = context.services;
@@ -109,8 +107,6 @@ builder.mutationFields((t) => ({
       const signIn = context.write(send, String(path.key));
       const result = await signIn.catch((error: unknown) => {
         onSignIn(error instanceof TooManyAttemptsError ? 'limited' : 'failed');
-        // In an outage people try again and again, and would be refused for it when it is over.
-        if (error instanceof GatewayError && !error.wasSent) context.neverSignedIn();
         throw error;
       });
       onSignIn(result.outcome);
@@ -124,7 +120,7 @@ builder.mutationFields((t) => ({
     type: AcknowledgeResult,
     nullable: true,
     description:
-      'Starts the reset of a password. A token sent along is what it is to `login`. At most one `forgotPassword` in an operation.',
+      'Starts the reset of a password. A token sent along is ignored. At most one `forgotPassword` in an operation.',
     args: { input: t.arg(needed(ForgotPasswordInput, 'Whose password is to be reset.')) },
     resolve: (_root, { input }, context) => {
       const { client, writeLimits } = context.services;

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { openKnownFile } from './known-file.ts';
 import { IS_NEW } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
 import type { SharedLimitsOptions } from './redis/shared-limits.ts';
@@ -47,16 +46,5 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   // Where another was there it is a loss, which was told.
   const isFirst = isNew && !isInspection && records.gapReason() === null;
   if (isFirst) onWarn(`${path} ${IS_NEW}`);
-  const known =
-    isFile && !isInspection ? await openKnownFile({ ...given, path: `${path}.known` }) : null;
-  const close = async () => {
-    await known?.close();
-    await records.close();
-  };
-  return {
-    records,
-    keys: known?.keys ?? null,
-    replicas: null,
-    close,
-  };
+  return { records, replicas: null, close: () => records.close() };
 }

@@ -7,8 +7,6 @@ import type { OrderRecords } from './order-records.ts';
 export interface SharedStore {
   /** These alone must never forget: without a record no order is sent. */
   readonly records: OrderRecords;
-  /** The known keys of one kind; null where nothing outlives the process. */
-  readonly keys: ((kind: string) => SharedKeys) | null;
   /** Null where there is no other replica. */
   readonly replicas: BetweenReplicas | null;
   close(): Promise<void>;
@@ -19,6 +17,8 @@ export interface BetweenReplicas {
   /** Spends from the buckets of all replicas; null while the store does not answer, when each counts for itself. */
   readonly share: Share;
   readonly accountVersions: AccountVersions;
+  /** The hashes of tokens that the gateway has accepted. */
+  readonly knownTokens: SharedKeys;
   /** Whether the store takes commands. */
   isUp(): boolean;
   /** Why limits are counted by each replica alone, or no order is sent for want of copies; null while neither is so. */

@@ -84,7 +84,7 @@ describe('what errors.md says of a write holds', () => {
       new InputError('input', 'no'),
       new UnsafePathError('key', { argument: 'input.key' }),
       new UnauthenticatedError('no token was sent'),
-      new TooManyAttemptsError(1, 'refused tokens'),
+      new TooManyAttemptsError(1, 'unknown tokens'),
       new RecordsUnavailableError('full'),
     ]) {
       expect(ERROR_CODES[describeError(error).code].write, error.name).toBe('none');

@@ -20,7 +20,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     const before = await connections();
     await using stores = await openOnRedis(`${redis.url}/3`, { prefix: 'mine:' });
     await stores.replicas?.share(['requests a'], FIGURES);
-    stores.keys?.('token').add('key', Date.now() + 60_000);
+    stores.replicas?.knownTokens.add('key', Date.now() + 60_000);
     await using other = await openOnRedis(`${redis.url}/3`, { prefix: 'mine:' });
     expect(await stores.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
     const kinds = [

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
-import { createKnownKeys } from '../../lib/limits/known-keys.ts';
+import { KnownKeys } from '../../lib/limits/known-keys.ts';
 import { openStores } from '../../src/store/open-stores.ts';
 import type { SharedStore } from '../../src/store/shared-store.ts';
 import { accountNamed } from '../support/accounts.ts';
@@ -16,33 +16,28 @@ const HOUR_MS = 3_600_000;
 const folder = ownFolder();
 const one = accountNamed('1');
 
-/** Whether what it keeps outlives its process, and whether replicas share it. */
+/** Whether replicas share it. */
 interface Kind {
-  readonly isKept: boolean;
   readonly isShared: boolean;
 }
 
 /** The contract of every store, of which `open` opens one more process's view where there can be one; else the same. */
 function itIsASharedStore(
-  { isKept, isShared }: Kind,
+  { isShared }: Kind,
   begin: () => Promise<AsyncDisposable & { open(): Promise<SharedStore> }>,
 ): void {
   test('a store has what its kind promises, and null in place of all else', async () => {
     await using place = await begin();
     const store = await place.open();
-    const { keys, replicas } = store;
-    expect({ keys: keys !== null, replicas: replicas !== null }).toEqual({
-      keys: isKept,
-      replicas: isShared,
-    });
+    expect(store.replicas !== null).toBe(isShared);
     await store.close();
   });
 
   test('what one process has put, the next one finds', async () => {
     await using place = await begin();
     const first = await place.open();
-    const known = (store: SharedStore, kind = 'token') =>
-      createKnownKeys(systemClock, HOUR_MS, store.keys?.(kind));
+    const known = (store: SharedStore) =>
+      new KnownKeys(systemClock, HOUR_MS, store.replicas?.knownTokens);
     const keys = known(first);
     for (const key of ['kept', 'erased']) keys.add(key);
     keys.delete('erased');
@@ -51,16 +46,11 @@ function itIsASharedStore(
     const next = await place.open();
     expect(await next.records.find(one, 'k')).toMatchObject({ outcome: accepted });
     expect(await next.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
-    const { keys: ofStore, replicas } = next;
-    if (ofStore !== null) {
+    const { replicas } = next;
+    if (replicas !== null) {
       const again = known(next);
       await eventually(async () => expect(await again.has('kept')).toBe(true));
-      expect([await again.has('erased'), await known(next, 'pair').has('kept')]).toEqual([
-        false,
-        false,
-      ]);
-    }
-    if (replicas !== null) {
+      expect(await again.has('erased')).toBe(false);
       expect((await replicas.accountVersions.read(one)).version).not.toBe(null);
       expect((await replicas.accountVersions.read(accountNamed('2'))).version).toBe(null);
     }
@@ -85,7 +75,7 @@ function itIsASharedStore(
 const OWN = { redisUrl: null, max: 100, clock: systemClock, prefix: '', onWarn() {} } as const;
 
 describe('the store in memory', () => {
-  itIsASharedStore({ isKept: false, isShared: false }, async () => {
+  itIsASharedStore({ isShared: false }, async () => {
     const store = await openStores({ ...OWN, orderStore: 'memory', requiresAppendonly: false });
     return {
       open: async () => ({ ...store, async close() {} }),
@@ -95,7 +85,7 @@ describe('the store in memory', () => {
 });
 
 describe('the store in files', () => {
-  itIsASharedStore({ isKept: true, isShared: false }, async () => ({
+  itIsASharedStore({ isShared: false }, async () => ({
     open: () =>
       openStores({
         ...OWN,
@@ -108,7 +98,7 @@ describe('the store in files', () => {
 });
 
 describeWithRedis('the store in Redis', (serverPath) => {
-  itIsASharedStore({ isKept: true, isShared: true }, async () => {
+  itIsASharedStore({ isShared: true }, async () => {
     const redis = await startTestRedis(serverPath);
     return {
       open: () => openOnRedis(redis.url),

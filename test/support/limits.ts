@@ -23,7 +23,6 @@ export function limitTable(settings: EngineLimitSettings & TradingLimitSettings)
 /** The limits of an installation that sets none. */
 export const DEFAULT_LIMITS = limitTable({
   rateLimitPerMinute: 1_200,
-  costLimitPerMinute: 5_000_000,
   loginLimitPerMinute: 10,
   maxCost: 250_000,
 });

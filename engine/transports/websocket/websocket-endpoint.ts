@@ -5,7 +5,6 @@ import { type PerMessageDeflateOptions, WebSocketServer } from 'ws';
 import { addressClient } from '../../../lib/limits/client.ts';
 import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
 import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
-import { MEMORY_RETRY_SECONDS } from '../../admission/memory-limit.ts';
 import { hasDoubledHeader } from '../requests/doubled-headers.ts';
 import { hasBody } from '../requests/has-body.ts';
 import { isAllowedPage } from '../requests/origins.ts';
@@ -36,7 +35,7 @@ const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
 export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 
 /** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
-export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: () => boolean) {
+export function createWebSocketEndpoint(shared: ServerSettings) {
   const { addresses, clock, countMessage, forwarding, limiter, log, metrics, refused } = shared;
   const { maxBodyBytes, openConnections, origins, tokens } = shared;
   const server = new WebSocketServer({
@@ -66,9 +65,7 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
       refused('messages');
       return TOO_MANY;
     }
-    if (!isMemoryShort()) return null;
-    refused('memory');
-    return `${UNAVAILABLE}\r\nretry-after: ${MEMORY_RETRY_SECONDS}`;
+    return null;
   }
 
   /** Behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones, and so are React Native's apps on Android. */

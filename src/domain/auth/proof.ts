@@ -62,8 +62,7 @@ interface Questions {
   lookUp(tokenHash: string): Held | undefined;
   isProved(evidence: Evidence): boolean;
   isAccepted(evidence: Evidence): boolean;
-  isKnown(tokenHash: string): boolean;
-  clientFor(tokenHash: string, evidence: Evidence): Client | null;
+  clientFor(evidence: Evidence): Client | null;
 }
 
 type Asking = Pick<Viewer, 'tokenHash' | 'standing'>;
@@ -96,14 +95,8 @@ export class Standing implements TokenStanding {
     return this.evidence !== undefined && this.#ledger.isAccepted(this.evidence);
   }
 
-  get isKnown(): boolean {
-    return this.#ledger.isKnown(this.tokenHash);
-  }
-
   get client(): Client | null {
-    return this.evidence === undefined
-      ? null
-      : this.#ledger.clientFor(this.tokenHash, this.evidence);
+    return this.evidence === undefined ? null : this.#ledger.clientFor(this.evidence);
   }
 }
 
@@ -118,8 +111,6 @@ export interface ProofLedgerOptions {
   readonly keptMs?: number;
   /** Evicting a token costs one more gateway call and exposes no data. */
   readonly maxTokens?: number;
-  /** Whether a token, by its hash, is surely no forged one. */
-  readonly isKnown?: (tokenHash: string) => boolean;
   /** Called when the gateway first accepts a token, and when it refuses one that it has not refused before. */
   readonly onJudged?: (verdict: 'accepted' | 'refused', viewer: Viewer) => void;
 }
@@ -133,7 +124,6 @@ export function createProofLedger({
   proofMs,
   keptMs = 0,
   maxTokens = 100_000,
-  isKnown = () => false,
   onJudged = () => {},
 }: ProofLedgerOptions) {
   const entries = growingLru<string, Held>({
@@ -143,7 +133,7 @@ export function createProofLedger({
       held.isForgotten = true;
     },
   });
-  const questions: Questions = { lookUp, isProved, isAccepted, isKnown, clientFor };
+  const questions: Questions = { lookUp, isProved, isAccepted, clientFor };
   /** Until then a signature may be that of a token whose refusal is forgotten. */
   let forgottenUntilMs = -Infinity;
   /** A call that began before may be that of a token whose refusal is forgotten. */
@@ -189,10 +179,10 @@ export function createProofLedger({
     return isSigned || isFresh(acceptedAtMs);
   }
 
-  function clientFor(tokenHash: string, entry: Evidence): Client | null {
+  function clientFor(entry: Evidence): Client | null {
     const isLive = clock.date() < (entry.expiresAtMs ?? Infinity);
     if (!isLive || !isProved(entry)) return null;
-    entry.client ??= accountClient(entry.account, tokenHash);
+    entry.client ??= accountClient(entry.account);
     return entry.client;
   }
 
@@ -308,8 +298,6 @@ export function createProofLedger({
         evidence !== null && (evidence.acceptedAtMs !== -Infinity || evidence.isSigned);
       if (refusal === null || hadCounted) onJudged('refused', viewer);
     },
-    /** Whether the gateway has refused it, as far as is remembered. */
-    wasRefused: ({ tokenHash }: Viewer): boolean => refusals.has(tokenHash),
     /** Whether the gateway has just refused it on trial for what a call of the operation would be about. */
     isTried({ tokenHash }: Viewer, operation: OperationName): boolean {
       const atMs = refusals.get(tokenHash)?.trialsAtMs.get(concernOf(operation));

@@ -7,14 +7,14 @@ import type { OrderCall } from '../../gateway/model.ts';
 import type { OperationName, WriteInput, WriteName } from '../../gateway/operations.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { ProofLedger } from './proof.ts';
-import type { ProofTrials } from './proof-trials.ts';
 import type { TokenRefusals } from './token-refusals.ts';
+import type { UnknownTokens } from './unknown-tokens.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface ViewerGatewayParts {
   readonly client: GatewayClient;
   readonly ledger: ProofLedger;
-  readonly trials: ProofTrials;
+  readonly unknownTokens: UnknownTokens;
   /** Counts which operations accept tokens and which refuse them. */
   readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
   /** Called at the end of every small write. */
@@ -30,13 +30,13 @@ export type ViewerGateway = ReturnType<typeof createViewerGateway>;
 export function createViewerGateway({
   client,
   ledger,
-  trials,
+  unknownTokens,
   refusals,
   onWritten,
 }: ViewerGatewayParts) {
   function refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
     refusals.refused(operation, viewer, wasAccepted);
-    trials.refused(viewer);
+    unknownTokens.refused(viewer);
   }
 
   /** A recently accepted token is not limited as an attempt. `accepted` calls `prove` with a 200 that proves the token. */
@@ -51,9 +51,11 @@ export function createViewerGateway({
     const prove: Prove = (group) => {
       ledger.answered(viewer, operation, logicalTime, group);
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
-      if (!wasAccepted && ledger.isAccepted(viewer)) trials.accepted(viewer);
+      if (!wasAccepted && ledger.isAccepted(viewer)) unknownTokens.accepted(viewer);
     };
-    const sent = wasAccepted ? send(prove) : trials.guard(viewer, operation, () => send(prove));
+    const sent = wasAccepted
+      ? send(prove)
+      : unknownTokens.guard(viewer, operation, () => send(prove));
     return sent.then(
       (answer) => {
         refusals.accepted(operation, viewer.login);
@@ -63,7 +65,7 @@ export function createViewerGateway({
       (error: unknown) => {
         // One without a status is known here already: it is none of the gateway's answers.
         if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
-          // A trial has told the ledger itself.
+          // The guard has told the ledger itself.
           if (wasAccepted) ledger.refused(viewer);
           refused(viewer, operation, wasAccepted);
         }

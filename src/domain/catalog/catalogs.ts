@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { createKnownKeys, type KnownKeys } from '../../../lib/limits/known-keys.ts';
+import { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
@@ -25,7 +25,7 @@ export class Catalogs {
   constructor(options: CatalogsOptions) {
     this.#options = options;
     this.#cache = new CatalogCache(options);
-    this.#failed = createKnownKeys(options.clock, PROOF_RETRY_MS);
+    this.#failed = new KnownKeys(options.clock, PROOF_RETRY_MS);
     this.#prove = createGroupProver(this.#cache, this.#failed, options);
   }
 

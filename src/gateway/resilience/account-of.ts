@@ -12,6 +12,5 @@ export interface CallAccount {
 export function accountOf(caller: Caller): CallAccount {
   const login = caller.provedLogin?.() ?? null;
   if (login !== null) return { key: login, isProved: true };
-  // The /48 of an IPv6 address, as a site or a provider's customer has it at most.
-  return { key: addressClient(caller.client?.address).parts.at(-1)?.key ?? '', isProved: false };
+  return { key: addressClient(caller.client?.address).key, isProved: false };
 }

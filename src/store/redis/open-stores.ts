@@ -27,9 +27,9 @@ export async function openRedisStores(
   const limits = createSharedLimits(redis, health, given);
   return {
     records,
-    keys: limits.keys,
     replicas: {
       share: limits.share,
+      knownTokens: limits.knownTokens,
       accountVersions: records.versions,
       isUp: () => records.isUp(),
       degradedReason: () => limits.degradedReason() ?? records.copiesReason(),

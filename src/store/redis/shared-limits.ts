@@ -46,7 +46,7 @@ end
 const FORGET = "redis.call('ZREM', KEYS[1], ARGV[1])";
 const END_OF = "return redis.call('ZSCORE', KEYS[1], ARGV[1])";
 
-/** The counts and known keys that all replicas share. While Redis does not answer it is not asked: each replica has its own. */
+/** The counts and known tokens that all replicas share. While Redis does not answer it is not asked: each replica has its own. */
 export function createSharedLimits(
   redis: RedisConnection,
   health: RedisHealth,
@@ -83,30 +83,33 @@ export function createSharedLimits(
     return levels;
   };
 
+  const set = `${prefix}known:token`;
+  const knownTokens: SharedKeys = {
+    add(key, untilMs) {
+      const args = [key, untilMs, clock.date(), MAX_KEYS];
+      fireAndForget(
+        'known keys',
+        ask(() => redis.run(REMEMBER, [set], args)),
+      );
+    },
+    delete(key) {
+      fireAndForget(
+        'known keys',
+        ask(() => redis.run(FORGET, [set], [key])),
+      );
+    },
+    async has(key) {
+      const untilMs = await ask(async () => {
+        const end = await redis.run(END_OF, [set], [key]);
+        return end === null ? null : figureIn(end);
+      });
+      return untilMs !== null && untilMs > clock.date();
+    },
+  };
+
   return {
     share,
-    /** A set of known keys. */
-    keys(name: string): SharedKeys {
-      const set = `${prefix}known:${name}`;
-      return {
-        add(key, untilMs) {
-          const args = [key, untilMs, clock.date(), MAX_KEYS];
-          const remember = () => redis.run(REMEMBER, [set], args);
-          fireAndForget('known keys', ask(remember));
-        },
-        delete(key) {
-          const forget = () => redis.run(FORGET, [set], [key]);
-          fireAndForget('known keys', ask(forget));
-        },
-        async has(key) {
-          const untilMs = await ask(async () => {
-            const end = await redis.run(END_OF, [set], [key]);
-            return end === null ? null : figureIn(end);
-          });
-          return untilMs !== null && untilMs > clock.date();
-        },
-      };
-    },
+    knownTokens,
     degradedReason(): string | null {
       const { reason } = health;
       if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;

@@ -11,7 +11,7 @@ import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts'
 import { createGatewayClient } from '../../../src/gateway/client.ts';
 import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { createTestTrials } from '../../support/trials.ts';
+import { createTestUnknownTokens } from '../../support/unknown-tokens.ts';
 
 export const MAX_AGE_MS = 60_000;
 export const PROOF_MS = 300_000;
@@ -56,7 +56,7 @@ export function openAccountWorld(
   const viewerGateway = createViewerGateway({
     client,
     ledger,
-    trials: createTestTrials(clock, ledger),
+    unknownTokens: createTestUnknownTokens(clock, ledger),
     refusals: {
       accepted: (operation) => void judged.push(`${operation} accepted`),
       refused: (operation) => void judged.push(`${operation} refused`),

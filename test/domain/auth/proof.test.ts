@@ -71,21 +71,13 @@ describe('account data', () => {
   });
 });
 
-test('limits are charged to the account while the token is proved and live, and half of it to each token', async () => {
+test('limits are charged to the account while the token is proved and live', async () => {
   const { clock, ledger, answers } = setUp();
   const of = ({ token }: Viewer) => clientOf({ standing: ledger.standing(token) });
   answers.other(demo);
   expect(of(demo).kind).toBe('address');
   answers.session(demo);
-  expect(of(demo)).toEqual({
-    kind: 'account',
-    key: 'account 1001',
-    account: '1001',
-    parts: [
-      { key: `token ${demo.tokenHash}`, share: 0.5 },
-      { key: 'account 1001', share: 1, keeps: 0.5 },
-    ],
-  });
+  expect(of(demo)).toEqual({ kind: 'account', key: 'account 1001', account: '1001' });
   ledger.refused(demo);
   expect(of(demo).kind).toBe('address');
   const mortal = viewerOf('mortal', { expiresAtMs: clock.date() + 1_000 });
@@ -264,7 +256,7 @@ describe('however many tokens come after a token that was refused', () => {
 });
 
 test('what a request has looked up once follows each answer, and what the ledger forgets', () => {
-  const { ledger, answers } = setUp({ maxTokens: 1, isKnown: (hash) => hash === demo.tokenHash });
+  const { ledger, answers } = setUp({ maxTokens: 1 });
   const standing = ledger.standing(demo.token);
   const known = () => [standing.isAccepted, standing.isProved, standing.client?.account];
   expect(known()).toEqual([false, false, undefined]);
@@ -277,7 +269,6 @@ test('what a request has looked up once follows each answer, and what the ledger
   expect(known()).toEqual([false, false, undefined]);
   answers.session(demo);
   expect(known()).toEqual([true, true, '1001']);
-  expect(standing.isKnown).toBe(true);
 });
 
 test('no token has the standing of another', () => {

@@ -15,7 +15,7 @@ import type { CatalogsOptions } from '../../../src/domain/catalog/catalogs-optio
 import type { Caller } from '../../../src/gateway/caller.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { createTestTrials } from '../../support/trials.ts';
+import { createTestUnknownTokens } from '../../support/unknown-tokens.ts';
 
 export const DEMO = 'demo@example.com';
 export const FRESH = 'fresh@example.com';
@@ -55,7 +55,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   const gateway = createViewerGateway({
     client,
     ledger,
-    trials: createTestTrials(clock, ledger),
+    unknownTokens: createTestUnknownTokens(clock, ledger),
     refusals: { accepted() {}, refused() {} },
   });
   const board = new PositionsBoard(ledger, 1e8);

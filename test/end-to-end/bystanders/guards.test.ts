@@ -57,7 +57,7 @@ const nextUser = () => `user-${next()}@example.com`;
 
 interface Stage {
   readonly app: TestApp;
-  /** A token of the account whose other tokens are beside the guilty. */
+  /** A token of the guilty account. */
   readonly token: string;
   readonly held: DisposableStack;
 }
@@ -93,13 +93,13 @@ const fresh = async (app: TestApp) => app.sandbox.token({ email: nextUser() });
 const INNOCENTS = {
   'another address': { address: ELSEWHERE, token: fresh },
   'same address, known token': { address: GUILTY, token: (app) => app.signIn(nextUser()) },
-  'same address, new token': { address: GUILTY, token: fresh },
+  'same address, proved token': { address: GUILTY, token: (app) => provedToken(app, nextUser()) },
   'same address, signing in': { address: GUILTY, token: async () => '', ask: signsIn },
   'same account, another token': { address: ELSEWHERE, token: (app) => provedToken(app, VICTIM) },
 } as const satisfies Record<string, Innocent>;
 
 interface Guard {
-  readonly of: 'an address' | 'a token';
+  readonly of: 'an address' | 'an account';
   /** The beginning of its row in docs/limits.md. */
   readonly row: string;
   /** So few that a test uses them up; what refills goes on refilling. */
@@ -116,6 +116,7 @@ interface Guard {
 type Step = (at: number) => Promise<boolean>;
 
 const BESIDE_AN_ADDRESS = ['another address', 'same address, known token'] as const;
+const BESIDE_AN_ACCOUNT = ['another address', 'same address, proved token'] as const;
 const BESIDE_A_TOKEN = ['another address', 'same account, another token'] as const;
 
 /** A guard of the tables, of which there are so many. */
@@ -148,15 +149,15 @@ const GUARDS: readonly Guard[] = [
   guard('requests', 40, {
     of: 'an address',
     guilty: asksFor(() => TYPENAME),
-    kept: [...BESIDE_AN_ADDRESS, 'same address, signing in'],
+    kept: BESIDE_AN_ACCOUNT,
   }),
   guard('requests', 200, {
-    of: 'a token',
+    of: 'an account',
     guilty: asksByToken(() => TYPENAME),
-    kept: BESIDE_A_TOKEN,
+    kept: BESIDE_AN_ACCOUNT,
   }),
   guard('requests', 40, {
-    of: 'a token',
+    of: 'an account',
     // One that was revoked is its address's, not its account's.
     async guilty({ app }) {
       const token = await provedToken(app, VICTIM);
@@ -165,26 +166,15 @@ const GUARDS: readonly Guard[] = [
     },
     kept: BESIDE_A_TOKEN,
   }),
-  guard('reserve', 20, {
-    of: 'an address',
-    limits: { ...limited('requests', 40), ...limited('reserve', 20) },
-    guilty: asksFor((at) => login(`nobody-${at}@example.com`, 'wrong')),
-    kept: BESIDE_AN_ADDRESS,
-  }),
-  guard('documents', 100, {
-    of: 'an address',
-    guilty: asksFor((at) => `{ a${at}: __typename }`),
-    kept: [...BESIDE_AN_ADDRESS, 'same address, signing in'],
-  }),
   guard('fields', 300, {
     of: 'an address',
     guilty: asksFor(() => MANY_FIELDS),
-    kept: [...BESIDE_AN_ADDRESS, 'same address, signing in'],
+    kept: BESIDE_AN_ACCOUNT,
   }),
   guard('fields', 2_000, {
-    of: 'a token',
+    of: 'an account',
     guilty: asksByToken(() => MANY_FIELDS),
-    kept: BESIDE_A_TOKEN,
+    kept: BESIDE_AN_ACCOUNT,
   }),
   guard('messages', 40, {
     of: 'an address',
@@ -192,7 +182,7 @@ const GUARDS: readonly Guard[] = [
       ({ app }) =>
       async () =>
         (await rawRequest(`${app.url}/nothing`, { headers: from(GUILTY) })).status === 429,
-    kept: [...BESIDE_AN_ADDRESS, 'same address, signing in'],
+    kept: BESIDE_AN_ACCOUNT,
   }),
   guard('connections', 12, {
     of: 'an address',
@@ -207,7 +197,7 @@ const GUARDS: readonly Guard[] = [
     kept: BESIDE_AN_ADDRESS,
   }),
   guard('connections', 12, {
-    of: 'a token',
+    of: 'an account',
     guilty:
       ({ app, token, held }) =>
       async () => {
@@ -216,11 +206,11 @@ const GUARDS: readonly Guard[] = [
         await eventually(() => socket.closed !== null || socket.of('1').length > 0);
         return socket.closed?.reason === 'Too many sockets';
       },
-    kept: BESIDE_A_TOKEN,
+    kept: BESIDE_AN_ACCOUNT,
     ask: follows,
   }),
   guard('subscriptions', 12, {
-    of: 'a token',
+    of: 'an account',
     async guilty({ app, token, held }) {
       const socket = held.use(await initializedSocket(app, token));
       return async (at) => {
@@ -228,13 +218,13 @@ const GUARDS: readonly Guard[] = [
         return JSON.stringify(payload).includes('RATE_LIMITED');
       };
     },
-    kept: BESIDE_A_TOKEN,
+    kept: BESIDE_AN_ACCOUNT,
     ask: follows,
   }),
   guard('largeAnswers', 4, {
-    of: 'a token',
+    of: 'an account',
     guilty: asksByToken(() => COSTLY),
-    kept: BESIDE_A_TOKEN,
+    kept: BESIDE_AN_ACCOUNT,
     ask: answers(() => COSTLY),
   }),
   guard('login', 10, {
@@ -262,40 +252,29 @@ const GUARDS: readonly Guard[] = [
     ask: answers(() => forgot(nextUser())),
   }),
   guard('orders', 40, {
-    of: 'a token',
+    of: 'an account',
     guilty: asksByToken(() => order(`guilty-${next()}`)),
-    kept: BESIDE_A_TOKEN,
+    kept: BESIDE_AN_ACCOUNT,
     ask: answers(() => order(`innocent-${next()}`)),
   }),
   guard('writes', 40, {
-    of: 'a token',
+    of: 'an account',
     guilty: asksByToken(() => SET_VALUE),
-    kept: BESIDE_A_TOKEN,
+    kept: BESIDE_AN_ACCOUNT,
     ask: answers(() => ADD_DEVICE),
   }),
-  guard('trials', 60, {
+  guard('proofs', 10, {
     of: 'an address',
-    // More at a time than have their turn within a call's patience, at whatever pace they come.
     guilty: ({ app }) => {
-      const forged = async (at: number) => {
-        const token = unsignedToken({ login: 5_000_000, group: 'g', exp: 4e9, at });
+      return async () => {
+        const token = unsignedToken({ login: 5_000_000, group: 'g', exp: 4e9, at: next() });
         return isRefused(app.query(SESSION, { token, headers: from(GUILTY) }));
       };
-      return async () => (await inParallel(8, 8, () => forged(next()))).includes(true);
     },
-    kept: [...BESIDE_AN_ADDRESS, 'same address, new token', 'same address, signing in'],
-  }),
-  guard('calls', 1, {
-    of: 'a token',
-    guilty({ app }) {
-      const token = unsignedToken({ login: 5_000_000, group: 'g', exp: 4e9 });
-      return async () =>
-        (await app.query(SESSION, { token, headers: from(GUILTY) })).errors.length > 0;
-    },
-    kept: [...BESIDE_AN_ADDRESS, 'same address, new token'],
+    kept: [...BESIDE_AN_ADDRESS, 'same address, signing in'],
   }),
   {
-    of: 'a token',
+    of: 'an account',
     row: 'unread and unfinished bytes',
     limits: {},
     environment: LONG_QUESTIONS,
@@ -316,9 +295,9 @@ const GUARDS: readonly Guard[] = [
 /** Rows whose bystanders are in orders.test.ts. */
 const IN_ORDERS = ['orders at the gateway at a time', 'orders in a day'];
 
-test('each limit has a row of the documentation that says who is refused beside the guilty, and each row a guard here', () => {
+test('each limit has a row of the documentation that says who else is affected, and each row a guard here', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/limits.md'), 'utf8');
-  const [, table = ''] = page.split('| What | Limit | Beyond it | Refused beside the guilty |\n');
+  const [, table = ''] = page.split('| What | Limit | Beyond it | Who else is affected |\n');
   const rows = table.split('\n\n')[0]?.split('\n').slice(1) ?? [];
   const tried = [...GUARDS.map(({ row }) => row), ...IN_ORDERS];
   const hasRow = (what: string) => rows.some((row) => row.startsWith(`| ${what}`));

@@ -78,24 +78,6 @@ describe('login', () => {
     expect(await login(`${name}@example.com`, password)).toEqual({ ...REJECTED, ...words });
   });
 
-  test('with the token of an earlier one is refused for no neighbour’s guesses', async () => {
-    await using own = await startTestApp({ LOGIN_LIMIT_PER_MINUTE: '2' });
-    const attempt = async (password: string, token?: string) => {
-      const input = { email: 'fresh@example.com', password };
-      const { data, errors } = await own.query(LOGIN, {
-        ...(token !== undefined && { token }),
-        variables: { input },
-      });
-      return errors?.[0]?.extensions.code ?? data.login.__typename;
-    };
-    const token = await own.signIn('fresh@example.com');
-    for (let n = 0; n < 4; n += 1) await attempt('wrong');
-    expect(await attempt('demo')).toBe('RATE_LIMITED');
-    expect(await attempt('demo', token)).toBe('LoginSuccess');
-    const unknown = own.sandbox.token({ email: 'fresh@example.com', expiresInSeconds: 60 });
-    expect(await attempt('demo', unknown)).toBe('RATE_LIMITED');
-  });
-
   test('an answer with neither a token nor an error is none, whatever else it has', async () => {
     const body = { passkey: true };
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });

@@ -202,7 +202,7 @@ describe('an answer that turns out larger than estimated', () => {
 });
 
 test('answers that have not changed cost no fields, and those from memory do', async () => {
-  const limits = { COST_LIMIT_PER_MINUTE: '10000' };
+  const limits = { MAX_COST: '510' };
   await using app = await startTestApp(limits, { refills: false });
   const text = '{ instruments(first: 500) { nodes { id } } }';
   const url = `${app.url}/graphql?query=${encodeURIComponent(text)}`;

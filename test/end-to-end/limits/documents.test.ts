@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { onlyLimited } from '../../support/limits.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
-import { provedToken } from '../operations/accounts.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
 
@@ -42,21 +40,6 @@ const start = (only: string, environment = {}) =>
   startTestApp({ PERSISTED_DOCUMENTS: manifest, PERSISTED_DOCUMENTS_ONLY: only, ...environment });
 
 const demo = (app: TestApp) => app.sandbox.token({ email: 'demo@example.com' });
-
-test('so does who has sent them with a proved token, some times in a minute', async () => {
-  await using app = await startTestApp({}, { limits: onlyLimited('documents', 1) });
-  const token = await provedToken(app);
-  const login = 'login(input: { email: "demo@example.com", password: "demo" }) { __typename }';
-  for (const document of ['{ it: __typename }', `mutation { it: ${login} }`]) {
-    const codes: string[][] = [];
-    for (let at = 0; at < 8; at += 1) {
-      codes.push(codesOf(await app.query(document.replace('it', `it${at}`), { token })));
-    }
-    expect(codes[0]).toEqual([]);
-    expect(codes.at(-1)).toEqual(['RATE_LIMITED']);
-    expect(codes.flat()).not.toContain('INTERNAL');
-  }
-});
 
 describe.each(TRANSPORTS)('by %s', (transport, ask) => {
   test('a trusted document is run by its id in each syntax of a request, and where only they are allowed others are refused', async () => {
@@ -107,25 +90,6 @@ describe.each(TRANSPORTS)('by %s', (transport, ask) => {
     expect((await ask(app, { query: UNKNOWN, extensions }, token)).data).toEqual(expected);
     expect((await ask(app, { extensions }, token)).data).toEqual(expected);
     expect((await ask(app, { documentId: sha256(UNKNOWN) }, token)).data).toEqual(expected);
-  });
-
-  test('a document that nobody has sent is charged by its tokens', async () => {
-    const settings = { PERSISTED_DOCUMENTS: manifest };
-    await using app = await startTestApp(settings, { limits: onlyLimited('documents', 8) });
-    const token = demo(app);
-    const codes = async (query: string) => codesOf(await ask(app, { query }, token));
-    const wrong = '{ session { none } }';
-    expect(await codes(wrong)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    expect(await codes('{ a: __typename }')).toEqual([]);
-    expect(await codes('{ b: __typename }')).toEqual(['RATE_LIMITED']);
-    const commented = `#${'x'.repeat(64 * 8)}\n{ c: __typename }`;
-    await using other = await startTestApp({}, { limits: onlyLimited('documents', 8) });
-    expect(codesOf(await ask(other, { query: commented }))).toEqual([]);
-    expect(codesOf(await ask(other, { query: '{ d: __typename }' }))).toEqual(['RATE_LIMITED']);
-    // Nor is anything charged, however long, that was prepared before, or by an operator.
-    expect(await codes(wrong)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    expect(await codes('{ a: __typename }')).toEqual([]);
-    expect(await codes(SCREEN)).toEqual([]);
   });
 });
 

@@ -8,7 +8,6 @@ export const MEGABYTE = 1_048_576;
 export const LONG_QUESTIONS = {
   MAX_BODY_BYTES: String(24 * MEGABYTE),
   MAX_COST: '100000000',
-  COST_LIMIT_PER_MINUTE: '1000000000',
   // What is sent is bounded as well, by its rate …
   RATE_LIMIT_PER_MINUTE: '1000000',
 };

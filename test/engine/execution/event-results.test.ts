@@ -5,7 +5,7 @@ import {
   type ValidatedExecutionArgs,
 } from 'graphql';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { createClientLimits } from '../../../engine/admission/client-limits.ts';
+import { ClientLimits } from '../../../engine/admission/client-limits.ts';
 import type { PreparedOperation } from '../../../engine/documents/documents.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../engine/documents/meter.ts';
 import { createEventResults, type EventResults } from '../../../engine/execution/event-results.ts';
@@ -75,7 +75,7 @@ function resultsFor(fieldsPerMinute: number): EventResults {
     codes,
     receipts: false,
     scheduler: new FairScheduler(),
-    limits: createClientLimits({ limiter, schema }),
+    limits: new ClientLimits(limiter),
     maxCost: 1_000,
   });
 }

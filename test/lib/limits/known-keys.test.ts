@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createKnownKeys } from '../../../lib/limits/known-keys.ts';
+import { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const LIFE_MS = 3_600_000;
 
 test('a key is known for its life, new for a minute, and not at all once it is deleted', async () => {
   const clock = createScriptedClock();
-  const known = createKnownKeys(clock, LIFE_MS);
+  const known = new KnownKeys(clock, LIFE_MS);
   expect([known.has('a'), known.isNew('a')]).toEqual([false, false]);
   known.add('a');
   await clock.advance(59_999);
@@ -23,8 +23,8 @@ test('a key is known for its life, new for a minute, and not at all once it is d
 test('what is not remembered here is asked of the others, who are told of all', async () => {
   const clock = createScriptedClock();
   const told: unknown[] = [];
-  const known = createKnownKeys(clock, LIFE_MS, {
-    add: (...added) => void told.push(added),
+  const known = new KnownKeys(clock, LIFE_MS, {
+    add: (key, untilMs) => void told.push([key, untilMs]),
     delete: (key) => void told.push(key),
     has: async (key) => key === 'theirs',
   });
@@ -37,7 +37,7 @@ test('what is not remembered here is asked of the others, who are told of all', 
 });
 
 test('a flood of keys costs no more memory, and forgets the oldest', () => {
-  const known = createKnownKeys(createScriptedClock(), LIFE_MS);
+  const known = new KnownKeys(createScriptedClock(), LIFE_MS);
   for (let at = 0; at < 100_000; at += 1) known.add(String(at));
   const full = known.byteSize;
   known.add('one more');

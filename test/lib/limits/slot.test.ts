@@ -5,11 +5,11 @@ import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 
 const ADDRESS = addressClient('192.0.2.1');
-const ACCOUNT = accountClient(accountNamed('1'), 'x');
+const ACCOUNT = accountClient(accountNamed('1'));
 
-/** Two of each address, four of an account, so two of each token. */
+/** Two of each address and each account. */
 function stage() {
-  const connections = { ...DEFAULT_LIMITS.connections, max: { account: 4, address: 2 } };
+  const connections = { ...DEFAULT_LIMITS.connections, max: { account: 2, address: 2 } };
   const limiter = createTestLimiter({ connections });
   const owner: { is: Client } = { is: ADDRESS };
   return {

@@ -49,7 +49,6 @@ const SETTINGS = {
   POSITIONS_POLL_MS: '100',
   RATE_LIMIT_PER_MINUTE: '1000000000',
   LOGIN_LIMIT_PER_MINUTE: '1000000000',
-  COST_LIMIT_PER_MINUTE: '1000000000000',
 };
 
 /** Sends cases that follow from the seed to a process of the facade, until something is wrong or all are sent. */

@@ -1,0 +1,95 @@
+import { addressClient, type Client } from '../../../lib/limits/client.ts';
+import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
+import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
+import type { OperationName } from '../../gateway/operations.ts';
+import { TooManyAttemptsError } from './errors.ts';
+import { TRADING_LIMITS, type TradingLimiter } from './limits.ts';
+import type { ProofLedger } from './proof.ts';
+import type { Viewer } from './viewer.ts';
+
+export interface UnknownTokensParts {
+  readonly limiter: TradingLimiter;
+  /** The hashes of tokens that the gateway has accepted before, or `login` has returned. */
+  readonly known: KnownKeys;
+  readonly ledger: Pick<ProofLedger, 'isAccepted' | 'isTried' | 'refused'>;
+}
+
+/** A token that the gateway is being asked about. */
+interface Attempt {
+  /** The address that it was charged to. */
+  readonly address: Client;
+  calls: number;
+  isRefused: boolean;
+}
+
+/**
+ * Limits gateway calls with tokens that it has not accepted yet, since any client can write a token with any login in it. Such a
+ * token costs its address one of a minute's proofs, which is given back unless the gateway refuses it. A refusal stands for a
+ * moment. Nothing is kept by login alone, which would be the victim's.
+ */
+export class UnknownTokens {
+  readonly #parts: UnknownTokensParts;
+  /** By the tokens' hashes: the calls of one token at a time are one attempt. */
+  readonly #attempts = new Map<string, Attempt>();
+
+  constructor(parts: UnknownTokensParts) {
+    this.#parts = parts;
+  }
+
+  accepted({ tokenHash }: Viewer): void {
+    this.#parts.known.add(tokenHash);
+  }
+
+  /** From now on it is as good as a forged one. */
+  refused({ tokenHash }: Viewer): void {
+    this.#parts.known.delete(tokenHash);
+  }
+
+  /** Throws where the call may not be made. */
+  async guard<T>(viewer: Viewer, operation: OperationName, call: () => Promise<T>): Promise<T> {
+    const { ledger, known } = this.#parts;
+    // The error equals the gateway's own, because single flights share it.
+    if (ledger.isTried(viewer, operation))
+      throw new GatewayError('unauthenticated', operation, 'the token was refused a moment ago');
+    const isKnown = known.hasHere(viewer.tokenHash) || (await known.has(viewer.tokenHash));
+    const attempt = isKnown || ledger.isAccepted(viewer) ? null : this.#begin(viewer);
+    try {
+      return await call();
+    } catch (error) {
+      if (isGatewayError(error, 'unauthenticated') && error.status !== null)
+        ledger.refused(viewer, operation);
+      if (attempt !== null && isRefusal(error)) attempt.isRefused = true;
+      throw error;
+    } finally {
+      if (attempt !== null) this.#end(viewer, attempt);
+    }
+  }
+
+  #begin({ tokenHash, client }: Viewer): Attempt {
+    const underWay = this.#attempts.get(tokenHash);
+    if (underWay !== undefined) {
+      underWay.calls += 1;
+      return underWay;
+    }
+    const address = addressClient(client?.address);
+    const { isOver, waitMs } = this.#parts.limiter.take('proofs', address);
+    if (isOver)
+      throw new TooManyAttemptsError(Math.ceil(waitMs / 1000), TRADING_LIMITS.proofs.label);
+    const attempt = { address, calls: 1, isRefused: false };
+    this.#attempts.set(tokenHash, attempt);
+    return attempt;
+  }
+
+  #end({ tokenHash }: Viewer, attempt: Attempt): void {
+    attempt.calls -= 1;
+    if (attempt.calls > 0) return;
+    this.#attempts.delete(tokenHash);
+    if (!attempt.isRefused) this.#parts.limiter.giveBack('proofs', attempt.address);
+  }
+}
+
+/** A 403 may be a front's word for a forged token. */
+function isRefusal(error: unknown): boolean {
+  const isAnswer = error instanceof GatewayError && error.status !== null;
+  return isAnswer && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
+}

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { LogicalClock } from '../../../lib/clock.ts';
+import { addressClient } from '../../../lib/limits/client.ts';
+import { KnownKeys, type SharedKeys } from '../../../lib/limits/known-keys.ts';
+import { toToken } from '../../../lib/token.ts';
+import { createProofLedger } from '../../../src/domain/auth/proof.ts';
+import { UnknownTokens } from '../../../src/domain/auth/unknown-tokens.ts';
+import { GatewayError } from '../../../src/gateway/errors.ts';
+import type { OperationName } from '../../../src/gateway/operations.ts';
+import { createTestLimiter } from '../../support/limits.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { viewerOf } from '../viewer.ts';
+
+const PROOFS = 60;
+const HERE = '192.0.2.1';
+const error = (kind: 'unauthenticated' | 'forbidden' | 'unavailable', status: number | null) =>
+  new GatewayError(kind, 'getSession', 'no', { status });
+const REFUSED = error('unauthenticated', 401);
+
+function stage(shared?: SharedKeys) {
+  const clock = createScriptedClock();
+  const limiter = createTestLimiter({}, clock);
+  const known = new KnownKeys(clock, 3_600_000, shared);
+  const ledger = createProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
+  const guard = new UnknownTokens({ limiter, known, ledger });
+  let calls = 0;
+  /** A call that the test answers. */
+  const begin = (token: string, address = HERE, operation: OperationName = 'getSession') => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const viewer = viewerOf(token, { client: { address, userAgent: null } });
+    const done = guard.guard(viewer, operation, () => {
+      calls += 1;
+      return promise;
+    });
+    // A test that ends while calls are under way leaves none unhandled.
+    done.catch(() => {});
+    return { viewer, done, accept: () => resolve('fine'), fail: reject };
+  };
+  /** How a call ended: its answer, or the kind of its error. */
+  const ended = async (call: ReturnType<typeof begin>, by: 'accept' | GatewayError) => {
+    if (by === 'accept') call.accept();
+    else call.fail(by);
+    return call.done.catch(({ kind, limit }) => kind ?? limit);
+  };
+  const refuse = async (token: string, address?: string) => ended(begin(token, address), REFUSED);
+  const left = (address = HERE) => limiter.take('proofs', addressClient(address), 0).left;
+  return { clock, limiter, known, ledger, guard, begin, ended, refuse, left, calls: () => calls };
+}
+
+describe('an unknown token', () => {
+  test('costs its address one of sixty proofs a minute where it is refused, and no other address any', async () => {
+    const { clock, refuse, calls, begin, ended } = stage();
+    for (let at = 0; at < PROOFS; at += 1) expect(await refuse(`${at}`)).toBe('unauthenticated');
+    const late = await begin('one more').done.catch((reason: unknown) => reason);
+    expect(late).toMatchObject({ limit: 'unknown tokens', retryAfterSeconds: 1 });
+    expect(calls()).toBe(PROOFS);
+    expect(await ended(begin('elsewhere', '192.0.2.2'), 'accept')).toBe('fine');
+    await clock.advance(1_000);
+    expect(await ended(begin('next'), 'accept')).toBe('fine');
+  });
+
+  test.each<[string, 'accept' | GatewayError, number]>([
+    ['that the gateway accepts', 'accept', 0],
+    ['of which nobody can tell', error('unavailable', 503), 0],
+    ['whose call was never sent', error('unavailable', null), 0],
+    ['that is refused', REFUSED, 1],
+    ['that is forbidden, as by a front', error('forbidden', 403), 1],
+  ])('%s has cost so many of them in the end: %s', async (_what, end, cost) => {
+    const { begin, ended, left } = stage();
+    const call = begin('a');
+    await Promise.resolve();
+    expect(left()).toBe(PROOFS - 1);
+    await ended(call, end);
+    expect(left()).toBe(PROOFS - cost);
+  });
+
+  test('costs one for all calls that it has under way, at the address of the first', async () => {
+    const { begin, ended, left } = stage();
+    const first = begin('a');
+    const others = [begin('a', HERE, 'getOpenPositions'), begin('a', '192.0.2.2')];
+    await Promise.resolve();
+    expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS]);
+    expect(await ended(first, REFUSED)).toBe('unauthenticated');
+    for (const each of others) await ended(each, 'accept');
+    expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS]);
+  });
+
+  test('that was refused is not tried again for a moment, and costs nothing then', async () => {
+    const { clock, refuse, calls, left, begin, ended } = stage();
+    await refuse('a');
+    for (let time = 0; time < 9; time += 1) expect(await refuse('a')).toBe('unauthenticated');
+    expect([calls(), left()]).toEqual([1, PROOFS - 1]);
+    // A write's own refusal would say nothing of a read.
+    expect(await ended(begin('a', HERE, 'setValue'), 'accept')).toBe('fine');
+    await clock.advance(5_000);
+    await refuse('a');
+    expect(calls()).toBe(3);
+  });
+
+  test('may be used again as soon as the gateway has accepted it', async () => {
+    const { ledger, refuse, begin, ended } = stage();
+    await refuse('a');
+    ledger.answered(viewerOf('a'), 'getSession', ledger.beginCall(), null);
+    expect(await ended(begin('a'), 'accept')).toBe('fine');
+  });
+});
+
+describe('a known token', () => {
+  const exhausted = async (shared?: SharedKeys) => {
+    const world = stage(shared);
+    for (let at = 0; at < PROOFS; at += 1) await world.refuse(`forged ${at}`);
+    return world;
+  };
+
+  test('passes where its address has no proofs left, until it is refused', async () => {
+    const { known, guard, begin, ended } = await exhausted();
+    known.add(toToken('mine').hash);
+    expect(await ended(begin('mine'), 'accept')).toBe('fine');
+    guard.refused(viewerOf('mine'));
+    expect(await ended(begin('mine'), 'accept')).toBe('unknown tokens');
+    guard.accepted(viewerOf('mine'));
+    expect(await ended(begin('mine'), 'accept')).toBe('fine');
+  });
+
+  test('passes by the word of another replica', async () => {
+    const { begin, ended } = await exhausted({
+      add() {},
+      delete() {},
+      has: async (key) => key === toToken('theirs').hash,
+    });
+    expect(await ended(begin('theirs'), 'accept')).toBe('fine');
+    expect(await ended(begin('nobody’s'), 'accept')).toBe('unknown tokens');
+  });
+
+  test('has cost nothing, and has nothing given back', async () => {
+    const { known, begin, ended, refuse, left } = stage();
+    await refuse('forged');
+    known.add(toToken('mine').hash);
+    await ended(begin('mine'), 'accept');
+    expect(left()).toBe(PROOFS - 1);
+  });
+});

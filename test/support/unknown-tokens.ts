@@ -1,0 +1,11 @@
+import type { Clock } from '../../lib/clock.ts';
+import { KnownKeys } from '../../lib/limits/known-keys.ts';
+import type { ProofLedger } from '../../src/domain/auth/proof.ts';
+import { UnknownTokens } from '../../src/domain/auth/unknown-tokens.ts';
+import { createTestLimiter } from './limits.ts';
+
+/** The guard of unknown tokens by the default limits, where no token is known. */
+export function createTestUnknownTokens(clock: Clock, ledger: ProofLedger): UnknownTokens {
+  const known = new KnownKeys(clock, 60_000);
+  return new UnknownTokens({ limiter: createTestLimiter({}, clock), known, ledger });
+}
