@@ -16,21 +16,10 @@ export function plainAddress(address: string): string {
   return bytes.join('.');
 }
 
-/**
- * The keys by which limits per address count, the narrowest first: an IPv4 address; of IPv6 the /64, because a host has
- * all of it and could use a new address for each request, and the /56 and /48 that customers are given.
- */
-export function networksOf(address: string): readonly string[] {
-  const plain = plainAddress(address);
-  if (!isIPv6(plain)) return [plain];
-  const [a, b, c, d = ''] = groups(plain);
-  const subnet = (Number.parseInt(d, 16) & 0xff00).toString(16);
-  return [`${a}:${b}:${c}:${d}::/64`, `${a}:${b}:${c}:${subnet}::/56`, `${a}:${b}:${c}::/48`];
-}
-
-/** The narrowest of them, as the log names a client by. */
+/** The key by which limits count an address: IPv4 as it is; of IPv6 the /64, since a host has all of it and could use a new address for each request. */
 export function addressKey(address: string): string {
-  return networksOf(address)[0] ?? '';
+  const plain = plainAddress(address);
+  return isIPv6(plain) ? `${groups(plain).slice(0, 4).join(':')}::/64` : plain;
 }
 
 /** The eight groups of a valid IPv6 address, without leading zeros. */

@@ -2,7 +2,7 @@ import { clientOf, type RequestCaller } from '../../lib/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { Taken } from '../../lib/limits/limiter.ts';
 import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
-import { overLimit, tooManyMessages } from '../operation/over-limit-error.ts';
+import { overLimit } from '../operation/over-limit-error.ts';
 import { type Refusal, withHeaders } from '../operation/refusal.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
 import type { Operation } from './operation.ts';
@@ -30,18 +30,13 @@ export class ClientLimits {
     this.limiter = limiter;
   }
 
-  charge(
-    caller: RequestCaller,
-    { sent, mayMutate, isOver }: TransportContext,
-  ): ChargedRequest | Refusal {
+  charge(caller: RequestCaller, { sent, mayMutate }: TransportContext): ChargedRequest | Refusal {
     const client = clientOf(caller);
-    const requests = this.limiter.take('requests', client, isOver ? 0 : 1);
+    const requests = this.limiter.take('requests', client);
     const headers = headersOf(requests);
-    const refusal = isOver
-      ? tooManyMessages()
-      : requests.isOver
-        ? overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests))
-        : this.#owing(client);
+    const refusal = requests.isOver
+      ? overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests))
+      : this.#owing(client);
     if (refusal !== null) return withHeaders(refusal, headers);
     return { kind: 'request', caller, client, sent, mayMutate, headers };
   }

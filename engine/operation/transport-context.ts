@@ -17,8 +17,6 @@ export interface TransportContext {
   readonly partsFormat: PartsFormat | null;
   /** Whether a response may be sent as bytes that are cached. */
   readonly takesBytes: boolean;
-  /** Whether its client has sent more messages than it may: only the reserve lets it pass. */
-  readonly isOver: boolean;
   readonly ifNoneMatch: string | undefined;
   /** The headers of the request, by their names in lower case; of a socket those that its `connectionParams` give. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;

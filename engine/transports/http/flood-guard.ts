@@ -8,9 +8,6 @@ import type { HttpReply } from './reply.ts';
 
 type FloodSettings = Pick<ServerSettings, 'addresses' | 'countMessage' | 'metrics' | 'refused'>;
 
-// No sign-in is larger.
-const SMALL_BODY = 4_096;
-
 /**
  * Counts a request against its client's budget of messages, whatever its answer. Null where the connection is closed,
  * because its client has long been told that it sends too much. What pages of other sites make a browser send counts
@@ -25,22 +22,11 @@ export function countRequest(
   const standing = countMessage(caller, 0, isCrossSite ? 'cross-site' : null);
   if (standing !== 'far over') return standing;
   // A proxy's connection carries others' requests as well.
-  if (addresses.isFromProxy(request) || mayPass(request)) return 'over';
+  if (addresses.isFromProxy(request)) return 'over';
   refused('messages');
   metrics.connectionsCut.add('rate');
   request.socket.resetAndDestroy();
   return null;
-}
-
-/**
- * Whether a request is read although its client has sent too much: a sign-in, or what a known token may prove itself by,
- * passes where the address has its reserve. A preflight costs no more than its refusal.
- */
-export function mayPass({ method, headers, url = '' }: IncomingMessage): boolean {
-  if (!/^\/graphql(?:\?|$)/.test(url)) return false;
-  if (method !== 'POST') return method === 'OPTIONS' || headers.authorization !== undefined;
-  const isPacked = headers['content-encoding'] !== undefined;
-  return !isPacked && Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 }
 
 export function refuseFlood(reply: HttpReply, { refused }: FloodSettings): MaybePromise<void> {

@@ -73,7 +73,6 @@ export function createGraphQLEndpoint(
       takesEvents: events !== null,
       partsFormat: parts?.spec ?? null,
       takesBytes: true,
-      isOver: reply.isOver,
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
       headers,
       reportsEnd: undefined,

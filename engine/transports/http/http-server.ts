@@ -15,7 +15,7 @@ import { endRequestTrace, forwardedFrom } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
-import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
+import { countRequest, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint } from './graphql-endpoint.ts';
 import { beginInOrder, mayWait } from './pipelining.ts';
 import { HttpReply, type ReplyWatcher, VARY } from './reply.ts';
@@ -127,9 +127,10 @@ export function createHttpServer(settings: HttpServerSettings) {
     if (readiness.phase === 'draining') reply.set('connection', 'close');
     setCorsHeaders(reply, origins, cookie !== null);
     if (vary !== VARY) reply.set('vary', vary);
-    const isRefused =
-      reply.isOver && !pathOf(request).startsWith('/health/') && (isForeign || !mayPass(request));
-    return isRefused ? refuseFlood(reply, settings) : route(reply, isForeign);
+    // Without its preflight a page could not read why its request is refused.
+    const isPreflight = request.method === 'OPTIONS' && !isForeign;
+    const mayPass = isPreflight || pathOf(request).startsWith('/health/');
+    return reply.isOver && !mayPass ? refuseFlood(reply, settings) : route(reply, isForeign);
   }
 
   function closed(reply: HttpReply): void {

@@ -37,7 +37,7 @@ export class HttpReply {
   readonly caller: RequestCaller;
   /** Null for what is no GraphQL request. */
   summary: RequestSummary | null = null;
-  /** Whether its client has sent too much, so that nothing but the reserve lets it pass. */
+  /** Whether its client has sent too much. */
   readonly isOver: boolean;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;

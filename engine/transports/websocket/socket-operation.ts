@@ -234,7 +234,6 @@ export class SocketOperation implements ResultSink {
         takesEvents: true,
         partsFormat,
         takesBytes: false,
-        isOver: false,
         ifNoneMatch: undefined,
         headers: socket.session.headers,
         reportsEnd: (error) => {

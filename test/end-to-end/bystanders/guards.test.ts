@@ -156,16 +156,6 @@ const GUARDS: readonly Guard[] = [
     guilty: asksByToken(() => TYPENAME),
     kept: BESIDE_AN_ACCOUNT,
   }),
-  guard('requests', 40, {
-    of: 'an account',
-    // One that was revoked is its address's, not its account's.
-    async guilty({ app }) {
-      const token = await provedToken(app, VICTIM);
-      app.sandbox.revoke({ token });
-      return () => isRefused(app.query(TYPENAME, { token, headers: from(GUILTY) }));
-    },
-    kept: BESIDE_A_TOKEN,
-  }),
   guard('fields', 300, {
     of: 'an address',
     guilty: asksFor(() => MANY_FIELDS),

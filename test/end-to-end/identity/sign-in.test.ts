@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const app = sharedApp();
