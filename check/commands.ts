@@ -25,10 +25,6 @@ export const COMMANDS: Commands = {
     summary: 'print what a gateway has to answer, as OpenAPI 3.1',
     load: async () => (await import('./interface.ts')).interfaceCommand,
   },
-  documents: {
-    summary: 'check trusted documents: validity, cost, deprecated and unused fields',
-    load: async () => (await import('./documents.ts')).documentsCommand,
-  },
   orders: {
     summary: 'look at the file of the order records, or say whether it is complete',
     load: async () => (await import('../src/cli/orders.ts')).ordersCommand,

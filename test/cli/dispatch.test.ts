@@ -48,11 +48,6 @@ test.each([
   ['hash demo@example.com', 'one address'],
   [`hash ${'1'.repeat(16)}`, 'one address'],
   ['hash 10.0.0.0/8', 'one address'],
-  ['documents', 'documents check'],
-  ['documents list', 'documents check'],
-  ['documents check', 'PERSISTED_DOCUMENTS'],
-  ['documents check client --instruments many', '--instruments=many'],
-  ['documents check client --colour', '--colour'],
 ])('%s is a wrong command line: one line, and exit code 2', async (line, text) => {
   const { err, ...rest } = await runCli(line.split(' '), { LOG_ACCOUNT_KEY: 'a key' });
   expect(rest).toEqual({ code: 2, out: '' });

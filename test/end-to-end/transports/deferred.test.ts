@@ -2,20 +2,16 @@ import { createClient } from 'graphql-ws';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { startTestApp, type TestAppOptions } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startHeldGateway } from '../../support/held-gateway.ts';
 import { startedOnce } from '../../support/started.ts';
 
 const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
 const gateway = startedOnce(() => startHeldGateway(sandbox));
-const start = (options: TestAppOptions = {}) =>
-  startTestApp(
-    { GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '20000' },
-    { gateway: sandbox, ...options },
-  );
-const app = startedOnce(() => start());
-const withPlugin = startedOnce(() => start({ plugins: [{ onExecute() {} }] }));
+const app = startedOnce(() =>
+  startTestApp({ GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '20000' }, { gateway: sandbox }),
+);
 afterEach(() => gateway.release());
 
 const PAYMENTS = /withdrawal|customer/;
@@ -26,8 +22,6 @@ const SCREEN = `query Screen($now: Boolean = false, $later: Boolean = true) {
   ... @defer @skip(if: $now) { customerId }
 }
 fragment Payout on Query { withdrawalMethods { id } session { id balance } }`;
-const LISTS = 'orders { id } positions { id }';
-const SHOWN = `session { ${LISTS} } ${LISTS}`;
 const FORMATS = ['deferSpec=20220824', 'incrementalSpec=v0.2'] as const;
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever its own query asked for
@@ -48,8 +42,8 @@ async function* partsOf(response: Response): AsyncGenerator<Message> {
   }
 }
 
-function ask(accept: string, query = SCREEN, variables = {}, signal?: AbortSignal, url = app.url) {
-  return fetch(`${url}/graphql`, {
+function ask(accept: string, query = SCREEN, variables = {}, signal?: AbortSignal) {
+  return fetch(`${app.url}/graphql`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -59,17 +53,6 @@ function ask(accept: string, query = SCREEN, variables = {}, signal?: AbortSigna
     body: JSON.stringify({ query, variables }),
     ...(signal && { signal }),
   });
-}
-
-/** The list of positions shows an order as filled that the first snapshot has among the orders. */
-function fillAnOrder() {
-  const fake = (operation: 'getSession' | 'getOpenPositions', body: object, times?: number) =>
-    sandbox.fail({ operation, kind: 'status', status: 200, body, times });
-  const rows = (...ids: string[]) => ids.map((id) => ({ id, symbol: 'AAPL' }));
-  const account = { login: 700001, group: 'standard-usd' };
-  fake('getOpenPositions', { positions: rows('p', 'filled') });
-  fake('getSession', { ...account, orders: rows('filled', 'o'), positions: rows('p') }, 1);
-  fake('getSession', { ...account, orders: rows('o'), positions: rows('p', 'filled') });
 }
 
 async function next(parts: AsyncGenerator<Message>): Promise<Message> {
@@ -153,43 +136,6 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     gateway.release();
     // Null where the first part has waited until the call timed out.
     expect((await next(parts)).incremental[0].data.positions).not.toBeNull();
-  });
-
-  test.each([
-    [`${SHOWN} ... @defer { customerId }`, app],
-    [`${SHOWN} ... @defer(if: false) { customerId }`, app],
-    [`${SHOWN} ... @defer { positions { symbol } }`, app],
-    [`${SHOWN} ... @defer { session { login } orders { symbol } positions { symbol } }`, app],
-    [`... @defer { ${SHOWN} } customerId`, app],
-    [`... @defer { ${SHOWN} } customerId`, withPlugin],
-    [`... @defer { positions { id } } session { ${LISTS} } orders { id }`, withPlugin],
-  ])('has lists that agree in one part: %s', async (selected, { url }) => {
-    fillAnOrder();
-    const response = await ask(accept, `{ ${selected} }`, {}, undefined, url);
-    const isWhole = response.headers.get('content-type')?.includes('application/json');
-    let data: Message;
-    for await (const part of isWhole ? [await response.json()] : partsOf(response)) {
-      const shown = part.data ?? part.incremental[0].data;
-      if (shown.session?.orders) data = shown;
-    }
-    sandbox.clearFaults();
-    const sorted = (list: { id: string }[]) => list.map(({ id }) => id).toSorted();
-    for (const side of [data, data.session]) {
-      expect([side.orders, side.positions].map(sorted)).toEqual([['o'], ['filled', 'p']]);
-    }
-  });
-
-  test('is begun by orders that agree with the positions that are known by then', async () => {
-    await (await ask('application/json', '{ session { id } }')).json();
-    fillAnOrder();
-    gateway.hold(/trading\/session/);
-    const query = '{ session(maxAge: 0) { id } orders { id } ... @defer { positions { id } } }';
-    const response = ask(accept, query);
-    await eventually(() => expect(gateway.waiting).toBe(1));
-    await (await ask('application/json', '{ positions { id } }')).json();
-    gateway.release();
-    expect((await next(partsOf(await response))).data.orders).toEqual([{ id: 'o' }]);
-    sandbox.clearFaults();
   });
 
   test('has the errors of a fragment in its part', async () => {
