@@ -96,9 +96,9 @@ export class GraphQLSocket implements OperationOwner {
       if (!this.#counts(data.length)) return;
       const message = this.#withOwnId(readMessage(String(data)));
       this.messageBytes = data.length;
-      this.#opened = null;
       const handled = deliver(message as never);
       const operation = this.#opened;
+      this.#opened = null;
       handled.catch((error: unknown) => this.#failed(error, message, operation));
       if (message?.type === MessageType.Complete) this.#leave(message.id);
       if (socket.bufferedAmount > unreadBytes) socket.pause();
