@@ -11,11 +11,16 @@ import { initializedSocket } from '../live/raw-socket.ts';
 const GRACE_MS = 30_000;
 /** Of one client, while the service is told to end and does. */
 const MAX_REQUESTS = 10_000;
+const OVER_HTTP = 12;
+const OVER_WEB_SOCKET = 4;
 
 const sandbox = startedOnce(() => startSandbox({ seed: 'shutdown', tickMs: 0 }));
-let token: string;
+let tokens: readonly string[];
 beforeAll(() => {
-  token = sandbox.token({ email: 'demo@example.com' });
+  // Equal reads of one token are one call, so that each client has its own.
+  tokens = Array.from({ length: OVER_HTTP + OVER_WEB_SOCKET }, (_, at) =>
+    sandbox.token({ email: `user-${at + 1}@example.com` }),
+  );
 });
 
 function startFacade(environment = {}): Promise<FacadeProcess> {
@@ -35,10 +40,10 @@ describe('SIGTERM', () => {
     sandbox.clearCalls();
     // Long enough that some are always in flight.
     sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20 });
-    const ways = [...Array(12).fill(askOverHttp), ...Array(4).fill(askOverWebSocket)];
-    const clients = ways.map((ask) => {
+    const clients = tokens.map((token, at) => {
       const tally: Tally = { answered: 0, lost: [] };
-      return { tally, done: ask(facade, tally) as Promise<void> };
+      const ask = at < OVER_HTTP ? askOverHttp : askOverWebSocket;
+      return { tally, done: ask(facade, token, tally) };
     });
     await eventually(() => clients.every(({ tally }) => tally.answered >= 3));
     facade.signal('SIGTERM');
@@ -65,8 +70,8 @@ describe('SIGTERM', () => {
     expect([atAdmin.status, atAdmin.headers['cache-control']]).toEqual([503, 'no-store']);
     const live = await rawRequest(`${facade.url}/health/live`);
     expect(live.status).toBe(200);
-    const answer = await post(facade.url, '{ customerId }');
-    expect(JSON.parse(answer.text).data).toEqual({ customerId: 'cus_700001' });
+    const answer = await post(facade.url, tokens[0] ?? '');
+    expect(JSON.parse(answer.text).data).toEqual({ customerId: 'cus_800001' });
     // A client with a keep-alive connection sends its next request elsewhere.
     expect(answer.headers.connection).toBe('close');
     expect(await facade.ended()).toBe(0);
@@ -74,9 +79,9 @@ describe('SIGTERM', () => {
   });
 });
 
-function post(url: string, query: string, agent?: Agent) {
+function post(url: string, token: string, agent?: Agent) {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-  const body = JSON.stringify({ query });
+  const body = JSON.stringify({ query: '{ customerId }' });
   return rawRequest(`${url}/graphql`, { method: 'POST', headers, body, ...(agent && { agent }) });
 }
 
@@ -93,17 +98,17 @@ async function untilLeft(tally: Tally, ask: () => Promise<string | null>): Promi
     answer = await ask();
     if (answer === null) return;
     tally.answered += 1;
-    if (!answer.includes('"cus_700001"')) tally.lost.push(answer);
+    if (!answer.includes('"cus_800')) tally.lost.push(answer);
   };
   await stepUntil(() => answer === null, again, MAX_REQUESTS);
 }
 
 /** Sends one request after the other on a keep-alive connection, as an app's HTTP client does. */
-async function askOverHttp({ url }: FacadeProcess, tally: Tally): Promise<void> {
+async function askOverHttp({ url }: FacadeProcess, token: string, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   await untilLeft(tally, async () => {
     try {
-      return (await post(url, '{ customerId }', agent)).text;
+      return (await post(url, token, agent)).text;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       // The port is closed; or the connection was, since a machine that is busy sent nothing on it for a while: HTTP
@@ -117,7 +122,7 @@ async function askOverHttp({ url }: FacadeProcess, tally: Tally): Promise<void> 
 }
 
 /** One operation after the other on a socket, until the server has closed it. */
-async function askOverWebSocket(facade: FacadeProcess, tally: Tally): Promise<void> {
+async function askOverWebSocket(facade: FacadeProcess, token: string, tally: Tally): Promise<void> {
   using raw = await initializedSocket(facade, token);
   let id = 0;
   await untilLeft(tally, async () => {
