@@ -178,7 +178,6 @@ local removed = tonumber(redis.call('GET', ofAccount('removed', name)) or 0)
 const ADD = `
 local have = ARGV[1] == '0' and 0 or connected(1000)
 if have < 0 and ARGV[1] == '' or have >= 0 and have < wanted then return {'copies', have, wanted} end
--- No write before the last of these: after any write Redis would let the script exceed its memory.
 local orders, unsent = ofAccount('orders', name), ofAccount('unsent', name)
 local function held(set) return redis.call('ZCOUNT', set, '(' .. surely, '+inf') end
 local function first(set) return redis.call('ZRANGEBYSCORE', set, '(' .. surely, '+inf', 'WITHSCORES', 'LIMIT', 0, 1) end
@@ -195,6 +194,8 @@ if not victim and count >= tonumber(ARGV[15]) then
   victim = first(rejected)[1]
   if not victim then return {'full', left(index)} end
 end
+-- The first write: a Redis without memory refuses it. After a removal it would let the script write on, past its memory.
+redis.call('HSET', marker, 'at', now, 'accounts', ARGV[7], 'wanted', wanted, 'reach', math.max(have, number('reach')))
 -- The order traded nothing, so a repeat without keyMade is a first one. Of a later one with it the removal tells.
 if victim then
   redis.call('SET', ofAccount('removed', victim), ARGV[8], 'PX', 2 * dayMs)
@@ -206,7 +207,6 @@ local function record(rank, outcome, lifeMs)
     'unsent', ARGV[17], 'rank', rank, 'outcome', outcome)
   put(name, later + lifeMs, isUnsent)
   if rank == 0 then redis.call('ZADD', pending, now + ARGV[13], name) end
-  redis.call('HSET', marker, 'at', now, 'accounts', ARGV[7], 'wanted', wanted, 'reach', math.max(have, number('reach')))
   if ARGV[6] ~= '' and tonumber(ARGV[6]) > number('apart') then note('apart', ARGV[6]) end
 end
 local isNearlyFull = own >= 0.8 * most and 1 or 0
