@@ -24,8 +24,6 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/transports/broken-frames.test.ts',
   'test/engine/execution/{differential*,deferred}.test.ts',
   'test/packaging/npm-package.test.ts',
-  'test/store/redis/deployments.test.ts',
-  'test/store/sqlite/order-file-damage.test.ts',
   'test/toolchain/packages.test.ts',
 ];
 
@@ -36,7 +34,6 @@ const SUITES_OF_CI: readonly string[] = [
   'client/test/react/hooks.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/sandbox/demo-hero.test.ts',
-  'test/store/sqlite/order-file-damage.test.ts',
 ];
 
 /** Suites that need more tools, or that install for minutes: `npm test -- --all` alone runs them, and whoever names them. */
@@ -50,7 +47,7 @@ const SUITES_IN_FULL: readonly string[] = [
 export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/guides/*.test.ts',
   'client/test/packaging/**/*.test.ts',
-  'test/{bench,deploy,packaging,toolchain}/**/*.test.ts',
+  'test/{deploy,packaging,toolchain}/**/*.test.ts',
   'test/domain/cached-sizes.test.ts',
   'test/gateway/connections.test.ts',
   'test/end-to-end/identity/token-standing.test.ts',
