@@ -75,7 +75,7 @@ export class OrderFile {
   readonly #mark: OrderMark | null;
   readonly #statements = new Map<string, StatementSync>();
   #state: FileState;
-  /** The most writes that this process has seen in it. */
+  /** The most writes that this process has seen in it, or in its mark. */
   #mostWrites = 0;
 
   /** Throws a SqliteFileError where the file cannot be used. */
@@ -208,6 +208,7 @@ export class OrderFile {
         this.#database.exec(`BEGIN ${mode}`);
         try {
           this.#state = this.#readState();
+          this.#heedMark();
           if (mode === 'IMMEDIATE') this.#noticeOverwriting();
           const done = work();
           if (mode === 'IMMEDIATE') this.#saveState();
@@ -223,12 +224,20 @@ export class OrderFile {
       if (this.#inode !== null && inodeOf(this.path) !== this.#inode) {
         throw new SqliteFileError(MOVED);
       }
+      this.#mostWrites = Math.max(this.#mostWrites, this.#state.writes);
       if (mode === 'IMMEDIATE') this.#writeMark();
       return result;
     } catch (error) {
       this.#state = former;
       throw error;
     }
+  }
+
+  /** Within a transaction, which keeps others from committing: other processes may have written what a copy lacks. */
+  #heedMark(): void {
+    // At the opening it is compared as a whole.
+    if (this.#mostWrites === 0) return;
+    this.#mostWrites = Math.max(this.#mostWrites, this.#mark?.read()?.writes ?? 0);
   }
 
   #noticeOverwriting(): void {
@@ -247,7 +256,6 @@ export class OrderFile {
 
   #writeMark(): void {
     const { writes } = this.#state;
-    this.#mostWrites = Math.max(this.#mostWrites, writes);
     try {
       this.#mark?.write({ writes, inode: this.#inode ?? '' });
     } catch {

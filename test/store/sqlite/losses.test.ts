@@ -224,6 +224,36 @@ test.each([
   });
 });
 
+test('a copy that is written over a file in use is found where another process has written what it lacks', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'orders.db');
+  await using one = await opened(path);
+  {
+    await using two = await opened(path);
+    await reserved(two.records, '1', 'early');
+    copyFileSync(path, `${path}.kept`);
+    await reserved(two.records, '1', 'late');
+  }
+  copyFileSync(`${path}.kept`, path);
+  await expect(one.records.reserve(request('1', 'late'))).rejects.toThrow('incomplete');
+  expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
+});
+
+test('a file that is put back in use is found to lack what another file had meanwhile', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'orders.db');
+  await using one = await opened(path);
+  await reserved(one.records, '1', 'early');
+  renameSync(path, `${path}.moved`);
+  {
+    await using two = await opened(path);
+    expect(await two.records.reserve(made('meanwhile', 90_000))).toMatchObject({ reserved: true });
+  }
+  renameSync(`${path}.moved`, path);
+  const again = await one.records.reserve(request('1', 'meanwhile')).catch((error: Error) => error);
+  expect(again).toMatchObject({ name: 'RecordsGapError' });
+});
+
 test('a file that is removed or replaced in use is refused until it is back', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
