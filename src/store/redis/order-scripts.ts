@@ -31,6 +31,8 @@ local function info(section)
   return type(text) == 'string' and text or ''
 end
 local server, replication = info('server'), info('replication')
+-- A primary that was demoted answers on, and knows nothing of what came since. This error has the client connect anew.
+if string.find(replication, 'role:slave', 1, true) then return redis.error_reply('READONLY it is a replica of Redis') end
 local run = string.match(server, 'run_id:(%x+)') or 'untold'
 local replid = string.match(replication, 'master_replid:(%x+)') or ''
 local former = string.match(replication, 'master_replid2:(%x+)') or ''
@@ -376,6 +378,10 @@ return {'declared'}
 
 /** KEYS 1: the marker, then versions of accounts. Answers the run of Redis and the store, then each version. */
 export const VERSIONS = `
+local replication = redis.pcall('INFO', 'replication')
+if type(replication) == 'string' and string.find(replication, 'role:slave', 1, true) then
+  return redis.error_reply('READONLY it is a replica of Redis')
+end
 local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%x+)') or ''
 local answer = {run .. ' ' .. (redis.call('HGET', KEYS[1], 'id') or '')}

@@ -227,6 +227,23 @@ describeWithRedis('a promotion', (serverPath) => {
     await eventually(() => one.records.reserve(made('new', 90_000)));
   });
 
+  test('a primary that was demoted answers nothing: it may not know what came since', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openReadyReplica(redis.url);
+    await reserved(one.records, '1', 'k');
+    await redis.command('REPLICAOF', '127.0.0.1', '1');
+    const account = accountNamed('1');
+    const unavailable = { name: 'RecordsUnavailableError', earlierUnknown: true };
+    for (const key of ['k', 'of the new one']) {
+      await expect(one.records.find(account, key)).rejects.toMatchObject(unavailable);
+    }
+    await expect(one.records.versions.read(account)).rejects.toMatchObject(unavailable);
+    await eventually(() => expect(one.records.degradedReason()).not.toBe(null));
+    await promote(redis);
+    await eventually(() => one.records.degradedReason() === null);
+    expect(await one.records.find(account, 'k')).not.toBe(null);
+  });
+
   test('of a primary that was a replica meanwhile is a loss, though it is the same process', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const { primary, copies } = redis;
