@@ -102,6 +102,8 @@ export class RedisOrderRecords implements OrderRecords {
   readonly #store: OrderStore;
   /** Reservations that may be in Redis, and whose orders are not sent. */
   readonly #returned = new Map<string, Reservation>();
+  /** Those of them whose release is under way: of a Redis that is slow each look would queue another one. */
+  readonly #returning = new Set<string>();
   #seen: Seen = NOTHING;
   #failure: string | null = 'not connected yet';
   #cancelLook = () => {};
@@ -304,7 +306,8 @@ export class RedisOrderRecords implements OrderRecords {
     ];
     const { loss } = this.#store;
     const answer = await this.#store.write(script, values);
-    if (answer[0] === 'young') await pause(clock, figureIn(answer[1]));
+    // No longer: the clock of Redis may have been set back.
+    if (answer[0] === 'young') await pause(clock, Math.min(figureIn(answer[1]), graceMs));
     else if (answer[0] !== 'incomplete' || loss === this.#store.loss) return answer;
     return this.#store.write(script, values);
   }
@@ -313,10 +316,13 @@ export class RedisOrderRecords implements OrderRecords {
     const { id } = reservation;
     if (this.#returned.size >= MAX_RETURNED && !this.#returned.has(id)) return;
     this.#returned.set(id, reservation);
-    this.release(reservation).then(
-      () => this.#returned.delete(id),
-      () => {},
-    );
+    if (this.#returning.has(id)) return;
+    this.#returning.add(id);
+    const ended = () => this.#returning.delete(id);
+    this.release(reservation).then(() => {
+      ended();
+      this.#returned.delete(id);
+    }, ended);
   }
 
   /** A Redis without room for writes still answers reads. */
