@@ -1,41 +1,62 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { createRandom, pick } from '../../../sandbox/random.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
+import { buying } from '../buying.ts';
+import { eventually } from '../eventually.ts';
 import { startFacadeProcess } from '../facade-process.ts';
-import { rawPost } from '../raw-request.ts';
+import { rawPost, rawRequest } from '../raw-request.ts';
 import { startTestRedis } from '../redis.ts';
-import { startScriptedGateway } from '../scripted-gateway.ts';
+import { answer, type ScriptedRequest, startScriptedGateway } from '../scripted-gateway.ts';
 import { SPOILS, startSpoilingRedis } from '../spoiling-redis.ts';
+import { inSeconds } from '../tokens.ts';
 import { writeCorrupt } from './corrupt-gateway.ts';
+
+const KEYS = generateKeyPairSync('ed25519');
+const KEY_ID = '1';
 
 /** The answers of the services beside the gateway where nothing is wrong: keys of tokens, a collector of spans. */
 const RIGHT: Readonly<Record<string, unknown>> = {
-  '/jwks': { keys: [{ kty: 'oct', kid: '1', alg: 'HS256', k: 'c2VjcmV0' }] },
+  '/jwks': { keys: [{ ...KEYS.publicKey.export({ format: 'jwk' }), kid: KEY_ID, alg: 'EdDSA' }] },
   '/v1/traces': { partialSuccess: {} },
 };
-const QUERIES = [
+const queriesOf = (round: number) => [
   '{ instrument(id: "AAPL") { id } }',
   '{ session { id } positions { id } }',
   'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }',
+  buying(`${round}`, '__typename'),
+  `{ placedOrder(idempotencyKey: "${round - 1}") { __typename } }`,
 ];
 
 /**
  * Fuzzes what the service reads beside clients and the gateway: Redis, JWKS and a collector of spans.
- * Returns what is wrong; null where nothing is.
+ * Returns what is wrong, null where nothing is, once each of them was read, and how many replies of Redis were spoilt.
  */
 export async function fuzzDoors(redisPath: string, seed: number, rounds: number) {
   const random = createRandom(`doors ${seed}`);
-  let answered = 0;
+  const asked = new Set<string>();
   await using redis = await startTestRedis(redisPath);
   await using front = await startSpoilingRedis(redis.url);
   await using sandbox = await startSandbox({ tickMs: 0 });
+  const ofSandbox = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;
+  // The sandbox takes its own tokens alone, which no key of a set verifies.
+  const relay = async (socket: Socket, { method, path, headers, body }: ScriptedRequest) => {
+    const { authorization, 'content-type': type = 'application/json' } = headers;
+    const own = { 'content-type': type, ...(authorization && { authorization: ofSandbox }) };
+    const given = await rawRequest(sandbox.url + path, { method, headers: own, body });
+    socket.write(answer(given.status, given.bytes));
+  };
+  await using gateway = await startScriptedGateway((socket, request) => {
+    // The test may end before its answer comes.
+    relay(socket, request).catch(() => socket.destroy());
+  });
   await using beside = await startScriptedGateway((socket, { path }) => {
-    answered += 1;
-    const [, right = 'fine'] =
-      Object.entries(RIGHT).find(([start]) => path.startsWith(start)) ?? [];
+    asked.add(path);
+    const right = RIGHT[path] ?? 'fine';
     writeCorrupt(random, socket, { status: 200, text: JSON.stringify(right) });
   });
   await using facade = await startFacadeProcess({
-    GATEWAY_URL: sandbox.url,
+    GATEWAY_URL: gateway.url,
     REDIS_URL: front.url,
     REDIS_REPLICAS: 'none',
     JWT_JWKS_URL: `${beside.url}/jwks`,
@@ -45,7 +66,7 @@ export async function fuzzDoors(redisPath: string, seed: number, rounds: number)
     LOGIN_LIMIT_PER_MINUTE: '1000000000',
     LOG_SAMPLE: '0',
   });
-  const headers = { authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}` };
+  const headers = { authorization: `Bearer ${tokenByKey()}` };
   const wrong: string[] = [];
   const ask = (body: string, given: Readonly<Record<string, string>> = {}) =>
     rawPost(`${facade.url}/graphql`, body, given).catch((error: unknown) => {
@@ -53,13 +74,13 @@ export async function fuzzDoors(redisPath: string, seed: number, rounds: number)
       wrong.push(`no answer: ${error}\n${last}`);
       return { text: '"Query"' };
     });
+  front.spoil((reply, before) => {
+    const spoil = random() < 0.3 ? SPOILS[pick(random, Object.keys(SPOILS))] : undefined;
+    return spoil ? spoil(reply, before) : reply;
+  });
   for (let round = 0; round < rounds && wrong.length === 0; round += 1) {
-    front.spoil((reply, before) => {
-      const spoil = random() < 0.3 ? SPOILS[pick(random, Object.keys(SPOILS))] : undefined;
-      return spoil ? spoil(reply, before) : reply;
-    });
     await Promise.all(
-      QUERIES.map(async (query) => {
+      queriesOf(round).map(async (query) => {
         const body = JSON.stringify({ query });
         const given = random() < 0.8 ? headers : {};
         const { text } = await ask(body, given);
@@ -70,5 +91,16 @@ export async function fuzzDoors(redisPath: string, seed: number, rounds: number)
     if (!bystander.text.includes('"Query"')) wrong.push(`a bystander: ${bystander.text}`);
     wrong.push(...facade.logged.filter((line) => line.includes('"level":"fatal"')));
   }
-  return { problem: wrong.length === 0 ? null : wrong.join('\n'), answered, spoilt: front.spoilt };
+  // Each is asked at its own times.
+  await eventually(() => Object.keys(RIGHT).every((path) => asked.has(path)));
+  return { problem: wrong.length === 0 ? null : wrong.join('\n'), spoilt: front.spoilt };
+}
+
+/** A token of the sandbox's first user, for which the key set is read. */
+function tokenByKey(): string {
+  const claims = { login: 700_001, group: 'standard-usd', exp: inSeconds(86_400) };
+  const parts = [{ alg: 'EdDSA', kid: KEY_ID }, claims];
+  const body = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  const signed = body.join('.');
+  return `${signed}.${sign(null, Buffer.from(signed), KEYS.privateKey).toString('base64url')}`;
 }
