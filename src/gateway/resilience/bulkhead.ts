@@ -159,13 +159,19 @@ export function withBulkheads(
     const entry = { account, isProved, isPoll: call.caller.priority === 'poll' };
     // Nearly always there is room, and nothing to wait for.
     if (bulkhead.take(entry)) return sendHeld(send, call, bulkhead, entry, end);
-    const endsAtMs = clock.now() + call.deadlineMs;
+    const startedAtMs = clock.now();
+    const mostMs = longestWaitMs(call);
     const begin = (hasPlace: boolean) => {
-      if (!hasPlace) return end({ sent: false, cause: new NotAttemptedError('busy', FULL) });
-      const deadlineMs = Math.max(1, endsAtMs - clock.now());
+      const waitedMs = clock.now() - startedAtMs;
+      // Where the process was frozen its turn may come before its timer fires.
+      const isOver = waitedMs > mostMs;
+      if (hasPlace && isOver) bulkhead.leave(entry);
+      if (!hasPlace || isOver)
+        return end({ sent: false, cause: new NotAttemptedError('busy', FULL) });
+      const deadlineMs = call.deadlineMs - waitedMs;
       sendHeld(send, { ...call, deadlineMs }, bulkhead, entry, end);
     };
-    const waiting = bulkhead.wait(entry, longestWaitMs(call), signalOf(call)).then(begin);
+    const waiting = bulkhead.wait(entry, mostMs, signalOf(call)).then(begin);
     // A call that throws here has not reached the wire.
     waiting.catch((cause) => end({ sent: false, cause }));
   };

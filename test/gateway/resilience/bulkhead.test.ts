@@ -11,7 +11,9 @@ const ORDER_WAIT_MS = 2_000;
 
 /** An area with so many connections, whose calls a test answers; of the feeds half as many are under way. */
 function openArea(width: number, operation: 'getOpenPositions' | 'openPosition') {
-  const clock = createScriptedClock();
+  const scripted = createScriptedClock();
+  let frozenMs = 0;
+  const clock = { ...scripted, now: () => scripted.now() + frozenMs };
   const row = OPERATIONS[operation];
   const refused = { sent: false, cause: new Error('refused') } as const;
   const sent: { call: WireCall; answer: () => void }[] = [];
@@ -37,7 +39,11 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
     sent[at]?.answer();
     await clock.advance(0);
   };
-  return { clock, sent, send, answer, paths: () => sent.map(({ call }) => call.path) };
+  /** Time passes, and no timer fires. */
+  const freeze = (ms: number) => {
+    frozenMs += ms;
+  };
+  return { clock, sent, send, answer, freeze, paths: () => sent.map(({ call }) => call.path) };
 }
 
 test('a poll that waited has only the rest of its time, and one that has waited for half of it was never sent', async () => {
@@ -95,6 +101,17 @@ test('an account’s orders hold a quarter of the connections, and wait for two 
   await clock.advance(1);
   expect(await crowd[9]).toMatchObject({ sent: false, cause: { reason: 'busy' } });
   expect(sentOf('crowd')).toBe(9);
+});
+
+test('an order whose turn comes only after the process was frozen is not sent, and keeps no place', async () => {
+  const { place, sentOf, answer, freeze } = openOrders();
+  const [, , , , , , , , waiting] = place('a', 9);
+  freeze(ORDER_WAIT_MS + 1);
+  await answer(0);
+  expect(await waiting).toMatchObject({ sent: false, cause: { reason: 'busy' } });
+  expect(sentOf('a')).toBe(8);
+  place('a');
+  expect(sentOf('a')).toBe(9);
 });
 
 test('where all are taken, an account that waits has its turn before the further orders of another', async () => {
