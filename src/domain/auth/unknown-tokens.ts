@@ -19,13 +19,14 @@ interface Attempt {
   /** The address that it was charged to. */
   readonly address: Client;
   calls: number;
-  isRefused: boolean;
+  /** Whether the proof is not given back. */
+  isSpent: boolean;
 }
 
 /**
  * Limits gateway calls with tokens that it has not accepted yet, since any client can write a token with any login in it. Such a
- * token costs its address one of a minute's proofs, which is given back unless the gateway refuses it. A refusal stands for a
- * moment. Nothing is kept by login alone, which would be the victim's.
+ * token costs its address one of a minute's proofs, which is given back unless the gateway refuses it, or the client does not wait
+ * for its word. A refusal stands for a moment. Nothing is kept by login alone, which would be the victim's.
  */
 export class UnknownTokens {
   readonly #parts: UnknownTokensParts;
@@ -58,7 +59,7 @@ export class UnknownTokens {
     } catch (error) {
       if (isGatewayError(error, 'unauthenticated') && error.status !== null)
         ledger.refused(viewer, operation);
-      if (attempt !== null && isRefusal(error)) attempt.isRefused = true;
+      if (attempt !== null && (isRefusal(error) || isLeft(viewer, error))) attempt.isSpent = true;
       throw error;
     } finally {
       if (attempt !== null) this.#end(viewer, attempt);
@@ -75,7 +76,7 @@ export class UnknownTokens {
     const { isOver, waitMs } = this.#parts.limiter.take('proofs', address);
     if (isOver)
       throw new TooManyAttemptsError(Math.ceil(waitMs / 1000), TRADING_LIMITS.proofs.label);
-    const attempt = { address, calls: 1, isRefused: false };
+    const attempt = { address, calls: 1, isSpent: false };
     this.#attempts.set(tokenHash, attempt);
     return attempt;
   }
@@ -84,7 +85,7 @@ export class UnknownTokens {
     attempt.calls -= 1;
     if (attempt.calls > 0) return;
     this.#attempts.delete(tokenHash);
-    if (!attempt.isRefused) this.#parts.limiter.giveBack('proofs', attempt.address);
+    if (!attempt.isSpent) this.#parts.limiter.giveBack('proofs', attempt.address);
   }
 }
 
@@ -92,4 +93,9 @@ export class UnknownTokens {
 function isRefusal(error: unknown): boolean {
   const isAnswer = error instanceof GatewayError && error.status !== null;
   return isAnswer && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
+}
+
+/** Its client left once it was sent: given back, it would let a flood of forged tokens that never wait ask without end. */
+function isLeft({ signal }: Viewer, error: unknown): boolean {
+  return signal?.aborted === true && error instanceof GatewayError && error.wasSent;
 }

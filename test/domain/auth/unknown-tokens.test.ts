@@ -74,6 +74,24 @@ describe('an unknown token', () => {
     expect(left()).toBe(PROOFS - cost);
   });
 
+  test('whose client leaves has cost one, unless its call was never sent', async () => {
+    const { guard, left } = stage();
+    const leaving = async (token: string, wasSent: boolean) => {
+      const leave = new AbortController();
+      const client = { address: HERE, userAgent: null };
+      const viewer = viewerOf(token, { client, signal: leave.signal });
+      const call = guard.guard(viewer, 'getCustomerId', async () => {
+        leave.abort();
+        throw new GatewayError('unavailable', 'getCustomerId', 'aborted', { wasSent });
+      });
+      await expect(call).rejects.toThrow('aborted');
+    };
+    await leaving('a', false);
+    expect(left()).toBe(PROOFS);
+    await leaving('a', true);
+    expect(left()).toBe(PROOFS - 1);
+  });
+
   test('costs one for all calls that it has under way, at the address of the first', async () => {
     const { begin, ended, left } = stage();
     const first = begin('a');
