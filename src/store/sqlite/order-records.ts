@@ -40,6 +40,8 @@ const CHECK_MS = 1_000;
 const PATIENCE_MS = 5_000;
 // A longer batch would delay other processes that use the file.
 const BATCH_TASKS = 200;
+/** A disk that hangs for hours must not fill the memory with questions that nobody waits for any more. */
+const MAX_QUEUE = 10_000;
 const TOO_LATE = 'the order records take too long to answer';
 
 /**
@@ -153,6 +155,9 @@ class SqliteOrderRecords implements OrderRecords {
 
   async #ask<Answer>(task: Task): Promise<Answer> {
     if (this.#isClosed) throw new RecordsUnavailableError('the order records are closed');
+    // What became of an order waits for as long as it takes.
+    const isOutcome = task.do === 'settle' || task.do === 'release';
+    if (!isOutcome && this.#queue.length >= MAX_QUEUE) throw new RecordsUnavailableError(TOO_LATE);
     const waiting = { task, ...Promise.withResolvers<unknown>() };
     this.#queue.push(waiting);
     this.#running ??= this.#runAll();

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
-import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import {
+  openInlineOrderRecords,
+  openSqliteOrderRecords,
+} from '../../../src/store/sqlite/order-records.ts';
 import { temporaryFolder } from '../../support/own-folder.ts';
 import { disposed } from '../opened-records.ts';
+import { accepted, reserved } from '../order-records-contract.ts';
 import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
 
 const quiet = { clock: systemClock, gatewaySkewMs: () => 0, onWarn() {} };
@@ -44,4 +48,19 @@ describe('order records in memory', () => {
     const records = await openSqliteOrderRecords({ ...quiet, path: ':memory:', ...bounds });
     return disposed(records, { async [Symbol.asyncDispose]() {} });
   });
+});
+
+test('of questions and orders that wait for a disk there is a bound; outcomes wait on', async () => {
+  const records = openInlineOrderRecords({ ...quiet, path: ':memory:', max: 10 });
+  const pending = await reserved(records, '1', 'k');
+  const { account } = pending;
+  // All in one turn: the first is the first batch.
+  const asked = Array.from({ length: 10_002 }, () => records.find(account, 'k'));
+  const settled = records.settle(pending, accepted);
+  const ends = await Promise.allSettled(asked);
+  expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  expect(ends.at(-1)).toMatchObject({ reason: { name: 'RecordsUnavailableError' } });
+  await settled;
+  expect(await records.find(account, 'k')).toMatchObject({ outcome: accepted });
+  await records.close();
 });
