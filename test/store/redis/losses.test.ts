@@ -251,6 +251,9 @@ describeWithRedis('a promotion', (serverPath) => {
     await reserved(one.records, '1', 'k');
     const [copy] = copies;
     const other = copy?.redis as TestRedis;
+    await eventually(async () => {
+      expect(await other.command('EXISTS', `${PREFIX}:record:1:k`)).toBe(1);
+    });
     await primary.command('CONFIG', 'SET', 'masterauth', new URL(other.url).password);
     await promote(other);
     await primary.command('REPLICAOF', '127.0.0.1', new URL(other.url).port);
