@@ -125,14 +125,24 @@ export function createViewerGateway({
       onLate?: (end: OrderEnd) => void,
     ): Promise<OrderEnd> {
       const wasAccepted = ledger.isAccepted(viewer);
+      const judge = (end: OrderEnd) => {
+        if (!end.sent || !end.answered) return;
+        if (end.status === 401) {
+          ledger.refused(viewer);
+          refused(viewer, operation, wasAccepted);
+        } else if (end.status < 500) refusals.accepted(operation, viewer.login);
+      };
+      const late =
+        onLate &&
+        ((end: OrderEnd) => {
+          judge(end);
+          onLate(end);
+        });
+      const details = { sendBeforeMs, onLate: late };
       const exchange = await (operation === 'openPosition'
-        ? client.openPosition(viewer, order, { sendBeforeMs, onLate })
-        : client.placeLimitOrder(viewer, order, { sendBeforeMs, onLate }));
-      if (!exchange.sent || !exchange.answered) return exchange;
-      if (exchange.status === 401) {
-        ledger.refused(viewer);
-        refused(viewer, operation, wasAccepted);
-      } else if (exchange.status < 500) refusals.accepted(operation, viewer.login);
+        ? client.openPosition(viewer, order, details)
+        : client.placeLimitOrder(viewer, order, details));
+      judge(exchange);
       return exchange;
     },
     /** A small write: its success proves nothing, its 401 ends proof like any other. */
