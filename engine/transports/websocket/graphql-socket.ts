@@ -207,10 +207,16 @@ export class GraphQLSocket implements OperationOwner {
   }
 
   closeIfIdle(): void {
-    if (!this.#isRestarting) return;
-    for (const { isAwaited } of this.#operations) if (isAwaited) return;
-    // Later: the protocol has its `complete` to send.
-    setImmediate(() => this.close('restart'));
+    if (!this.#isRestarting || this.#isAwaited()) return;
+    // Later: the protocol has its `complete` to send. Another operation that begins meanwhile is answered first.
+    setImmediate(() => {
+      if (!this.#isAwaited()) this.close('restart');
+    });
+  }
+
+  #isAwaited(): boolean {
+    for (const { isAwaited } of this.#operations) if (isAwaited) return true;
+    return false;
   }
 
   /** Finds half-open connections, which look like quiet ones. A reader that stands still has a deadline of its own. */
