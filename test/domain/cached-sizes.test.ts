@@ -43,7 +43,6 @@ test('a snapshot weighs what it says', async () => {
     const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
     const read = world.sessions.read(reader, { needsRows: true });
     const lists = { positions: rows(25, 'x'.repeat(200)), orders: rows(5, 'x'.repeat(200)) };
-    await new Promise(setImmediate);
     world.calls.pop()?.answer({ ...numbered(sessionRow, at), login: 1_000 + at, ...lists });
     await read;
   };
@@ -62,10 +61,9 @@ test.each([
   ['texts of its own', {}],
 ])('a list weighs no more than it says, with %s', async (_, texts) => {
   const world = openAccountWorld();
-  const add = async (at: number) => {
+  const add = (at: number) => {
     const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
     const read = world.gateway.getOpenPositions(reader, null);
-    await new Promise(setImmediate);
     world.calls.pop()?.answer({ positions: rows(25, '').map((each) => ({ ...each, ...texts })) });
     return read;
   };

@@ -52,7 +52,9 @@ export class UnknownTokens {
     // The error equals the gateway's own, because single flights share it.
     if (ledger.isTried(viewer, operation))
       throw new GatewayError('unauthenticated', operation, 'the token was refused a moment ago');
-    const isKnown = known.hasHere(viewer.tokenHash) || (await known.has(viewer.tokenHash));
+    const found = known.has(viewer.tokenHash);
+    // Most tokens are known here, and need no turn of the event loop.
+    const isKnown = typeof found === 'boolean' ? found : await found;
     const attempt = isKnown || ledger.isAccepted(viewer) ? null : this.#begin(viewer);
     try {
       return await call();

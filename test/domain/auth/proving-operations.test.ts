@@ -32,18 +32,6 @@ async function ask(operation: OperationName, status = 200, body?: unknown): Prom
   await done;
 }
 
-test('the first 200 lets all calls of its token go that wait for their turn', async () => {
-  const { gateway, calls, clock } = world;
-  const reads = Array.from({ length: 10 }, () => gateway.read(demo, OPERATIONS.getCustomerId));
-  await clock.advance(0);
-  expect(calls).toHaveLength(5);
-  calls[0]?.answer({ customerId: 'c1' });
-  await clock.advance(40);
-  expect(calls).toHaveLength(10);
-  for (const call of calls.slice(1)) call.answer({ customerId: 'c1' });
-  expect(await Promise.all(reads)).toHaveLength(10);
-});
-
 test.each([
   ['token', '..', '..'],
   ['session', 'standard', '..'],
