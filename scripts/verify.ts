@@ -16,7 +16,6 @@ const CHECKS = {
   "the server's types, without a browser's globals": [tsc, '-p', 'tsconfig.server.json'],
   "the types of the client's tests": [tsc, '-p', 'client/test'],
   'the types of the examples': [tsc, '-p', 'examples'],
-  'the types of the example with Expo': [tsc, '-p', 'examples/expo/types'],
   "the client's types": [tsc, '--noEmit', '-p', 'client'],
   "the types of GraphiQL's page": [tsc, '-p', 'graphiql/page'],
   "the page's types": [tsc, '-p', 'page'],
