@@ -53,11 +53,14 @@ test('signs in, follows positions, places an order once, signs out', async () =>
     state = next;
   });
   await eventually(() => state.status === 'LIVE' && state.positions?.length === 6);
-  const ticket = client.orders.ticket();
   const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
-  const [first, second] = await Promise.all([ticket.place(input), ticket.place(input)]);
-  expect(first).toMatchObject({ status: 'accepted' });
-  expect(second).toMatchObject({ status: 'accepted' });
+  // A server that has just begun has no records of the second in which a key was made, and refuses it.
+  await eventually(async () => {
+    const ticket = client.orders.ticket();
+    const [first, second] = await Promise.all([ticket.place(input), ticket.place(input)]);
+    expect(first).toMatchObject({ status: 'accepted' });
+    expect(second).toMatchObject({ status: 'accepted' });
+  });
   await eventually(() => expect(state.positions).toHaveLength(7));
   token = null;
   await client.tokenChanged();

@@ -17,6 +17,8 @@ import { MARKER, openOperator, openReadyReplica, PREFIX } from './replica.ts';
 const ROUNDS = inFull(20, 1);
 /** As the service has it. */
 const TIMEOUT = { redisTimeoutMs: 1_000 };
+/** A process that has begun just now may not have seen the replica yet. */
+const ONE_COPY = { ...TIMEOUT, redisReplicas: 1 };
 const SHORT = '0 of 1 replicas of Redis';
 
 const DOUBTED = { account: accountNamed('1'), key: 'doubted', outcome: booked };
@@ -131,9 +133,9 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
   test('one that hangs has it refused, its key free and its void unsaid; others with another connection read on', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const [copy] = redis.copies;
-    await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
+    await using one = await openReadyReplica(redis.primary.url, ONE_COPY);
     const early = await reserved(one.records, '1', 'early');
-    await using other = await openReadyReplica(redis.primary.url, TIMEOUT);
+    await using other = await openReadyReplica(redis.primary.url, ONE_COPY);
     await reserved(one.records, '1', 'doubted', LONG_OVER_MS);
     using operator = await operatorOf(redis.primary);
     copy?.redis.signal('SIGSTOP');
@@ -167,7 +169,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
 
   test('of those that are to be freed each is written once at a time, however long the replicas take', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
-    await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
+    await using one = await openReadyReplica(redis.primary.url, ONE_COPY);
     redis.copies[0]?.redis.signal('SIGSTOP');
     const keys = Array.from({ length: 150 }, (_, at) => `k${at}`);
     const asked = keys.map((key) => one.records.reserve(request('1', key)).catch(() => null));
