@@ -52,7 +52,10 @@ describeWithRedis('an order is sent once and taken again soon', (serverPath) => 
       const unknown = { ...UNAVAILABLE, earlierUnknown: true };
       const asked = [other.place(buying('first')), other.placed('first'), other.void('first')];
       expect(await Promise.all(asked)).toMatchObject([unknown, unknown, unknown]);
-      expect(await readinessOf(world.url)).toMatchObject({ status: 'degraded' });
+      // Readiness hears of it by the next look, twice a second.
+      await eventually(async () => {
+        expect(await readinessOf(world.url)).toMatchObject({ status: 'degraded' });
+      });
 
       if (fate === 'frozen') redis.signal('SIGCONT');
       else await redis.start();
