@@ -17,8 +17,6 @@ import { MARKER, openOperator, openReadyReplica, PREFIX } from './replica.ts';
 const ROUNDS = inFull(20, 1);
 /** As the service has it. */
 const TIMEOUT = { redisTimeoutMs: 1_000 };
-/** A process that has begun just now may not have seen the replica yet. */
-const ONE_COPY = { ...TIMEOUT, redisReplicas: 1 };
 const SHORT = '0 of 1 replicas of Redis';
 
 const DOUBTED = { account: accountNamed('1'), key: 'doubted', outcome: booked };
@@ -78,9 +76,9 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await using redis = await startCopiedRedis(serverPath, [0]);
     const { primary, copies } = redis;
     await using one = await openReadyReplica(primary.url, TIMEOUT);
-    await reserved(one.records, '1', 'doubted', LONG_OVER_MS);
+    await eventually(() => reserved(one.records, '1', 'doubted', LONG_OVER_MS));
     using operator = await operatorOf(primary);
-    const kept = await reserved(one.records, '1', 'kept');
+    const kept = await eventually(() => reserved(one.records, '1', 'kept'));
     await one.records.settle(kept, accepted);
     expect(one.records.copiesReason()).toBe(null);
     await copies[0]?.redis.kill();
@@ -123,20 +121,20 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     const before = await at();
     await eventually(async () => (await at()) !== before);
     expect(one.records.copiesReason()).toBe(null);
-    await reserved(one.records, '1', 'beside');
+    await eventually(() => reserved(one.records, '1', 'beside'));
     tool.destroy();
     await eventually(async () => expect(await replicas()).toContain('connected_slaves:0'));
-    await reserved(one.records, '1', 'behind');
+    await eventually(() => reserved(one.records, '1', 'behind'));
     expect(await redis.command('HGET', MARKER, 'copies')).toBe(null);
   });
 
   test('one that hangs has it refused, its key free and its void unsaid; others with another connection read on', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const [copy] = redis.copies;
-    await using one = await openReadyReplica(redis.primary.url, ONE_COPY);
-    const early = await reserved(one.records, '1', 'early');
-    await using other = await openReadyReplica(redis.primary.url, ONE_COPY);
-    await reserved(one.records, '1', 'doubted', LONG_OVER_MS);
+    await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
+    const early = await eventually(() => reserved(one.records, '1', 'early'));
+    await using other = await openReadyReplica(redis.primary.url, TIMEOUT);
+    await eventually(() => reserved(one.records, '1', 'doubted', LONG_OVER_MS));
     using operator = await operatorOf(redis.primary);
     copy?.redis.signal('SIGSTOP');
     const told = (asked: Promise<unknown>) => asked.then(String, (error: Error) => error.message);
@@ -169,7 +167,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
 
   test('of those that are to be freed each is written once at a time, however long the replicas take', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
-    await using one = await openReadyReplica(redis.primary.url, ONE_COPY);
+    await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
     redis.copies[0]?.redis.signal('SIGSTOP');
     const keys = Array.from({ length: 150 }, (_, at) => `k${at}`);
     const asked = keys.map((key) => one.records.reserve(request('1', key)).catch(() => null));

@@ -31,6 +31,11 @@ export async function startCopiedRedis(serverPath: string, lagsMs: readonly numb
   const copies = await Promise.all(
     lagsMs.map(async () => started.use(await startCopy(serverPath, primary))),
   );
+  // A replica's link is up before its primary counts it.
+  await eventually(async () => {
+    const replication = String(await primary.command('INFO', 'replication'));
+    expect(replication.match(/state=online/g) ?? []).toHaveLength(lagsMs.length);
+  });
   for (const [at, { line }] of copies.entries()) line.delayMs = (lagsMs[at] ?? 0) / 2;
   const owned = started.move();
   return { primary, copies, [Symbol.asyncDispose]: () => owned.disposeAsync() };

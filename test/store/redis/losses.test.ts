@@ -166,7 +166,8 @@ describeWithRedis('a promotion', (serverPath) => {
     const promoted = copy?.redis as TestRedis;
     {
       await using one = await openReadyReplica(redis.primary.url, { redisReplicas: 1 });
-      await one.records.settle(await reserved(one.records, '1', 'k'), accepted);
+      const order = await eventually(() => reserved(one.records, '1', 'k'));
+      await one.records.settle(order, accepted);
       await isMarked(promoted, 1);
     }
     await redis.primary.kill();
@@ -190,7 +191,8 @@ describeWithRedis('a promotion', (serverPath) => {
     const options = { redisReplicas: 1, redisTimeoutMs: 1_000 };
     {
       await using one = await openReadyReplica(redis.primary.url, options);
-      await one.records.settle(await reserved(one.records, '1', 'k'), accepted);
+      const order = await eventually(() => reserved(one.records, '1', 'k'));
+      await one.records.settle(order, accepted);
       await isMarked(first, 2);
     }
     await redis.primary.kill();
@@ -211,7 +213,7 @@ describeWithRedis('a promotion', (serverPath) => {
     const options = { redisReplicas: 1, redisTimeoutMs: 1_000 };
     {
       await using one = await openReadyReplica(redis.primary.url, options);
-      await reserved(one.records, '1', 'k');
+      await eventually(() => reserved(one.records, '1', 'k'));
       await isMarked(first, 2);
     }
     await redis.primary.kill();
