@@ -11,23 +11,18 @@ RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 FROM ${NODE_IMAGE} AS bundle
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-COPY image ./image
-RUN npm ci --workspace=image --no-audit --no-fund
+COPY scripts/image ./scripts/image
+RUN npm ci --workspace=scripts/image --no-audit --no-fund
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
-COPY check ./check
-COPY engine ./engine
-COPY graphiql ./graphiql
-COPY lib ./lib
-COPY sandbox ./sandbox
 COPY src ./src
-RUN node ../build/image/bundle.ts . dist
+RUN node ../build/scripts/image/bundle.ts . dist
 # Portable, for else a cache is of use to the user alone who wrote it.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=compile-cache NODE_COMPILE_CACHE_PORTABLE=1
-RUN mkdir data && node ../build/image/warm.ts dist/main.js
+RUN mkdir data && node ../build/scripts/image/warm.ts dist/main.js
 # A checkout may be its owner's alone, and the image's user is another.
-RUN chmod -R a+rX package.json dist graphiql compile-cache
+RUN chmod -R a+rX package.json dist src/graphiql compile-cache
 
 FROM ${NODE_IMAGE}
 ARG NODE_IMAGE
@@ -48,8 +43,8 @@ ENV NODE_ENV=production \
     SHUTDOWN_DELAY_MS=5000
 COPY --from=bundle /app/package.json ./
 COPY --from=bundle /app/dist ./dist
-COPY --from=bundle /app/graphiql/bundle ./graphiql/bundle
-COPY --from=bundle /app/graphiql/page ./graphiql/page
+COPY --from=bundle /app/src/graphiql/bundle ./src/graphiql/bundle
+COPY --from=bundle /app/src/graphiql/page ./src/graphiql/page
 # It belongs to root, so that nobody in the container can put code into it.
 COPY --from=bundle /app/compile-cache ./compile-cache
 # The order records live here; without a volume they end with the container.

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { createClient } from '../client/src/create-client.ts';
 import type { TypedText } from '../client/src/operation.ts';
-import { type Sandbox, startSandbox } from '../sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../src/sandbox/start.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
 import { table } from './support/markdown.ts';

@@ -39,7 +39,9 @@ const tokens = tokensLike(gateway.tokens[0] ?? '', Math.max(...groups));
 // As the Dockerfile does it.
 const script = join(folder.path, 'app', 'dist', 'main.js');
 const root = join(import.meta.dirname, '..');
-execFileSync(process.execPath, ['image/bundle.ts', root, join(script, '..')], { cwd: root });
+execFileSync(process.execPath, ['scripts/image/bundle.ts', root, join(script, '..')], {
+  cwd: root,
+});
 
 // The first start fills the compile cache, which is written at a graceful end only.
 await (await start()).end('SIGTERM');

@@ -13,7 +13,7 @@ const MAX_NEAREST = 5;
 const MAX_ALIKE = 5;
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
 /** What it has of others' is near to those who import it by name, not to all who import the face. */
-const FACE = 'engine/index.ts';
+const FACE = 'src/engine/index.ts';
 const NAMED = /\b(?:export|import) (?:type )?\{([^}]*)\} from '([^']+)'/g;
 /** An import of whichever file of the same folder. */
 const SIBLING_IMPORT = /\bimport\(`\.\/\$\{/;
@@ -159,7 +159,7 @@ function namesIn(text: string, end: string): readonly (readonly [name: string, p
 
 /** The TypeScript projects that check a change. */
 function projectsOf(paths: readonly string[]): readonly string[] {
-  const own = ['client/test', 'client', 'page', 'examples', 'graphiql/page'];
+  const own = ['client/test', 'client', 'src/page', 'examples', 'src/graphiql/page'];
   const found = paths
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => own.find((folder) => path.startsWith(`${folder}/`)) ?? '.');

@@ -2,7 +2,7 @@
 // `--check` nothing is written: it fails where a file and the code differ.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openApi } from '../check/open-api.ts';
+import { openApi } from '../src/check/open-api.ts';
 import { buildSchema, printedSchema } from '../src/schema/schema.ts';
 import { generatedFiles, ROWS, rowsFile } from './client-generated.ts';
 import { withConfigurationTable } from './configuration-doc.ts';

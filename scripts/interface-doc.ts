@@ -1,4 +1,4 @@
-import { openApi } from '../check/open-api.ts';
+import { openApi } from '../src/check/open-api.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../src/gateway/operations.ts';
 
 const START = '<!-- interface: written by `npm run docs` -->';

@@ -1,5 +1,5 @@
-import type { Metric } from '../lib/metrics/registry.ts';
 import { Metrics } from '../src/app/metrics.ts';
+import type { Metric } from '../src/lib/metrics/registry.ts';
 
 const INTRODUCTION = `# Metrics
 

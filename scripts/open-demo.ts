@@ -1,7 +1,7 @@
-import { createLog } from '../lib/log.ts';
-import { embeddedSandbox } from '../sandbox/embedded.ts';
 import { startApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
+import { createLog } from '../src/lib/log.ts';
+import { embeddedSandbox } from '../src/sandbox/embedded.ts';
 import { launchChromium } from '../test/support/launch-chromium.ts';
 import { chromiumPath } from '../test/support/machine.ts';
 

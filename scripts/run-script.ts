@@ -11,8 +11,8 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     '--changed': [['scripts/changed-tests.ts']],
   },
   docs: {
-    pages: [['scripts/docs.ts'], ['page/bundle.ts']],
-    graphiql: [['npm', 'ci', '--prefix', 'graphiql'], ['graphiql/bundle.ts']],
+    pages: [['scripts/docs.ts'], ['src/page/bundle.ts']],
+    graphiql: [['npm', 'ci', '--prefix', 'src/graphiql'], ['src/graphiql/bundle.ts']],
     screenshots: [['scripts/screenshots.ts']],
     sizes: [['scripts/client-sizes.ts']],
   },
@@ -23,7 +23,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     'fault-scenarios': [['scripts/fault-scenarios.ts']],
     tests: [['scripts/repeat-tests.ts']],
   },
-  bundle: { program: [['image/bundle.ts', '.']], package: [['image/pack.ts']] },
+  bundle: { program: [['scripts/image/bundle.ts', '.']], package: [['scripts/image/pack.ts']] },
 };
 
 const [script = '', kind = '', ...rest] = process.argv.slice(2);

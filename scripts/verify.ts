@@ -17,8 +17,8 @@ const CHECKS = {
   "the types of the client's tests": [tsc, '-p', 'client/test'],
   'the types of the examples': [tsc, '-p', 'examples'],
   "the client's types": [tsc, '--noEmit', '-p', 'client'],
-  "the types of GraphiQL's page": [tsc, '-p', 'graphiql/page'],
-  "the page's types": [tsc, '-p', 'page'],
+  "the types of GraphiQL's page": [tsc, '-p', 'src/graphiql/page'],
+  "the page's types": [tsc, '-p', 'src/page'],
   'what is made from the code': ['scripts/docs.ts', '--check'],
   'the licences of packages': ['scripts/check-licenses.ts'],
 };

@@ -1,5 +1,3 @@
-import { createAdminServer } from '../engine/index.ts';
-import { listen } from '../lib/listen.ts';
 import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
@@ -8,6 +6,8 @@ import { atAddress, findUnusable } from './app/resources.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { wireServer } from './app/wire-server.ts';
 import { type Config, ConfigError } from './config.ts';
+import { createAdminServer } from './engine/index.ts';
+import { listen } from './lib/listen.ts';
 
 export type App = Awaited<ReturnType<typeof startApp>>;
 

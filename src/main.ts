@@ -1,9 +1,9 @@
-import { createLog, openLogOutput } from '../lib/log.ts';
-import { embeddedSandbox } from '../sandbox/embedded.ts';
 import { connectionFaults } from './app/max-connections.ts';
 import { findUnusable } from './app/resources.ts';
 import { LAST_LINES_MS, runApp } from './app/run-app.ts';
 import { ConfigError, parseEnvironment } from './config.ts';
+import { createLog, openLogOutput } from './lib/log.ts';
+import { embeddedSandbox } from './sandbox/embedded.ts';
 
 /** A supervisor need not try again: nothing but another environment helps. As `sysexits.h` has it. */
 const EXIT_CONFIG = 78;

@@ -1,4 +1,4 @@
-import type { TeamPlugin } from '../engine/index.ts';
+import type { TeamPlugin } from './engine/index.ts';
 
 /**
  * Plugins of envelop or yoga, in the order in which they run around the service's own. Add yours here.

@@ -12,46 +12,49 @@ const folder = ownFolder();
 
 /** One file each, with what Biome's rules of layers say of it. */
 const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | null]>> = {
-  'lib/value.ts': ["import '../src/store/redis.ts';", 'noRestrictedImports'],
-  'lib/type.ts': ["import type { A } from '../src/gateway/wire/all.ts';", 'noRestrictedImports'],
-  'lib/again.ts': ["export { a } from '../engine/all.ts';", 'noRestrictedImports'],
-  'lib/late.ts': ["await import('../src/config.ts');", 'noRestrictedImports'],
-  'lib/own.ts': ["import './limits/limit.ts';\nimport 'pino';", null],
-  'lib/tracing/own.ts': ["import '@opentelemetry/api';", null],
-  'lib/package.ts': ["import '@opentelemetry/api';", 'noRestrictedImports'],
-  'engine/documents/facade.ts': ["import '../../src/schema/builder.ts';", 'noRestrictedImports'],
-  'engine/trade.ts': ["import type { A } from '../src/gateway/client.ts';", 'noRestrictedImports'],
-  'engine/transports/http/page.ts': [
+  'src/lib/value.ts': ["import '../store/redis.ts';", 'noRestrictedImports'],
+  'src/lib/type.ts': ["import type { A } from '../gateway/wire/all.ts';", 'noRestrictedImports'],
+  'src/lib/again.ts': ["export { a } from '../engine/all.ts';", 'noRestrictedImports'],
+  'src/lib/late.ts': ["await import('../config.ts');", 'noRestrictedImports'],
+  'src/lib/own.ts': ["import './limits/limit.ts';\nimport 'pino';", null],
+  'src/lib/tracing/own.ts': ["import '@opentelemetry/api';", null],
+  'src/lib/package.ts': ["import '@opentelemetry/api';", 'noRestrictedImports'],
+  'src/engine/documents/facade.ts': ["import '../../schema/builder.ts';", 'noRestrictedImports'],
+  'src/engine/trade.ts': ["import type { A } from '../gateway/client.ts';", 'noRestrictedImports'],
+  'src/engine/transports/http/page.ts': [
     "import '../../../sandbox/page/demo-page.ts';",
     'noRestrictedImports',
   ],
-  'engine/package.ts': ["import '@pothos/core';", 'noRestrictedImports'],
-  'engine/example/package.ts': ["import '@pothos/core';", null],
-  'engine/example/facade.ts': ["import '../../src/schema/builder.ts';", 'noRestrictedImports'],
-  'engine/create.ts': ["import './pipeline.ts';\nimport './transports/http/reply.ts';", null],
-  'engine/operation/up.ts': ["import '../documents/meter.ts';", 'noRestrictedImports'],
-  'engine/documents/up.ts': ["import '../admission/operation.ts';", 'noRestrictedImports'],
-  'engine/admission/up.ts': ["import '../execution/run.ts';", 'noRestrictedImports'],
-  'engine/execution/up.ts': ["import '../pipeline.ts';", 'noRestrictedImports'],
-  'engine/pipeline.ts': ["import './transports/http/reply.ts';", 'noRestrictedImports'],
-  'engine/transports/http/up.ts': ["import '../../create-engine.ts';", 'noRestrictedImports'],
-  'engine/transports/connections/up.ts': ["import '../requests/x.ts';", 'noRestrictedImports'],
-  'engine/transports/requests/up.ts': ["import '../admin/readiness.ts';", 'noRestrictedImports'],
-  'engine/transports/admin/up.ts': ["import '../websocket/x.ts';", 'noRestrictedImports'],
-  'engine/transports/websocket/up.ts': ["import '../http/reply.ts';", 'noRestrictedImports'],
-  'engine/transports/http/own.ts': [
+  'src/engine/package.ts': ["import '@pothos/core';", 'noRestrictedImports'],
+  'src/engine/example/package.ts': ["import '@pothos/core';", null],
+  'src/engine/example/facade.ts': ["import '../../schema/builder.ts';", 'noRestrictedImports'],
+  'src/engine/create.ts': ["import './pipeline.ts';\nimport './transports/http/reply.ts';", null],
+  'src/engine/operation/up.ts': ["import '../documents/meter.ts';", 'noRestrictedImports'],
+  'src/engine/documents/up.ts': ["import '../admission/operation.ts';", 'noRestrictedImports'],
+  'src/engine/admission/up.ts': ["import '../execution/run.ts';", 'noRestrictedImports'],
+  'src/engine/execution/up.ts': ["import '../pipeline.ts';", 'noRestrictedImports'],
+  'src/engine/pipeline.ts': ["import './transports/http/reply.ts';", 'noRestrictedImports'],
+  'src/engine/transports/http/up.ts': ["import '../../create-engine.ts';", 'noRestrictedImports'],
+  'src/engine/transports/connections/up.ts': ["import '../requests/x.ts';", 'noRestrictedImports'],
+  'src/engine/transports/requests/up.ts': [
+    "import '../admin/readiness.ts';",
+    'noRestrictedImports',
+  ],
+  'src/engine/transports/admin/up.ts': ["import '../websocket/x.ts';", 'noRestrictedImports'],
+  'src/engine/transports/websocket/up.ts': ["import '../http/reply.ts';", 'noRestrictedImports'],
+  'src/engine/transports/http/own.ts': [
     "import '../../../lib/backoff.ts';\nimport '../websocket/x.ts';\nimport '../../pipeline.ts';\nimport '../../documents/meter.ts';",
     null,
   ],
   'src/store/left.ts': ["import '../gateway/client.ts';", 'noRestrictedImports'],
-  'src/store/engine.ts': ["import '../../engine/pipeline.ts';", 'noRestrictedImports'],
+  'src/store/engine.ts': ["import '../engine/pipeline.ts';", 'noRestrictedImports'],
   'src/store/memory/package.ts': ["import 'undici';", 'noRestrictedImports'],
-  'src/store/redis/own.ts': ["import 'ioredis';\nimport '../../../lib/backoff.ts';", null],
+  'src/store/redis/own.ts': ["import 'ioredis';\nimport '../../lib/backoff.ts';", null],
   'src/gateway/left.ts': ["import '../domain/all.ts';", 'noRestrictedImports'],
-  'src/gateway/engine.ts': ["import '../../engine/pipeline.ts';", 'noRestrictedImports'],
+  'src/gateway/engine.ts': ["import '../engine/pipeline.ts';", 'noRestrictedImports'],
   'src/gateway/own.ts': ["import 'undici';\nimport '../store/redis.ts';", null],
   'src/domain/account/left.ts': ["import '../../schema/scope.ts';", 'noRestrictedImports'],
-  'src/domain/engine.ts': ["import '../../engine/pipeline.ts';", 'noRestrictedImports'],
+  'src/domain/engine.ts': ["import '../engine/pipeline.ts';", 'noRestrictedImports'],
   'src/domain/storage.ts': ['export const a = localStorage.length;', 'noRestrictedGlobals'],
   'src/domain/blind.ts': ["import 'graphql-yoga';", 'noRestrictedImports'],
   'src/domain/redis.ts': [
@@ -60,41 +63,47 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   ],
   'src/cli/redis.ts': ["await import('../store/redis/connection.ts');", 'noRestrictedImports'],
   'src/app/redis.ts': ["import '../store/sqlite/order-hold.ts';", 'noRestrictedImports'],
-  'check/redis.ts': ["import '../src/store/memory/order-records.ts';", 'noRestrictedImports'],
+  'src/check/redis.ts': ["import '../store/memory/order-records.ts';", 'noRestrictedImports'],
   'src/domain/own.ts': ["import '../gateway/client.ts';", null],
-  'src/schema/engine.ts': ["import '../../engine/pipeline.ts';", 'noRestrictedImports'],
-  'src/schema/face.ts': ["import type { A } from '../../engine/index.ts';", 'noRestrictedImports'],
-  'src/schema/own.ts': ["import '@pothos/core';\nimport '../../lib/field-traits.ts';", null],
+  'src/schema/engine.ts': ["import '../engine/pipeline.ts';", 'noRestrictedImports'],
+  'src/schema/face.ts': ["import type { A } from '../engine/index.ts';", 'noRestrictedImports'],
+  'src/schema/own.ts': ["import '@pothos/core';\nimport '../lib/field-traits.ts';", null],
   'src/config/left.ts': ["import '../gateway/client.ts';", 'noRestrictedImports'],
   'src/app/left.ts': ["import '../cli/main.ts';", 'noRestrictedImports'],
-  'src/app/sandbox.ts': ["await import('../../sandbox/start.ts');", 'noRestrictedImports'],
-  'src/app/own.ts': ["import './embedded-sandbox.ts';\nimport '../../engine/index.ts';", null],
-  'src/cli/check.ts': ["await import('../../check/check.ts');", 'noRestrictedImports'],
-  'src/cli/main.ts': ["import '../../check/commands.ts';", null],
-  'check/own.ts': ["import '../src/app.ts';\nimport '../sandbox/embedded.ts';", null],
-  'src/app/inner.ts': ["import '../../engine/execution/x.ts';", 'noRestrictedImports'],
-  'src/app.ts': ["import { a } from '../engine/x.ts';", 'noRestrictedImports'],
-  'src/cli/inner.ts': ["await import('../../engine/execution/x.ts');", 'noRestrictedImports'],
-  'check/inner.ts': ["import type { A } from '../engine/documents/x.ts';", 'noRestrictedImports'],
-  'test/cli/inner.ts': ["import '../../engine/documents/x.ts';", 'noRestrictedImports'],
-  'test/cli/own.ts': ["import '../../engine/index.ts';", null],
-  'test/engine/own.ts': ["import '../../engine/documents/x.ts';", null],
-  'src/main.ts': ["import '../sandbox/start.ts';", 'noRestrictedImports'],
-  'sandbox/left.ts': ["import '../src/gateway/client.ts';", 'noRestrictedImports'],
-  'sandbox/engine.ts': ["import '../engine/transports/http/reply.ts';", 'noRestrictedImports'],
-  'sandbox/own.ts': ["import '../src/gateway/wire/all.ts';", null],
-  'graphiql/server/facade.ts': ["import '../../src/app/metrics.ts';", 'noRestrictedImports'],
-  'sandbox/page/own.ts': ["import '../../engine/index.ts';", null],
-  'sandbox/page/inner.ts': ["import '../../engine/transports/http/x.ts';", 'noRestrictedImports'],
-  'check/package.ts': ["import 'undici';", 'noRestrictedImports'],
-  'lib/default.ts': ['export default 1;', 'noDefaultExport'],
-  'engine/environment.ts': ['export const a = process.env.A;', 'noProcessEnv'],
+  'src/app/sandbox.ts': ["await import('../sandbox/start.ts');", 'noRestrictedImports'],
+  'src/app/own.ts': ["import './embedded-sandbox.ts';\nimport '../engine/index.ts';", null],
+  'src/cli/check.ts': ["await import('../check/check.ts');", 'noRestrictedImports'],
+  'src/cli/main.ts': ["import '../check/commands.ts';", null],
+  'src/check/own.ts': ["import '../app.ts';\nimport '../sandbox/embedded.ts';", null],
+  'src/app/inner.ts': ["import '../engine/execution/x.ts';", 'noRestrictedImports'],
+  'src/app.ts': ["import { a } from './engine/x.ts';", 'noRestrictedImports'],
+  'src/cli/inner.ts': ["await import('../engine/execution/x.ts');", 'noRestrictedImports'],
+  'src/check/inner.ts': [
+    "import type { A } from '../engine/documents/x.ts';",
+    'noRestrictedImports',
+  ],
+  'test/cli/inner.ts': ["import '../../src/engine/documents/x.ts';", 'noRestrictedImports'],
+  'test/cli/own.ts': ["import '../../src/engine/index.ts';", null],
+  'test/engine/own.ts': ["import '../../src/engine/documents/x.ts';", null],
+  'src/main.ts': ["import './sandbox/start.ts';", 'noRestrictedImports'],
+  'src/sandbox/left.ts': ["import '../gateway/client.ts';", 'noRestrictedImports'],
+  'src/sandbox/engine.ts': ["import '../engine/transports/http/reply.ts';", 'noRestrictedImports'],
+  'src/sandbox/own.ts': ["import '../gateway/wire/all.ts';", null],
+  'src/graphiql/server/facade.ts': ["import '../../app/metrics.ts';", 'noRestrictedImports'],
+  'src/sandbox/page/own.ts': ["import '../../engine/index.ts';", null],
+  'src/sandbox/page/inner.ts': [
+    "import '../../engine/transports/http/x.ts';",
+    'noRestrictedImports',
+  ],
+  'src/check/package.ts': ["import 'undici';", 'noRestrictedImports'],
+  'src/lib/default.ts': ['export default 1;', 'noDefaultExport'],
+  'src/engine/environment.ts': ['export const a = process.env.A;', 'noProcessEnv'],
   'src/cli/environment.ts': ['export const a = process.env.A;', null],
-  'lib/cycle-a.ts': [
+  'src/lib/cycle-a.ts': [
     "import type { B } from './cycle-b.ts';\nexport type A = B;",
     'noImportCycles',
   ],
-  'lib/cycle-b.ts': [
+  'src/lib/cycle-b.ts': [
     "import type { A } from './cycle-a.ts';\nexport type B = A;",
     'noImportCycles',
   ],
@@ -125,10 +134,13 @@ test('the rules of the linter hold the layers', async () => {
 
 // What no rule of the linter says.
 test('every file is in a layer, no file above it is imported as an inline type, and no check is switched off without a reason', () => {
-  const files = globSync('{src,engine,lib,sandbox,check,graphiql/server}/**/*.ts', { cwd: ROOT });
+  const files = globSync('src/**/*.ts', {
+    cwd: ROOT,
+    exclude: ['src/page/**', 'src/graphiql/*.ts', '**/node_modules/**'],
+  });
   expect(files.length).toBeGreaterThan(100);
   const layer =
-    /^(engine|lib|sandbox|check|graphiql|src\/(app|cli|config|domain|gateway|schema|store))\/|^src\/(app|config|main|plugins)\.ts$/;
+    /^src\/(app|check|cli|config|domain|engine|gateway|graphiql|lib|sandbox|schema|store)\/|^src\/(app|config|main|plugins)\.ts$/;
   expect(files.filter((file) => !layer.test(file))).toEqual([]);
   const broken = files.filter((file) =>
     /[:=<|&(,] *import\('\.[^']*'\)\.[A-Z]|@ts-nocheck|(@ts-expect-error|biome-ignore)(?!.*[:\s]\s*\S+ \S+)/.test(
@@ -144,8 +156,8 @@ test('the engine speaks of nobody’s business', () => {
   // A sequence, and the places of GraphQL’s own errors.
   const english =
     /\bin (?:the )?(?:reference executor's )?order\b|no other order|executor's order|the order of/gi;
-  const ofGraphQL = { 'engine/operation/request-error.ts': /\bpositions\b/g };
-  const said = globSync('engine/**/*.ts', { cwd: ROOT }).flatMap((file) =>
+  const ofGraphQL = { 'src/engine/operation/request-error.ts': /\bpositions\b/g };
+  const said = globSync('src/engine/**/*.ts', { cwd: ROOT }).flatMap((file) =>
     readFileSync(join(ROOT, file), 'utf8')
       .replaceAll(ofGraphQL[file as keyof typeof ofGraphQL] ?? /(?!)/g, '')
       .split('\n')

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../lib/clock.ts';
-import { createTokens } from '../../sandbox/tokens.ts';
-import { findUserByEmail } from '../../sandbox/users.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createTokens } from '../../src/sandbox/tokens.ts';
+import { findUserByEmail } from '../../src/sandbox/users.ts';
 import { GATEWAY_CORE } from './cores.ts';
 import { ProbedProcess } from './probed-process.ts';
 

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { request } from 'undici';
-import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 
 const EMAIL = 'pro@example.com';
 /** The number of lists of positions, each with other prices. */

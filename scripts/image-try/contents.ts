@@ -11,8 +11,8 @@ const MAX_BYTES = 25_000_000;
 export function checkContents({ config, rootFolder, revision, baseName }: BuiltImage): number {
   const workFolder = join(rootFolder, config.WorkingDir);
   expectEqual(
-    readdirSync(workFolder).sort(),
-    ['compile-cache', 'data', 'dist', 'graphiql', 'package.json'],
+    ['.', 'src', 'src/graphiql'].map((path) => readdirSync(join(workFolder, path)).sort()),
+    [['compile-cache', 'data', 'dist', 'package.json', 'src'], ['graphiql'], ['bundle', 'page']],
     "it holds the bundle, its compile cache and GraphiQL's page, and none of the server's sources",
   );
   const bytes = bytesIn(workFolder);

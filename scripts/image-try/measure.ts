@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { median } from '../../bench/support/statistics.ts';
-import { startSandbox } from '../../sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
 import type { BuiltImage } from './build.ts';
 import { startContainer } from './container.ts';
 

@@ -1,16 +1,16 @@
 import type { GraphQLSchema } from 'graphql';
+import type { Config } from '../config.ts';
+import type { TradingLimitName } from '../domain/auth/limits.ts';
 import {
   CONNECTIONS,
   type ConnectionBounds,
   type EngineLimitName,
   type TeamPlugin,
-} from '../../engine/index.ts';
-import { oldHeapLimit } from '../../lib/heap-limit.ts';
-import type { Limits } from '../../lib/limits/limit.ts';
-import { createLog, type Log, openLogOutput } from '../../lib/log.ts';
-import type { LogOutput } from '../../lib/log-output.ts';
-import type { Config } from '../config.ts';
-import type { TradingLimitName } from '../domain/auth/limits.ts';
+} from '../engine/index.ts';
+import { oldHeapLimit } from '../lib/heap-limit.ts';
+import type { Limits } from '../lib/limits/limit.ts';
+import { createLog, type Log, openLogOutput } from '../lib/log.ts';
+import type { LogOutput } from '../lib/log-output.ts';
 import { plugins } from '../plugins.ts';
 import { federated } from '../schema/federation.ts';
 import { buildSchema } from '../schema/schema.ts';

@@ -1,7 +1,7 @@
-import type { AllowedOrigins, Site } from '../../engine/index.ts';
-import type { GraphiQLOptions } from '../../graphiql/server/graphiql.ts';
 import type { Config } from '../config.ts';
+import type { AllowedOrigins, Site } from '../engine/index.ts';
 import type { GatewayClient } from '../gateway/client.ts';
+import type { GraphiQLOptions } from '../graphiql/server/graphiql.ts';
 
 /** The sandbox gateway and its pages. The entry of the process hands them in: nothing that serves a real gateway knows them. */
 export interface SandboxParts {

@@ -1,3 +1,4 @@
+import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import {
   deferralOf,
   evaluate,
@@ -7,11 +8,10 @@ import {
   type ReadingContext,
   type RunCost,
   type Validity,
-} from '../../engine/index.ts';
-import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import type { Trace } from '../../lib/tracing/tracing.ts';
-import type { CatalogView } from '../domain/catalog/catalogs.ts';
+} from '../engine/index.ts';
 import type { Caller } from '../gateway/caller.ts';
+import { chain, type MaybePromise } from '../lib/maybe-promise.ts';
+import type { Trace } from '../lib/tracing/tracing.ts';
 import { Context } from '../schema/context.ts';
 import { EventScope } from '../schema/event-scope.ts';
 import type { AccountRead, Plan } from '../schema/scope.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { CONNECTIONS } from '../../engine/index.ts';
 import type { Config } from '../config.ts';
+import { CONNECTIONS } from '../engine/index.ts';
 
 /** Files of the order store, connections of Redis and of the admin port, the log, and what Node has for itself. */
 const FILES_BESIDE = 256;

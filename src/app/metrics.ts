@@ -1,14 +1,14 @@
+import { TRADING_LIMITS } from '../domain/auth/limits.ts';
+import { createDomainMetrics } from '../domain/domain-metrics.ts';
 import {
   createServerMetrics,
   ENGINE_LIMITS,
   FIXED_LIMITS,
   type Readiness,
-} from '../../engine/index.ts';
-import { BACKGROUND_TASKS } from '../../lib/fire-and-forget.ts';
-import { Registry } from '../../lib/metrics/registry.ts';
-import { TRADING_LIMITS } from '../domain/auth/limits.ts';
-import { createDomainMetrics } from '../domain/domain-metrics.ts';
+} from '../engine/index.ts';
 import { createGatewayMetrics } from '../gateway/gateway-metrics.ts';
+import { BACKGROUND_TASKS } from '../lib/fire-and-forget.ts';
+import { Registry } from '../lib/metrics/registry.ts';
 import { createGraphMetrics } from '../schema/graph-metrics.ts';
 import { createStoreMetrics } from '../store/store-metrics.ts';
 

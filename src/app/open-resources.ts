@@ -1,16 +1,16 @@
-import { createExecutors, Documents, ENGINE_LIMITS } from '../../engine/index.ts';
-import { LogicalClock, steadyClock } from '../../lib/clock.ts';
-import { FairScheduler } from '../../lib/fair-scheduler.ts';
-import { fireAndForget, onBackgroundFailure } from '../../lib/fire-and-forget.ts';
-import { limitsOf } from '../../lib/limits/limit.ts';
-import { Limiter } from '../../lib/limits/limiter.ts';
-import { MemoryWatch } from '../../lib/memory-watch.ts';
-import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import type { Config } from '../config.ts';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
+import { createExecutors, Documents, ENGINE_LIMITS } from '../engine/index.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import { LogicalClock, steadyClock } from '../lib/clock.ts';
+import { FairScheduler } from '../lib/fair-scheduler.ts';
+import { fireAndForget, onBackgroundFailure } from '../lib/fire-and-forget.ts';
+import { limitsOf } from '../lib/limits/limit.ts';
+import { Limiter } from '../lib/limits/limiter.ts';
+import { MemoryWatch } from '../lib/memory-watch.ts';
+import { createRepeatedErrors } from '../lib/repeated-errors.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StoreOptions } from '../store/open-stores.ts';
 import type { StartOptions } from './app-options.ts';
@@ -46,7 +46,7 @@ export async function openResources(
   started.defer(forget);
   const memory = started.adopt(new MemoryWatch(log), (each) => each.close());
   // OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on.
-  const sdk = config.tracing ? await import('../../lib/tracing/sdk-tracing.ts') : null;
+  const sdk = config.tracing ? await import('../lib/tracing/sdk-tracing.ts') : null;
   const tracing =
     sdk &&
     new sdk.SdkTracing({

@@ -1,16 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
+import { shown } from '../config/setting.ts';
+import type { SettingName } from '../config/settings.ts';
+import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import {
   ManifestError,
   openTrustedDocuments,
   readManifests,
   type TrustedDocuments,
   type TrustedDocumentsOptions,
-} from '../../engine/index.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { ListenError, probeAddress } from '../../lib/listen.ts';
-import { shown } from '../config/setting.ts';
-import type { SettingName } from '../config/settings.ts';
-import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
+} from '../engine/index.ts';
+import { systemClock } from '../lib/clock.ts';
+import { ListenError, probeAddress } from '../lib/listen.ts';
 import { openStores, type StoreOptions } from '../store/open-stores.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import { StoreError } from '../store/store-error.ts';

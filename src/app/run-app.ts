@@ -1,9 +1,9 @@
 import { flushCompileCache } from 'node:module';
-import { steadyClock } from '../../lib/clock.ts';
-import { isTriedNode } from '../../lib/heap-limit.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
 import type { Config } from '../config.ts';
+import { steadyClock } from '../lib/clock.ts';
+import { isTriedNode } from '../lib/heap-limit.ts';
 import { type AppOptions, openAppLog } from './app-options.ts';
 import type { SandboxParts } from './embedded-sandbox.ts';
 import { networkAddress } from './network-address.ts';

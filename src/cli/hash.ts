@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { addressKey } from '../../lib/address-key.ts';
-import { logHash } from '../../lib/log-hash.ts';
 import { readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
+import { addressKey } from '../lib/address-key.ts';
+import { logHash } from '../lib/log-hash.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK } from './dispatch.ts';
 import { forwardedOf } from './tenant.ts';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
-import { COMMANDS } from '../../check/commands.ts';
+import { COMMANDS } from '../check/commands.ts';
 import { ask } from './ask.ts';
 import { dispatch } from './dispatch.ts';
 

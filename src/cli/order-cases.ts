@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Account } from '../../lib/account.ts';
-import { logHash } from '../../lib/log-hash.ts';
 import type { Config } from '../config.ts';
 import { partsOf } from '../domain/auth/viewer.ts';
+import type { Account } from '../lib/account.ts';
+import { logHash } from '../lib/log-hash.ts';
 import type { OperatorRecords } from '../store/operator-records.ts';
 import {
   isUnknown,

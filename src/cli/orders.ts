@@ -1,8 +1,8 @@
-import type { Login } from '../../lib/account.ts';
 import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { accountOf } from '../domain/auth/viewer.ts';
+import type { Login } from '../lib/account.ts';
 import { openOperatorRecords } from '../store/open-operator-records.ts';
 import type { OperatorStatus } from '../store/operator-records.ts';
 import { RecordsUnavailableError } from '../store/order-records.ts';

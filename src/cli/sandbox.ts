@@ -1,6 +1,6 @@
-import { ListenError, probeAddress } from '../../lib/listen.ts';
 import { type SandboxParts, sandboxSettings } from '../app/embedded-sandbox.ts';
 import { readConfig } from '../config.ts';
+import { ListenError, probeAddress } from '../lib/listen.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK } from './dispatch.ts';
 

@@ -1,5 +1,5 @@
-import type { ForwardedHeaders } from '../../lib/caller.ts';
-import { createHeaderForwarding } from '../../lib/forwarded-headers.ts';
+import type { ForwardedHeaders } from '../lib/caller.ts';
+import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import { UsageError } from './arguments.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { assertPlainFile } from '../../lib/read-plain-file.ts';
-import { reasonOf } from '../../lib/reason-of.ts';
+import { assertPlainFile } from '../lib/read-plain-file.ts';
+import { reasonOf } from '../lib/reason-of.ts';
 import { type Setting, shown } from './setting.ts';
 
 /** A setting's value from the environment: the variable itself, or the file that NAME_FILE names. */

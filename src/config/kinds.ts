@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
-import { BASE_URL, readBaseUrl } from '../../lib/base-url.ts';
-import { isSentinelUrl, readSentinelUrl } from '../../lib/sentinel-url.ts';
+import { BASE_URL, readBaseUrl } from '../lib/base-url.ts';
+import { isSentinelUrl, readSentinelUrl } from '../lib/sentinel-url.ts';
 
 /** A kind of value: how its text is parsed, and the message for a text that is not valid. */
 export interface Kind<T> {
@@ -11,7 +11,7 @@ export interface Kind<T> {
   problems?(text: string): readonly string[];
 }
 
-export { MAX_TIMER_MS as MAX_MS } from '../../lib/clock.ts';
+export { MAX_TIMER_MS as MAX_MS } from '../lib/clock.ts';
 export const MAX_SECONDS = 2_147_483;
 const MAX_TEXT_LENGTH = 4_096;
 

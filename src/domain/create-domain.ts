@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
-import { steadyClock, systemClock } from '../../lib/clock.ts';
-import { KnownKeys } from '../../lib/limits/known-keys.ts';
+import { steadyClock, systemClock } from '../lib/clock.ts';
+import { KnownKeys } from '../lib/limits/known-keys.ts';
 import type { AccountEvents } from './account/account-events.ts';
 import { createAccountServices } from './account/account-services.ts';
 import { createIdentity } from './auth/identity.ts';

@@ -1,5 +1,5 @@
-import type { Registry } from '../../lib/metrics/registry.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
+import type { Registry } from '../lib/metrics/registry.ts';
 import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { PollOutcome } from './feed/feed-options.ts';

@@ -1,7 +1,7 @@
-import type { LogicalClock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { ClockSkew } from '../gateway/clock-skew.ts';
+import type { LogicalClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import type { TradingLimiter } from './auth/limits.ts';
 import type { Verify } from './auth/verifier.ts';

@@ -1,7 +1,7 @@
-import { steadyClock } from '../../lib/clock.ts';
-import { parseLongIntegers } from '../../lib/exact-json.ts';
-import type { FairScheduler } from '../../lib/fair-scheduler.ts';
-import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
+import { steadyClock } from '../lib/clock.ts';
+import { parseLongIntegers } from '../lib/exact-json.ts';
+import type { FairScheduler } from '../lib/fair-scheduler.ts';
+import { chain, type MaybePromise } from '../lib/maybe-promise.ts';
 import { isJsonContent, isLongToParse, jsonOf } from './answer-body.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';

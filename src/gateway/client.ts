@@ -1,6 +1,6 @@
-import type { Login } from '../../lib/account.ts';
-import { FairScheduler } from '../../lib/fair-scheduler.ts';
-import { promised } from '../../lib/maybe-promise.ts';
+import type { Login } from '../lib/account.ts';
+import { FairScheduler } from '../lib/fair-scheduler.ts';
+import { promised } from '../lib/maybe-promise.ts';
 import type { CatalogAnswer, PositionsAnswer, SessionAnswer } from './answers.ts';
 import type { Caller } from './caller.ts';
 import { type CallsOptions, ReadCalls, WriteCalls } from './calls.ts';

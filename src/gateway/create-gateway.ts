@@ -1,4 +1,4 @@
-import { steadyClock, systemClock } from '../../lib/clock.ts';
+import { steadyClock, systemClock } from '../lib/clock.ts';
 import { createGatewayClient, type GatewayClientOptions } from './client.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';

@@ -1,6 +1,6 @@
-import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Tracing } from '../../lib/tracing/tracing.ts';
+import { type LogicalClock, steadyClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Tracing } from '../lib/tracing/tracing.ts';
 import type { CallOutcome } from './caller.ts';
 import { callOutcome } from './classify.ts';
 import type { ObserveCall, Send, WireCall } from './exchange.ts';

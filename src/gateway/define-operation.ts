@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { MaybePromise } from '../lib/maybe-promise.ts';
 import type { ReadCalls, WriteCalls } from './calls.ts';
 import type { DescribedOperation, OperationTraits } from './operation.ts';
 import type { OrderCalls, OrderReply } from './order-calls.ts';

@@ -1,4 +1,4 @@
-import { StacklessError } from '../../lib/stackless-error.ts';
+import { StacklessError } from '../lib/stackless-error.ts';
 import type { GatewayRefusal } from './wire/bodies.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { memo } from '../../lib/memo.ts';
-import { byName, type Count, type Registry } from '../../lib/metrics/registry.ts';
+import { memo } from '../lib/memo.ts';
+import { byName, type Count, type Registry } from '../lib/metrics/registry.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';

@@ -1,4 +1,4 @@
-import { pause, steadyClock } from '../../lib/clock.ts';
+import { pause, steadyClock } from '../lib/clock.ts';
 import type { Caller } from './caller.ts';
 import type { CallsOptions, OperationSettings } from './calls.ts';
 import { DeadlineError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { MaybePromise } from '../lib/maybe-promise.ts';
 import type { ReadCalls } from './calls.ts';
 import type { Answer } from './exchange.ts';
 import type { CallValues } from './request-templates.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Answer } from './exchange.ts';
 
 /** When a read was sent: of two answers the one of the later logical time is newer. */

@@ -1,4 +1,4 @@
-import { memo } from '../../lib/memo.ts';
+import { memo } from '../lib/memo.ts';
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';

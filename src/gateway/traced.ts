@@ -1,4 +1,4 @@
-import type { SpanEnd, TraceSpan, Tracing } from '../../lib/tracing/tracing.ts';
+import type { SpanEnd, TraceSpan, Tracing } from '../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
 import { forwardsTrace, type RequestSettings } from './request-templates.ts';

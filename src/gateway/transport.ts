@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
-import { ByteCollector } from '../../lib/byte-collector.ts';
-import { type LogicalClock, systemClock } from '../../lib/clock.ts';
-import { OversizeError, unpack } from '../../lib/unpack.ts';
+import { ByteCollector } from '../lib/byte-collector.ts';
+import { type LogicalClock, systemClock } from '../lib/clock.ts';
+import { OversizeError, unpack } from '../lib/unpack.ts';
 import { isLongToParse } from './answer-body.ts';
 import { callOutcome, isSuccess } from './classify.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';

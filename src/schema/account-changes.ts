@@ -1,8 +1,8 @@
-import { traits } from '../../lib/field-traits.ts';
-import type { PullStream } from '../../lib/pull-stream.ts';
 import type { ChangedOrders, FeedEvent } from '../domain/feed/feed-state.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
+import { traits } from '../lib/field-traits.ts';
+import type { PullStream } from '../lib/pull-stream.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';

@@ -1,5 +1,5 @@
-import { traits } from '../../lib/field-traits.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
+import { traits } from '../lib/field-traits.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';

@@ -1,5 +1,5 @@
-import type { Trace } from '../../lib/tracing/tracing.ts';
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
+import type { Trace } from '../lib/tracing/tracing.ts';
 import { NO_PLAN, type Plan, type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 

@@ -1,4 +1,4 @@
-import type { CodeTraits } from '../../lib/error-traits.ts';
+import type { CodeTraits } from '../lib/error-traits.ts';
 
 /** Every code that `extensions.code` of an error can hold; `docs/errors.md` is printed from this table. */
 export interface ErrorCode extends CodeTraits {

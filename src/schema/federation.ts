@@ -6,9 +6,9 @@ import {
   type GraphQLUnionType,
   parse,
 } from 'graphql';
-import { traits } from '../../lib/field-traits.ts';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { InputError } from '../domain/input-error.ts';
+import { traits } from '../lib/field-traits.ts';
+import type { MaybePromise } from '../lib/maybe-promise.ts';
 import type { Context } from './context.ts';
 import { printedSchema } from './schema.ts';
 import type { Scope } from './scope.ts';

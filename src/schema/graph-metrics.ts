@@ -1,5 +1,5 @@
-import type { CacheReads, Registry } from '../../lib/metrics/registry.ts';
 import { OPERATION_NAMES } from '../gateway/operations.ts';
+import type { CacheReads, Registry } from '../lib/metrics/registry.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
 

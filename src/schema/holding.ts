@@ -1,5 +1,5 @@
-import { traits } from '../../lib/field-traits.ts';
 import type { Order, Position } from '../gateway/operations/holdings.ts';
+import { traits } from '../lib/field-traits.ts';
 import { ageLimit, checkAge, ownRead, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';

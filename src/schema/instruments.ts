@@ -1,10 +1,10 @@
-import { traits } from '../../lib/field-traits.ts';
 import type { CatalogChanges } from '../domain/catalog/history.ts';
 import type {
   InstrumentConnection,
   InstrumentEdge,
   PageInfo,
 } from '../domain/catalog/paging/page.ts';
+import { traits } from '../lib/field-traits.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
 import { exposed } from './exposed.ts';

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { MaybePromise } from '../lib/maybe-promise.ts';
 
 export type ById<T> = ReadonlyMap<string, T>;
 

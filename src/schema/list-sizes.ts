@@ -1,4 +1,4 @@
-import type { Account } from '../../lib/account.ts';
+import type { Account } from '../lib/account.ts';
 import type { Services } from './services.ts';
 
 /** Spread into a type or a field: what its lists have one entry for. */

@@ -1,5 +1,3 @@
-import { traits } from '../../lib/field-traits.ts';
-import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../domain/auth/proof.ts';
 import { tokenEndBehind } from '../domain/auth/token-ended-error.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
@@ -7,6 +5,8 @@ import type { FeedEvent } from '../domain/feed/feed-state.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
 import { checkTimes, type WatchOptions } from '../domain/feed/watch-options.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
+import { traits } from '../lib/field-traits.ts';
+import type { PullStream } from '../lib/pull-stream.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';

@@ -1,5 +1,4 @@
 import { GraphQLError, isValueNode } from 'graphql';
-import type { Attribution, PublicCause } from '../../lib/error-traits.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
 import { NoGroupError } from '../domain/catalog/group-prover.ts';
@@ -18,6 +17,7 @@ import {
 } from '../gateway/errors.ts';
 import { isOperation, OPERATIONS } from '../gateway/operations.ts';
 import { refusalWords } from '../gateway/wire/bodies.ts';
+import type { Attribution, PublicCause } from '../lib/error-traits.ts';
 import {
   AccountRecordsFullError,
   RecordsForgottenError,

@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped, visit } from 'graphql';
-import { INEXACT } from '../../lib/exact-json.ts';
-import { momentText, parseMoment } from '../../lib/moment-text.ts';
-import { plainJson } from '../../lib/plain-json.ts';
+import { INEXACT } from '../lib/exact-json.ts';
+import { momentText, parseMoment } from '../lib/moment-text.ts';
+import { plainJson } from '../lib/plain-json.ts';
 import { builder } from './builder.ts';
 
 const DateTime = new GraphQLScalarType<number, string>({

@@ -1,6 +1,3 @@
-import { chain, type MaybePromise, promised } from '../../lib/maybe-promise.ts';
-import { memo } from '../../lib/memo.ts';
-import { toToken } from '../../lib/token.ts';
 import { type PositionTotals, totalsOf } from '../domain/account/totals.ts';
 import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
@@ -14,6 +11,9 @@ import type { Instrument } from '../gateway/operations/get-all-tickers.ts';
 import type { Order, Position } from '../gateway/operations/holdings.ts';
 import type { ReadName } from '../gateway/operations.ts';
 import { PROVING_READS } from '../gateway/operations.ts';
+import { chain, type MaybePromise, promised } from '../lib/maybe-promise.ts';
+import { memo } from '../lib/memo.ts';
+import { toToken } from '../lib/token.ts';
 import { type ById, KeyedRead } from './keyed-read.ts';
 import type { Services } from './services.ts';
 

@@ -1,6 +1,6 @@
-import { systemClock } from '../../lib/clock.ts';
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { AccountAccess } from '../gateway/model.ts';
+import { systemClock } from '../lib/clock.ts';
 import { ageLimit, checkAge, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';

@@ -1,5 +1,5 @@
-import type { Sharing } from '../../lib/field-traits.ts';
-import { traits } from '../../lib/field-traits.ts';
+import type { Sharing } from '../lib/field-traits.ts';
+import { traits } from '../lib/field-traits.ts';
 
 /**
  * A trait of a field: the audience for which its value is the same.

@@ -1,8 +1,8 @@
-import { traits } from '../../lib/field-traits.ts';
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
 import type { SignIn } from '../gateway/judge.ts';
 import { getCustomerId } from '../gateway/operations/get-customer-id.ts';
 import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-methods.ts';
+import { traits } from '../lib/field-traits.ts';
 import { answerOf, ownRead } from './account-read.ts';
 import { AcknowledgeResult, needed, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';

@@ -1,9 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { traits } from '../../lib/field-traits.ts';
 import { idempotencyKey } from '../domain/trading/input-rules.ts';
 import { notSent } from '../domain/trading/order-errors.ts';
 import { type OrderResult, type Submission, unsentReason } from '../domain/trading/outcome.ts';
 import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket.ts';
+import { traits } from '../lib/field-traits.ts';
 import type { UnsentReason as Reason } from '../store/order-records.ts';
 import { reads } from './account-read.ts';
 import { needed, RefusalRef } from './acknowledge.ts';

@@ -1,8 +1,8 @@
-import { clientOf } from '../../lib/caller.ts';
-import { isExactNumber } from '../../lib/exact-json.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Acknowledgement } from '../gateway/judge.ts';
 import type { WriteInput, WriteName } from '../gateway/operations.ts';
+import { clientOf } from '../lib/caller.ts';
+import { isExactNumber } from '../lib/exact-json.ts';
 import { acknowledged, needed } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { reasonOf } from '../../lib/reason-of.ts';
+import { reasonOf } from '../lib/reason-of.ts';
 import { IS_NEW } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
 import type { SharedLimitsOptions } from './redis/shared-limits.ts';

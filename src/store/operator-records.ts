@@ -1,4 +1,4 @@
-import type { Account } from '../../lib/account.ts';
+import type { Account } from '../lib/account.ts';
 import type { OrderRecord } from './order-records.ts';
 import type { SettleAnswer, SettleRequest, StoredOrder } from './settlement.ts';
 

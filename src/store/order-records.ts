@@ -1,4 +1,4 @@
-import type { Account } from '../../lib/account.ts';
+import type { Account } from '../lib/account.ts';
 import { gapReason } from './order-gap.ts';
 import { isOfNeverSent, newRecordId, type RecordBounds, recordQuota } from './record-shares.ts';
 

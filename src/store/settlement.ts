@@ -1,4 +1,4 @@
-import type { Account } from '../../lib/account.ts';
+import type { Account } from '../lib/account.ts';
 import type { OrderRecord, RecordedOutcome, Settled } from './order-records.ts';
 
 /** The outcome of an order that an operator has settled. */

@@ -1,6 +1,6 @@
-import type { Account } from '../../lib/account.ts';
-import type { SharedKeys } from '../../lib/limits/known-keys.ts';
-import type { Share } from '../../lib/limits/limiter.ts';
+import type { Account } from '../lib/account.ts';
+import type { SharedKeys } from '../lib/limits/known-keys.ts';
+import type { Share } from '../lib/limits/limiter.ts';
 import type { OrderRecords } from './order-records.ts';
 
 /** The port of the stores: the state that outlives a request, and that replicas share. Its contract is in `test/store/`. */

@@ -1,4 +1,4 @@
-import type { Registry } from '../../lib/metrics/registry.ts';
+import type { Registry } from '../lib/metrics/registry.ts';
 import { REDIS_ERRORS } from './redis/redis-health.ts';
 
 const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find', 'void'] as const;

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { oldHeapLimit } from '../../lib/heap-limit.ts';
-import { createLog } from '../../lib/log.ts';
 import { withDefaults } from '../../src/app/app-options.ts';
 import { cacheBudgets } from '../../src/app/cache-budgets.ts';
 import { openFilesLimit } from '../../src/app/max-connections.ts';
 import { readConfig } from '../../src/config.ts';
+import { oldHeapLimit } from '../../src/lib/heap-limit.ts';
+import { createLog } from '../../src/lib/log.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ENGINE_LIMITS, FIXED_LIMITS } from '../../engine/index.ts';
 import { Metrics } from '../../src/app/metrics.ts';
 import { TRADING_LIMITS } from '../../src/domain/auth/limits.ts';
+import { ENGINE_LIMITS, FIXED_LIMITS } from '../../src/engine/index.ts';
 
 const ROWS = [...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)];
 const documented = readFileSync(join(import.meta.dirname, '../../docs/limits.md'), 'utf8');

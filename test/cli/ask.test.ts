@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
 import { eventually } from '../support/eventually.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');

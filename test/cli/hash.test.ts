@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createHeaderForwarding } from '../../lib/forwarded-headers.ts';
+import { createHeaderForwarding } from '../../src/lib/forwarded-headers.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const KEY = { LOG_ACCOUNT_KEY: 'the key of the hashes in the log' };

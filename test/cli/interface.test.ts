@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compare } from '../../check/gateway/compare.ts';
-import { answerOf } from '../../check/gateway/probe.ts';
+import { compare } from '../../src/check/gateway/compare.ts';
+import { answerOf } from '../../src/check/gateway/probe.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
 import { runCli } from '../support/run-cli.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
 import { runCli } from '../support/run-cli.ts';
 
 test('a port in use is one plain line, and exit code 1', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createInstruments } from '../../sandbox/instruments.ts';
 import { buildVersion } from '../../src/domain/catalog/catalog-version.ts';
 import { toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
+import { createInstruments } from '../../src/sandbox/instruments.ts';
 import { positionRow, sessionRow } from '../gateway/wire/rows.ts';
 import { heldBytes } from '../support/heap.ts';
 import { openAccountWorld } from './account/account-world.ts';

@@ -2,7 +2,7 @@ import { usePrometheus } from '@envelop/prometheus';
 import { type FieldNode, GraphQLError, type ValidationContext } from 'graphql';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import type { TeamPlugin } from '../../engine/index.ts';
+import type { TeamPlugin } from '../../src/engine/index.ts';
 import { startTestApp } from '../support/app.ts';
 import { buying } from '../support/buying.ts';
 import { eventually } from '../support/eventually.ts';

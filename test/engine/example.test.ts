@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import type { OperationContext } from '../../engine/admission/operation-context.ts';
-import { serveExample } from '../../engine/example/serve.ts';
-import { createLog } from '../../lib/log.ts';
+import type { OperationContext } from '../../src/engine/admission/operation-context.ts';
+import { serveExample } from '../../src/engine/example/serve.ts';
+import { createLog } from '../../src/lib/log.ts';
 import { initializedSocket } from '../end-to-end/live/raw-socket.ts';
 import { eventually } from '../support/eventually.ts';
 import { send, TRANSPORTS } from '../support/four-transports.ts';

@@ -6,10 +6,10 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { createListSizes } from '../../engine/documents/list-sizes.ts';
-import { factsOf } from '../../engine/documents/operation-facts.ts';
-import { Selections } from '../../engine/documents/selections.ts';
-import { sharedUseOf } from '../../engine/documents/sharing-marks.ts';
+import { createListSizes } from '../../src/engine/documents/list-sizes.ts';
+import { factsOf } from '../../src/engine/documents/operation-facts.ts';
+import { Selections } from '../../src/engine/documents/selections.ts';
+import { sharedUseOf } from '../../src/engine/documents/sharing-marks.ts';
 
 /** A schema of which fields, by `Type.field`, are given resolvers and traits. */
 export function schemaOf(text: string, fields: Readonly<Record<string, object>>): GraphQLSchema {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FaultKind } from '../../sandbox/faults.ts';
+import type { FaultKind } from '../../src/sandbox/faults.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { turnsDuring } from '../support/turns.ts';

@@ -1,5 +1,3 @@
-import { LogicalClock } from '../../lib/clock.ts';
-import { toToken } from '../../lib/token.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import { createGatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
 import { GatewayError } from '../../src/gateway/errors.ts';
@@ -8,6 +6,8 @@ import type { MarketOrder } from '../../src/gateway/operations/open-position.ts'
 import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { createPools, gatewayWidths, type Pools } from '../../src/gateway/pools.ts';
 import { createTransport } from '../../src/gateway/transport.ts';
+import { LogicalClock } from '../../src/lib/clock.ts';
+import { toToken } from '../../src/lib/token.ts';
 
 export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send'>> {
   /** The bound over all areas; each has one at least. */

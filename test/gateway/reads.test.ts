@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { read } from '../../src/gateway/define-operation.ts';
 import { customerIdIn } from '../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
@@ -11,6 +10,7 @@ import {
   type Reading,
   readingIn,
 } from '../../src/gateway/wire/scalars.ts';
+import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { loginNamed } from '../support/accounts.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';

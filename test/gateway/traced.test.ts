@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { LogicalClock } from '../../lib/clock.ts';
-import { createLog } from '../../lib/log.ts';
-import { Registry } from '../../lib/metrics/registry.ts';
-import type { TraceSpan, Tracing } from '../../lib/tracing/tracing.ts';
 import { createGatewayClient } from '../../src/gateway/client.ts';
 import { createWire } from '../../src/gateway/create-wire.ts';
 import { createGatewayMetrics } from '../../src/gateway/gateway-metrics.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
+import { LogicalClock } from '../../src/lib/clock.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { Registry } from '../../src/lib/metrics/registry.ts';
+import type { TraceSpan, Tracing } from '../../src/lib/tracing/tracing.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { eventually } from '../support/eventually.ts';
 import { startScriptedGateway } from '../support/scripted-gateway.ts';

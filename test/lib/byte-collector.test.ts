@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { ByteCollector } from '../../lib/byte-collector.ts';
+import { ByteCollector } from '../../src/lib/byte-collector.ts';
 
 test('pieces become one buffer in their order, whatever their sizes', () => {
   const pieces = [1, 700, 0, 3, 4_000, 1, 90_000].map((size, at) => Buffer.alloc(size, 65 + at));

@@ -3,8 +3,8 @@ import { expect, test, vi } from 'vitest';
 
 const HOUR_MS = 3_600_000;
 // One of this file alone: other tests' time must not follow these dates.
-const MODULE = `${new URL('../../lib/clock.ts', import.meta.url).href}?alone`;
-const { steadyClock, systemClock }: typeof import('../../lib/clock.ts') = await import(MODULE);
+const MODULE = `${new URL('../../src/lib/clock.ts', import.meta.url).href}?alone`;
+const { steadyClock, systemClock }: typeof import('../../src/lib/clock.ts') = await import(MODULE);
 
 /** The date and the time since the start, as the test sets them. */
 function setTimes() {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import { eventually } from '../support/eventually.ts';
 
 test('clients take turns, each with its tasks in order', async () => {

@@ -4,7 +4,7 @@ import {
   type BackgroundFailure,
   fireAndForget,
   onBackgroundFailure,
-} from '../../lib/fire-and-forget.ts';
+} from '../../src/lib/fire-and-forget.ts';
 
 test('a failure of work that nobody waits for is told to whoever listens, and ends no process', async () => {
   const told: BackgroundFailure[] = [];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { createLogOutput } from '../../lib/log-output.ts';
+import { createLogOutput } from '../../src/lib/log-output.ts';
 import { eventually } from '../support/eventually.ts';
 
 test('beyond the bound lines are dropped, and once there is room a line says how many', async () => {
@@ -40,7 +40,7 @@ test('beyond the bound lines are dropped, and once there is room a line says how
 });
 
 test('an exit writes what no write has begun with', async () => {
-  const file = join(import.meta.dirname, '../../lib/log-output.ts');
+  const file = join(import.meta.dirname, '../../src/lib/log-output.ts');
   const script = `import { standardOutput } from '${file}';
     standardOutput(String).write('the last line\\n');
     process.exit();`;

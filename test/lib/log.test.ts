@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLog, type LogOptions } from '../../lib/log.ts';
+import { createLog, type LogOptions } from '../../src/lib/log.ts';
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6IjcwMDAwMSJ9.Y2FuYXJ5';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { momentText, parseMoment } from '../../lib/moment-text.ts';
+import { momentText, parseMoment } from '../../src/lib/moment-text.ts';
 
 const DAY_MS = 86_400_000;
 

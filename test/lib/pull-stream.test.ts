@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
+import { PullStream, pullStreamOf } from '../../src/lib/pull-stream.ts';
 import { eventually } from '../support/eventually.ts';
 
 function createNumbers(...ready: number[]) {

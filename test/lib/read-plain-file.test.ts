@@ -2,7 +2,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readPlainFile } from '../../lib/read-plain-file.ts';
+import { readPlainFile } from '../../src/lib/read-plain-file.ts';
 
 test.each([0, 1, 100_000])(
   'a file of the %i bytes that are allowed is read whole',

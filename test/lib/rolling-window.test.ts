@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRollingWindow } from '../../lib/rolling-window.ts';
+import { createRollingWindow } from '../../src/lib/rolling-window.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 test('events of one slice share its memory, and are forgotten with it', async () => {

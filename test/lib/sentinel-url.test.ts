@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSentinelUrl } from '../../lib/sentinel-url.ts';
+import { readSentinelUrl } from '../../src/lib/sentinel-url.ts';
 
 test('an address of Sentinels names them all, the primary and its database, and how to sign in', () => {
   expect(

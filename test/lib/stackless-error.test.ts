@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StacklessError, withoutStack } from '../../lib/stackless-error.ts';
+import { StacklessError, withoutStack } from '../../src/lib/stackless-error.ts';
 
 test('what is made without a stack has its message alone, may throw, and other errors keep theirs', () => {
   const gone = new StacklessError('gone', { cause: 1 });

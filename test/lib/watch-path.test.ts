@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { watchPath } from '../../lib/watch-path.ts';
+import { watchPath } from '../../src/lib/watch-path.ts';
 import { eventually } from '../support/eventually.ts';
 import { ownFolder } from '../support/own-folder.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';

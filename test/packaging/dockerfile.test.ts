@@ -14,9 +14,13 @@ test('the build context holds the sources of the build, and neither tests nor wh
   const isSent = (path: string) => isInContext(path, dockerignore);
   const kept = ['.env', 'data/orders.db', '.git/config', 'node_modules/pino/package.json'];
   expect(
-    [...kept, ...paths.filter((path) => /^(test|scripts)\//.test(path))].filter(isSent),
+    [
+      ...kept,
+      ...paths.filter((path) => /^(test|scripts\/(?!image\/)|src\/page\/)/.test(path)),
+    ].filter(isSent),
   ).toEqual([]);
-  const sources = /^(src|engine|lib|sandbox|check|image)\/|^package(-lock)?\.json$/;
+  const sources =
+    /^(src\/(?!page\/|graphiql\/(?!server\/|page\/|bundle\/))|scripts\/image\/)|^package(-lock)?\.json$/;
   expect(paths.filter((path) => sources.test(path) && !isSent(path))).toEqual([]);
 });
 
@@ -25,7 +29,7 @@ test('all that the image has can be read by its user, whatever the modes in the 
   const last = bundle?.instructions.at(-1);
   const [, readable = ''] = /^chmod -R a\+rX (.*)$/.exec(last?.rest ?? '') ?? [];
   const sources = image?.instructions.flatMap(({ name, rest }) =>
-    name === 'COPY' ? [/^--from=bundle \/app\/([\w.-]+)/.exec(rest)?.[1]] : [],
+    name === 'COPY' ? [/^--from=bundle \/app\/(src\/[\w-]+|[\w.-]+)/.exec(rest)?.[1]] : [],
   );
   expect(new Set(sources)).toEqual(new Set(readable.split(' ')));
 });

@@ -4,7 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
 import { postQuery } from '../support/app.ts';
 import { startFacadeProcess } from '../support/facade-process.ts';
 import { ownFolder } from '../support/own-folder.ts';
@@ -15,7 +15,7 @@ const folder = ownFolder();
 
 test('the package is installed in an empty folder, and serves there', async () => {
   const { path } = folder;
-  await run(process.execPath, [join(ROOT, 'image/pack.ts'), path], { cwd: ROOT });
+  await run(process.execPath, [join(ROOT, 'scripts/image/pack.ts'), path], { cwd: ROOT });
   const [tarball = ''] = (await readdir(path)).filter((name) => name.endsWith('.tgz'));
   expect(tarball).toMatch(/^trading-graph-\d+\.\d+\.\d+\.tgz$/);
   await writeFile(join(path, 'package.json'), '{"type":"module"}');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Sandbox } from '../../sandbox/start.ts';
+import type { Sandbox } from '../../src/sandbox/start.ts';
 import { openSandbox } from './sandbox-client.ts';
 
 const DEMO = 'demo@example.com';

@@ -1,7 +1,7 @@
-import { toToken } from '../../lib/token.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.ts';
 import type { WireSession } from '../../src/gateway/operations/get-session.ts';
 import type { WireOrder, WirePosition } from '../../src/gateway/operations/holdings.ts';
+import { toToken } from '../../src/lib/token.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 /** A sandbox whose market and clock stand still until the test moves them. */

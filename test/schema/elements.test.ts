@@ -7,7 +7,7 @@ import {
   visit,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { traitOf } from '../../lib/field-traits.ts';
+import { traitOf } from '../../src/lib/field-traits.ts';
 import { buildSchema, printedSchema } from '../../src/schema/schema.ts';
 
 /** Every kind of element of the graph that a client can name. */

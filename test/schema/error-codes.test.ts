@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { REQUEST_CODES } from '../../engine/index.ts';
+import { REQUEST_CODES } from '../../src/engine/index.ts';
 import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
 import { ERROR_CODES } from '../../src/schema/error-codes.ts';
 import { describe as describeError, publicExtensions } from '../../src/schema/public-error.ts';

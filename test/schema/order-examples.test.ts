@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { buildSchema } from '../../src/schema/schema.ts';
 import { UNSENT_REASONS } from '../../src/store/order-records.ts';
 
-const FOLDERS = '{docs,examples/*/src,graphiql/page}/**/*.{md,js,ts,tsx}';
+const FOLDERS = '{docs,examples/*/src,src/graphiql/page}/**/*.{md,js,ts,tsx}';
 const FILES = ['README.md', ...globSync(FOLDERS)];
 const textOf = (files: readonly string[]) =>
   files.map((file) => readFileSync(file, 'utf8')).join('\n');

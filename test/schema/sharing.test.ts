@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, getNamedType, isCompositeType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { type Sharing, sharingOf } from '../../lib/field-traits.ts';
 import { READ_NAMES } from '../../src/gateway/operations.ts';
+import { type Sharing, sharingOf } from '../../src/lib/field-traits.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 

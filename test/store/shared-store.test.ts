@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../lib/clock.ts';
-import { KnownKeys } from '../../lib/limits/known-keys.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { KnownKeys } from '../../src/lib/limits/known-keys.ts';
 import { openStores } from '../../src/store/open-stores.ts';
 import type { SharedStore } from '../../src/store/shared-store.ts';
 import { accountNamed } from '../support/accounts.ts';

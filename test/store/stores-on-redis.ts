@@ -1,4 +1,4 @@
-import { systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { openStores, type StoreOptions } from '../../src/store/open-stores.ts';
 
 /** All stores on one Redis, with the warnings that they gave. */

@@ -1,4 +1,4 @@
-import type { Account, Login } from '../../lib/account.ts';
+import type { Account, Login } from '../../src/lib/account.ts';
 
 /** The account of this name; a store takes any text for one. */
 export const accountNamed = (name: string) => name as Account;

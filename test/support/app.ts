@@ -1,9 +1,9 @@
-import { createLog } from '../../lib/log.ts';
-import { embeddedSandbox } from '../../sandbox/embedded.ts';
-import type { Sandbox } from '../../sandbox/start.ts';
 import type { AppOptions } from '../../src/app/app-options.ts';
 import { startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { embeddedSandbox } from '../../src/sandbox/embedded.ts';
+import type { Sandbox } from '../../src/sandbox/start.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
 import { limitTable, withoutRefills } from './limits.ts';
 import { PATIENT } from './patient.ts';

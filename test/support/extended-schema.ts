@@ -1,5 +1,5 @@
 import { extendSchema, type GraphQLSchema, isObjectType, parse } from 'graphql';
-import type { Sharing } from '../../lib/field-traits.ts';
+import type { Sharing } from '../../src/lib/field-traits.ts';
 import type { Context } from '../../src/schema/context.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 

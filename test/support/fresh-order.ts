@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { buying, openOrderCore } from '../../client/test/support/phone.ts';
-import type { Sandbox } from '../../sandbox/start.ts';
+import type { Sandbox } from '../../src/sandbox/start.ts';
 import { eventually } from './eventually.ts';
 
 /** How long after the records were moved, restored or lost fresh orders of the client may be refused. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { Sandbox } from '../../sandbox/start.ts';
+import type { Sandbox } from '../../src/sandbox/start.ts';
 import { listenLocally } from './local-server.ts';
 
 /** Makes another body of the JSON that was answered to a request of this URL. */

@@ -1,4 +1,4 @@
-import type { PullStream } from '../../lib/pull-stream.ts';
+import type { PullStream } from '../../src/lib/pull-stream.ts';
 
 /** Reads a stream as an iterator, which takes each value when it is asked for it. */
 export async function* iterated<T>(stream: PullStream<T>): AsyncGenerator<T, undefined> {

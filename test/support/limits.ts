@@ -1,16 +1,16 @@
 import {
-  ENGINE_LIMITS,
-  type EngineLimitName,
-  type EngineLimitSettings,
-} from '../../engine/index.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { type Limit, type Limits, limitsOf } from '../../lib/limits/limit.ts';
-import { Limiter } from '../../lib/limits/limiter.ts';
-import {
   TRADING_LIMITS,
   type TradingLimitName,
   type TradingLimitSettings,
 } from '../../src/domain/auth/limits.ts';
+import {
+  ENGINE_LIMITS,
+  type EngineLimitName,
+  type EngineLimitSettings,
+} from '../../src/engine/index.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { type Limit, type Limits, limitsOf } from '../../src/lib/limits/limit.ts';
+import { Limiter } from '../../src/lib/limits/limiter.ts';
 import { createScriptedClock } from './scripted-clock.ts';
 
 export type LimitName = EngineLimitName | TradingLimitName;

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../sandbox/start.ts';
+import type { Sandbox } from '../../src/sandbox/start.ts';
 
 /** Places an order at the sandbox itself, as another device does that does not come through here; its id, or null where it is refused. */
 export async function orderElsewhere(

@@ -16,7 +16,7 @@ import {
   isRequiredArgument,
   type OperationTypeNode,
 } from 'graphql';
-import { pick, type Random } from '../../sandbox/random.ts';
+import { pick, type Random } from '../../src/sandbox/random.ts';
 
 export interface RandomDocument {
   readonly text: string;

@@ -1,4 +1,4 @@
-import { COMMANDS } from '../../check/commands.ts';
+import { COMMANDS } from '../../src/check/commands.ts';
 import { dispatch, type Terminal } from '../../src/cli/dispatch.ts';
 
 /** Runs `trading-graph` in this process, with these variables alone: a process of its own takes a second of a core. */

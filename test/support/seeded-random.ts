@@ -1,4 +1,4 @@
-import { createRandom, pick } from '../../sandbox/random.ts';
+import { createRandom, pick } from '../../src/sandbox/random.ts';
 
 export type SeededRandom = ReturnType<typeof createSeededRandom>;
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect } from 'vitest';
-import type { Fault } from '../../sandbox/faults.ts';
 import type { OperationName } from '../../src/gateway/operations.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
 import { sharedApp } from './shared-app.ts';
 
 /** A facade for all tests of a file, and for each a token of its own, for which nothing is cached. */

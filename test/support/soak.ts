@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createLog } from '../../lib/log.ts';
-import { createRandom, pick } from '../../sandbox/random.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { type App, startApp } from '../../src/app.ts';
 import { type Environment, readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { createRandom, pick } from '../../src/sandbox/random.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 import { heldBytes } from './heap.ts';
 import { randomDocument } from './random-documents.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../lib/clock.ts';
-import { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { ProofLedger } from '../../src/domain/auth/proof.ts';
 import { UnknownTokens } from '../../src/domain/auth/unknown-tokens.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { KnownKeys } from '../../src/lib/limits/known-keys.ts';
 import { createTestLimiter } from './limits.ts';
 
 /** The guard of unknown tokens by the default limits, where no token is known. */

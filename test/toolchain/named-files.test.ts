@@ -1,24 +1,24 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { COMMANDS } from '../../check/commands.ts';
+import { COMMANDS } from '../../src/check/commands.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { LONGEST } from '../support/long-suites.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const PAGES = globSync(
-  ['*.md', '{docs,engine}/**/*.md', '{bench,client}/*.md', '{deploy,examples}/*/*.md'],
+  ['*.md', '{docs,src}/**/*.md', '{bench,client}/*.md', '{deploy,examples}/*/*.md'],
   { cwd: root },
 ).sort();
 const CODE = globSync(
-  '{src,engine,lib,sandbox,check,test,bench,scripts,client/{src,test},deploy,examples,graphiql/{page,server},page}/**/*.{ts,js,mjs,java,swift,kt,yml,yaml,cfg,conf}',
+  '{src,test,bench,scripts,client/{src,test},deploy,examples}/**/*.{ts,js,mjs,java,swift,kt,yml,yaml,cfg,conf}',
   // The packages of `npm run bench -- peers`.
   { cwd: root, exclude: ['**/node_modules/**'] },
 ).sort();
 
 /** Files and folders of the project that a page names in code, from the root: `src/app.ts`, `test/lib/`. */
 function namedFiles(text: string): string[] {
-  const folders = 'src|engine|lib|sandbox|check|page|test|docs|bench|scripts|\\.ci';
+  const folders = 'src|test|docs|bench|scripts|\\.ci';
   const files = new RegExp(`\`((?:${folders})/[\\w./*-]*)\``, 'g');
   return [...text.matchAll(files)].map(([, path = '']) => path);
 }

@@ -10,7 +10,7 @@ import {
   validate,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { EXAMPLES } from '../../../graphiql/page/examples.js';
+import { EXAMPLES } from '../../../src/graphiql/page/examples.js';
 import { createSampleProject } from '../support/sample-project.ts';
 import { readPage, type Sample } from '../support/samples.ts';
 

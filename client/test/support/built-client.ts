@@ -20,7 +20,7 @@ const run = promisify(execFile);
 
 /** The files beside `src` that make the package what it is, with what it shares with the service. */
 const FILES = [
-  ...['search-words.ts', 'currency-pair.ts', 'typos.ts'].map((name) => `../lib/${name}`),
+  ...['search-words.ts', 'currency-pair.ts', 'typos.ts'].map((name) => `../src/lib/${name}`),
   ...['package.json', 'LICENSE', 'README.md', 'trusted-documents.json'],
   ...['tsconfig.json', 'build.mjs', 'rolldown.config.mjs'],
 ];

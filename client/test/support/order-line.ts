@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { listenLocally } from '../../../test/support/local-server.ts';
 
 /** The places at which a connection is reset while an order is on it. */

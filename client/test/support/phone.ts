@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { Account } from '../../../lib/account.ts';
+import type { Account } from '../../lib/account.ts';
 
 /**
  * All that is heard of accounts, whoever hears it. It is made before everything that remembers something of an account, which

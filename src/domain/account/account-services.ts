@@ -1,7 +1,7 @@
-import type { Account } from '../../../lib/account.ts';
-import { steadyClock, systemClock } from '../../../lib/clock.ts';
-import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import type { Account } from '../../lib/account.ts';
+import { steadyClock, systemClock } from '../../lib/clock.ts';
+import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';

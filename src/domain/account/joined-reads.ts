@@ -1,6 +1,6 @@
-import type { Account } from '../../../lib/account.ts';
-import { type LogicalClock, steadyClock } from '../../../lib/clock.ts';
 import type { OperationName } from '../../gateway/operations.ts';
+import type { Account } from '../../lib/account.ts';
+import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { AccountEvents } from './account-events.ts';
 

@@ -1,8 +1,8 @@
-import type { Clock } from '../../../lib/clock.ts';
-import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { Feeds } from '../feed/feeds.ts';

@@ -1,5 +1,5 @@
-import type { LogicalClock } from '../../../lib/clock.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import type { LogicalClock } from '../../lib/clock.ts';
 import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Sessions } from './sessions.ts';

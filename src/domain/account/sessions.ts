@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { Account } from '../../../lib/account.ts';
-import type { Clock, LogicalClock } from '../../../lib/clock.ts';
-import { growingLru } from '../../../lib/growing-lru.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { Order, Position } from '../../gateway/operations/holdings.ts';
+import type { Account } from '../../lib/account.ts';
+import type { Clock, LogicalClock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';

@@ -1,5 +1,5 @@
-import type { Login } from '../../../lib/account.ts';
-import { isObject } from '../../../lib/is-object.ts';
+import type { Login } from '../../lib/account.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { UnauthenticatedError } from './errors.ts';
 
 export interface ClaimNames {

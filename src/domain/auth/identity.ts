@@ -1,8 +1,8 @@
-import type { Login } from '../../../lib/account.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import { growingLru } from '../../../lib/growing-lru.ts';
-import type { Token } from '../../../lib/token.ts';
 import type { Caller } from '../../gateway/caller.ts';
+import type { Login } from '../../lib/account.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
+import type { Token } from '../../lib/token.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger, Standing } from './proof.ts';

@@ -1,5 +1,5 @@
-import { perMinute } from '../../../lib/limits/limit.ts';
-import type { Limiter } from '../../../lib/limits/limiter.ts';
+import { perMinute } from '../../lib/limits/limit.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
 
 export interface TradingLimitSettings {
   readonly rateLimitPerMinute: number;

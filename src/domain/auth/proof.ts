@@ -1,10 +1,10 @@
-import type { Account } from '../../../lib/account.ts';
-import type { RequestCaller, TokenStanding } from '../../../lib/caller.ts';
-import type { Clock, LogicalClock } from '../../../lib/clock.ts';
-import { growingLru } from '../../../lib/growing-lru.ts';
-import { accountClient, type Client } from '../../../lib/limits/client.ts';
-import type { Token } from '../../../lib/token.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
+import type { Account } from '../../lib/account.ts';
+import type { RequestCaller, TokenStanding } from '../../lib/caller.ts';
+import type { Clock, LogicalClock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
+import { accountClient, type Client } from '../../lib/limits/client.ts';
+import type { Token } from '../../lib/token.ts';
 import {
   accepted,
   catalogForbidden,

@@ -1,7 +1,7 @@
-import type { Login } from '../../../lib/account.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { OperationName } from '../../gateway/operations.ts';
+import type { Login } from '../../lib/account.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { Viewer } from './viewer.ts';
 
 /** The source of a refusal: an operation of the gateway, or the check of the signature here. */

@@ -1,6 +1,6 @@
-import type { Account } from '../../../lib/account.ts';
-import type { Client } from '../../../lib/limits/client.ts';
 import type { Proves } from '../../gateway/operation.ts';
+import type { Account } from '../../lib/account.ts';
+import type { Client } from '../../lib/limits/client.ts';
 import type { Viewer } from './viewer.ts';
 
 /** The evidence for a token: answers of the gateway, and its signature. */

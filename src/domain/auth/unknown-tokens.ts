@@ -1,7 +1,7 @@
-import { addressClient, type Client } from '../../../lib/limits/client.ts';
-import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import type { OperationName } from '../../gateway/operations.ts';
+import { addressClient, type Client } from '../../lib/limits/client.ts';
+import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import { TRADING_LIMITS, type TradingLimiter } from './limits.ts';
 import type { ProofLedger } from './proof.ts';

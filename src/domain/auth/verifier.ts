@@ -1,8 +1,8 @@
 import type { JWTVerifyGetKey } from 'jose';
-import { ByteCollector } from '../../../lib/byte-collector.ts';
-import { type Clock, steadyClock } from '../../../lib/clock.ts';
-import type { Log } from '../../../lib/log.ts';
-import { reasonOf } from '../../../lib/reason-of.ts';
+import { ByteCollector } from '../../lib/byte-collector.ts';
+import { type Clock, steadyClock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
 import { EXPIRY_LEEWAY_MS } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
 

@@ -1,8 +1,8 @@
-import type { Account, Login } from '../../../lib/account.ts';
-import type { ForwardedHeaders } from '../../../lib/caller.ts';
-import type { Token } from '../../../lib/token.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
+import type { Account, Login } from '../../lib/account.ts';
+import type { ForwardedHeaders } from '../../lib/caller.ts';
+import type { Token } from '../../lib/token.ts';
 
 /** A caller as its token claims. Claims choose the gateway's path, and open no shared data until it accepts this token. */
 export interface Viewer extends Caller {

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
+import type { Caller } from '../../gateway/caller.ts';
+import { GatewayError } from '../../gateway/errors.ts';
+import type { SignIn } from '../../gateway/judge.ts';
 import {
   accountClient,
   addressClient,
   type Client,
   regarding,
   singleClient,
-} from '../../../lib/limits/client.ts';
-import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
-import { toToken } from '../../../lib/token.ts';
-import type { Caller } from '../../gateway/caller.ts';
-import { GatewayError } from '../../gateway/errors.ts';
-import type { SignIn } from '../../gateway/judge.ts';
+} from '../../lib/limits/client.ts';
+import type { KnownKeys } from '../../lib/limits/known-keys.ts';
+import { toToken } from '../../lib/token.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import { TRADING_LIMITS, type TradingLimiter, type TradingLimitName } from './limits.ts';
 import type { AccountProof } from './proof.ts';

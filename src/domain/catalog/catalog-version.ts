@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
-import { FairScheduler } from '../../../lib/fair-scheduler.ts';
-import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Instrument } from '../../gateway/operations/get-all-tickers.ts';
+import { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { buildIndex, type CatalogIndex } from './search/catalog-index.ts';
 import { compareText, sortInSlices } from './sorting.ts';
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../lib/clock.ts';
-import { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { CatalogCache, isPersonal } from './cache/catalog-cache.ts';

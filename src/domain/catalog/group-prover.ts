@@ -1,6 +1,6 @@
-import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
+import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import { detached, groupKey, type Viewer } from '../auth/viewer.ts';
 import { type CatalogCache, isPersonal } from './cache/catalog-cache.ts';

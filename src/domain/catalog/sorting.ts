@@ -1,4 +1,4 @@
-import type { FairScheduler } from '../../../lib/fair-scheduler.ts';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 
 /** Compares by code units, in every locale alike: a cursor means the same position on every replica. */
 export function compareText(a: string, b: string): number {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { PositionsBoard } from '../account/positions-board.ts';
 import type { Prover } from '../account/prover.ts';

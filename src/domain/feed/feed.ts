@@ -1,6 +1,6 @@
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
 import type { FeedOptions, PollOutcome } from './feed-options.ts';

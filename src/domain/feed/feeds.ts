@@ -1,7 +1,7 @@
-import type { Account } from '../../../lib/account.ts';
-import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
+import type { Account } from '../../lib/account.ts';
+import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed } from './feed.ts';

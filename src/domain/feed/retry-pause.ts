@@ -1,5 +1,5 @@
-import { backoffMs } from '../../../lib/backoff.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import { backoffMs } from '../../lib/backoff.ts';
 import type { FeedOptions } from './feed-options.ts';
 
 type PauseOptions = Pick<FeedOptions, 'clock' | 'random' | 'pollMs'>;

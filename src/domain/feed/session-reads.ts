@@ -1,6 +1,6 @@
-import type { Account } from '../../../lib/account.ts';
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { Account } from '../../lib/account.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { FeedOptions } from './feed-options.ts';
 import type { FeedState } from './feed-state.ts';
 import type { PollTurn } from './poll-schedule.ts';

@@ -1,5 +1,5 @@
-import type { Log } from '../../../lib/log.ts';
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
+import type { Log } from '../../lib/log.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../../store/order-records.ts';
 import type { Prover } from '../account/prover.ts';
 import { TooManyAttemptsError } from '../auth/errors.ts';

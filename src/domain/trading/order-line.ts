@@ -1,7 +1,7 @@
-import type { Account } from '../../../lib/account.ts';
-import { logHash } from '../../../lib/log-hash.ts';
-import { redact } from '../../../lib/redact.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import type { Account } from '../../lib/account.ts';
+import { logHash } from '../../lib/log-hash.ts';
+import { redact } from '../../lib/redact.ts';
 import type { AskedOrder } from '../../store/order-records.ts';
 import { partsOf, type Viewer } from '../auth/viewer.ts';
 import { isBeforeSending, leavesDoubt } from './order-errors.ts';

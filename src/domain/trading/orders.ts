@@ -1,6 +1,6 @@
-import type { Account } from '../../../lib/account.ts';
-import { pause, steadyClock } from '../../../lib/clock.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
+import type { Account } from '../../lib/account.ts';
+import { pause, steadyClock } from '../../lib/clock.ts';
 import { datesOf } from '../../store/order-gap.ts';
 import {
   closingOf,

@@ -1,7 +1,7 @@
-import type { Account } from '../../../lib/account.ts';
-import { type Clock, pause, within } from '../../../lib/clock.ts';
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
-import type { Log } from '../../../lib/log.ts';
+import type { Account } from '../../lib/account.ts';
+import { type Clock, pause, within } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { Log } from '../../lib/log.ts';
 import {
   type CutOffOrder,
   type OrderRecord,

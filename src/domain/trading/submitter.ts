@@ -1,8 +1,8 @@
-import type { Account } from '../../../lib/account.ts';
-import { within } from '../../../lib/clock.ts';
-import { growingLru } from '../../../lib/growing-lru.ts';
 import { GatewayError, NotAttemptedError } from '../../gateway/errors.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
+import type { Account } from '../../lib/account.ts';
+import { within } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 import {
   mayHaveChanged,
   type OrderTimes,

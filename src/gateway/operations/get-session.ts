@@ -1,5 +1,5 @@
-import type { Login } from '../../../lib/account.ts';
-import { chain } from '../../../lib/maybe-promise.ts';
+import type { Login } from '../../lib/account.ts';
+import { chain } from '../../lib/maybe-promise.ts';
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
 import { timesOf } from '../read-times.ts';

@@ -1,4 +1,4 @@
-import { growingLru } from '../../../lib/growing-lru.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 import type { ValueOf, WireOf } from '../fields.ts';
 import * as f from '../fields.ts';
 

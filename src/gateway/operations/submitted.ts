@@ -1,4 +1,4 @@
-import { LongInteger, parseLongIntegers } from '../../../lib/exact-json.ts';
+import { LongInteger, parseLongIntegers } from '../../lib/exact-json.ts';
 import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
 import type { OrderReply } from '../order-calls.ts';

@@ -1,4 +1,4 @@
-import { addressClient } from '../../../lib/limits/client.ts';
+import { addressClient } from '../../lib/limits/client.ts';
 import type { Caller } from '../caller.ts';
 
 /** The account, or the network, that a call counts for. */

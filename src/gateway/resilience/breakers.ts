@@ -1,5 +1,5 @@
-import type { Clock } from '../../../lib/clock.ts';
-import { memo } from '../../../lib/memo.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { memo } from '../../lib/memo.ts';
 import { type Health, healthShown } from '../classify.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Send, WireCall } from '../exchange.ts';
 import type { Area } from '../operation.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../lib/clock.ts';
-import { createRollingWindow } from '../../../lib/rolling-window.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createRollingWindow } from '../../lib/rolling-window.ts';
 import type { Health } from '../classify.ts';
 import type { CallAccount } from './account-of.ts';
 

@@ -1,6 +1,6 @@
-import { backoffMs } from '../../../lib/backoff.ts';
-import { type Clock, pause } from '../../../lib/clock.ts';
-import { createRollingWindow } from '../../../lib/rolling-window.ts';
+import { backoffMs } from '../../lib/backoff.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
+import { createRollingWindow } from '../../lib/rolling-window.ts';
 import { isWorthRepeating, wasNotAttempted } from '../classify.ts';
 import { type Exchange, exchanged, type Send, type WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';

@@ -1,4 +1,4 @@
-import { redact } from '../../../lib/redact.ts';
+import { redact } from '../../lib/redact.ts';
 import * as f from '../fields.ts';
 import { flag, isRow, readingIn, text } from './scalars.ts';
 

@@ -1,6 +1,6 @@
-import { isExactNumber, LongInteger } from '../../../lib/exact-json.ts';
-import { memo } from '../../../lib/memo.ts';
-import { parseMoment } from '../../../lib/moment-text.ts';
+import { isExactNumber, LongInteger } from '../../lib/exact-json.ts';
+import { memo } from '../../lib/memo.ts';
+import { parseMoment } from '../../lib/moment-text.ts';
 import { SeenRows } from './seen-rows.ts';
 
 /** Readers for fields that are not required: a missing or wrongly typed value is null, no guess, and costs no row. */

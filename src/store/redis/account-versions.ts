@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
-import type { Account } from '../../../lib/account.ts';
-import { type Clock, within } from '../../../lib/clock.ts';
+import type { Account } from '../../lib/account.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { AccountVersion, AccountVersions } from '../shared-store.ts';
 import type { RedisConnection } from './connection.ts';

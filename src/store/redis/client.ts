@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
-import { readSentinelUrl, type SentinelUrl } from '../../../lib/sentinel-url.ts';
+import { readSentinelUrl, type SentinelUrl } from '../../lib/sentinel-url.ts';
 import { StoreError } from '../store-error.ts';
 import type { RedisHealth } from './redis-health.ts';
 

@@ -1,5 +1,5 @@
-import { steadyClock, within } from '../../../lib/clock.ts';
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
+import { steadyClock, within } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
 import { createRedisHealth, type RedisHealth, type RedisHealthOptions } from './redis-health.ts';

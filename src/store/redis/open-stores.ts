@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../lib/maybe-promise.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { SharedStore } from '../shared-store.ts';
 import { connectRedis } from './connection.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';

@@ -1,5 +1,5 @@
-import type { Account } from '../../../lib/account.ts';
-import { systemClock } from '../../../lib/clock.ts';
+import type { Account } from '../../lib/account.ts';
+import { systemClock } from '../../lib/clock.ts';
 import type { OperatorRecords, OperatorStatus } from '../operator-records.ts';
 import { gapReason } from '../order-gap.ts';
 import { HELD, type OrderRecord, RecordsUnavailableError, recordId } from '../order-records.ts';

@@ -1,7 +1,7 @@
-import type { Account } from '../../../lib/account.ts';
-import { type Clock, pause } from '../../../lib/clock.ts';
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
-import { reasonOf } from '../../../lib/reason-of.ts';
+import type { Account } from '../../lib/account.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
 import { gapReason } from '../order-gap.ts';
 import {
   AccountRecordsFullError,

@@ -1,5 +1,5 @@
-import type { Account } from '../../../lib/account.ts';
-import type { Clock } from '../../../lib/clock.ts';
+import type { Account } from '../../lib/account.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { datesOf } from '../order-gap.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';

@@ -1,4 +1,4 @@
-import type { Account } from '../../../lib/account.ts';
+import type { Account } from '../../lib/account.ts';
 import { type OrderRecord, type Reservation, toOrderRecord } from '../order-records.ts';
 import { figureIn, jsonIn, outcomeIn, textIn } from './replies.ts';
 

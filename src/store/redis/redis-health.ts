@@ -1,4 +1,4 @@
-import { type Clock, steadyClock } from '../../../lib/clock.ts';
+import { type Clock, steadyClock } from '../../lib/clock.ts';
 
 /** Why a connection or a command failed; all but the first two are Redis's own answers. */
 export const REDIS_ERRORS = [

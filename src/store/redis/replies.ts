@@ -1,4 +1,4 @@
-import { memo } from '../../../lib/memo.ts';
+import { memo } from '../../lib/memo.ts';
 import type { RecordedOutcome } from '../order-records.ts';
 import { RedisSilentError } from './connection.ts';
 

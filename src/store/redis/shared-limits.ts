@@ -1,7 +1,7 @@
-import type { Clock } from '../../../lib/clock.ts';
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
-import type { SharedKeys } from '../../../lib/limits/known-keys.ts';
-import type { Share } from '../../../lib/limits/limiter.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { SharedKeys } from '../../lib/limits/known-keys.ts';
+import type { Share } from '../../lib/limits/limiter.ts';
 import type { RedisConnection } from './connection.ts';
 import type { RedisHealth } from './redis-health.ts';
 import { answersIn, figureIn } from './replies.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { assertPlainFile } from '../../../lib/read-plain-file.ts';
+import { assertPlainFile } from '../../lib/read-plain-file.ts';
 import { StoreError } from '../store-error.ts';
 
 // procfs and sysfs: reading or locking their files can wait for ever.

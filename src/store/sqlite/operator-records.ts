@@ -1,4 +1,4 @@
-import type { Account } from '../../../lib/account.ts';
+import type { Account } from '../../lib/account.ts';
 import type { OperatorRecords, OperatorStatus } from '../operator-records.ts';
 import { datesOf, gapReason } from '../order-gap.ts';
 import { HELD, isUnknown, type OrderRecord } from '../order-records.ts';

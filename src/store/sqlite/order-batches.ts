@@ -1,4 +1,4 @@
-import type { Account } from '../../../lib/account.ts';
+import type { Account } from '../../lib/account.ts';
 import { type Dates, datesOf, gapReason } from '../order-gap.ts';
 import {
   NO_TIMES,

@@ -1,6 +1,6 @@
-import type { Account } from '../../../lib/account.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import { reasonOf } from '../../../lib/reason-of.ts';
+import type { Account } from '../../lib/account.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
 import {
   type CutOffOrder,
   closedReservation,

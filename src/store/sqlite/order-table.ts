@@ -1,4 +1,4 @@
-import type { Account } from '../../../lib/account.ts';
+import type { Account } from '../../lib/account.ts';
 import { type Dates, isMadeAfterGap, KEY_AHEAD_MS, lossEndOf, lossUntilOf } from '../order-gap.ts';
 import {
   AccountRecordsFullError,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { compare } from '../../../check/gateway/compare.ts';
-import { answerOf } from '../../../check/gateway/probe.ts';
-import { pagingIn } from '../../../check/gateway/remedies.ts';
-import { timeFindings } from '../../../check/gateway/times.ts';
+import { compare } from '../../../src/check/gateway/compare.ts';
+import { answerOf } from '../../../src/check/gateway/probe.ts';
+import { pagingIn } from '../../../src/check/gateway/remedies.ts';
+import { timeFindings } from '../../../src/check/gateway/times.ts';
 import * as f from '../../../src/gateway/fields.ts';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
 import { isRow, readingIn, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkDeployment, type Machine } from '../../../check/deployment.ts';
-import { startSandbox } from '../../../sandbox/start.ts';
+import { checkDeployment, type Machine } from '../../../src/check/deployment.ts';
 import { parseEnvironment } from '../../../src/config.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { mayMount, mountSmallDisk } from '../../support/night/small-disk.ts';
 import { startTestRedis } from '../../support/redis.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { compare } from '../../../check/gateway/compare.ts';
-import { answerOf } from '../../../check/gateway/probe.ts';
-import type { CatalogChange, CatalogHeaders } from '../../../sandbox/catalog.ts';
-import type { Fault } from '../../../sandbox/faults.ts';
-import type { SandboxOptions } from '../../../sandbox/start.ts';
+import { compare } from '../../../src/check/gateway/compare.ts';
+import { answerOf } from '../../../src/check/gateway/probe.ts';
 import { OPERATIONS, type OperationName, READ_NAMES } from '../../../src/gateway/operations.ts';
+import type { CatalogChange, CatalogHeaders } from '../../../src/sandbox/catalog.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import type { SandboxOptions } from '../../../src/sandbox/start.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { makeCertificate } from '../../support/certificate.ts';

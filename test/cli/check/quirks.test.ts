@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Fault } from '../../../sandbox/faults.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
 import { type Change, startHeldGateway } from '../../support/held-gateway.ts';
 import { check, DEMO, startGateway, type Variables } from './run-check.ts';
 

@@ -1,5 +1,5 @@
-import { type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
 import type { Terminal } from '../../../src/cli/dispatch.ts';
+import { type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { runCli } from '../../support/run-cli.ts';
 
 export type Variables = Readonly<Record<string, string>>;

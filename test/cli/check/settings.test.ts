@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Fault } from '../../../sandbox/faults.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
 import { freePort } from '../../support/free-ports.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { runCli } from '../../support/run-cli.ts';

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { createAccountServices } from '../../../src/domain/account/account-services.ts';
 import type { DomainParts } from '../../../src/domain/domain-parts.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import type { AccountVersion } from '../../../src/store/shared-store.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { eventually } from '../../support/eventually.ts';

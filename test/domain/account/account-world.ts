@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
@@ -9,6 +8,7 @@ import { Sessions, type SessionsOptions } from '../../../src/domain/account/sess
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { createGatewayClient } from '../../../src/gateway/client.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestUnknownTokens } from '../../support/unknown-tokens.ts';

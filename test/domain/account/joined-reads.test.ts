@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
-import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
 

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { LogicalClock } from '../../../lib/clock.ts';
-import { toToken } from '../../../lib/token.ts';
 import type { ClaimNames } from '../../../src/domain/auth/claims.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity, type IdentityOptions } from '../../../src/domain/auth/identity.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { lasting, type OwnReads, type Viewer } from '../../../src/domain/auth/viewer.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { collectGarbage } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';

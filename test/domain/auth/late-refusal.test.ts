@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { LogicalClock } from '../../../lib/clock.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import type { GatewayClient } from '../../../src/gateway/client.ts';
 import type { OrderEnd, OrderOptions } from '../../../src/gateway/order-calls.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestUnknownTokens } from '../../support/unknown-tokens.ts';
 import { viewerOf } from '../viewer.ts';

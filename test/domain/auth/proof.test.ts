@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { clientOf } from '../../../lib/caller.ts';
-import { LogicalClock } from '../../../lib/clock.ts';
 import {
   createProofLedger,
   type ProofLedger,
   type ProofLedgerOptions,
 } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { clientOf } from '../../../src/lib/caller.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { LogicalClock } from '../../../lib/clock.ts';
-import { addressClient } from '../../../lib/limits/client.ts';
-import { KnownKeys, type SharedKeys } from '../../../lib/limits/known-keys.ts';
-import { toToken } from '../../../lib/token.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { UnknownTokens } from '../../../src/domain/auth/unknown-tokens.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
+import { addressClient } from '../../../src/lib/limits/client.ts';
+import { KnownKeys, type SharedKeys } from '../../../src/lib/limits/known-keys.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createTestLimiter } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';

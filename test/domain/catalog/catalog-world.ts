@@ -1,7 +1,4 @@
 import { EventEmitter } from 'node:events';
-import { LogicalClock } from '../../../lib/clock.ts';
-import { toToken } from '../../../lib/token.ts';
-import { startSandbox } from '../../../sandbox/start.ts';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import { createProver } from '../../../src/domain/account/prover.ts';
@@ -13,6 +10,9 @@ import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts'
 import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { CatalogsOptions } from '../../../src/domain/catalog/catalogs-options.ts';
 import type { Caller } from '../../../src/gateway/caller.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
+import { toToken } from '../../../src/lib/token.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestUnknownTokens } from '../../support/unknown-tokens.ts';

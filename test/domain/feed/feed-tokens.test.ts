@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { toToken } from '../../../lib/token.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { iterated } from '../../support/iterated.ts';
 import { atMost } from '../../support/steps.ts';
 import { viewerBut } from '../viewer.ts';

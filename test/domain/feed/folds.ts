@@ -1,5 +1,5 @@
-import type { PullStream, StreamListener } from '../../../lib/pull-stream.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import type { PullStream, StreamListener } from '../../../src/lib/pull-stream.ts';
 import { createSeededRandom, type SeededRandom } from '../../support/seeded-random.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';

@@ -1,4 +1,4 @@
-import type { PullStream } from '../../../lib/pull-stream.ts';
+import type { PullStream } from '../../../src/lib/pull-stream.ts';
 import { iterated } from '../../support/iterated.ts';
 import { atMost } from '../../support/steps.ts';
 

@@ -1,6 +1,4 @@
 import { EventEmitter } from 'node:events';
-import type { Account } from '../../../lib/account.ts';
-import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
@@ -10,6 +8,8 @@ import type { FeedOptions } from '../../../src/domain/feed/feed-options.ts';
 import { Feeds } from '../../../src/domain/feed/feeds.ts';
 import { PollSchedule } from '../../../src/domain/feed/poll-schedule.ts';
 import type { AccountOptions, WatchOptions } from '../../../src/domain/feed/watch-options.ts';
+import type { Account } from '../../../src/lib/account.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createSeededRandom } from '../../support/seeded-random.ts';
 import { type Details, viewerOf } from '../viewer.ts';

@@ -1,4 +1,3 @@
-import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
@@ -7,6 +6,7 @@ import type { Session } from '../../../src/gateway/operations/get-session.ts';
 import type { Order, Position } from '../../../src/gateway/operations/holdings.ts';
 import { POSITIONS } from '../../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
+import type { Clock, LogicalClock } from '../../../src/lib/clock.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
 
 export interface Poll {

@@ -1,4 +1,3 @@
-import { LogicalClock, systemClock } from '../../../lib/clock.ts';
 import { AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { orderLines } from '../../../src/domain/trading/order-line.ts';
@@ -7,6 +6,7 @@ import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts'
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
+import { LogicalClock, systemClock } from '../../../src/lib/clock.ts';
 import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
 import { createMemoryOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { changed } from '../../store/opened-records.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type ConnectionBounds, ENGINE_LIMITS } from '../../../engine/index.ts';
 import type { Environment } from '../../../src/config.ts';
 import { TRADING_LIMITS } from '../../../src/domain/auth/limits.ts';
+import { type ConnectionBounds, ENGINE_LIMITS } from '../../../src/engine/index.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inParallel } from '../../support/in-parallel.ts';

@@ -1,6 +1,6 @@
 import { Client } from 'undici';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../../sandbox/start.ts';
+import type { Sandbox } from '../../../src/sandbox/start.ts';
 import { type GraphQLAnswer, startTestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support/tokens.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { type Server, send } from '../../support/four-transports.ts';
 import { readMetrics } from '../../support/leaks.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../../sandbox/start.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import { NO_PLAN } from '../../../src/schema/scope.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { Documents } from '../../../engine/index.ts';
+import { Documents } from '../../../src/engine/index.ts';
 import { startTestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { FRAMES, frame, OPCODES } from '../../support/websocket-frames.ts';

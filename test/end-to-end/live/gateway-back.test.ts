@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Fault } from '../../../sandbox/faults.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { seriesValue } from '../operations/scraped.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createHeaderForwarding } from '../../../lib/forwarded-headers.ts';
+import { createHeaderForwarding } from '../../../src/lib/forwarded-headers.ts';
 import { startTestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startSandbox } from '../../../sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { readMetrics } from '../../support/leaks.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { TeamPlugin } from '../../../engine/index.ts';
 import type { Environment } from '../../../src/config.ts';
+import type { TeamPlugin } from '../../../src/engine/index.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';

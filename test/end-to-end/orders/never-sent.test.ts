@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { Fault } from '../../../sandbox/faults.ts';
 import type { Environment } from '../../../src/config.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
 import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';

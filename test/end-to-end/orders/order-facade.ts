@@ -1,5 +1,5 @@
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { OrderClient } from './order-client.ts';
 

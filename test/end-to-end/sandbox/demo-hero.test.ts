@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Fault } from '../../../sandbox/faults.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
 import { PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { sharedApp } from '../../support/shared-app.ts';

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { formatUnits } from '../../../page/src/format.ts';
-import { DemoPage } from '../../../sandbox/page/demo-page.ts';
+import { formatUnits } from '../../../src/page/src/format.ts';
+import { DemoPage } from '../../../src/sandbox/page/demo-page.ts';
 import { startTestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { CONFIRMED_FIELDS } from '../../../graphiql/page/examples.js';
+import { CONFIRMED_FIELDS } from '../../../src/graphiql/page/examples.js';
 import { startTestApp } from '../../support/app.ts';
 import { expectFlawless, isReady } from '../../support/browser-page.ts';
 import { DESKTOP, PHONE } from '../../support/demo-visit.ts';

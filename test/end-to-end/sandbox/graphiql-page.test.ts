@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { EXAMPLES } from '../../../graphiql/page/examples.js';
+import { EXAMPLES } from '../../../src/graphiql/page/examples.js';
 import {
   clickAsAPerson,
   expectFlawless,

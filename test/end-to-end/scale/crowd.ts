@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { type Client, createClient } from '../../../client/src/create-client.ts';
 import type { PositionsState } from '../../../client/src/live/states.ts';
-import type { Sandbox } from '../../../sandbox/start.ts';
+import type { Sandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { loopbackAddress } from '../../support/loopback-address.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Fault } from '../../../sandbox/faults.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
 import { type GraphQLAnswer, startTestApp, type TestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../../sandbox/start.ts';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { pick, type Random } from '../../../sandbox/random.ts';
+import { pick, type Random } from '../../../src/sandbox/random.ts';
 import { CLIENT_REQUESTS } from '../../support/client-requests.ts';
 import type { RawRequest } from '../../support/raw-request.ts';
 

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../../sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { rawRequest } from '../../support/raw-request.ts';

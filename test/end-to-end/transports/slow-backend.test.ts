@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { startSandbox } from '../../../sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startHeldGateway } from '../../support/held-gateway.ts';

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { evaluate } from '../../../engine/documents/amount.ts';
+import { evaluate } from '../../../src/engine/documents/amount.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { factsIn, schemaOf } from '../schema-of.ts';

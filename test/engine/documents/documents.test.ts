@@ -15,9 +15,9 @@ import {
   type DocumentOptions,
   Documents,
   type PreparedDocument,
-} from '../../../engine/documents/documents.ts';
-import { structureErrors } from '../../../engine/documents/structure.ts';
-import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
+} from '../../../src/engine/documents/documents.ts';
+import { structureErrors } from '../../../src/engine/documents/structure.ts';
+import { createExecutors } from '../../../src/engine/execution/compiling-executor.ts';
 
 const schema = buildSchema(`
   scalar JSON

@@ -1,6 +1,10 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { redactTexts, textsIn, withEnumValues } from '../../../engine/documents/redact-literals.ts';
+import {
+  redactTexts,
+  textsIn,
+  withEnumValues,
+} from '../../../src/engine/documents/redact-literals.ts';
 
 test.each([
   ['invalid value "demo-pass-word"', ['demo', 'demo-pass-word'], 'invalid value "[…]"'],

@@ -10,9 +10,9 @@ session.post('Profiler.enable');
 session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
 
 const { buildSchema } = await import('../../../src/schema/schema.ts');
-const { Documents } = await import('../../../engine/documents/documents.ts');
-const { createExecutors } = await import('../../../engine/execution/compiling-executor.ts');
-const { evaluate } = await import('../../../engine/documents/amount.ts');
+const { Documents } = await import('../../../src/engine/documents/documents.ts');
+const { createExecutors } = await import('../../../src/engine/execution/compiling-executor.ts');
+const { evaluate } = await import('../../../src/engine/documents/amount.ts');
 const { buildSchema: schemaOf } = await import('graphql');
 const ours = buildSchema();
 
@@ -30,7 +30,7 @@ export interface WorkQuestion {
   readonly text: string;
   /** Of a schema that is none of ours. */
   readonly sdl?: string;
-  readonly limits: import('../../../engine/documents/structure.ts').StructureLimits;
+  readonly limits: import('../../../src/engine/documents/structure.ts').StructureLimits;
 }
 
 function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits']): void {

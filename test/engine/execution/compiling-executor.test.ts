@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import v8 from 'node:v8';
 import { executeRootSelectionSet } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
+import { CompiledCodeCache } from '../../../src/engine/execution/compiled-code.ts';
 import { schemaOf } from '../schema-of.ts';
 import { argsOf, ask, askValid, calm, executorOf, meterFor, shown } from './both-executors.ts';
 import { hostileSchema } from './hostile-schema.ts';

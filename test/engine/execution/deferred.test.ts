@@ -14,12 +14,12 @@ import {
   visit,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { Documents, type PartResults } from '../../../engine/documents/documents.ts';
-import { createExecutors } from '../../../engine/execution/compiling-executor.ts';
-import { deferredAnswer } from '../../../engine/execution/deferred-answer.ts';
-import type { OperationEvents } from '../../../engine/operation/result-sink.ts';
-import type { PartsFormat } from '../../../engine/operation/transport-context.ts';
-import { createRandom, type Random } from '../../../sandbox/random.ts';
+import { Documents, type PartResults } from '../../../src/engine/documents/documents.ts';
+import { createExecutors } from '../../../src/engine/execution/compiling-executor.ts';
+import { deferredAnswer } from '../../../src/engine/execution/deferred-answer.ts';
+import type { OperationEvents } from '../../../src/engine/operation/result-sink.ts';
+import type { PartsFormat } from '../../../src/engine/operation/transport-context.ts';
+import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { inFull } from '../../support/in-full.ts';
 import { randomDocument } from '../../support/random-documents.ts';
 import { meterFor } from './both-executors.ts';

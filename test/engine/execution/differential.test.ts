@@ -1,6 +1,6 @@
 import { parse, validate, validateExecutionArgs } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { createRandom, type Random } from '../../../sandbox/random.ts';
+import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { inFull } from '../../support/in-full.ts';
 import { randomDocument } from '../../support/random-documents.ts';
 import { ask, shown } from './both-executors.ts';

@@ -5,15 +5,18 @@ import {
   type ValidatedExecutionArgs,
 } from 'graphql';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { ClientLimits } from '../../../engine/admission/client-limits.ts';
-import type { PreparedOperation } from '../../../engine/documents/documents.ts';
-import { COSTLY_FIELDS, type Meter } from '../../../engine/documents/meter.ts';
-import { createEventResults, type EventResults } from '../../../engine/execution/event-results.ts';
-import { createErrorCodes } from '../../../engine/operation/error-codes.ts';
-import { FairScheduler } from '../../../lib/fair-scheduler.ts';
-import { singleClient } from '../../../lib/limits/client.ts';
-import { createLog } from '../../../lib/log.ts';
-import { PullStream } from '../../../lib/pull-stream.ts';
+import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
+import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
+import { COSTLY_FIELDS, type Meter } from '../../../src/engine/documents/meter.ts';
+import {
+  createEventResults,
+  type EventResults,
+} from '../../../src/engine/execution/event-results.ts';
+import { createErrorCodes } from '../../../src/engine/operation/error-codes.ts';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { singleClient } from '../../../src/lib/limits/client.ts';
+import { createLog } from '../../../src/lib/log.ts';
+import { PullStream } from '../../../src/lib/pull-stream.ts';
 import { perAccount } from '../../../src/schema/sharing.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';

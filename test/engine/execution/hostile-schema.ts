@@ -8,7 +8,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { pick, type Random } from '../../../sandbox/random.ts';
+import { pick, type Random } from '../../../src/sandbox/random.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
 
 /** The values that resolvers return: each is made once, so that a second execution reads the same. */

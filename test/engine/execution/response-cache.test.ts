@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { isNamed } from '../../../engine/execution/cached-answer.ts';
-import { createResponseCache } from '../../../engine/execution/response-cache.ts';
-import { createRandom } from '../../../sandbox/random.ts';
+import { isNamed } from '../../../src/engine/execution/cached-answer.ts';
+import { createResponseCache } from '../../../src/engine/execution/response-cache.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
 import { heldBytes } from '../../support/heap.ts';
 
 const MEGABYTE = 1024 * 1024;

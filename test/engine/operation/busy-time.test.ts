@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BusyTime } from '../../../engine/operation/request-summary.ts';
+import { BusyTime } from '../../../src/engine/operation/request-summary.ts';
 
 test('it is as long as the moments at which a span lasted', () => {
   const span = fc.tuple(fc.nat(60), fc.nat(60)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)]);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { toToken } from '../../../lib/token.ts';
 import type { Caller } from '../../../src/gateway/caller.ts';
 import { exchanged, type WireCall } from '../../../src/gateway/exchange.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { Bulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 /** The longest wait of an order. */

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LogicalClock } from '../../../lib/clock.ts';
-import { toToken } from '../../../lib/token.ts';
 import { createGatewayClient } from '../../../src/gateway/client.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { createPools, gatewayWidths } from '../../../src/gateway/pools.ts';
 import { createResilience } from '../../../src/gateway/resilience/resilience.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { clientSettings } from '../open-client.ts';

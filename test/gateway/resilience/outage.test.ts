@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toToken } from '../../../lib/token.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { loginNamed } from '../../support/accounts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KnownKeys } from '../../../lib/limits/known-keys.ts';
+import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const LIFE_MS = 3_600_000;

@@ -4,8 +4,8 @@ import {
   addressClient,
   type Client,
   singleClient,
-} from '../../../lib/limits/client.ts';
-import { Limiter, type Share } from '../../../lib/limits/limiter.ts';
+} from '../../../src/lib/limits/client.ts';
+import { Limiter, type Share } from '../../../src/lib/limits/limiter.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import {
   createTestLimiter,

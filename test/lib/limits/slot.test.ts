@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { accountClient, addressClient, type Client } from '../../../lib/limits/client.ts';
-import { takeSlot } from '../../../lib/limits/slot.ts';
+import { accountClient, addressClient, type Client } from '../../../src/lib/limits/client.ts';
+import { takeSlot } from '../../../src/lib/limits/slot.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Registry } from '../../../lib/metrics/registry.ts';
+import { Registry } from '../../../src/lib/metrics/registry.ts';
 
 /** The lines of our own metrics, without those of the process. */
 async function ownLines(registry: Registry): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SdkTracing } from '../../../lib/tracing/sdk-tracing.ts';
+import { SdkTracing } from '../../../src/lib/tracing/sdk-tracing.ts';
 import { startSpanCollector } from '../../support/span-collector.ts';
 
 async function openTracing(environment: Readonly<Record<string, string>> = {}) {

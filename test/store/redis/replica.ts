@@ -1,4 +1,4 @@
-import { systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { openOperatorRecords } from '../../../src/store/open-operator-records.ts';
 import {
   openRedisOrderRecords,

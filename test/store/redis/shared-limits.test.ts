@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KnownKeys } from '../../../lib/limits/known-keys.ts';
+import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { connectRedis } from '../../../src/store/redis/connection.ts';
 import { createRedisHealth } from '../../../src/store/redis/redis-health.ts';
 import { createSharedLimits } from '../../../src/store/redis/shared-limits.ts';

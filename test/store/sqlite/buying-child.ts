@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { request } from '../order-records-contract.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import {
   openInlineOrderRecords,

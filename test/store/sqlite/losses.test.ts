@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { closingOf } from '../../../src/store/order-records.ts';
 import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';

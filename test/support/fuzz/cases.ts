@@ -1,4 +1,4 @@
-import { pick, type Random } from '../../../sandbox/random.ts';
+import { pick, type Random } from '../../../src/sandbox/random.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { type RandomRequest, randomRequest } from '../../end-to-end/transports/random-requests.ts';
 import { randomDocument } from '../random-documents.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { createRandom, pick, type Random } from '../../../sandbox/random.ts';
-import { startSandbox } from '../../../sandbox/start.ts';
+import { createRandom, pick, type Random } from '../../../src/sandbox/random.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { type RawAnswer, rawRequest } from '../raw-request.ts';
 import { answer, type ScriptedRequest, startScriptedGateway } from '../scripted-gateway.ts';
 import { corruptBytes, corruptJson, corruptTokens } from './corrupt.ts';

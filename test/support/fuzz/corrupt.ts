@@ -1,4 +1,4 @@
-import { pick, type Random } from '../../../sandbox/random.ts';
+import { pick, type Random } from '../../../src/sandbox/random.ts';
 
 const PIECES = [
   ...['', ' ', '\n', '\r\n', '\r\n\r\n', '\u0000', ...'"\\{}[]():,'],

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { createRandom, pick } from '../../../sandbox/random.ts';
-import { startSandbox } from '../../../sandbox/start.ts';
+import { createRandom, pick } from '../../../src/sandbox/random.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { buying } from '../buying.ts';
 import { eventually } from '../eventually.ts';
 import { startFacadeProcess } from '../facade-process.ts';

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { createRandom } from '../../../sandbox/random.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
 import { startFacadeProcess } from '../facade-process.ts';
 import { loopbackAddress } from '../loopback-address.ts';
 import { rawPost } from '../raw-request.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CatalogChange } from '../../../sandbox/catalog.ts';
-import { createRandom } from '../../../sandbox/random.ts';
 import type { Environment } from '../../../src/config.ts';
+import type { CatalogChange } from '../../../src/sandbox/catalog.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
 import type { TestRedis } from '../redis.ts';
 import type { Needs, Stage } from './stage.ts';
 

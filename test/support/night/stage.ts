@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createRandom, pick } from '../../../sandbox/random.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
+import { createRandom, pick } from '../../../src/sandbox/random.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { makeSignedCertificates } from '../certificate.ts';
 import { startTestRedis } from '../redis.ts';
 import { startReplicas } from '../replicas.ts';

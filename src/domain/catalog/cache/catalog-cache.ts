@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { fireAndForget } from '../../../../lib/fire-and-forget.ts';
 import { isGatewayError, UnsafePathError } from '../../../gateway/errors.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../../auth/errors.ts';
 import { detached, groupKey, inBackground, type Viewer } from '../../auth/viewer.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';

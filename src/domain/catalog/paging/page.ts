@@ -1,6 +1,6 @@
-import { chain, type MaybePromise } from '../../../../lib/maybe-promise.ts';
-import { toSearchTerm } from '../../../../lib/search-words.ts';
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
+import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
+import { toSearchTerm } from '../../../lib/search-words.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import { MATCH } from '../search/search-index.ts';

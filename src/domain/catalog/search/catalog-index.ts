@@ -1,7 +1,7 @@
-import { currencyPairOf, joined } from '../../../../lib/currency-pair.ts';
-import { FairScheduler } from '../../../../lib/fair-scheduler.ts';
-import { fold, laterParts, splitWords, symbolForms } from '../../../../lib/search-words.ts';
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
+import { currencyPairOf, joined } from '../../../lib/currency-pair.ts';
+import { FairScheduler } from '../../../lib/fair-scheduler.ts';
+import { fold, laterParts, splitWords, symbolForms } from '../../../lib/search-words.ts';
 import { compareText, sortInSlices } from '../sorting.ts';
 import { createSearchIndex } from './search-index.ts';
 import { WordIndexBuilder } from './word-index.ts';

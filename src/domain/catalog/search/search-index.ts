@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { joined } from '../../../../lib/currency-pair.ts';
-import { memo } from '../../../../lib/memo.ts';
-import { bare } from '../../../../lib/search-words.ts';
-import { typoTest } from '../../../../lib/typos.ts';
+import { joined } from '../../../lib/currency-pair.ts';
+import { memo } from '../../../lib/memo.ts';
+import { bare } from '../../../lib/search-words.ts';
+import { typoTest } from '../../../lib/typos.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** How well an instrument matches a word, best first; 0 is no match. */

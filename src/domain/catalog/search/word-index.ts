@@ -1,5 +1,5 @@
-import type { FairScheduler } from '../../../../lib/fair-scheduler.ts';
-import { lettersIn } from '../../../../lib/typos.ts';
+import type { FairScheduler } from '../../../lib/fair-scheduler.ts';
+import { lettersIn } from '../../../lib/typos.ts';
 import { compareText, firstWhere, sortInSlices } from '../sorting.ts';
 
 export type WordIndex = Awaited<ReturnType<WordIndexBuilder['build']>>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createInstruments } from '../../../../sandbox/instruments.ts';
+import { createInstruments } from '../../../../src/sandbox/instruments.ts';
 import { eventually } from '../../../support/eventually.ts';
 import {
   type CatalogWorld,

@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CLOSINGS } from '../../../../engine/transports/connections/closings.ts';
+import { CLOSINGS } from '../../../../src/engine/transports/connections/closings.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const sources = globSync('engine/transports/websocket/*.ts', { cwd: ROOT }).map(read).join('');
+const sources = globSync('src/engine/transports/websocket/*.ts', { cwd: ROOT }).map(read).join('');
 
 test('every closing is listed, used and documented', () => {
   const used = [...sources.matchAll(/\.close\('(\w+)'/g)].map(([, name]) => name);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { messageBudget } from '../../../../engine/transports/connections/message-budget.ts';
-import type { RequestCaller } from '../../../../lib/caller.ts';
-import { Limiter } from '../../../../lib/limits/limiter.ts';
+import { messageBudget } from '../../../../src/engine/transports/connections/message-budget.ts';
+import type { RequestCaller } from '../../../../src/lib/caller.ts';
+import { Limiter } from '../../../../src/lib/limits/limiter.ts';
 import { limitTable } from '../../../support/limits.ts';
 import { createScriptedClock } from '../../../support/scripted-clock.ts';
 

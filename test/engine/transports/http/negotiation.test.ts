@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isJsonType, negotiated } from '../../../../engine/transports/http/negotiation.ts';
+import { isJsonType, negotiated } from '../../../../src/engine/transports/http/negotiation.ts';
 
 const PLAIN = 'application/json';
 const RESPONSE = 'application/graphql-response+json';

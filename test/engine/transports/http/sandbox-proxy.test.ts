@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
-import { SandboxProxy } from '../../../../sandbox/page/sandbox-proxy.ts';
+import { SandboxProxy } from '../../../../src/sandbox/page/sandbox-proxy.ts';
 import { statusesOf } from '../../../end-to-end/chaos/raw-connection.ts';
 import { startTestApp } from '../../../support/app.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createClientAddresses } from '../../../../engine/transports/requests/client-address.ts';
+import { createClientAddresses } from '../../../../src/engine/transports/requests/client-address.ts';
 import { startTestApp } from '../../../support/app.ts';
 
 function addresses(...trustedProxies: string[]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { summedRefusals } from '../../../../engine/transports/requests/refusal-sums.ts';
+import { summedRefusals } from '../../../../src/engine/transports/requests/refusal-sums.ts';
 import { createScriptedClock } from '../../../support/scripted-clock.ts';
 
 test('a flood from more addresses than are told apart is summed up with the others', async () => {

@@ -1,0 +1,80 @@
+import { findUnusable, settingProblem } from '../../app/resources.ts';
+import type { SettingName } from '../../config/settings.ts';
+import { type Config, type Environment, parseEnvironment } from '../../config.ts';
+import { KEY_SET_TIMEOUT_MS } from '../../domain/auth/verifier.ts';
+import { isRow } from '../../gateway/wire/scalars.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
+import type { Section } from '../section.ts';
+
+export interface ConfigurationReport extends Section {
+  readonly config: Config;
+  readonly faulty: ReadonlySet<SettingName>;
+}
+
+const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
+
+/** All that would stop a start with this environment, or leave it useless; nothing is made or changed. */
+export async function checkConfiguration(environment: Environment): Promise<ConfigurationReport> {
+  const { config, problems, faulty, warnings } = parseEnvironment(environment);
+  let isRedisDown = false;
+  const ofStores: string[] = [];
+  const [unusable, keySetFault] = await Promise.all([
+    findUnusable(config, faulty, {
+      onOpen({ replicas }) {
+        isRedisDown = replicas !== null && !replicas.isUp();
+      },
+      onWarn: (message) => ofStores.push(message),
+    }),
+    faulty.has('JWT_JWKS_URL') || config.jwtJwksUrl === null
+      ? null
+      : faultOfKeySet(config.jwtJwksUrl),
+  ]);
+  return {
+    config,
+    faulty,
+    problems: [
+      ...problems,
+      // The service that is to be checked may well run beside the check.
+      ...unusable.filter((line) => !IN_USE.test(line)),
+      ...unreachable(config, isRedisDown, keySetFault),
+    ],
+    warnings: [...warnings, ...ofStores, ...unusable.filter((line) => IN_USE.test(line))],
+  };
+}
+
+/** A start waits for neither: without Redis it refuses orders, without keys it verifies no token. */
+function* unreachable(
+  { redisUrl, jwtJwksUrl }: Config,
+  isRedisDown: boolean,
+  keySetFault: string | null,
+): Generator<string> {
+  if (redisUrl !== null && isRedisDown) {
+    yield settingProblem('REDIS_URL', redisUrl, 'it cannot be reached');
+  }
+  if (jwtJwksUrl !== null && keySetFault !== null) {
+    yield settingProblem('JWT_JWKS_URL', jwtJwksUrl, keySetFault);
+  }
+}
+
+/** Fetches a key set as the service does, which follows no redirect; null where it holds keys. */
+async function faultOfKeySet(url: string): Promise<string | null> {
+  try {
+    const signal = AbortSignal.timeout(KEY_SET_TIMEOUT_MS);
+    const response = await fetch(url, { redirect: 'manual', signal });
+    const text = await response.text();
+    if (response.status !== 200) return `it is answered with status ${response.status}`;
+    return holdsKeys(text) ? null : 'the answer has no keys';
+  } catch (error) {
+    const { cause } = error as Error;
+    return `it cannot be fetched: ${reasonOf(cause instanceof Error ? cause : error)}`;
+  }
+}
+
+function holdsKeys(text: string): boolean {
+  try {
+    const set: unknown = JSON.parse(text);
+    return isRow(set) && Array.isArray(set.keys) && set.keys.length > 0;
+  } catch {
+    return false;
+  }
+}

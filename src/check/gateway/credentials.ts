@@ -1,0 +1,55 @@
+import type { Terminal } from '../../cli/dispatch.ts';
+import { givenValue } from '../../config/given-value.ts';
+import { plainText } from '../../config/kinds.ts';
+import { setting } from '../../config/setting.ts';
+
+export type Credentials =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'password'; readonly email: string; readonly password: string };
+
+const PLAIN = setting(plainText('any text'), null, 'who signs in');
+const SECRET = setting(plainText('any text'), null, 'who signs in', { isSecret: true });
+
+const NEITHER =
+  'CHECK_TOKEN is unset: it, or CHECK_EMAIL and CHECK_PASSWORD, must be set to go through the operations; ' +
+  'CHECK_TOKEN_FILE and CHECK_PASSWORD_FILE may name files';
+
+/**
+ * The token, or what to sign in with: from the environment, from files, or from the console. Never from
+ * arguments, which every user of the machine can list. A string says what is wrong.
+ */
+export async function readCredentials({
+  environment,
+  ask,
+}: Pick<Terminal, 'environment' | 'ask'>): Promise<Credentials | string> {
+  const token = givenValue('CHECK_TOKEN', SECRET, environment);
+  const email = givenValue('CHECK_EMAIL', PLAIN, environment);
+  const password = givenValue('CHECK_PASSWORD', SECRET, environment);
+  for (const each of [token, email, password]) if (typeof each === 'string') return each;
+  if (isGiven(token)) {
+    return isGiven(email)
+      ? 'CHECK_EMAIL: must be unset where CHECK_TOKEN is set'
+      : tokenOf(token.text);
+  }
+  const person = isGiven(email) ? email.text : await ask('E-mail (none to give a token): ');
+  if (person === null) return NEITHER;
+  if (person.trim() === '') {
+    const asked = await ask('Token: ', { isHidden: true });
+    return asked?.trim() ? tokenOf(asked) : NEITHER;
+  }
+  const secret = isGiven(password) ? password.text : await ask('Password: ', { isHidden: true });
+  if (!secret)
+    return 'CHECK_PASSWORD is unset: it, or CHECK_PASSWORD_FILE, must be set beside CHECK_EMAIL';
+  return { kind: 'password', email: person.trim(), password: secret };
+}
+
+function isGiven(
+  value: ReturnType<typeof givenValue>,
+): value is Exclude<typeof value, string | null> {
+  return value !== null && typeof value !== 'string';
+}
+
+/** As it is copied from a request, the token may still have its scheme. */
+function tokenOf(given: string): Credentials {
+  return { kind: 'token', token: given.trim().replace(/^Bearer\s+/i, '') };
+}

@@ -1,0 +1,17 @@
+import { readArguments } from '../cli/arguments.ts';
+import { type Command, EXIT_OK } from '../cli/dispatch.ts';
+import { openApi } from './open-api.ts';
+
+/** Prints what a gateway has to answer, for mock servers, validators and generators. */
+export const interfaceCommand: Command = {
+  usage: [
+    'Usage: trading-graph interface',
+    '',
+    "Prints the gateway's operations as this service calls and reads them: OpenAPI 3.1, as JSON.",
+  ].join('\n'),
+  async run(args, terminal) {
+    readArguments({ args: [...args], options: {} });
+    terminal.out(JSON.stringify(openApi(), null, 2));
+    return EXIT_OK;
+  },
+};

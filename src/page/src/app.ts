@@ -1,0 +1,58 @@
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+} from '../../../client/src/create-client.ts';
+import { TradingGraphError } from '../../../client/src/errors.ts';
+import { LOGIN } from './documents.ts';
+import { LiveLine } from './live-line.ts';
+
+const PASSWORD = 'demo';
+const FIRST_USER = 'demo@example.com';
+export const ENDPOINT = new URL('graphql', location.href).href;
+
+/** What the panels share. */
+export interface App {
+  readonly email: string;
+  readonly client: Client;
+  readonly line: LiveLine;
+  /** The token of the signed-in user; with `force` a new one. */
+  token(options: { readonly force: boolean }): Promise<string>;
+  /** Another client of the same user, as another device has, with its own line. */
+  anotherClient(send?: typeof fetch): Client;
+}
+
+export function createApp(): App {
+  const email = takeAskedUser() ?? FIRST_USER;
+  const line = new LiveLine();
+  let held: Promise<string> | null = null;
+  const token: App['token'] = ({ force }) => {
+    if (held === null || force) {
+      const asked = signIn(client, email);
+      held = asked;
+      asked.catch(() => {
+        if (held === asked) held = null;
+      });
+    }
+    return held;
+  };
+  const start = (environment: NonNullable<ClientOptions['environment']>) =>
+    createClient({ url: ENDPOINT, token, environment });
+  const client = start({ WebSocket: line.WebSocket });
+  return { email, client, line, token, anotherClient: (send = fetch) => start({ fetch: send }) };
+}
+
+async function signIn(client: Client, email: string): Promise<string> {
+  const variables = { email, password: PASSWORD };
+  const { data, errors } = await client.mutate(LOGIN, variables, { anonymous: true });
+  const token = data?.login?.accessToken;
+  if (token !== undefined) return token;
+  const message = data?.login?.message ?? 'Nobody could be signed in.';
+  throw errors[0] ?? new TradingGraphError(message, { code: 'SIGN_IN', retryable: true });
+}
+
+/** The user whom GraphiQL's link back names; the server answers for the sandbox's users alone. */
+function takeAskedUser(): string | null {
+  const asked = new URLSearchParams(location.search).get('user');
+  return asked !== null && /^(?:demo|pro|fresh)@example\.com$/.test(asked) ? asked : null;
+}

@@ -1,0 +1,122 @@
+import {
+  type AnswerSoFar,
+  boundaryOf,
+  readParts,
+} from '../../../client/src/request/answer-parts.ts';
+
+/** A phone in a train: what browsers' developer tools call slow 4G. */
+const PHONE = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
+
+/** One request as it was measured. */
+export interface MeasuredCall {
+  readonly label: string;
+  /** From the beginning of the whole screen, in milliseconds. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Bytes of the answer's body, as it was compressed and came over the network. */
+  readonly bytes: number;
+  /** Null where it is not JSON. */
+  readonly body: unknown;
+  /** The fault of the answer, in a word or two; null where there is none. */
+  readonly problem: string | null;
+  /** Whether it brought something all the same. */
+  readonly isPartial?: boolean;
+}
+
+/** Measures requests from one beginning on. */
+export class Stopwatch {
+  readonly calls: MeasuredCall[] = [];
+  readonly #startedAt = performance.now();
+
+  constructor() {
+    // The browser keeps the times of the first 250 requests of a page, and this one has many.
+    performance.clearResourceTimings();
+  }
+
+  /** The answer, as the judge of it sees it. */
+  async fetch(
+    label: string,
+    url: string,
+    init: RequestInit,
+    judge = (call: MeasuredCall) => call,
+    onPart?: (soFar: AnswerSoFar) => void,
+  ): Promise<MeasuredCall> {
+    const startMs = this.#elapsedMs;
+    const id = `${Date.now()}-${Math.random()}`;
+    const { roundTripMs, bitsPerSecond } = PHONE;
+    const travelled = (bytes: number) => pause(roundTripMs + (bytes * 8_000) / bitsPerSecond);
+    const partCame =
+      onPart && ((soFar: AnswerSoFar) => void travelled(sizeOf(soFar)).then(() => onPart(soFar)));
+    // The size of an answer in parts is found by an address that no other request has.
+    const address = onPart ? `${url}?${id}` : url;
+    const answer = await answerOf(fetch(address, { ...init, cache: 'reload' }), partCame);
+    await travelled(answer.bytes);
+    const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
+    this.calls.push(call);
+    return call;
+  }
+
+  get #elapsedMs(): number {
+    return performance.now() - this.#startedAt;
+  }
+}
+
+async function answerOf(
+  request: Promise<Response>,
+  onPart: (soFar: AnswerSoFar) => void = () => {},
+) {
+  try {
+    const response = await request.catch(() => {
+      throw navigator.onLine ? 'unreachable' : 'offline';
+    });
+    const boundary = boundaryOf(response);
+    if (boundary !== null) {
+      const body = await readParts(response, boundary, onPart);
+      const bytes = await packedSize(response, sizeOf(body));
+      return { body, problem: null, bytes };
+    }
+    const text = await response.text();
+    const body = parse(text);
+    const isRefused = response.status >= 400;
+    const problem = isRefused ? String(response.status) : body === null ? 'not JSON' : null;
+    return { body, problem, bytes: bytesOf(response, text) };
+  } catch (reason) {
+    const problem = typeof reason === 'string' ? reason : 'broken off';
+    return { body: null, problem, bytes: 0 };
+  }
+}
+
+/** An answer in parts is packed piece by piece: the browser tells its length, a moment after it has come. */
+async function packedSize({ url }: Response, otherwise: number): Promise<number> {
+  for (let looks = 0; looks < LOOKS; looks += 1) {
+    const [found] = performance.getEntriesByName(url, 'resource') as PerformanceResourceTiming[];
+    if (found) return found.encodedBodySize || otherwise;
+    await pause(LOOK_MS);
+  }
+  return otherwise;
+}
+
+const LOOKS = 20;
+const LOOK_MS = 5;
+
+function sizeOf(answer: AnswerSoFar): number {
+  return new TextEncoder().encode(JSON.stringify(answer)).length;
+}
+
+/** The bytes of an answer's body on the wire: servers that compress it whole say its length. */
+function bytesOf({ headers }: Response, text: string): number {
+  const length = headers.get('content-length');
+  return length === null ? new TextEncoder().encode(text).length : Number(length);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return ms <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
+}

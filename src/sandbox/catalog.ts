@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
+import type { Clock } from '../lib/clock.ts';
+import { generateListings } from './generated-listings.ts';
+import { findGroup, onTermsOf, STANDARD } from './groups.ts';
+import { dress, type Listed } from './instruments.ts';
+
+/** A group's catalog as bytes, made once per edition. */
+export interface CatalogEdition {
+  readonly etag: string;
+  readonly plain: Buffer;
+  readonly zipped: Buffer;
+}
+
+/** Changes of the next edition; a property that is left out stays as it is. */
+export interface CatalogChange {
+  /** The number of rows that get another description. */
+  readonly change?: number | undefined;
+  readonly add?: number | undefined;
+  readonly remove?: number | undefined;
+  /** The number of rows that break the interface's table, from now on. */
+  readonly broken?: number | undefined;
+  /** True: no rows at all, until set back to false. */
+  readonly empty?: boolean | undefined;
+}
+
+/** Caching headers from now on; a property that is left out stays as it is. */
+export interface CatalogHeaders {
+  /** The Age header counts on from there; null omits it. */
+  readonly ageSeconds?: number | null | undefined;
+  readonly cacheControl?: string | null | undefined;
+  readonly etag?: boolean | undefined;
+  /** Further headers, or other values for these. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface Catalogs {
+  edition(group: string): Promise<CatalogEdition>;
+  change(change: CatalogChange): void;
+  /** Begins anew, as the seed has it, with so many rows of the standard group. */
+  resize(size: number): void;
+  /** Caching headers of an answer that is sent now. */
+  headers(etag: string): OutgoingHttpHeaders;
+  /** Null or false omits the header. */
+  setHeaders(headers: CatalogHeaders): void;
+}
+
+const REPUBLISHED_AFTER_SECONDS = 3_600;
+// Rows per turn of the event loop: a catalog of 100,000 must not delay the polls by a second.
+const ROWS_AT_ONCE = 2_000;
+const zip = promisify(gzip);
+
+export function createCatalogs(seed: string, listed: readonly Listed[], clock: Clock): Catalogs {
+  let rows = [...listed];
+  let editions = new Map<string, Promise<CatalogEdition>>();
+  let publishedAtMs = clock.now();
+  let broken = 0;
+  let empty = false;
+  let changes = 0;
+  let cacheControl: string | null = 'public, max-age=3600';
+  let saysAge = true;
+  let saysEtag = true;
+  let republishes = true;
+  let extra: Readonly<Record<string, string>> = {};
+
+  function publish(): void {
+    editions = new Map();
+    publishedAtMs = clock.now();
+    republishes = true;
+  }
+
+  return {
+    edition(group) {
+      const known = editions.get(group);
+      if (known !== undefined) return known;
+      const edition = print(group, empty ? [] : rows, broken);
+      editions.set(group, edition);
+      return edition;
+    },
+    change(change) {
+      changes += 1;
+      rows = rewrite(rows, change.change ?? 0, changes);
+      rows = withdraw(rows, change.remove ?? 0);
+      rows = rows.concat(introduce(rows, change.add ?? 0, `${seed}/${changes}`));
+      broken = change.broken ?? broken;
+      empty = change.empty ?? empty;
+      publish();
+    },
+    resize(size) {
+      rows = resize(listed, size, `${seed}/size`);
+      publish();
+    },
+    headers(etag) {
+      // The origin prints it again every hour, whether anything changed or not.
+      const age = Math.max(0, Math.floor((clock.now() - publishedAtMs) / 1000));
+      return {
+        ...(cacheControl === null ? {} : { 'cache-control': cacheControl }),
+        ...(saysAge ? { age: String(republishes ? age % REPUBLISHED_AFTER_SECONDS : age) } : {}),
+        ...(saysEtag ? { etag } : {}),
+        vary: 'Authorization, Accept-Encoding',
+        ...extra,
+      };
+    },
+    setHeaders({ ageSeconds, cacheControl: control, etag, headers }) {
+      if (typeof ageSeconds === 'number') {
+        publishedAtMs = clock.now() - ageSeconds * 1000;
+        // An Age that a test sets may be any; it is not wrapped into the hour.
+        republishes = false;
+      }
+      if (ageSeconds !== undefined) saysAge = ageSeconds !== null;
+      if (control !== undefined) cacheControl = control;
+      saysEtag = etag ?? saysEtag;
+      extra = headers ?? extra;
+    },
+  };
+}
+
+async function print(
+  groupName: string,
+  rows: readonly Listed[],
+  broken: number,
+): Promise<CatalogEdition> {
+  const group = findGroup(groupName);
+  const members = rows.filter(({ wire }) => wire.access.includes(groupName));
+  const chunks: Buffer[] = [Buffer.from('[')];
+  for (let from = 0; from < members.length; from += ROWS_AT_ONCE) {
+    const texts = members.slice(from, from + ROWS_AT_ONCE).map((member, i) => {
+      const row = group ? onTermsOf(group, member.kind, member.wire) : member.wire;
+      return JSON.stringify(from + i < broken ? breakRow(row, from + i) : row);
+    });
+    chunks.push(Buffer.from((from === 0 ? '' : ',') + texts.join(',')));
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  chunks.push(Buffer.from(']'));
+  const plain = Buffer.concat(chunks);
+  const digest = createHash('sha1').update(plain).digest('base64url');
+  // A weak ETag, because the compressed representation has the same one.
+  return { etag: `W/"${digest}"`, plain, zipped: await zip(plain, { level: 1 }) };
+}
+
+function breakRow(row: WireInstrument, i: number): object {
+  const { digits: _digits, ...rest } = row;
+  return [rest, { ...row, pdt: null }, { ...row, leverage: 'five' }][i % 3] ?? rest;
+}
+
+function rewrite(rows: readonly Listed[], count: number, edition: number): Listed[] {
+  return rows.map((row, i) => {
+    if (i >= count) return row;
+    const base = row.wire.desc.replace(/ \(edition \d+\)$/, '');
+    return { ...row, wire: { ...row.wire, desc: `${base} (edition ${edition})` } };
+  });
+}
+
+/** Removes from the end, because clients rely on the first rows. */
+function withdraw(rows: readonly Listed[], count: number): Listed[] {
+  return rows.slice(0, Math.max(0, rows.length - count));
+}
+
+/** The first rows are the seed's own: clients rely on them, and accounts hold them. */
+function resize(rows: readonly Listed[], size: number, seed: string): Listed[] {
+  const isStandard = ({ wire }: Listed) => wire.access.includes(STANDARD);
+  const kept = new Set(rows.filter(isStandard).slice(0, size));
+  const left = rows.filter((row) => kept.has(row) || !isStandard(row));
+  return left.concat(introduce(left, size - kept.size, seed));
+}
+
+function introduce(rows: readonly Listed[], count: number, seed: string): Listed[] {
+  const taken = new Set(rows.map(({ wire }) => wire._id));
+  const access = [...(rows[0]?.wire.access ?? [])];
+  return generateListings(seed, count, taken).map((listing) => dress(listing, -1, access));
+}

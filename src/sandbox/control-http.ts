@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
+import { isRow } from '../gateway/wire/scalars.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { SandboxControl } from './control.ts';
+import {
+  Refused,
+  readCatalogChange,
+  readCatalogSize,
+  readFault,
+  readMarket,
+  readRevocation,
+  readTick,
+  readTokenOptions,
+} from './control-input.ts';
+import { json, parseJson, type Reply, readBody } from './http.ts';
+import type { Observations } from './observations.ts';
+
+type Input = Readonly<Record<string, unknown>>;
+type Orders = Readonly<Record<string, (input: Input, query: URLSearchParams) => unknown>>;
+
+/** The control surface over HTTP. */
+export function createControlListener(
+  control: SandboxControl,
+  observations: Observations,
+  clock: Clock,
+): (request: IncomingMessage, path: string) => Promise<Reply> {
+  const orders = ordersOf(control, observations);
+
+  return async (request, path) => {
+    const verb = request.method ?? 'GET';
+    const url = new URL(request.url ?? '/', 'http://sandbox');
+    if (path === '/sandbox/redirected') {
+      // No correct client requests an unknown path, so it is recorded for tests to see.
+      observations.note({
+        atMs: clock.now(),
+        method: verb,
+        path,
+        operation: null,
+        login: null,
+        headers: request.headers,
+        body: Buffer.alloc(0),
+      });
+      return json(200, { success: true, redirected: true });
+    }
+    const order = orders[`${verb} ${path}`];
+    if (order === undefined)
+      return json(404, { error: 'NOT_FOUND', message: `No ${verb} ${path}` });
+    const bytes = await readBody(request);
+    if (bytes === null) return json(413, { error: 'PAYLOAD_TOO_LARGE' });
+    const input = bytes.length === 0 ? {} : parseJson(bytes);
+    if (!isRow(input)) return json(400, { error: 'BAD_INPUT', message: 'The body is no object.' });
+    try {
+      return json(200, order(input, url.searchParams) ?? { ok: true });
+    } catch (problem) {
+      if (!(problem instanceof Refused)) throw problem;
+      return json(400, { error: 'BAD_INPUT', message: problem.message });
+    }
+  };
+}
+
+function ordersOf(control: SandboxControl, observations: Observations): Orders {
+  return {
+    'GET /sandbox/faults': () => ({ faults: control.faults() }),
+    'POST /sandbox/faults': (input) => control.fail(readFault(input)),
+    'DELETE /sandbox/faults': () => control.clearFaults(),
+    'GET /sandbox/calls': (_input, query) => ({
+      ...control.callCounts(),
+      ...(query.has('since') && { ended: observations.endedSince(sinceOf(query)) }),
+    }),
+    'DELETE /sandbox/calls': () => control.clearCalls(),
+    'GET /sandbox/requests': (_input, query) => ({
+      requests: control.requests(operationOf(query)),
+    }),
+    'GET /sandbox/orders': () => ({ orders: control.orders() }),
+    'POST /sandbox/tokens': (input) => {
+      const options = readTokenOptions(input);
+      return { access_token: control.token(options) };
+    },
+    'POST /sandbox/tokens/revoke': (input) => {
+      const { token, login } = readRevocation(input);
+      if (token !== undefined) control.revoke({ token });
+      else if (login !== undefined) control.revoke({ login });
+      else throw new Refused('token or login is required');
+    },
+    'POST /sandbox/tick': (input) => control.tick(readTick(input).times),
+    'POST /sandbox/market': (input) => {
+      const { symbol, price, open } = readMarket(input);
+      const isKnown =
+        (open === undefined || control.setOpen(symbol, open)) &&
+        (price === undefined || control.putPrice(symbol, price));
+      if (!isKnown) throw new Refused(`there is no instrument ${symbol}`);
+    },
+    'POST /sandbox/catalog': (input) => control.changeCatalog(readCatalogChange(input)),
+    'POST /sandbox/catalog/size': (input) => control.resizeCatalog(readCatalogSize(input).size),
+    'POST /sandbox/reset': () => control.reset(),
+  };
+}
+
+function operationOf(query: URLSearchParams): OperationName | undefined {
+  const name = query.get('operation');
+  if (name === null) return undefined;
+  if (!Object.hasOwn(OPERATIONS, name)) throw new Refused(`there is no operation ${name}`);
+  return name as OperationName;
+}
+
+function sinceOf(query: URLSearchParams): number {
+  const since = Number(query.get('since'));
+  if (Number.isNaN(since)) throw new Refused('since must be a number of milliseconds');
+  return since;
+}

@@ -1,0 +1,105 @@
+import type { OperationName } from '../gateway/operations.ts';
+import type { Clock } from '../lib/clock.ts';
+
+/** The faults that can be injected into a call. */
+export const FAULT_KINDS = [
+  'status',
+  'delay',
+  'reset-before',
+  'reset-after',
+  'cut',
+  'cut-head',
+  'garbage',
+  'empty',
+  'hang',
+  'drip',
+  'html',
+  'oversize',
+  'gzip-bomb',
+  'redirect',
+  'revoke',
+  'clock',
+] as const;
+
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+export interface Fault {
+  /** `*` means any operation. */
+  readonly operation: OperationName | '*';
+  readonly kind: FaultKind;
+  readonly status?: number | undefined;
+  /** A string is sent as it is, any other value as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The delay before the fault; for `drip`, between two bytes. */
+  readonly delayMs?: number | undefined;
+  /** The number of calls it hits; all until it is cleared where this is left out. */
+  readonly times?: number | undefined;
+  /** How long it lasts; until it is cleared where this is left out. */
+  readonly forMs?: number | undefined;
+  /** The number of calls that pass unharmed first. */
+  readonly skip?: number | undefined;
+  /** Limits the fault to calls with a token of this login. */
+  readonly login?: number | undefined;
+  /** Whether the operation is carried out before its answer is corrupted. */
+  readonly apply?: boolean | undefined;
+  /** With `clock`: how far the answer's `Date` is ahead of the time. */
+  readonly shiftSeconds?: number | undefined;
+  /** The size of an `oversize` answer, or of a decompressed `gzip-bomb`. */
+  readonly bytes?: number | undefined;
+}
+
+export interface Faults {
+  add(fault: Fault): void;
+  list(): readonly Fault[];
+  clear(): void;
+  /** Returns the fault that hits this call, and counts it against `times`. */
+  take(operation: OperationName, login: number | null): Fault | null;
+}
+
+interface Armed {
+  readonly fault: Fault;
+  readonly untilMs: number;
+  skip: number;
+  left: number;
+}
+
+export function createFaults(clock: Clock): Faults {
+  let armed: Armed[] = [];
+
+  function lasting(): readonly Armed[] {
+    const nowMs = clock.now();
+    armed = armed.filter(({ untilMs }) => nowMs < untilMs);
+    return armed;
+  }
+
+  return {
+    add(fault) {
+      const { skip = 0, times = Number.POSITIVE_INFINITY, forMs } = fault;
+      const untilMs = forMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + forMs;
+      armed.push({ fault, untilMs, skip, left: times });
+    },
+    list: () => lasting().map(({ fault }) => fault),
+    clear() {
+      armed = [];
+    },
+    take(operation, login) {
+      for (const entry of lasting()) {
+        if (!hits(entry.fault, operation, login)) continue;
+        if (entry.skip > 0) {
+          entry.skip -= 1;
+          continue;
+        }
+        entry.left -= 1;
+        if (entry.left <= 0) armed = armed.filter((other) => other !== entry);
+        return entry.fault;
+      }
+      return null;
+    },
+  };
+}
+
+function hits(fault: Fault, operation: OperationName, login: number | null): boolean {
+  if (fault.operation !== '*' && fault.operation !== operation) return false;
+  return fault.login === undefined || fault.login === login;
+}

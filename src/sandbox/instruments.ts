@@ -1,0 +1,127 @@
+import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
+import { generateListings } from './generated-listings.ts';
+import { type Kind, PRO, STANDARD, SWAP_FREE } from './groups.ts';
+import { STYLES } from './kind-styles.ts';
+import { BASE_LISTINGS, type Listing, PRO_LISTINGS } from './listings.ts';
+import { hash } from './random.ts';
+import { TEST_LISTINGS } from './test-instruments.ts';
+
+/** An instrument and its price before the first tick. */
+export interface Listed {
+  readonly index: number;
+  readonly kind: Kind;
+  readonly firstPrice: number;
+  /** The catalog row on standard terms; `access` names the groups that may trade it. */
+  readonly wire: WireInstrument;
+}
+
+/** The trading modes by the numbers of trading platforms. */
+const MODE_CLOSED = 0;
+export const MODE_FULL = 4;
+
+/**
+ * Creates every instrument of the sandbox. The standard group's catalog has `count` of them; base
+ * listings beyond it are in no catalog but have a price, because currency conversion needs it.
+ */
+export function createInstruments(seed: string, count: number): Listed[] {
+  const known = [...TEST_LISTINGS, ...BASE_LISTINGS];
+  const taken = new Set([...known, ...PRO_LISTINGS].map((listing) => listing.symbol));
+  const generated = generateListings(seed, Math.max(0, count - known.length), taken);
+  const catalogued = Math.max(count, TEST_LISTINGS.length);
+  const listed = [...known, ...generated].map((listing, index) =>
+    dress(listing, index, index < catalogued ? groupsOf(listing, index) : []),
+  );
+  for (const listing of PRO_LISTINGS) listed.push(dress(listing, listed.length, PRO_ONLY));
+  return listed;
+}
+
+export function dress(listing: Listing, index: number, access: string[]): Listed {
+  const { kind, symbol, price } = listing;
+  const style = STYLES[kind];
+  const hashed = hash(symbol);
+  const digits = kind === 'forex' && price > 20 ? 3 : style.digits(price);
+  const [mCurrency, pCurrency] = currencies(listing);
+  const mFx = conversionPair(mCurrency);
+  const pFx = conversionPair(pCurrency);
+  const test = symbol.startsWith('TEST.');
+  const wire: WireInstrument = {
+    _id: symbol,
+    logo: `https://logos.example.com/${symbol.toLowerCase()}.svg`,
+    friendlyName: listing.name,
+    delayed: hashed % 11 === 0 && !test,
+    desc: describe(listing),
+    sharia: listing.sharia === 'COMPLIANT',
+    shariaStatus: listing.sharia,
+    leverage: style.leverage,
+    pdt: kind === 'equity',
+    digits,
+    session: style.session,
+    quotes: style.quotes,
+    sector: listing.sector,
+    industry: listing.industry,
+    mode: symbol === 'USDTRY' ? MODE_CLOSED : MODE_FULL,
+    calc: style.calc,
+    min: style.min,
+    max: style.max,
+    step: style.min,
+    limit: 0,
+    mCurrency,
+    pCurrency,
+    access,
+  };
+  // These four are optional in the interface, so some rows omit them.
+  if (hashed % 9 !== 3) wire.tradingHours = style.tradingHours;
+  if (hashed % 7 !== 5) wire.swap = { long: -style.swap, short: -style.swap / 2, mode: 5, tick: 3 };
+  if (mFx !== undefined) wire.mFx = mFx;
+  if (pFx !== undefined) wire.pFx = pFx;
+  return { index, kind, firstPrice: price, wire };
+}
+
+const PRO_ONLY = [PRO];
+const ALL = [STANDARD, PRO, SWAP_FREE];
+const NO_PRO = [STANDARD, SWAP_FREE];
+const INTEREST = [STANDARD, PRO];
+const STANDARD_ONLY = [STANDARD];
+
+function groupsOf(listing: Listing, index: number): string[] {
+  if (listing.symbol.startsWith('TEST.')) return ALL;
+  const pro = index % 10 !== 9 || index < 10;
+  const swapFree = listing.sharia === 'COMPLIANT';
+  if (pro) return swapFree ? ALL : INTEREST;
+  return swapFree ? NO_PRO : STANDARD_ONLY;
+}
+
+const SUFFIX_CURRENCY: Readonly<Record<string, string>> = {
+  L: 'GBP',
+  DE: 'EUR',
+  PA: 'EUR',
+  SW: 'CHF',
+};
+const INDEX_CURRENCY: Readonly<Record<string, string>> = {
+  DE40: 'EUR',
+  FR40: 'EUR',
+  EU50: 'EUR',
+  UK100: 'GBP',
+  JP225: 'JPY',
+  AUS200: 'AUD',
+};
+
+/** Returns the margin currency and the profit currency. */
+function currencies({ kind, symbol }: Listing): [string, string] {
+  if (kind === 'forex') return [symbol.slice(0, 3), symbol.slice(3)];
+  const suffix = symbol.split('.')[1] ?? '';
+  const currency = INDEX_CURRENCY[symbol] ?? SUFFIX_CURRENCY[suffix] ?? 'USD';
+  return [currency, currency];
+}
+
+const QUOTED_IN_USD = new Set(['EUR', 'GBP', 'AUD', 'NZD']);
+
+function conversionPair(currency: string): string | undefined {
+  if (currency === 'USD') return undefined;
+  return QUOTED_IN_USD.has(currency) ? `${currency}USD` : `USD${currency}`;
+}
+
+function describe({ kind, name, symbol }: Listing): string {
+  if (symbol.startsWith('TEST.')) return `${name}. For trying out a client.`;
+  return `${name}. ${STYLES[kind].text}`;
+}

@@ -1,0 +1,79 @@
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
+import {
+  type HttpReply,
+  packFile,
+  type Site,
+  sendFile,
+  sendNotFound,
+  sendPage,
+  wantsPage,
+} from '../../engine/index.ts';
+import { onFirstUse } from '../../lib/on-first-use.ts';
+
+const SOURCES = join(import.meta.dirname, '..', '..');
+const SCRIPT = join('bundle', 'page.js.br');
+const unpackBrotli = promisify(brotliDecompress);
+
+type MayControl = (request: IncomingMessage) => boolean;
+
+/** The demonstration page: its files are those of the folder `src/page/`. */
+export class DemoPage implements Site {
+  /** Most starts of the service serve no page. */
+  readonly #load: () => ReturnType<typeof loadPage>;
+  readonly #mayControl: MayControl;
+
+  private constructor(folder: string, mayControl: MayControl) {
+    this.#load = onFirstUse(() => loadPage(folder));
+    this.#mayControl = mayControl;
+  }
+
+  /** A visitor who may not use the sandbox's controls gets a page without them. Null in an installation without the page, such as the container image. */
+  static find(mayControl: MayControl = () => false, folder = SOURCES): DemoPage | null {
+    return existsSync(join(folder, 'page', SCRIPT)) ? new DemoPage(folder, mayControl) : null;
+  }
+
+  route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
+    if (path === '/' && wantsPage(request)) {
+      return (reply) => this.#page(reply);
+    }
+    if (!path.startsWith('/demo/')) return null;
+    return (reply) => this.#file(reply, path);
+  }
+
+  async #page(reply: HttpReply): Promise<void> {
+    const { html, policy } = await this.#load();
+    const remote = html.replace('<html', '<html data-remote');
+    await sendPage(reply, this.#mayControl(reply.request) ? html : remote, policy);
+  }
+
+  async #file(reply: HttpReply, path: string): Promise<void> {
+    const file = (await this.#load()).files.get(path);
+    return file === undefined ? sendNotFound(reply) : sendFile(reply, file);
+  }
+}
+
+/** Reads the page, and its files by the paths that it names. `npm run docs` has packed the code, and all that it imports. */
+async function loadPage(folder: string) {
+  const read = (name: string) => readFile(join(folder, 'page', name));
+  const [template, style, br] = await Promise.all([
+    read('index.html'),
+    read('style.css'),
+    read(SCRIPT),
+  ]);
+  const script = await unpackBrotli(br);
+  const scriptUrl = `/demo/${hash('sha256', script, 'hex').slice(0, 16)}/page.js`;
+  // Relative, as all links of the page are, so that it works under any prefix.
+  const head = `<style>${style}</style>\n    <script type="module" src="${scriptUrl.slice(1)}"></script>`;
+  return {
+    html: template.toString().replace('<!-- head -->', () => head),
+    // A file of its own would come a round trip later.
+    policy: { style: `'sha256-${hash('sha256', style, 'base64')}'` },
+    files: new Map([[scriptUrl, await packFile('text/javascript; charset=utf-8', script, br)]]),
+  };
+}

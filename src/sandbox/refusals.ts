@@ -1,0 +1,56 @@
+import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
+import { isRow, type Row } from '../gateway/wire/scalars.ts';
+import type { Call, Context, Handler, UserCall } from './call.ts';
+import { json, type Reply } from './http.ts';
+import { findUserByLogin } from './users.ts';
+
+/** Refuses a call in the shape that the interface gives this operation's errors. */
+export function refuse(
+  operation: OperationName,
+  status: number,
+  error: string,
+  message: string,
+  details: object = {},
+): Reply {
+  switch (OPERATIONS[operation].errors) {
+    case 'message':
+      return json(status, { message });
+    case 'submit':
+      return json(status, { success: false, err: error, message });
+    case 'plain':
+      return json(status, { error, message });
+    case 'details':
+    case 'sign-in':
+      return json(status, { error, message, details });
+  }
+}
+
+export function unauthorized(operation: OperationName): Reply {
+  return refuse(operation, 401, 'UNAUTHORIZED', 'The access token is missing or not valid.');
+}
+
+export function malformed(operation: OperationName, field: string, problem: string): Reply {
+  const message = `${field} ${problem}`;
+  return refuse(operation, 400, 'VALIDATION_FAILED', message, { field, problem });
+}
+
+/** Wraps an operation that needs a token: any other call gets a 401, and one for the path of another user a 403. */
+export function authenticated(
+  handle: (call: UserCall, context: Context) => Reply | Promise<Reply>,
+): Handler {
+  return (call, context) => {
+    const user = call.claims && findUserByLogin(call.claims.login);
+    if (!user) return unauthorized(call.operation);
+    const { login = String(user.login), group = user.group } = call.params;
+    if (login !== String(user.login) || group !== user.group) {
+      const message = 'The path names another login or group than the token has.';
+      return refuse(call.operation, 403, 'FORBIDDEN', message, call.params);
+    }
+    return handle({ ...call, user }, context);
+  };
+}
+
+/** Returns the body as an object, or null where it is anything else. */
+export function bodyRow(call: Call): Row | null {
+  return isRow(call.body) ? call.body : null;
+}

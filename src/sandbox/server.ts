@@ -1,0 +1,121 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { OPERATIONS } from '../gateway/operations.ts';
+import type { Call, Context } from './call.ts';
+import type { Faults } from './faults.ts';
+import { json, parseJson, type Reply, readBody } from './http.ts';
+import { injectFault } from './inject-fault.ts';
+import type { Observations } from './observations.ts';
+import { HANDLERS } from './operations/table.ts';
+import { refuse } from './refusals.ts';
+import { respond } from './respond.ts';
+import type { createRoutes, Route } from './routes.ts';
+
+export interface ServerParts {
+  readonly context: Context;
+  readonly faults: Faults;
+  readonly observations: Observations;
+  readonly routes: ReturnType<typeof createRoutes>;
+  /** The prefix of every path except the control API's. */
+  readonly pathPrefix: string;
+  /** Handles requests under `/sandbox/`. */
+  readonly control: (request: IncomingMessage, path: string) => Promise<Reply>;
+}
+
+const CONTROL = '/sandbox/';
+const NO_BODY = Buffer.alloc(0);
+
+/** Handles one request: routes, reads and counts it, then carries it out or injects a fault. */
+export function createListener(parts: ServerParts): RequestListener {
+  return (request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0] as string;
+    const served = path.startsWith(CONTROL)
+      ? parts.control(request, path).then((reply) => respond(response, reply))
+      : serve(parts, request, response, path);
+    served.catch(() => {
+      // A bug in the sandbox is answered with a 500, and must not crash the process.
+      if (response.headersSent) response.destroy();
+      else respond(response, json(500, { error: 'SANDBOX_BUG', message: 'The sandbox failed.' }));
+    });
+  };
+}
+
+async function serve(
+  parts: ServerParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+): Promise<void> {
+  const { context, faults, observations, routes, pathPrefix } = parts;
+  const { clock } = context;
+  const atMs = clock.now();
+  const verb = request.method ?? 'GET';
+  const routed = path.startsWith(pathPrefix)
+    ? routes(verb, path.slice(pathPrefix.length))
+    : 'unknown';
+  const route = typeof routed === 'string' ? null : routed;
+  const bytes = verb === 'GET' ? NO_BODY : await readBody(request);
+  const token = bearer(request);
+  const claims = token === null ? null : context.tokens.verify(token);
+  observations.note({
+    atMs,
+    method: verb,
+    path: request.url ?? '/',
+    operation: route?.operation ?? null,
+    login: claims?.login ?? null,
+    headers: request.headers,
+    body: bytes ?? NO_BODY,
+  });
+  if (route === null) return respond(response, unrouted(routed as string));
+  if (bytes === null) return respond(response, tooLarge(route));
+
+  const { operation, params } = route;
+  const body = bytes.length === 0 ? undefined : parseJson(bytes);
+  const query = new URLSearchParams(request.url?.split('?')[1]);
+  const call: Call = { operation, params, query, body, headers: request.headers, claims };
+  const fault = faults.take(operation, claims?.login ?? null);
+  response.once('close', () => {
+    const status = response.writableFinished ? response.statusCode : null;
+    const kind = fault?.kind ?? null;
+    observations.noteEnd({ atMs, endedAtMs: clock.now(), operation, fault: kind, status });
+  });
+  if (fault === null) {
+    return respond(response, await HANDLERS[operation](call, context));
+  }
+  await injectFault({
+    fault,
+    response,
+    apply: async () => HANDLERS[operation](call, context),
+    refuse: (status) => refuse(operation, status, errorName(status), 'The sandbox was told to.'),
+    revoke: () => token !== null && context.tokens.revoke(token),
+    wait: context.wait,
+  });
+}
+
+function bearer({ headers }: IncomingMessage): string | null {
+  const { authorization } = headers;
+  if (authorization === undefined || !/^Bearer /i.test(authorization)) return null;
+  return authorization.slice('Bearer '.length);
+}
+
+function unrouted(why: string): Reply {
+  switch (why) {
+    case 'wrong-method':
+      return json(405, { error: 'METHOD_NOT_ALLOWED', message: 'Not with this method.' });
+    case 'bad-encoding':
+      return json(400, { error: 'BAD_PATH', message: 'The path is not well encoded.' });
+    default:
+      return json(404, { error: 'NOT_FOUND', message: 'There is no such operation.' });
+  }
+}
+
+function tooLarge({ operation }: Route): Reply {
+  const message = `${OPERATIONS[operation].verb} takes up to 1 MB.`;
+  return refuse(operation, 413, 'PAYLOAD_TOO_LARGE', message);
+}
+
+function errorName(status: number): string {
+  if (status === 401) return 'UNAUTHORIZED';
+  if (status === 403) return 'FORBIDDEN';
+  if (status === 429) return 'RATE_LIMITED';
+  return status >= 500 ? 'UNAVAILABLE' : 'REFUSED';
+}

@@ -1,0 +1,48 @@
+import type { WireWithdrawalMethod } from '../gateway/operations/get-withdrawal-methods.ts';
+import type { SandboxUser } from './users.ts';
+
+export function firstMethods({ login, positions }: SandboxUser): WireWithdrawalMethod[] {
+  // An account that never traded has not saved a destination either.
+  if (positions === 0) return [];
+  return [
+    {
+      title: 'Bank account',
+      icon: 'bank',
+      type: 'bank-transfer',
+      crmType: 'bank',
+      id: login * 10 + 1,
+      status: 'APPROVED',
+      subtitle: `**** ${String(login).slice(-4)}`,
+    },
+  ];
+}
+
+export function cryptoWallet(id: number, address: string): WireWithdrawalMethod {
+  return {
+    title: 'Crypto wallet',
+    icon: 'crypto',
+    type: 'crypto',
+    crmType: 'crypto',
+    id,
+    status: 'PENDING',
+    subtitle: `${address.slice(0, 4)}...${address.slice(-4)}`,
+  };
+}
+
+export function mobileWallet(id: number, provider: string, phone: string): WireWithdrawalMethod {
+  return {
+    title: 'Mobile wallet',
+    icon: 'phone',
+    type: provider,
+    crmType: 'wallet',
+    id,
+    status: 'PENDING',
+    subtitle: `**** ${phone.slice(-2)}`,
+  };
+}
+
+/** The interface nests the list in a list; here each kind of destination is an inner list. */
+export function nested(methods: readonly WireWithdrawalMethod[]): WireWithdrawalMethod[][] {
+  const kinds = Map.groupBy(methods, (method) => method.crmType);
+  return kinds.size === 0 ? [[]] : [...kinds.values()];
+}
