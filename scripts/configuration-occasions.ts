@@ -13,7 +13,6 @@ export const OCCASIONS: Readonly<Partial<Record<keyof typeof SETTINGS, string>>>
   GATEWAY_POLLS_PER_SECOND: 'the gateway takes fewer polls, or more accounts watch',
   SESSION_MAX_AGE_SECONDS: 'figures of a minute ago are too old; `0` reads them each time',
   JWT_JWKS_URL: 'tokens are signed by a key pair: forged ones end here then',
-  ORDER_RECORDS_MAX: 'FillsUp fires',
   PERSISTED_DOCUMENTS_ONLY: 'no others may be sent; `log` first',
   CORS_ORIGINS: 'web pages of other origins call it',
   RATE_LIMIT_PER_MINUTE: 'honest accounts are refused by it: `trading_graph_refusals_total`',

@@ -35,7 +35,7 @@ What no fault here brings about, by hand against the sandbox gateway, where a bo
 - OrdersInDoubt: \`{"operation":"getSession","kind":"hang"}\`, and an order with a new token
 - CatalogOld: \`{"operation":"getAllTickers","kind":"status","status":503}\` with \`CATALOG_MAX_AGE_SECONDS=60\`
 - Flood: \`npm test -- test/end-to-end/limits/senders.test.ts\`
-- FillsUp: \`ORDER_RECORDS_MAX=10\` and nine orders, or \`ORDER_RECORDS_PER_ACCOUNT=10\` and six
+- FillsUp: \`ORDER_RECORDS_PER_ACCOUNT=10\` and nine orders
 - DocumentsUnreadable: write \`{\` into the manifest
 - LogDropped: \`npm start > /dev/full\` under load, beyond 4 MB
 

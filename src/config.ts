@@ -111,8 +111,8 @@ function settle(
     requiresAppendonly: nodeEnv === 'production' && (redisReplicas ?? 0) === 0,
     /** A file, or the word `memory`. */
     orderStore,
-    // Records in memory are part of the heap, half a kilobyte each.
-    orderRecordsMax: values.orderRecordsMax ?? (isInMemory ? 200_000 : 2_000_000),
+    /** The most order records of all accounts. In memory each is half a kilobyte of the heap. */
+    orderRecordsMax: isInMemory ? 200_000 : 2_000_000,
     introspection: values.introspection ?? sandbox,
     graphiql: values.graphiql ?? sandbox,
     /** The demonstration page, which never is part of production. */

@@ -89,7 +89,6 @@ test.each<[string, Environment, Partial<Config>]>([
   ['records are in memory', { ...gateway, ORDER_STORE: 'memory' }, { orderRecordsMax: 200_000 }],
   ['they are in a file', { ORDER_STORE: 'a' }, { orderStore: 'a', orderRecordsMax: 2_000_000 }],
   ['they are in Redis', { REDIS_URL: 'redis://127.0.0.1' }, { orderRecordsMax: 2_000_000 }],
-  ['their number is', { ORDER_STORE: 'a', ORDER_RECORDS_MAX: '7' }, { orderRecordsMax: 7 }],
 ])('the configuration where %s', (_, environment, expected) => {
   expect(readConfig(environment)).toMatchObject(expected);
 });

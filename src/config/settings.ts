@@ -121,9 +121,6 @@ export const SETTINGS = {
     'order',
     'what the number in an order’s answer names; `position` where the gateway nets, so that one which comes twice is no doubt about the second order',
   ),
-  ORDER_RECORDS_MAX: setting(count, null, 'most order records held; a warning comes at 80 %', {
-    fallbackText: '`2000000`; in memory `200000`',
-  }),
   ORDER_RECORDS_PER_ACCOUNT: setting(
     count,
     5_000,

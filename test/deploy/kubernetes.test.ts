@@ -89,7 +89,7 @@ test('every setting is one of the service with a value that it accepts, and secr
   expect(config.redisUrl).not.toBeNull();
   // A few accounts cannot fill the store of order records.
   expect(settings).toHaveProperty('ORDER_RECORDS_PER_ACCOUNT');
-  expect(config.orderRecordsMax / config.orderRecordsPerAccount).toBeGreaterThanOrEqual(600);
+  expect(config.orderRecordsMax / config.orderRecordsPerAccount).toBeGreaterThanOrEqual(400);
 });
 
 test('ports and probes are those of the service, and a probe has as long as a check of haproxy', () => {

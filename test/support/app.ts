@@ -47,6 +47,8 @@ export interface TestApp extends AsyncDisposable {
 export interface TestAppOptions extends Omit<AppOptions, 'log'> {
   /** A gateway of the test's own, which the facade takes for a real one. */
   readonly gateway?: Sandbox;
+  /** Values of the configuration that are no settings. */
+  readonly change?: Partial<Config>;
   /** Where false, what is used of a limit per minute stays used. */
   readonly refills?: boolean;
 }
@@ -57,9 +59,9 @@ export interface TestAppOptions extends Omit<AppOptions, 'log'> {
  */
 export async function startTestApp(
   environment: Environment = {},
-  { gateway, refills = true, connections, limits, ...options }: TestAppOptions = {},
+  { gateway, change, refills = true, connections, limits, ...options }: TestAppOptions = {},
 ): Promise<TestApp> {
-  const config = readConfig({
+  const read = readConfig({
     PORT: '0',
     ADMIN_PORT: '0',
     SANDBOX_SEED: 'tests',
@@ -71,6 +73,7 @@ export async function startTestApp(
     ...(gateway && { GATEWAY_URL: gateway.url }),
     ...environment,
   });
+  const config = { ...read, ...change };
   // OpenTelemetry's SDK reads its own variables from those of the process, as it is made.
   const names = Object.keys(environment).filter((name) => name.startsWith('OTEL_'));
   for (const name of names) process.env[name] = environment[name];

@@ -99,8 +99,8 @@ export class RedisOperator implements OperatorRecords {
       throw error;
     });
     if (found === null) return { held: 0, gap: null, refusedFor: new RecordsAbsentError().message };
-    const { seen, wanted, refusal } = readLook(found);
-    this.#store.mostCopies = wanted;
+    const { seen, refusal } = readLook(found);
+    const { wanted } = this.#store;
     const { held, hasRejected, isHeld, isIncomplete, connected, durable } = seen;
     const { max, requiresAppendonly } = this.#options;
     const reasons = [

@@ -139,7 +139,7 @@ export class RedisOrderRecords implements OrderRecords {
         return { reserved: false, record: this.#recordIn(answer, reservation.id, keyMadeMs) };
       }
       this.#made += 1;
-      const hasRejected = figureIn(answer[4]) > 0;
+      const hasRejected = figureIn(answer[3]) > 0;
       this.#seen = { ...this.#seen, held: figureIn(answer[1]), hasRejected };
       if (answer[2] === 1) this.#options.onNearlyFull?.();
       return { reserved: true, reservation };
@@ -244,17 +244,16 @@ export class RedisOrderRecords implements OrderRecords {
   async look(): Promise<void> {
     this.#cancelLook();
     try {
-      const { loss, mostCopies } = this.#store;
+      const { loss, wanted } = this.#store;
       const made = this.#made;
-      const answer = await this.#store.run(LOOK, [Number(this.#failure !== null), mostCopies]);
-      const { seen, isNew, wanted, refusal } = readLook(answer);
+      const answer = await this.#store.run(LOOK, [Number(this.#failure !== null), wanted]);
+      const { seen, isNew, refusal } = readLook(answer);
       // Where another was there it is a loss, which is told.
       if (isNew && !seen.isIncomplete)
         this.#options.onWarn(`${this.#store.marker} in Redis ${IS_NEW}`);
       if (loss !== this.#store.loss && this.#store.loss !== '' && seen.isIncomplete) {
         this.#options.onWarn('Redis may lack orders: it is another one, was emptied or restarted');
       }
-      this.#store.mostCopies = wanted;
       this.#seen = made === this.#made ? seen : { ...seen, held: this.#seen.held };
       this.#failure = refusal;
       for (const reservation of this.#returned.values()) this.#giveBack(reservation);
@@ -388,7 +387,6 @@ export function readLook([
   isIncomplete,
   lossUntil,
   connected,
-  wanted,
   durable,
   refusal,
   undecided,
@@ -406,7 +404,7 @@ export function readLook([
     isUndecided: figureIn(undecided) > 0,
     isRenamed: isRenamed === 1,
   };
-  return { seen, isNew: isNew === 1, wanted: figureIn(wanted), refusal: textIn(refusal) || null };
+  return { seen, isNew: isNew === 1, refusal: textIn(refusal) || null };
 }
 
 const UNDECIDED =

@@ -1,10 +1,13 @@
 import { CLOCKS_DIFFER_MS, KEY_AHEAD_MS } from '../order-gap.ts';
 import { KEY_LIFE_MS, RECORD_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records.ts';
 
+/** A request that arrives later than this behind its broken connection would have been given up by every proxy. */
+const RELEASED_MS = 3_600_000;
+
 /**
  * The scripts of the order records. Each runs as one step. KEYS has the marker, whose name begins those of all other keys. ARGV begins
- * with the eight arguments of `OrderStore`; of an operator, who begins no store, the last is empty. Each answers with the store's id, the name of its newest loss, and its own answer, which begins
- * with a word.
+ * with the eight arguments of `OrderStore`; of an operator, who begins no store, the last is empty. Each answers with the store's id, the name of its
+ * newest loss, how many replicas of Redis must have what it wrote, and its own answer, which begins with a word.
  *
  * The marker is a hash. `id`, `since`: the store, and its creation by Redis's clock. `run`, `replid`: the primary that was
  * seen last; `at`: when; `reach`: the most replicas that it had. `copies`: the most replicas that any primary had. `wanted`: how many the
@@ -13,7 +16,7 @@ import { KEY_LIFE_MS, RECORD_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records.t
  *
  * Keys beside it: `record:<id>` is a hash, by the id of its account and key. `index`, `pending` and `rejected` are sorted sets of ids, by
  * their end, deadline and end; `orders:<account>`, `unsent:<account>` and `rejected:<account>` those of one account. `removed:<account>`: when
- * its newest record gave way. `version:<account>`: changes with each order.
+ * its newest record gave way. `version:<account>`: changes with each order. `released:<reservation>`: one that may arrive after its release.
  */
 const HEAD = `
 local marker = KEYS[1]
@@ -81,7 +84,7 @@ local function adopt(reach)
   note('reach', reach)
 end
 -- The replid of one primary changes when its first replica attaches, and then it has no former one.
-if not mark.id and ARGV[8] == '' then return {'', '', {'absent'}} end
+if not mark.id and ARGV[8] == '' then return {'', '', 0, {'absent'}} end
 local isNew = not mark.id
 local isOther = mark.run ~= run or mark.replid ~= replid and string.find(former, '[^0]') ~= nil
 if not mark.id then
@@ -154,7 +157,7 @@ local function main()
 const TAIL = `
 end
 local answer = main()
-return {mark.id, mark.lost or '', answer}
+return {mark.id, mark.lost or '', tonumber(ARGV[1]) or number('copies'), answer}
 `;
 
 function script(body: string): string {
@@ -200,7 +203,9 @@ end
 redis.call('HSET', marker, 'at', now, 'accounts', ARGV[7], 'wanted', wanted, 'reach', math.max(have, number('reach')))
 -- The order traded nothing, so a repeat without keyMade is a first one. Of a later one with it the removal tells.
 if victim then
-  redis.call('SET', ofAccount('removed', victim), ARGV[8], 'PX', 2 * dayMs)
+  local key = ofAccount('removed', victim)
+  -- The clock of another process may have been ahead.
+  redis.call('SET', key, math.max(ARGV[8], redis.call('GET', key) or 0), 'PX', 2 * dayMs)
   drop(victim)
 end
 drop(name)
@@ -215,11 +220,12 @@ local isNearlyFull = own >= 0.8 * most and 1 or 0
 `;
 
 export const RESERVE = script(`${ADD_HEAD}
+if redis.call('EXISTS', prefix .. 'released:' .. ARGV[10]) == 1 then return {'released'} end
 if isIncomplete() and not (made and mark.lossUntil and made > tonumber(mark.lossUntil) + ${KEY_AHEAD_MS}) then return missing() end
 if made and (made <= removed or ARGV[8] - made > math.min(now - number('since'), ${KEY_LIFE_MS})) then return {'forgotten'} end
 ${ADD}
 record(0, 'null', ${UNKNOWN_LIFE_MS})
-return {'reserved', count + (victim and 0 or 1), isNearlyFull, wanted, redis.call('ZCARD', rejected)}
+return {'reserved', count + (victim and 0 or 1), isNearlyFull, redis.call('ZCARD', rejected)}
 `);
 
 /** ARGV 20: the outcome, which lacks how far back the store remembers. */
@@ -277,7 +283,12 @@ return {'written'}
 export const RELEASE = script(`
 touch()
 local r = redis.call('HMGET', prefix .. 'record:' .. name, 'id', 'rank', 'deadline')
-if r[1] ~= ARGV[10] or r[2] == '2' then return {'released'} end
+if r[1] ~= ARGV[10] then
+  -- Its reservation may still be on the way, over a connection that broke.
+  redis.call('SET', prefix .. 'released:' .. ARGV[10], 1, 'PX', ${RELEASED_MS})
+  return {'released'}
+end
+if r[2] == '2' then return {'released'} end
 -- Clients may have been told that it is unknown.
 if r[2] == '1' or tonumber(r[3]) <= now then return {'late'} end
 drop(name)
@@ -314,7 +325,7 @@ end
 local probe = ARGV[9] == '1' and redis.pcall('HSET', marker, 'touched', now) or {}
 local hasRejected = redis.call('ZCOUNT', rejected, '(' .. surely, '+inf') > 0
 return {'seen', redis.call('ZCOUNT', index, '(' .. surely, '+inf'), hasRejected and 1 or 0, number('held'), isIncomplete() and 1 or 0,
-  mark.lossUntil or '', connected(1000), tonumber(ARGV[1]) or number('copies'), string.match(info('persistence'), 'aof_enabled:(%d)') or 'untold',
+  mark.lossUntil or '', connected(1000), string.match(info('persistence'), 'aof_enabled:(%d)') or 'untold',
   type(probe) == 'table' and probe.err or '', undecided or 0, isRenamed() and 1 or 0, isNew and 1 or 0}
 `);
 

@@ -48,8 +48,7 @@ export class OrderStore {
   #id = '';
   #loss = '';
   #lateAtMs = Number.NEGATIVE_INFINITY;
-  /** How many replicas of Redis are waited for where the setting leaves it open. */
-  mostCopies = 0;
+  #wanted = 0;
 
   /** `writer`: a connection of its own, since WAIT blocks it. */
   constructor(redis: RedisConnection, writer: RedisConnection, options: OrderStoreOptions) {
@@ -65,8 +64,9 @@ export class OrderStore {
     return this.#loss;
   }
 
+  /** How many replicas of Redis must have what is written, as far as this process knows. */
   get wanted(): number {
-    return this.#options.redisReplicas ?? this.mostCopies;
+    return this.#options.redisReplicas ?? this.#wanted;
   }
 
   /** A write that was not copied in time says more than the number of connected replicas. */
@@ -106,11 +106,10 @@ export class OrderStore {
     const copies = waited.catch(() => 0);
     for (const [n, { resolve, reject }] of batch.entries()) {
       Promise.all([answers[n], copies]).then(([answer = [], have]) => {
-        // The script may have seen more replicas than this process knew of.
-        const least = answer[0] === 'reserved' ? Math.max(wanted, figureIn(answer[3])) : wanted;
-        if (have >= least || !isWritten(answer)) return resolve(answer);
+        // The scripts may have told of more replicas than this process knew of.
+        if (have >= this.wanted || !isWritten(answer)) return resolve(answer);
         this.#lateAtMs = this.#options.clock.now();
-        reject(notCopied(`${have} of ${least} replicas of Redis have it in time`));
+        reject(notCopied(`${have} of ${this.wanted} replicas of Redis have it in time`));
       }, reject);
     }
     copies.then(() => {
@@ -133,11 +132,12 @@ export class OrderStore {
       isOperator ? '' : Math.floor(judgedMs),
     ];
     const reply = await redis.run(script, [this.marker], [...common, ...values]);
-    const [id, loss, answer] = Array.isArray(reply) ? reply : [];
+    const [id, loss, wanted, answer] = Array.isArray(reply) ? reply : [];
     if (Array.isArray(answer) && answer[0] === 'absent') throw new RecordsAbsentError();
     const read = answerIn(script, answer);
     this.#id = textIn(id);
     this.#loss = textIn(loss);
+    this.#wanted = Math.max(this.#wanted, figureIn(wanted));
     return read;
   }
 }

@@ -194,6 +194,8 @@ export class OrderFile {
     const { writes } = this.#state;
     const mark = this.#mark?.read() ?? null;
     const inode = this.#inode ?? '';
+    // Before the first commit, so that every file which has one had a mark.
+    if (mark === null && writes === 0) this.#mark?.write({ writes, inode });
     const loss = this.#mark === null ? null : lossOf(mark, { writes, inode });
     this.#mostWrites = mark?.writes ?? 0;
     if (loss === null) return;
@@ -279,8 +281,7 @@ const OF_ANOTHER_VERSION = 'is of a later version of this program: use that, or 
 
 /** Why a file may lack what was once in it; null where it does not. */
 function lossOf(mark: Mark | null, now: Mark): string | null {
-  // By its first opening a file has one write. What has more had a mark, and may have had records.
-  if (mark === null) return now.writes > 1 ? 'its mark is missing' : null;
+  if (mark === null) return now.writes > 0 ? 'its mark is missing' : null;
   if (now.writes < mark.writes) {
     return now.writes === 0 ? 'it is new, and there was another' : 'it is an older copy';
   }

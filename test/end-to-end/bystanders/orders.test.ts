@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import type { Environment } from '../../../src/config.ts';
+import type { Config, Environment } from '../../../src/config.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -73,9 +73,16 @@ async function startGateway() {
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
-function start({ url, sandbox }: Gateway, environment: Environment = {}) {
+function start(
+  { url, sandbox }: Gateway,
+  environment: Environment = {},
+  change: Partial<Config> = {},
+) {
   const settings = { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '100000' };
-  return startTestApp({ GATEWAY_URL: url, ...settings, ...environment }, { gateway: sandbox });
+  return startTestApp(
+    { GATEWAY_URL: url, ...settings, ...environment },
+    { gateway: sandbox, change },
+  );
 }
 
 let keys = 0;
@@ -212,8 +219,11 @@ test('while a front answers with its pages, hardly an order is sent, and an acco
 test('rejected orders of some accounts give way to everybody else’s', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
-  const bounds = { ORDER_RECORDS_MAX: '100', ORDER_RECORDS_PER_ACCOUNT: '60' };
-  await using app = await start(gateway, bounds);
+  await using app = await start(
+    gateway,
+    { ORDER_RECORDS_PER_ACCOUNT: '60' },
+    { orderRecordsMax: 100 },
+  );
   for (const login of GUILTY) state.treatments.set(login, isRejected);
   // Records of rejected orders give way to others, so that they fill no store.
   for (const login of GUILTY) {

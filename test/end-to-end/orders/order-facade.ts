@@ -1,4 +1,4 @@
-import type { Environment } from '../../../src/config.ts';
+import type { Config, Environment } from '../../../src/config.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { OrderClient } from './order-client.ts';
@@ -12,6 +12,7 @@ export interface OrderFacade extends TestApp {
 export async function startOrderFacade(
   environment: Environment = {},
   gateway: Sandbox | SandboxOptions = {},
+  change: Partial<Config> = {},
 ): Promise<OrderFacade> {
   await using opened = new AsyncDisposableStack();
   const sandbox =
@@ -19,7 +20,10 @@ export async function startOrderFacade(
       ? gateway
       : opened.use(await startSandbox({ seed: 'orders', instruments: 40, tickMs: 0, ...gateway }));
   const app = opened.use(
-    await startTestApp({ RATE_LIMIT_PER_MINUTE: '10000000', ...environment }, { gateway: sandbox }),
+    await startTestApp(
+      { RATE_LIMIT_PER_MINUTE: '10000000', ...environment },
+      { gateway: sandbox, change },
+    ),
   );
   const parts = opened.move();
   return {

@@ -17,7 +17,7 @@ async function readiness(url: string) {
 }
 
 test('records that are full refuse orders before they are sent', async () => {
-  await using facade = await startOrderFacade({ ORDER_RECORDS_MAX: '2' });
+  await using facade = await startOrderFacade({}, {}, { orderRecordsMax: 2 });
   const { sandbox } = facade;
   const client = facade.client();
   for (const key of ['one', 'two']) {

@@ -1,6 +1,12 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { connectRedis } from '../../../src/store/redis/connection.ts';
+import { RELEASE, RESERVE } from '../../../src/store/redis/order-scripts.ts';
+import { OrderStore } from '../../../src/store/redis/order-store.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { disposed } from '../opened-records.ts';
+import { rejected, request, reserved } from '../order-records-contract.ts';
 import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
 import { openOperator, openReplica } from './replica.ts';
 
@@ -29,4 +35,36 @@ describeWithRedis('order records in Redis', (serverPath) => {
       };
     },
   );
+
+  test('the removal of a rejected record is dated by the process whose clock is ahead', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const bounds = { max: 10, maxPerAccount: 2 };
+    const clock = { ...systemClock, date: () => Date.now() + 30_000 };
+    await using ahead = await openReplica(redis.url, { ...bounds, clock });
+    await using other = await openReplica(redis.url, bounds);
+    for (const key of ['r1', 'r2']) {
+      await other.records.settle(await reserved(other.records, '1', key), rejected);
+    }
+    await reserved(ahead.records, '1', 'k1');
+    await reserved(other.records, '1', 'k2');
+    const repeat = { ...request('1', 'r1'), keyMadeMs: Date.now() + 20_000 };
+    await expect(other.records.reserve(repeat)).rejects.toMatchObject({
+      name: 'RecordsForgottenError',
+    });
+  });
+
+  test('a reservation that arrives after its release is refused, so that no key stays pending', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const warned = { onWarn() {} };
+    const connection = await connectRedis({ ...warned, url: redis.url, prefix: '' });
+    const times = { clock: systemClock, gatewaySkewMs: () => 0, waitMs: 0 };
+    const of = { prefix: 'trading-graph:', redisReplicas: 0, accounts: '', ...times };
+    const store = new OrderStore(connection, connection, of);
+    await store.write(RELEASE, ['1:k', 'late']);
+    const reserve = (id: string) =>
+      store.write(RESERVE, ['1:k', id, 'digest', Date.now(), 60_000, 'null', 10, 10, 0, '', 0]);
+    expect(await reserve('late')).toEqual(['released']);
+    expect((await reserve('next'))[0]).toBe('reserved');
+    connection.close();
+  });
 });

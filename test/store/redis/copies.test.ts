@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { closingOf } from '../../../src/store/order-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
@@ -11,7 +12,7 @@ import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved, voidRequest } from '../order-records-contract.ts';
 import { booked, LONG_OVER_MS } from '../settlement-contract.ts';
-import { atBoard, failOver, isMarked, startCopiedRedis } from './failovers.ts';
+import { atBoard, failOver, isMarked, startCopiedRedis, startCopy } from './failovers.ts';
 import { MARKER, openOperator, openReadyReplica, PREFIX } from './replica.ts';
 
 const ROUNDS = inFull(20, 1);
@@ -104,6 +105,28 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     }
     await copies[0]?.redis.start();
     await eventually(() => reserved(one.records, '1', 'new'));
+  });
+
+  test('a process that has not seen the replicas waits for them as well, with an order, a void and an outcome', async () => {
+    await using redis = await startTestRedis(serverPath);
+    // It looks once.
+    const clock = { ...systemClock, after: () => () => {} };
+    const openBlind = () => openReadyReplica(redis.url, { ...TIMEOUT, clock });
+    await using orders = await openBlind();
+    await using voids = await openBlind();
+    await using outcomes = await openBlind();
+    const early = await reserved(outcomes.records, '1', 'early');
+    await using copy = await startCopy(serverPath, redis);
+    await using seeing = await openReadyReplica(redis.url, TIMEOUT);
+    await eventually(() => reserved(seeing.records, '1', 'seen'));
+    copy.redis.signal('SIGSTOP');
+    for (const written of [
+      orders.records.reserve(request('1', 'k')),
+      voids.records.voidKey(voidRequest('1', 'void')),
+      outcomes.records.settle(early, accepted),
+    ]) {
+      await expect(written).rejects.toThrow('0 of 1 replicas of Redis have it in time');
+    }
   });
 
   test('a tool that copies Redis for a while, as a backup does, is no replica of it', async () => {
