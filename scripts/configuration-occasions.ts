@@ -18,7 +18,6 @@ export const OCCASIONS: Readonly<Partial<Record<keyof typeof SETTINGS, string>>>
   RATE_LIMIT_PER_MINUTE: 'honest accounts are refused by it: `trading_graph_refusals_total`',
   LOGIN_LIMIT_PER_MINUTE: 'a branch behind one address is refused by it',
   LOG_LEVEL: 'you look for a fault (`debug`), or lines cost too much (`warn`)',
-  CLIENT_NAMES: 'you compare apps by metrics',
   SHUTDOWN_DELAY_MS: 'a balancer needs a while to see that it leaves',
   SHUTDOWN_GRACE_MS: 'the platform kills sooner, or orders take longer',
 };

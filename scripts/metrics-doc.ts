@@ -6,8 +6,8 @@ const INTRODUCTION = `# Metrics
 <!-- Written by \`npm run docs\` from what src/app/metrics.ts registers. -->
 
 All metrics of \`GET /metrics\` on \`ADMIN_HOST:ADMIN_PORT\`, in Prometheus’ text format, beside \`process_*\` and \`nodejs_*\` of \`prom-client\`. Every series of a fixed set of labels is there from the
-start, at 0. Of documents only the operations of a manifest have a name (the first 50; all else is \`other\`), of clients those in \`CLIENT_NAMES\`, with the first 20 versions that came with an
-accepted token, of groups those whose catalogs are in memory. \`trading_graph_…_total\` are counters; histograms say so; all else are gauges.
+start, at 0. Of documents only the operations of a manifest have a name (the first 50; all else is \`other\`), of groups
+those whose catalogs are in memory. \`trading_graph_…_total\` are counters; histograms say so; all else are gauges.
 
 \`outcome\` of requests is as [in the log](operations.md#a-line-for-each-request); an answer with status 200 that has errors is no \`ok\`.
 

@@ -12,7 +12,6 @@ export function watchGauges(
 ): void {
   const { metrics, domain, documents, trusted, limiter, memory } = resources;
   const { records, replicas } = resources.stores;
-  metrics.server.listClients(config.clientNames);
   metrics.server.connections.from(() => openConnections.count, 'open');
   metrics.server.connections.from(() => server.maxConnections, 'max');
   metrics.server.sockets.from(() => webSockets.size);

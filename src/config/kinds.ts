@@ -108,11 +108,6 @@ export const headerNames: Kind<readonly string[]> = {
   parse: (value) => anyHeaderNames.parse(value)?.map((name) => name.toLowerCase()) ?? null,
 };
 
-export const clientNames = listOf(
-  (item) => /^[\w][\w .@/+-]{0,63}$/.test(item),
-  'names of clients with commas between them, like web, ios, android',
-);
-
 /** `__Host-` would need another path. */
 export const cookieName = textWhere(
   (value) => /^(?!__host-)[\w!#$%&'*.^`|~+-]{1,64}$/i.test(value),

@@ -1,6 +1,5 @@
 import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
-  clientNames,
   cookieName,
   fetchedUrl,
   headerNames,
@@ -194,11 +193,6 @@ export const SETTINGS = {
     null,
     'the commit that runs, for metrics, log and health (the image has it from its build)',
     { fallbackText: 'the commit of a checkout, else `unknown`' },
-  ),
-  CLIENT_NAMES: setting(
-    clientNames,
-    [],
-    'names of clients (`apollographql-client-name`) that become labels of metrics',
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     webUrl,

@@ -1,11 +1,10 @@
 import { EventEmitter } from 'node:events';
-import { steadyClock, systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import { KnownKeys } from '../lib/limits/known-keys.ts';
 import type { AccountEvents } from './account/account-events.ts';
 import { createAccountServices } from './account/account-services.ts';
 import { createIdentity } from './auth/identity.ts';
 import { createProofLedger } from './auth/proof.ts';
-import { createTokenRefusals } from './auth/token-refusals.ts';
 import { UnknownTokens } from './auth/unknown-tokens.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { WriteLimits } from './auth/write-limits.ts';
@@ -24,11 +23,6 @@ export function createDomain(parts: DomainParts) {
   const { client, logicalClock, limiter, metrics, clockSkew, log, settings } = parts;
   const { records, replicas } = parts.stores;
   const clock = systemClock;
-  /** Whether a token that is so far past its time, or below 0 before it, is in time by the gateway's clock. */
-  const isOfSkew = (offByMs: number) => {
-    const skewMs = clockSkew.ms ?? 0;
-    return skewMs * offByMs < 0 && Math.abs(skewMs) >= Math.abs(offByMs);
-  };
   const ages = agesOf(settings);
   const known = new KnownKeys(clock, KNOWN_TOKEN_MS, replicas?.knownTokens);
   const ledger = createProofLedger({
@@ -36,21 +30,14 @@ export function createDomain(parts: DomainParts) {
     logicalClock,
     proofMs: settings.authProofSeconds * 1000,
     keptMs: ages.staleMs,
-    onJudged(verdict, { expiresAtMs }) {
-      const isByClock =
-        verdict === 'refused' && expiresAtMs !== null && isOfSkew(clock.date() - expiresAtMs);
-      metrics.tokens.add(isByClock ? 'refused_by_clock' : verdict);
-    },
+    onJudged: (verdict) => metrics.tokens.add(verdict),
   });
   const unknownTokens = new UnknownTokens({ limiter, known, ledger });
-  const gatewayNow = () => clock.date() + clockSkew.aheadMs;
-  const tokenRefusals = createTokenRefusals(steadyClock, gatewayNow, known);
   const accounts: AccountEvents = new EventEmitter();
   const gateway = createViewerGateway({
     client,
     ledger,
     unknownTokens,
-    refusals: tokenRefusals,
     onWritten: ({ account }) => reads.joinedReads.written(account),
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
@@ -58,12 +45,7 @@ export function createDomain(parts: DomainParts) {
   const identity = createIdentity({
     clock,
     ledger,
-    onRefused({ fault, offByMs }, viewer) {
-      const isByClock = offByMs !== null && isOfSkew(offByMs);
-      metrics.tokens.add(isByClock ? 'refused_by_clock' : fault);
-      if (viewer !== null) tokenRefusals.refused('verification', viewer, false);
-    },
-    onVerified: ({ login }) => tokenRefusals.accepted('verification', login),
+    onRefused: ({ fault }) => metrics.tokens.add(fault),
     claimNames: { login: settings.gatewayLoginClaim, group: settings.gatewayGroupClaim },
     verify: parts.verify,
     signatureProves: settings.gatewayForwardHeaders.length === 0,
@@ -97,7 +79,7 @@ export function createDomain(parts: DomainParts) {
   });
   const writeLimits = new WriteLimits(limiter, known);
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines);
-  metrics.watch({ catalogs, feeds, orders, tokenRefusals });
+  metrics.watch({ catalogs, feeds, orders });
   return {
     ...reads,
     logicalClock,
@@ -114,7 +96,7 @@ export function createDomain(parts: DomainParts) {
     writeLimits,
     caches: {
       ...reads.caches,
-      token: () => ledger.byteSize + known.byteSize + tokenRefusals.byteSize + identity.byteSize,
+      token: () => ledger.byteSize + known.byteSize + identity.byteSize,
       catalog: () => catalogs.byteSize,
     },
     /** Called with the end of each field `login`. */

@@ -1,6 +1,4 @@
-import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
-import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { PollOutcome } from './feed/feed-options.ts';
 import type { Feeds } from './feed/feeds.ts';
@@ -12,13 +10,7 @@ interface Watched {
   readonly catalogs: Catalogs;
   readonly feeds: Feeds;
   readonly orders: { readonly underWay: number; readonly oldestSeconds: number };
-  readonly tokenRefusals: TokenRefusals;
 }
-
-const REFUSERS: readonly Refuser[] = [
-  ...OPERATION_NAMES.filter((name) => !OPERATIONS[name].isAnonymous),
-  'verification',
-];
 
 /** Null where there is nothing to measure. */
 type Measure = (services: Watched) => number | null;
@@ -124,25 +116,13 @@ export function createDomainMetrics(registry: Registry) {
     },
     tokens: registry.counter(
       'tokens_total',
-      'Tokens judged by the gateway (accepted: for the first time; refused) or refused here: without a usable login, for their key, issuer or audience, or for another reason; refused_by_clock: for a time that is over, or not come, by less than the two clocks differ.',
-      { result: ['accepted', 'refused', 'login', 'key', 'other', 'refused_by_clock'] },
+      'Tokens that the gateway accepted for the first time or refused, and tokens refused here: without a usable login, for their key, issuer or audience, or for another reason.',
+      { result: ['accepted', 'refused', 'login', 'key', 'other'] },
     ),
     signIns: registry.counter('sign_ins_total', 'Fields `login` by their end.', {
       outcome: ['granted', 'rejected', 'limited', 'failed'],
     }),
   };
-  const tokenAccounts = registry.gauge(
-    'token_accounts',
-    'Accounts by the last call of each within the minute, by operation and by the check of the signature here (verification); refused: with a token accepted before, or just returned by `login`.',
-    'operation',
-    'verdict',
-  );
-  tokenAccounts.fromEach(() =>
-    REFUSERS.flatMap((refuser) => {
-      const accounts: Record<string, number> = watched?.tokenRefusals.accounts(refuser) ?? {};
-      return Object.entries(accounts).map(([verdict, value]) => [value, refuser, verdict] as const);
-    }),
-  );
   for (const [name, [help, measure]] of Object.entries(GAUGES)) {
     registry.gauge(name, help).from(() => watched && measure(watched));
   }

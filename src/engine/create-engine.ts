@@ -32,7 +32,7 @@ import { type AccessLogOptions, createAccessLog } from './transports/requests/ac
 import { type AuthCookieOptions, createAuthCookie } from './transports/requests/auth-cookie.ts';
 import { BearerTokens } from './transports/requests/bearer.ts';
 import { createClientAddresses } from './transports/requests/client-address.ts';
-import { createClientNames } from './transports/requests/client-names.ts';
+import { ClientNames } from './transports/requests/client-names.ts';
 import { createServerMetrics, type ServerMetrics } from './transports/requests/server-metrics.ts';
 import type { ServerSettings } from './transports/requests/server-settings.ts';
 import { createWebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';
@@ -60,7 +60,6 @@ interface MoreOptions
   /** True when results report what they cost. */
   readonly receipts: boolean;
   readonly trustedProxies: readonly string[];
-  readonly clientNames: readonly string[];
   /** Null where tokens come in headers alone. */
   readonly authCookie: AuthCookieOptions | null;
   /** Names in lower case; what is served of one set of their values is shared with nobody of another. */
@@ -111,7 +110,6 @@ function withDefaults(given: EngineOptions) {
     receipts: false,
     standingOf: () => undefined,
     trustedProxies: [],
-    clientNames: [],
     authCookie: null,
     forwardHeaders: [],
     origins: { origins: [], anyLocalhost: false },
@@ -173,7 +171,7 @@ function settingsOf(options: Options, graph: Pipeline): ServerSettings {
     countMessage: messageBudget(limiter),
     tokens: new BearerTokens(authCookie && createAuthCookie(authCookie)),
     forwarding: createHeaderForwarding(options.forwardHeaders),
-    clientNames: createClientNames(options.clientNames),
+    clientNames: new ClientNames(),
     accessLog: createAccessLog({ ...options, clock, metrics }),
   };
 }

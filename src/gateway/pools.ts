@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import type { Area } from './operation.ts';
@@ -25,7 +24,12 @@ const OLDEST_MS = 10_000;
 
 export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOptions) {
   const url = new URL(gatewayUrl);
-  const connect = createConnector(url, connectTimeoutMs);
+  const connect = buildConnector({
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    // Otherwise each connection would make a context of its own, a fifth of what it costs to connect.
+    ...(url.protocol === 'https:' && { secureContext: createSecureContext() }),
+  });
   const pool = (connections: number, options: Pool.Options) =>
     new Pool(url.origin, {
       connections,
@@ -68,77 +72,4 @@ export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOption
 export function gatewayWidths(connections: number) {
   const width = (share: number) => Math.max(1, Math.floor(connections * share));
   return { reads: width(0.5), orders: width(0.25), rest: width(0.25) };
-}
-
-const CR = 0x0d;
-const LF = 0x0a;
-const TWO = 0x32;
-
-/**
- * Connects as undici does. undici closes a connection that answers `100 Continue`, because it never
- * asks for one, but takes every other informational answer; gateways send it unasked.
- */
-function createConnector(url: URL, timeoutMs: number): buildConnector.connector {
-  const connect = buildConnector({
-    allowH2: false,
-    timeout: timeoutMs,
-    // Otherwise each connection would make a context of its own, a fifth of what it costs to connect.
-    ...(url.protocol === 'https:' && { secureContext: createSecureContext() }),
-  });
-  return (options, callback) =>
-    connect(options, (...result) => {
-      const [error, socket] = result;
-      if (error === null) readContinueAsProcessing(socket);
-      callback(...result);
-    });
-}
-
-/**
- * Changes `100` into `102 Processing` before undici parses it. An answer begins with the first byte
- * after a request, since calls are not pipelined; its body is never looked at.
- */
-function readContinueAsProcessing(socket: Socket): void {
-  const heads = new InterimHeads();
-  const { write } = socket;
-  socket.write = function (this: Socket, ...args: Parameters<Socket['write']>) {
-    heads.expect();
-    return Reflect.apply(write, this, args);
-  } as Socket['write'];
-  const { push } = socket;
-  socket.push = (chunk: Buffer | null) => {
-    if (chunk !== null && heads.isExpected) heads.read(chunk);
-    return Reflect.apply(push, socket, [chunk]);
-  };
-}
-
-const STATUS_LENGTH = 'HTTP/1.1 100'.length;
-
-/** Follows the informational heads before an answer, however they are cut into chunks. */
-class InterimHeads {
-  isExpected = false;
-  /** The present line, without its end. */
-  #line = '';
-  #isStatus = true;
-
-  expect(): void {
-    this.isExpected = true;
-    this.#line = '';
-    this.#isStatus = true;
-  }
-
-  read(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length && this.isExpected; at += 1) {
-      const byte = chunk[at] as number;
-      if (byte === LF) {
-        // A head ends with an empty line, and a parser passes over others before it.
-        this.#isStatus = this.#line === '';
-        this.#line = '';
-      } else if (byte !== CR) {
-        this.#line += String.fromCharCode(byte);
-        if (!this.#isStatus || this.#line.length !== STATUS_LENGTH) continue;
-        this.isExpected = this.#line.at(-3) === '1';
-        if (this.#line.endsWith(' 100')) chunk[at] = TWO;
-      }
-    }
-  }
 }

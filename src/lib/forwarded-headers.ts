@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ForwardedHeaders } from './caller.ts';
 
 export type HeaderForwarding = ReturnType<typeof createHeaderForwarding>;
@@ -20,8 +20,12 @@ export function createHeaderForwarding(names: readonly string[]) {
     return { pairs, digest: hash('sha256', JSON.stringify(pairs), 'base64url').slice(0, 22) };
   }
 
+  /** Whether one comes twice: Node joins the two, and a proxy may have checked only the last. */
+  const comesTwice = ({ headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>) =>
+    names.some((name) => (headersDistinct[name]?.length ?? 0) > 1);
+
   /** The end of `Vary`: caches between an answer and its client must not share it across these headers. */
   const vary = names.map((name) => `, ${name}`).join('');
 
-  return { names, in: own, of, vary };
+  return { names, in: own, of, comesTwice, vary };
 }

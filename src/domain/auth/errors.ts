@@ -4,13 +4,10 @@ import type { TradingLimitLabel } from './limits.ts';
 export class UnauthenticatedError extends Error {
   override readonly name = 'UnauthenticatedError';
   readonly fault: TokenFault;
-  /** How far the clock here is past the token's time, below 0 before it; null: it is not about time. */
-  readonly offByMs: number | null;
 
-  constructor(message: string, fault: TokenFault = 'other', offByMs: number | null = null) {
+  constructor(message: string, fault: TokenFault = 'other') {
     super(message);
     this.fault = fault;
-    this.offByMs = offByMs;
   }
 }
 

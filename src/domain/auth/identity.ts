@@ -16,10 +16,8 @@ export interface IdentityOptions {
   readonly ledger: ProofLedger;
   /** Left out where a valid signature says whose the token is; false where the gateway alone can say of which tenant. */
   readonly signatureProves?: boolean;
-  /** Called with each request whose token is refused here; the viewer of one that could be read. */
-  readonly onRefused?: (error: UnauthenticatedError, viewer: Viewer | null) => void;
-  /** Called with each token whose signature is verified here for the first time. */
-  readonly onVerified?: (viewer: Viewer) => void;
+  /** Called with each request whose token is refused here. */
+  readonly onRefused?: (error: UnauthenticatedError) => void;
 }
 
 interface KnownToken {
@@ -32,7 +30,7 @@ const KNOWN_TOKENS = 50_000;
 /** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
 export function createIdentity(options: IdentityOptions) {
   const { clock, claimNames, verify, ledger, signatureProves = true } = options;
-  const { onRefused = () => {}, onVerified = () => {} } = options;
+  const { onRefused = () => {} } = options;
   const known = growingLru<string, KnownToken>({ maxEntries: KNOWN_TOKENS, entryBytes: 260 });
 
   function read({ text, hash }: Token): KnownToken {
@@ -44,8 +42,8 @@ export function createIdentity(options: IdentityOptions) {
   }
 
   /** A request without a token is no sign of anything. */
-  function noted(error: unknown, viewer: Viewer | null = null): unknown {
-    if (error instanceof UnauthenticatedError) onRefused(error, viewer);
+  function noted(error: unknown): unknown {
+    if (error instanceof UnauthenticatedError) onRefused(error);
     return error;
   }
 
@@ -85,14 +83,11 @@ export function createIdentity(options: IdentityOptions) {
     return verify(token.text).then(
       (checked) => {
         entry.verified = checked;
-        if (checked) {
-          if (signatureProves) ledger.verified(viewer);
-          onVerified(viewer);
-        }
+        if (checked && signatureProves) ledger.verified(viewer);
         return viewer;
       },
       (error: unknown) => {
-        throw noted(error, viewer);
+        throw noted(error);
       },
     );
   }

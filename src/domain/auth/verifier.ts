@@ -111,19 +111,10 @@ async function check({ errors }: Jose, verify: () => Promise<unknown>): Promise<
     await verify();
     return true;
   } catch (error) {
-    if (isVerdict(errors, error)) {
-      throw new UnauthenticatedError('the token was refused', 'key', earlyByMs(errors, error));
-    }
+    if (isVerdict(errors, error)) throw new UnauthenticatedError('the token was refused', 'key');
     // The gateway still judges each call, and proof is required as without a key.
     return false;
   }
-}
-
-/** The age is below 0 while the token's `nbf` has not come; one that has expired was refused before. */
-function earlyByMs(errors: Jose['errors'], error: unknown): number | null {
-  if (!(error instanceof errors.JWTClaimValidationFailed) || error.claim !== 'nbf') return null;
-  const { nbf } = error.payload;
-  return typeof nbf === 'number' ? Date.now() + EXPIRY_LEEWAY_MS - nbf * 1000 : null;
 }
 
 /**

@@ -7,7 +7,6 @@ import type { OrderCall } from '../../gateway/model.ts';
 import type { OperationName, WriteInput, WriteName } from '../../gateway/operations.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { ProofLedger } from './proof.ts';
-import type { TokenRefusals } from './token-refusals.ts';
 import type { UnknownTokens } from './unknown-tokens.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -15,8 +14,6 @@ export interface ViewerGatewayParts {
   readonly client: GatewayClient;
   readonly ledger: ProofLedger;
   readonly unknownTokens: UnknownTokens;
-  /** Counts which operations accept tokens and which refuse them. */
-  readonly refusals: Pick<TokenRefusals, 'accepted' | 'refused'>;
   /** Called at the end of every small write. */
   readonly onWritten?: (viewer: Viewer) => void;
 }
@@ -31,14 +28,8 @@ export function createViewerGateway({
   client,
   ledger,
   unknownTokens,
-  refusals,
   onWritten,
 }: ViewerGatewayParts) {
-  function refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
-    refusals.refused(operation, viewer, wasAccepted);
-    unknownTokens.refused(viewer);
-  }
-
   /** A recently accepted token is not limited as an attempt. `accepted` calls `prove` with a 200 that proves the token. */
   function call<T>(
     viewer: Viewer,
@@ -58,7 +49,6 @@ export function createViewerGateway({
       : unknownTokens.guard(viewer, operation, () => send(prove));
     return sent.then(
       (answer) => {
-        refusals.accepted(operation, viewer.login);
         accepted(answer, prove);
         return answer;
       },
@@ -67,7 +57,7 @@ export function createViewerGateway({
         if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
           // The guard has told the ledger itself.
           if (wasAccepted) ledger.refused(viewer);
-          refused(viewer, operation, wasAccepted);
+          unknownTokens.refused(viewer);
         }
         throw error;
       },
@@ -124,13 +114,10 @@ export function createViewerGateway({
       { operation, order, sendBeforeMs }: OrderCall,
       onLate?: (end: OrderEnd) => void,
     ): Promise<OrderEnd> {
-      const wasAccepted = ledger.isAccepted(viewer);
       const judge = (end: OrderEnd) => {
-        if (!end.sent || !end.answered) return;
-        if (end.status === 401) {
-          ledger.refused(viewer);
-          refused(viewer, operation, wasAccepted);
-        } else if (end.status < 500) refusals.accepted(operation, viewer.login);
+        if (!end.sent || !end.answered || end.status !== 401) return;
+        ledger.refused(viewer);
+        unknownTokens.refused(viewer);
       };
       const late =
         onLate &&

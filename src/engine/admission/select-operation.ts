@@ -19,7 +19,6 @@ export function selectOperation(
   }
   const { node, logName } = prepared;
   record.type = node.operation;
-  record.deprecated = prepared.deprecated;
   record.operationName = record.isTrusted ? (node.name?.value ?? null) : logName;
   if (node.operation === 'mutation' && !mayMutate) {
     const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');

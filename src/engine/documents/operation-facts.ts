@@ -21,7 +21,6 @@ import { extraForList } from './meter.ts';
 import { MAX_FOLLOWED, type SelectedField, type Selecting, type Selections } from './selections.ts';
 
 // A label of a metric each.
-const MAX_DEPRECATED = 20;
 
 export interface OperationFacts {
   /** The fields that the answer can contain. */
@@ -37,8 +36,6 @@ export interface OperationFacts {
   readonly ageLimit: Amount;
   /** The marks of all fields, but of `__typename`, which comes from the schema; null where a field has none. */
   readonly marks: ReadonlySet<Sharing> | null;
-  /** The deprecated fields, as `Type.field`. */
-  readonly deprecated: readonly string[];
 }
 
 /**
@@ -62,7 +59,6 @@ export function factsOf(
   const root = schema.getRootType(operation.operation) as GraphQLObjectType;
   const values = new DocumentValues(operation);
   const marks = new Set<Sharing>();
-  const deprecated = new Set<string>();
   /** The amounts that depend on no variable: each of several types may lead to the same. */
   const abstractAmounts = new Map<string, number>();
   let isUnmarked = false;
@@ -90,7 +86,6 @@ export function factsOf(
 
   function note(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>) {
     isAlwaysTraced ||= traitOf(field, 'isAlwaysTraced') === true;
-    if (field.deprecationReason != null) deprecated.add(`${type.name}.${field.name}`);
     if (field.name === '__typename') return;
     const sharing = sharingOf(field);
     if (sharing === null) isUnmarked = true;
@@ -187,7 +182,6 @@ export function factsOf(
       fields.flatMap(([, same]) => same.flatMap(ageLimitsOf)),
     ),
     marks: isUnmarked ? null : marks,
-    deprecated: [...deprecated].slice(0, MAX_DEPRECATED),
   };
 }
 

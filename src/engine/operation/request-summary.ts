@@ -29,8 +29,6 @@ export interface RequestEnd {
   readonly durationMs: number;
   /** Null over a WebSocket. */
   readonly status: number | null;
-  /** The token is one that a backend has accepted. */
-  readonly isAccepted: boolean;
 }
 
 /** The name and version that a client gives for itself, as far as they may be logged. */
@@ -57,8 +55,6 @@ export class RequestSummary {
   trace: RequestTrace | null;
   operationName: string | null = null;
   type: OperationTypeNode | null = null;
-  /** The deprecated fields that its document selects. */
-  deprecated: readonly string[] = NONE;
   /** Whether its document is from a manifest, so that its name is the operators' own. */
   isTrusted = false;
   /** The account that the token claims. */

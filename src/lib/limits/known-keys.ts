@@ -11,7 +11,6 @@ export interface SharedKeys {
 }
 
 const MAX_KEYS = 100_000;
-const JUST_MS = 60_000;
 
 /** Remembers what has proved itself once, such as the hashes of tokens; without `shared` as long as the process lives. */
 export class KnownKeys {
@@ -46,14 +45,6 @@ export class KnownKeys {
 
   /** The store is not asked. */
   hasHere(key: string): boolean {
-    return this.#ageMs(key) < this.#lifeMs;
-  }
-
-  isNew(key: string): boolean {
-    return this.#ageMs(key) < JUST_MS;
-  }
-
-  #ageMs(key: string): number {
-    return this.#clock.now() - (this.#addedAtMs.get(key) ?? -Infinity);
+    return this.#clock.now() - (this.#addedAtMs.get(key) ?? -Infinity) < this.#lifeMs;
   }
 }

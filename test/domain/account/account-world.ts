@@ -34,7 +34,6 @@ export function openAccountWorld(
   const freshness = createAccountFreshness(accounts, logicalClock, null);
   const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
-  const judged: string[] = [];
   const client = createGatewayClient({
     send({ operation }, end) {
       const logicalTime = logicalClock.next();
@@ -57,10 +56,6 @@ export function openAccountWorld(
     client,
     ledger,
     unknownTokens: createTestUnknownTokens(clock, ledger),
-    refusals: {
-      accepted: (operation) => void judged.push(`${operation} accepted`),
-      refused: (operation) => void judged.push(`${operation} refused`),
-    },
   });
   const gateway: typeof viewerGateway = {
     ...viewerGateway,
@@ -83,7 +78,7 @@ export function openAccountWorld(
     ...options,
   });
   const prover = createProver({ ledger, sessions, logicalClock });
-  return { accounts, clock, logicalClock, ledger, gateway, board, sessions, prover, calls, judged };
+  return { accounts, clock, logicalClock, ledger, gateway, board, sessions, prover, calls };
 }
 
 export function snapshot(balance: number, positions: readonly string[] = []) {

@@ -25,7 +25,6 @@ test('a 401 that answers an order late ends the proof of its token, and of no ot
     client,
     ledger,
     unknownTokens: createTestUnknownTokens(clock, ledger),
-    refusals: { accepted() {}, refused() {} },
   });
   const told: OrderEnd[] = [];
   const call = { operation: 'openPosition' } as Parameters<typeof gateway.order>[1];

@@ -60,7 +60,6 @@ describe('a 200 of', () => {
       const { ledger, clock } = world;
       expect(OPERATIONS[operation].proves).toBe(proves);
       await ask(operation);
-      expect(world.judged).toEqual([`${operation} accepted`]);
       expect(ledger.account(demo) !== null, 'a new token').toBe(proves === 'login');
       expect(ledger.isAccepted(demo)).toBe(proves === 'login' || proves === 'token');
       expect(ledger.group(demo) !== null).toBe(proves === 'login' || proves === 'group');
@@ -108,7 +107,6 @@ test.each(NAMES)('a 401 of %s ends proof at once', async (operation) => {
   await ask('getSession');
   expect(world.ledger.account(demo)).not.toBeNull();
   await ask(operation, 401);
-  expect(world.judged.slice(1)).toEqual([`${operation} refused`]);
   expect(world.ledger.account(demo)).toBeNull();
   expect(world.ledger.group(demo)).toBeNull();
   expect(world.ledger.isAccepted(demo)).toBe(false);

@@ -54,14 +54,6 @@ describe('a shared secret', () => {
     expect(await verify(at({ exp: inSeconds(-28) }))).toBe(true);
     await refuses(at({ nbf: inSeconds(40) }));
     expect(await verify(at({ nbf: inSeconds(20) }))).toBe(true);
-    const early = await verify(at({ nbf: inSeconds(3_600) })).catch((error: unknown) => error);
-    const { offByMs } = early as UnauthenticatedError;
-    expect(offByMs).toBeLessThan(-3_500_000);
-    expect(offByMs).toBeGreaterThan(-3_600_000);
-    for (const exp of [inSeconds(-31), 'tomorrow']) {
-      const refused = verify(at({ exp, nbf: inSeconds(-3_600) }));
-      await expect(refused).rejects.toMatchObject({ offByMs: null });
-    }
   });
 
   test('requires issuer and audience where they are configured', async () => {

@@ -56,7 +56,6 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     client,
     ledger,
     unknownTokens: createTestUnknownTokens(clock, ledger),
-    refusals: { accepted() {}, refused() {} },
   });
   const board = new PositionsBoard(ledger, 1e8);
   const sessions = new Sessions({

@@ -82,39 +82,6 @@ describe('a request that two servers could parse differently', () => {
   });
 });
 
-describe('a single-valued header that comes twice', () => {
-  const DOUBLED = [
-    ['Host', 'host: b\r\n'],
-    ['Host, written otherwise', 'HOST: a\r\n'],
-    ['Content-Type', 'content-type: application/json\r\nContent-Type: application/json\r\n'],
-    ['Authorization', 'authorization: Bearer a\r\nAuthorization: Bearer a\r\n'],
-  ] as const;
-
-  test.each(DOUBLED)(
-    'is refused, opens no WebSocket, and nothing behind it is answered: %s',
-    async (_what, lines) => {
-      const head = 'POST /graphql HTTP/1.1\r\nhost: a\r\n';
-      const type = lines.includes('content-type') ? '' : 'content-type: application/json\r\n';
-      const post = `${head}${type}${lines}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
-      expect(await statusesOf(app.url, post + ALIVE)).toEqual(['400']);
-      const get = `GET /health/live HTTP/1.1\r\nhost: a\r\n${lines}\r\n`;
-      expect(await statusesOf(app.url, get + ALIVE)).toEqual(['400']);
-      using raw = await openRaw(app.url);
-      raw.socket.write(UPGRADE.replace('localhost\r\n', `a\r\n${lines}`));
-      await eventually(() => expect(raw.received).toContain('\r\n'));
-      expect(raw.received).toMatch(/^HTTP\/1\.1 400 /);
-    },
-  );
-
-  test('is distinguished from headers that may come twice', async () => {
-    const lines =
-      'accept: text/html\r\naccept: */*\r\nx-forwarded-for: a\r\nx-forwarded-for: b\r\n';
-    const others = 'from: a\r\ndate: b\r\ncache-control: no-cache\r\nif-none-match: "a"\r\n';
-    const get = `GET /health/live HTTP/1.1\r\nhost: a\r\n${lines}${others}\r\n`;
-    expect(await statusesOf(app.url, get)).toEqual(['200', '200']);
-  });
-});
-
 test('pipelined requests are answered in their order, and metrics are not on the public port', async () => {
   const ofMetrics = ['/metrics', '/../metrics', '//metrics', '/%6detrics', '/graphql/../metrics'];
   const requests = ['/health/live', ...ofMetrics, '/health/live', '/graphql'].map(

@@ -20,7 +20,7 @@ const hashed = (loginOrAddress: number | string) =>
 
 describe('each request has one line', () => {
   test('with its operation, its calls, its sizes and its account', async () => {
-    await using app = await startTestApp({ LOG_ACCOUNT_KEY: ACCOUNT_KEY, CLIENT_NAMES: 'web' });
+    await using app = await startTestApp({ LOG_ACCOUNT_KEY: ACCOUNT_KEY });
     const token = await app.signIn();
     const headers = {
       'x-request-id': 'home-1',

@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Metrics } from '../../../src/app/metrics.ts';
-import { buildSchema } from '../../../src/schema/schema.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -43,15 +41,11 @@ beforeAll(async () => {
   await writeFile(manifest, JSON.stringify({ home: HOME, live: LIVE }));
   const settings = {
     PERSISTED_DOCUMENTS: manifest,
-    CLIENT_NAMES: 'web, ios',
     POSITIONS_POLL_MS: '100',
     MAX_BODY_BYTES: '10000',
     LOGIN_LIMIT_PER_MINUTE: '5',
   };
-  const schema = buildSchema();
-  const position = (schema.getType('Position') as GraphQLObjectType).getFields();
-  Object.assign(position.rateProfit ?? {}, { deprecationReason: 'Ask for another.' });
-  app = await startTestApp(settings, { refills: false, schema });
+  app = await startTestApp(settings, { refills: false });
   token = await app.signIn();
 });
 afterEach(() => app.sandbox.clearFaults());
@@ -67,7 +61,7 @@ const failing = (
 ) => app.sandbox.fail({ operation, kind: 'status', status });
 
 test('every metric has its series from the start, in a text that Prometheus reads', async () => {
-  await using fresh = await startTestApp({ CLIENT_NAMES: 'web' });
+  await using fresh = await startTestApp();
   const { text } = await scrape(fresh);
   for (const { name, type } of new Metrics().registry.metrics) {
     expect(text).toContain(`# TYPE ${name} ${type}\n`);
@@ -120,41 +114,6 @@ describe('requests', () => {
     expect(took).toBeGreaterThan(0.29);
     expect((await seriesValue(app, own)) - ownBefore).toBeLessThan(took - 0.25);
     expect(await seriesValue(app, 'http_requests_total{status="2xx"}')).toBeGreaterThan(1);
-  });
-
-  test('are counted by the client that is listed, and its version, deprecated fields too', async () => {
-    const ask = (name: string, version: string, query = '{ __typename }', sent?: null) =>
-      app.query(query, {
-        token: sent === null ? null : token,
-        headers: { 'apollographql-client-name': name, 'apollographql-client-version': version },
-      });
-    const series = (client: string, version: string) =>
-      `client_requests_total{client="${client}",version="${version}"}`;
-    await app.query(HOME, { token });
-    await ask('web', '3.14.159');
-    await moved(app, series('web', '3.14'), 1, () => ask('web', '3.14.2'));
-    await moved(app, series('ios', 'other'), 1, () => ask('ios', '9.9', undefined, null));
-    await moved(app, series('ios', 'other'), 1, () => ask('ios', 'nightly'));
-    await moved(app, series('other', 'other'), 1, () => ask('stranger', '1.0'));
-    const old = '{ positions { ...rates } } fragment rates on Position { id rateProfit }';
-    for (const [name, version] of [
-      ['web', '3.14.1'],
-      ['web', '3.14.2'],
-      ['android', '1.0.0'],
-    ] as const) {
-      await ask(name, version, old);
-    }
-    const deprecated = [...(await scrape(app)).series].filter(
-      ([name, count]) => name.includes('_deprecated_fields_total{') && count > 0,
-    );
-    const field =
-      'deprecated_fields_total{field="Position.rateProfit",client="web",version="3.14"}';
-    expect(deprecated).toEqual([[`trading_graph_${field}`, 2]]);
-    // Strangers and floods of versions make no series.
-    for (let minor = 0; minor < 40; minor += 1) await ask('ios', `1.${minor}`);
-    const { text } = await scrape(app);
-    expect(text).not.toContain('stranger');
-    expect(text.match(/client_requests_total\{client="ios"/g)?.length).toBeLessThanOrEqual(21);
   });
 });
 

@@ -8,9 +8,7 @@ import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { requestError } from '../../operation/request-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
-import { hasDoubledHeader } from '../requests/doubled-headers.ts';
 import { isCrossSite } from '../requests/origins.ts';
-import { parserFaultOf } from '../requests/parser-faults.ts';
 import { endRequestTrace, forwardedFrom } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
@@ -72,10 +70,6 @@ export function createHttpServer(settings: HttpServerSettings) {
 
   function accept(socket: Socket): void {
     const connection = openConnections.open(socket);
-    socket.on('close', () => {
-      const fault = parserFaultOf(socket);
-      if (fault !== null) metrics.connectionsCut.add(fault);
-    });
     // A trusted proxy's are everybody's, and limited by the proxy.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));
@@ -167,13 +161,8 @@ export function createHttpServer(settings: HttpServerSettings) {
 
   function route(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
     const { request } = reply;
-    if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
-      // The connection is closed unread: such a head may smuggle a second request behind it.
-      reply.set('connection', 'close');
-      const error = requestError(
-        'GRAPHQL_PARSE_FAILED',
-        'A header that may come once comes twice.',
-      );
+    if (forwarding.comesTwice(request)) {
+      const error = requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header comes twice.');
       return reply.sendJson(400, { errors: [error] });
     }
     if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);

@@ -99,7 +99,7 @@ export function createAccessLog(options: AccessLogOptions) {
       if (summary.hasEnded) return;
       summary.hasEnded = true;
       const durationMs = performance.now() - summary.startedAtMs;
-      const end = { durationMs, status, isAccepted: caller.standing?.isAccepted === true };
+      const end = { durationMs, status };
       metrics.requestEnded(summary, end);
       if (!isLogged) return;
       const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;

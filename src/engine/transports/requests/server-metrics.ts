@@ -12,7 +12,6 @@ import type {
 } from '../../operation/request-summary.ts';
 import { CLOSINGS } from '../connections/closings.ts';
 import { CUTS } from '../connections/open-connections.ts';
-import { PARSER_FAULTS } from './parser-faults.ts';
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
 const OUTCOMES: readonly RequestOutcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];
@@ -32,7 +31,6 @@ const CLOSE_CODES: ReadonlySet<number> = new Set([
 ]);
 /** Above this the operations of a manifest count as `other`: each has dozens of series. */
 const MAX_DOCUMENTS = 50;
-const MAX_VERSIONS = 20;
 const OTHER = 'other';
 
 interface DocumentSeries {
@@ -84,16 +82,6 @@ export function createServerMetrics(registry: Registry) {
     { type: TYPES },
   );
   const ownSeconds = byName(TYPES, (type) => ownHistogram.register(type));
-  const clients = registry.counter('client_requests_total', 'Requests by client and version.', {
-    client: [OTHER],
-    version: [OTHER],
-  });
-  const unlistedClients = clients.register(OTHER, OTHER);
-  const deprecatedFields = registry.counter(
-    'deprecated_fields_total',
-    'Requests whose document selects a deprecated field.',
-    { field: [OTHER], client: [OTHER], version: [OTHER] },
-  );
   const connections = registry.gauge(
     'connections',
     'Connections of the public port, sockets among them; max is their bound.',
@@ -112,11 +100,10 @@ export function createServerMetrics(registry: Registry) {
   );
   const connectionsCut = registry.counter(
     'connections_cut_total',
-    'Connections closed for a bound of what they send or leave unread, or by Node’s parser (head over 16 KB, syntax, stalled).',
-    { reason: [...CUTS, 'rate', 'pipelined', 'pieces', ...PARSER_FAULTS] },
+    'Connections closed for a bound of what they send or leave unread.',
+    { reason: [...CUTS, 'rate', 'pipelined', 'pieces'] },
   );
   const documents = new Map<string, DocumentSeries>();
-  const versionsOf = new Map<string, Map<string, Count>>();
 
   function seriesOf(document: string): DocumentSeries {
     return {
@@ -125,24 +112,6 @@ export function createServerMetrics(registry: Registry) {
         byName(OUTCOMES, (outcome) => operations.register(document, transport, outcome)),
       ),
     };
-  }
-
-  /** Versions are the clients' own words: only those sent with an accepted token become labels. */
-  function countClient({ client, deprecated }: RequestSummary, isAccepted: boolean): void {
-    const versions = client === null ? undefined : versionsOf.get(client.name);
-    if (client === null || versions === undefined) {
-      unlistedClients.add();
-      return;
-    }
-    const version = /^\d{1,4}\.\d{1,4}(?=\.|$)/.exec(client.version ?? '')?.[0] ?? OTHER;
-    let count = versions.get(version);
-    if (count === undefined && isAccepted && versions.size <= MAX_VERSIONS) {
-      count = clients.register(client.name, version);
-      versions.set(version, count);
-    }
-    (count ?? versions.get(OTHER))?.add();
-    const label = count === undefined ? OTHER : version;
-    for (const field of deprecated) deprecatedFields.register(field, client.name, label).add();
   }
 
   return {
@@ -154,12 +123,6 @@ export function createServerMetrics(registry: Registry) {
     sendBufferBytes,
     receiveBufferBytes,
     connectionsCut,
-    /** Gives each client its series, so that they are there before its first request. */
-    listClients(names: readonly string[]): void {
-      for (const name of names) {
-        versionsOf.set(name, new Map([[OTHER, clients.register(name, OTHER)]]));
-      }
-    },
     /** Gives the operations of the manifests their series. */
     listDocuments(names: Iterable<string>): void {
       for (const name of names) {
@@ -167,7 +130,7 @@ export function createServerMetrics(registry: Registry) {
         if (!documents.has(name)) documents.set(name, seriesOf(name));
       }
     },
-    requestEnded(summary: RequestSummary, { durationMs, isAccepted }: RequestEnd): void {
+    requestEnded(summary: RequestSummary, { durationMs }: RequestEnd): void {
       const { transport, outcome, type, callsMs } = summary;
       const name = summary.isTrusted ? summary.operationName : null;
       const series = (name === null ? undefined : documents.get(name)) ?? other;
@@ -178,7 +141,6 @@ export function createServerMetrics(registry: Registry) {
         requestSeconds[transport][outcome].observe(durationMs / 1000);
         ownSeconds[type ?? 'none'].observe((durationMs - callsMs) / 1000);
       }
-      countClient(summary, isAccepted);
     },
     socketClosed(code: number): void {
       socketsClosed.add(CLOSE_CODES.has(code) ? String(code) : OTHER);

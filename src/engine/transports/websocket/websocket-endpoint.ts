@@ -5,7 +5,6 @@ import { type PerMessageDeflateOptions, WebSocketServer } from 'ws';
 import { addressClient } from '../../../lib/limits/client.ts';
 import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
 import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
-import { hasDoubledHeader } from '../requests/doubled-headers.ts';
 import { hasBody } from '../requests/has-body.ts';
 import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
@@ -53,9 +52,7 @@ export function createWebSocketEndpoint(shared: ServerSettings) {
   const repeated = createRepeatedErrors(() => clock.now());
 
   function refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
-    if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
-      return malformed('a header is doubled');
-    }
+    if (forwarding.comesTwice(request)) return malformed('a forwarded header comes twice');
     if (!isAllowedPage(request, origins, tokens.cookie)) return foreign(request);
     if (isDraining) return UNAVAILABLE;
     // Where there is a body, Node 26 hands over something other than the connection, which `ws` cannot read; Node 24 hands
