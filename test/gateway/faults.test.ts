@@ -79,7 +79,6 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
   [
     LATE,
     {
-      'a bare 100': raw(CONTINUE),
       silence: () => {},
       'half a body and silence': raw(answer(200, GOOD).subarray(0, -5)),
       'a byte now and then': (socket) => drip(socket, answer(200, GOOD), 50),
