@@ -22,6 +22,8 @@ import { openConfiguredDocuments, openConfiguredStores } from './resources.ts';
 const WITHOUT_KEYS =
   'neither JWT_JWKS_URL nor JWT_SECRET is set: while forged tokens come from an address that many share, who comes there with a new token waits for a turn';
 
+const DOCUMENT_LIMITS = { maxAliases: 30, maxDirectives: 20, maxTokens: 4_000 };
+
 export type Resources = Awaited<ReturnType<typeof openResources>>;
 
 /** Opens what has to be closed, up to the domain; `started` closes it in the reverse order of use. */
@@ -63,8 +65,8 @@ export async function openResources(
   started.defer(() => gateway.close());
   const documents = new Documents({
     schema,
-    limits: config,
-    introspection: config.introspection,
+    limits: { ...DOCUMENT_LIMITS, maxDepth: config.maxDepth },
+    introspection: config.graphiql,
     executors: createExecutors(schema),
     reads: metrics.graph.cacheReads.document,
     maxBytes: cacheBytes.documents,

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
-import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
+import { shown } from '../config/shown.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import {
   ManifestError,

@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { type App, startApp } from '../app.ts';
-import { withoutPassword } from '../config/setting.ts';
+import { withoutPassword } from '../config/shown.ts';
 import type { Config } from '../config.ts';
 import { steadyClock } from '../lib/clock.ts';
 import { isTriedNode } from '../lib/heap-limit.ts';

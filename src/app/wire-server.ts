@@ -39,10 +39,9 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     forwardHeaders,
     authCookie: name === null ? null : { name, refusedBy: 'UNAUTHENTICATED', expiryOf, publicPath },
     origins: config.corsOrigins,
-    // A page sends them on like any other client.
-    corsHeaders: [...config.corsHeaders, ...forwardHeaders],
+    corsHeaders: forwardHeaders,
     sites: sitesOf(config, options, resources),
-    sdl: config.introspection ? printedSchema(schema) : null,
+    sdl: config.graphiql ? printedSchema(schema) : null,
     metrics,
     sample: config.logSample,
     accountKey: config.logAccountKey,
@@ -64,7 +63,7 @@ function sitesOf(
   { sandbox: parts }: StartOptions,
   { sandbox, gateway, domain, metrics }: Resources,
 ): readonly Site[] {
-  const { introspection, corsOrigins: origins, demoPage: isTrial, publicPath } = config;
+  const { corsOrigins: origins, demoPage: isTrial, publicPath } = config;
   // The page leads to GraphiQL.
   const hasPage = sandbox !== null && isTrial && config.graphiql && (parts?.hasPage() ?? false);
   const ofSandbox =
@@ -80,11 +79,10 @@ function sitesOf(
       : [];
   const hasAuthCookie = config.authCookie !== null;
   const users = sandbox && graphiqlUsers(gateway.client);
-  const shared = { introspection, publicPath };
   const graphiql = config.graphiql
-    ? new GraphiQL({ ...shared, sandbox: users, hasAuthCookie, hasPage })
+    ? new GraphiQL({ publicPath, sandbox: users, hasAuthCookie, hasPage })
     : null;
-  const front = new FrontPage({ ...shared, hasGraphiql: config.graphiql });
+  const front = new FrontPage({ publicPath, hasGraphiql: config.graphiql });
   return [...(ofSandbox ?? []), graphiql, front].filter((site) => site !== null);
 }
 

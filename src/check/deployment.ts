@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { connectionFaults, openFilesLimit } from '../app/max-connections.ts';
-import { shown } from '../config/setting.ts';
+import { shown } from '../config/shown.ts';
 import type { Config } from '../config.ts';
 import { oldHeapLimit } from '../lib/heap-limit.ts';
 import type { Section } from './section.ts';

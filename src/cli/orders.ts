@@ -1,4 +1,4 @@
-import { withoutPassword } from '../config/setting.ts';
+import { withoutPassword } from '../config/shown.ts';
 import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { accountOf } from '../domain/auth/viewer.ts';

@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { assertPlainFile } from '../lib/read-plain-file.ts';
 import { reasonOf } from '../lib/reason-of.ts';
-import { type Setting, shown } from './setting.ts';
+import type { Kind } from './kinds.ts';
+import { shown } from './shown.ts';
 
 /** A setting's value from the environment: the variable itself, or the file that NAME_FILE names. */
 export interface GivenValue {
@@ -19,14 +20,14 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 /** Null where no value is set; a string explains why the value cannot be used. */
 export function givenValue(
   name: string,
-  setting: Setting<unknown>,
+  kind: Kind<unknown>,
   environment: Variables,
 ): GivenValue | string | null {
   // Compose files and CI write an empty string for an unset variable.
   const text = environment[name] || null;
-  const path = (mayBeFile(setting) && environment[fileVariable(name)]) || null;
+  const path = (mayBeFile(kind) && environment[fileVariable(name)]) || null;
   if (path === null) {
-    const value = setting.isSecret ? ' (value not shown)' : `=${shown(text ?? '')}`;
+    const value = kind.isSecret ? ' (value not shown)' : `=${shown(text ?? '')}`;
     return text === null ? null : { text, label: `${name}${value}`, isFile: false };
   }
   const label = `${fileVariable(name)}=${shown(path)}`;
@@ -38,7 +39,7 @@ export function givenValue(
   }
 }
 
-export function mayBeFile({ isSecret, holdsPassword }: Setting<unknown>): boolean {
+export function mayBeFile({ isSecret, holdsPassword }: Kind<unknown>): boolean {
   return isSecret === true || holdsPassword === true;
 }
 
@@ -46,18 +47,12 @@ export function fileVariable(name: string): string {
   return `${name}_FILE`;
 }
 
-/** Reads a secret's file without its line end, and never blocks: a pipe without a writer would stall the start. */
+/** Reads a secret's file without its line end. A pipe without a writer would stall the start, so only plain files are read. */
 function readSecretFile(path: string): string {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    assertPlainFile(fstatSync(file));
-    const buffer = Buffer.alloc(MAX_SECRET_BYTES + 1);
-    const length = readSync(file, buffer, 0, buffer.length, null);
-    if (length > MAX_SECRET_BYTES) throw new Error(`it is larger than ${MAX_SECRET_BYTES} bytes`);
-    const text = buffer.toString('utf8', 0, length).replace(/\r?\n$/, '');
-    if (text === '') throw new Error('it is empty');
-    return text;
-  } finally {
-    closeSync(file);
-  }
+  const file = statSync(path);
+  assertPlainFile(file);
+  if (file.size > MAX_SECRET_BYTES) throw new Error(`it is larger than ${MAX_SECRET_BYTES} bytes`);
+  const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  if (text === '') throw new Error('it is empty');
+  return text;
 }

@@ -9,6 +9,31 @@ export interface Kind<T> {
   readonly allowed: string;
   /** Says why a text is not valid, where `allowed` alone does not. */
   problems?(text: string): readonly string[];
+  /** Never shown; may be kept in the file that NAME_FILE names. */
+  readonly isSecret?: boolean;
+  /** Shown without its password; may be kept in such a file too. */
+  readonly holdsPassword?: boolean;
+}
+
+/** One row of the table of settings. */
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  /** The value of an unset variable. Null: there is none, or other settings determine it. */
+  readonly default: T | null;
+  readonly text: string;
+}
+
+/** The type remembers whether the default is null, because the value can then be null too. */
+export function setting<T, const D extends T | null>(
+  kind: Kind<T>,
+  byDefault: D,
+  text: string,
+): Setting<T> & { readonly default: D } {
+  return { kind, default: byDefault, text };
+}
+
+export function secret<T>(kind: Kind<T>): Kind<T> {
+  return { ...kind, isSecret: true };
 }
 
 export { MAX_TIMER_MS as MAX_MS } from '../lib/clock.ts';
@@ -45,21 +70,26 @@ export const onOff: Kind<boolean> = {
   allowed: '`on` or `off`',
 };
 
+/** A line end of Windows, as environment files have them, would name another file, issuer or claim. */
 export function plainText(allowed: string, pattern = /\S/): Kind<string> {
-  // A line end of Windows, as environment files have them, would name another file, issuer or claim.
-  const problems = (text: string) =>
-    text.trim() === text ? [] : ['with spaces or a line end around it'];
-  return textWithout(problems, (text) => pattern.test(text), allowed);
+  return textWhere(
+    (text) => text.length <= MAX_TEXT_LENGTH && text.trim() === text && pattern.test(text),
+    `${allowed}, without spaces or a line end around it`,
+  );
 }
 
 // RFC 7518: a key of HS256 has at least the length of its hash; a shorter one can be found by trying.
 const MIN_SECRET_BYTES = 32;
 
-export const sharedSecret = textWithout(
-  // A line end that an environment or a file has added would let no token verify.
-  (text) => (/[\r\n]/.test(text) ? ['with a line end in it'] : []),
-  (text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES,
-  `a shared secret of at least ${MIN_SECRET_BYTES} bytes`,
+/** A line end that an environment or a file has added would let no token verify. */
+export const sharedSecret = secret(
+  textWhere(
+    (text) =>
+      text.length <= MAX_TEXT_LENGTH &&
+      !/[\r\n]/.test(text) &&
+      Buffer.byteLength(text) >= MIN_SECRET_BYTES,
+    `a shared secret of at least ${MIN_SECRET_BYTES} bytes, without a line end`,
+  ),
 );
 
 export const host = textWhere(
@@ -75,18 +105,27 @@ export const fetchedUrl = textWhere((value) => {
   return isWebUrl(url) && url?.username === '' && url.password === '';
 }, 'an http or https address, without user and password');
 
+/** Refuses a misspelt `production`: the rules of production would not hold. */
+export const environmentName = textWhere(
+  (value) => value === 'production' || !/^\W*prod/i.test(value),
+  '`production`, written exactly so, or a word that does not begin like it',
+);
+
 export const baseUrl: Kind<string> = { parse: readBaseUrl, allowed: BASE_URL };
 
 /** A query would set options of the client's, and a scheme in capitals leave out its TLS. */
 const REDIS_URL = /^rediss?:\/\/[^/?#]*(?:\/\d{0,5})?$/;
 
-export const redisUrl = textWhere(
-  (value) =>
-    isSentinelUrl(value)
-      ? readSentinelUrl(value) !== null
-      : /^\/[^/\s](?:.*\S)?$/.test(value) || (REDIS_URL.test(value) && parseUrl(value) !== null),
-  'a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary',
-);
+export const redisUrl: Kind<string> = {
+  ...textWhere(
+    (value) =>
+      isSentinelUrl(value)
+        ? readSentinelUrl(value) !== null
+        : /^\/[^/\s](?:.*\S)?$/.test(value) || (REDIS_URL.test(value) && parseUrl(value) !== null),
+    'a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary',
+  ),
+  holdsPassword: true,
+};
 
 /** Origins as a browser writes them; any other spelling could never match, and neither could a `*` in a host. */
 export const origins = listOf((item) => {
@@ -96,17 +135,6 @@ export const origins = listOf((item) => {
   // Apps in a web view have schemes of their own, e.g. capacitor://localhost.
   return url !== null && /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(item);
 }, 'origins with commas between them, like https://app.example.com (no path, no `*`)');
-
-const anyHeaderNames = listOf(
-  (item) => /^[a-z\d][a-z\d_-]*$/i.test(item),
-  'names of headers with commas between them, like x-tenant, x-app-version (no `*`)',
-);
-
-/** Refuses `*`, since browsers exclude the authorization header from it, which operators do not expect. */
-export const headerNames: Kind<readonly string[]> = {
-  ...anyHeaderNames,
-  parse: (value) => anyHeaderNames.parse(value)?.map((name) => name.toLowerCase()) ?? null,
-};
 
 /** `__Host-` would need another path. */
 export const cookieName = textWhere(
@@ -125,22 +153,14 @@ export const networks = listOf((item) => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= (isIPv6(address) ? 128 : 32));
 }, 'addresses or networks with commas between them, like 10.0.0.0/8, ::1');
 
-export function textWhere(isValid: (text: string) => boolean, allowed: string): Kind<string> {
+function textWhere(isValid: (text: string) => boolean, allowed: string): Kind<string> {
   return { parse: (text) => (isValid(text) ? text : null), allowed };
 }
 
-/** A text of usual length in which `problems` finds none. */
-function textWithout(
-  problems: (text: string) => readonly string[],
-  isValid: (text: string) => boolean,
+export function listOf(
+  isValid: (item: string) => boolean,
   allowed: string,
-): Kind<string> {
-  const isWhole = (text: string) =>
-    text.length <= MAX_TEXT_LENGTH && isValid(text) && problems(text).length === 0;
-  return { ...textWhere(isWhole, allowed), problems };
-}
-
-function listOf(isValid: (item: string) => boolean, allowed: string): Kind<readonly string[]> {
+): Kind<readonly string[]> {
   return {
     parse(value) {
       const items = value.split(',').map((item) => item.trim());

@@ -1,11 +1,13 @@
-import { GATEWAY_SETTINGS } from './gateway-settings.ts';
+import { fixedHeaders, forwardedHeaders } from './header-kinds.ts';
 import {
+  baseUrl,
   cookieName,
+  environmentName,
   fetchedUrl,
-  headerNames,
   host,
   type Kind,
   MAX_MS,
+  MAX_SECONDS,
   networks,
   oneOf,
   onOff,
@@ -13,124 +15,154 @@ import {
   pathPrefix,
   plainText,
   redisUrl,
+  type Setting,
+  secret,
+  setting,
   share,
   sharedSecret,
-  textWhere,
   webUrl,
   wholeNumber,
 } from './kinds.ts';
-import { type Setting, setting } from './setting.ts';
-import { editDistance } from './unknown-names.ts';
-
-const PRODUCTION = 'production';
-const MAX_EDITS = 2;
-
-/** A word that was probably meant for `production` is refused: with it the rules of production would not hold. */
-const environmentName = textWhere(
-  (text) => text === PRODUCTION || !isMeantForProduction(text),
-  '`production`, written exactly so, or a word that is not close to it',
-);
-
-function isMeantForProduction(text: string): boolean {
-  const letters = text.toLowerCase().replace(/[^a-z]/g, '');
-  if (letters === 'prod' || letters === 'prd' || letters.startsWith(PRODUCTION)) return true;
-  return editDistance(letters, PRODUCTION) <= MAX_EDITS;
-}
 
 const port = wholeNumber(0, 65_535);
 const ms = wholeNumber(1, MAX_MS);
+const seconds = wholeNumber(1, MAX_SECONDS);
+const secondsOrNone = wholeNumber(0, MAX_SECONDS);
 const count = wholeNumber(1);
-const countOrNone = wholeNumber(0);
+const claim = plainText('the name of a claim');
+const pathPart = plainText('letters, digits and `-`, `.`, `_`, `~`', /^[a-z\d][a-z\d._~-]*$/i);
+const keyPrefix = plainText(
+  '1 to 100 letters, digits and marks, no spaces or braces',
+  /^[!-z|~]{1,100}$/,
+);
+const hashKey = secret(plainText('16 characters or more', /^.{16,}$/s));
 const replicas: Kind<number | 'none'> = {
-  parse: (text) => (text === 'none' ? 'none' : countOrNone.parse(text)),
-  allowed: `${countOrNone.allowed}, or \`none\``,
+  parse: (text) => (text === 'none' ? 'none' : wholeNumber(0).parse(text)),
+  allowed: 'a whole number, 0 or more, or `none`',
 };
+// A direction under the name of another field of the order's body would overwrite it.
+const bodyField = plainText(
+  'the name of a JSON field that the order does not have already',
+  /^(?!(symbol|type|amount|sl|tp|price|slAmount|tpAmount|comment|__proto__)$)[\w.-]+$/,
+);
 
-/** Every variable that the program reads, in the order of docs/configuration.md. */
+/** Every variable that the program reads, in the order of docs/configuration.md: name, kind, default, text. */
 export const SETTINGS = {
-  NODE_ENV: setting(
-    environmentName,
+  NODE_ENV: setting(environmentName, null, '`production`: no sandbox but with `SANDBOX=on`'),
+  PORT: setting(port, 4_000, 'public port; `0` takes a free one'),
+  HOST: setting(host, '127.0.0.1', 'address of the public port (the image sets `0.0.0.0`)'),
+  ADMIN_PORT: setting(port, 4_001, 'port of metrics and readiness; `0` takes a free one'),
+  ADMIN_HOST: setting(host, '127.0.0.1', 'address of that port (the image sets `0.0.0.0`)'),
+  PUBLIC_PATH: setting(pathPrefix, '/', 'path prefix under which a proxy serves all of it'),
+  GATEWAY_URL: setting(
+    baseUrl,
     null,
-    '`production`: no embedded sandbox gateway unless `SANDBOX=on`',
+    'base address of the trading gateway, reached without `HTTPS_PROXY`; unset: the sandbox gateway',
   ),
-  PORT: setting(port, 4_000, 'public listener; `0` takes a free port'),
-  HOST: setting(
-    host,
-    '127.0.0.1',
-    'address of the public listener (the container image sets `0.0.0.0`)',
+  GATEWAY_DIRECTION_FIELD: setting(
+    bodyField,
+    'direction',
+    'field of an order that says buy or sell',
   ),
-  PUBLIC_PATH: setting(
-    pathPrefix,
-    '/',
-    'path prefix under which a proxy serves all of it: endpoint, page, GraphiQL and documentation',
-  ),
-  ADMIN_PORT: setting(port, 4_001, 'metrics listener; `0` takes a free port'),
-  ADMIN_HOST: setting(
-    host,
-    '127.0.0.1',
-    'address of the metrics listener (the container image sets `0.0.0.0`)',
-  ),
-  ...GATEWAY_SETTINGS,
-  JWT_JWKS_URL: setting(
-    fetchedUrl,
-    null,
-    'key set to verify tokens with here as well; or `JWT_SECRET`, not both',
-  ),
-  JWT_SECRET: setting(sharedSecret, null, 'shared secret to verify tokens with', {
-    isSecret: true,
-  }),
-  JWT_ISSUER: setting(
-    plainText('the `iss` of the tokens'),
-    null,
-    'issuer that a verified token must name; needs a key',
-  ),
-  JWT_AUDIENCE: setting(
-    plainText('the `aud` of the tokens'),
-    null,
-    'audience that a verified token must name; needs a key',
-  ),
-  REDIS_URL: setting(
-    redisUrl,
-    null,
-    'what several replicas share: order records, limits, account versions',
-    { holdsPassword: true },
-  ),
-  REDIS_PREFIX: setting(
-    plainText('1 to 100 letters, digits and marks, no spaces or braces', /^[!-z|~]{1,100}$/),
-    'trading-graph:',
-    'what every key in Redis begins with; replicas share it, deployments do not',
-  ),
-  REDIS_REPLICAS: setting(
-    replicas,
-    null,
-    'how many replicas of Redis must have an order before it is sent; with fewer, orders are refused. The same in all processes. In production a Redis without `appendonly yes`, or one that cannot tell, stops the start, unless this is a number from 1, or `none`: then neither copies nor durability are asked for, and a restart of Redis may forget orders',
-    { fallbackText: 'the most ever seen connected' },
-  ),
-  ORDER_STORE: setting(
-    plainText('a file, or the word `memory`'),
-    null,
-    'SQLite file of the order records, where there is no Redis; processes of one machine may share it; its folder has to be there, but for the default; `memory` forgets them at the end',
-    {
-      fallbackText:
-        '`data/orders.db`; with the sandbox gateway `.sandbox/orders.db`, in production `memory`',
-    },
+  GATEWAY_MOBILE_WALLET: setting(pathPart, 'mobile-wallet', 'provider in op 8’s `add-crm-{…}`'),
+  GATEWAY_LOGIN_CLAIM: setting(claim, 'login', 'token claim with the trading login'),
+  GATEWAY_GROUP_CLAIM: setting(claim, 'group', 'token claim with the account group'),
+  GATEWAY_TIME_UNIT: setting(
+    oneOf('auto', 's', 'ms'),
+    'auto',
+    'unit of numeric times; `auto`: below 1e11 seconds, from 1e14 on microseconds',
   ),
   GATEWAY_ORDER_NUMBERS: setting(
     oneOf('order', 'position'),
     'order',
-    'what the number in an order’s answer names; `position` where the gateway nets, so that one which comes twice is no doubt about the second order',
+    '`position`: the gateway nets, so orders may share a number. `order`: a repeated number makes the outcome unknown',
+  ),
+  GATEWAY_HEADERS: setting(fixedHeaders, {}, 'fixed headers of every gateway call'),
+  GATEWAY_FORWARD_HEADERS: setting(
+    forwardedHeaders,
+    [],
+    'request headers copied to each gateway call; nothing is shared across their values ([gateway.md](gateway.md))',
+  ),
+  GATEWAY_FORWARD_CLIENT: setting(onOff, false, 'send the client’s address and user agent as well'),
+  GATEWAY_TIMEOUT_MS: setting(
+    ms,
+    5_000,
+    'deadline of a read or small write; of a catalog six times',
+  ),
+  ORDER_TIMEOUT_MS: setting(
+    // Seconds taken for milliseconds would leave each outcome unknown; an order that outlives its record could be sent again.
+    wholeNumber(100, 3_600_000),
+    15_000,
+    'deadline of an order; waiting costs less than an unknown outcome',
+  ),
+  // Each of the three pools needs at least one connection.
+  GATEWAY_CONNECTIONS: setting(wholeNumber(3, 65_535), 128, 'most connections to the gateway'),
+  GATEWAY_MAX_BYTES: setting(
+    count,
+    8_388_608,
+    'largest answer, unpacked; of a catalog sixteen times',
+  ),
+  GATEWAY_POLLS_PER_SECOND: setting(wholeNumber(1, 1_000_000), 500, 'most polls of this process'),
+  CATALOG_MAX_AGE_SECONDS: setting(
+    seconds,
+    3_600,
+    'how old a catalog may be, by the gateway’s `Age`',
+  ),
+  CATALOG_STALE_SECONDS: setting(
+    secondsOrNone,
+    3_600,
+    'how much longer it serves, marked stale, while the gateway fails',
+  ),
+  SESSION_MAX_AGE_SECONDS: setting(
+    secondsOrNone,
+    60,
+    'how old a session may be; `0`: read each time',
+  ),
+  POSITIONS_POLL_MS: setting(
+    wholeNumber(100, MAX_MS),
+    1_000,
+    'poll interval of a live feed; back-off ends at 30 times that; op 10 is read every 5 times that where `session` is selected',
+  ),
+  AUTH_PROOF_SECONDS: setting(seconds, 300, 'how long the gateway’s acceptance of a token counts'),
+  JWT_JWKS_URL: setting(
+    fetchedUrl,
+    null,
+    'key set to verify tokens with; or `JWT_SECRET`, not both',
+  ),
+  JWT_SECRET: setting(sharedSecret, null, 'shared secret to verify tokens with'),
+  JWT_ISSUER: setting(plainText('the `iss` of the tokens'), null, 'issuer of a verified token'),
+  JWT_AUDIENCE: setting(plainText('the `aud` of the tokens'), null, 'audience of a verified token'),
+  AUTH_COOKIE: setting(
+    cookieName,
+    null,
+    'cookie that carries the token ([cookies](clients/cookies.md))',
+  ),
+  REDIS_URL: setting(
+    redisUrl,
+    null,
+    'what replicas share: order records, limits, account versions',
+  ),
+  REDIS_PREFIX: setting(keyPrefix, 'trading-graph:', 'how each key begins; one of each deployment'),
+  REDIS_REPLICAS: setting(
+    replicas,
+    null,
+    'replicas of Redis that must hold a reservation before its order is sent, the same in all processes; unset: the most ever seen connected. In production a Redis without `appendonly yes` stops the start, unless this is a number from 1, or `none`: then a restart of Redis may forget orders',
+  ),
+  ORDER_STORE: setting(
+    plainText('a file, or the word `memory`'),
+    null,
+    'without Redis: the SQLite file of the order records, which processes of one machine may share, or `memory`; unset: `data/orders.db`, in sandbox mode `.sandbox/orders.db`, there in production `memory`',
   ),
   ORDER_RECORDS_PER_ACCOUNT: setting(
     count,
     5_000,
-    'most order records of one account, which alone is refused beyond it',
+    'most order records of one account; of all together 2,000,000, in memory 200,000',
   ),
-  INTROSPECTION: setting(onOff, null, 'answer introspection, serve `/schema.graphql`', {
-    fallbackText: '`off`; with the sandbox gateway `on`',
-  }),
-  GRAPHIQL: setting(onOff, null, 'serve GraphiQL to browsers', {
-    fallbackText: '`off`; with the sandbox gateway `on`',
-  }),
+  GRAPHIQL: setting(
+    onOff,
+    null,
+    'serve GraphiQL, introspection and `/schema.graphql`; unset: `on` in sandbox mode, else `off`',
+  ),
   PERSISTED_DOCUMENTS: setting(
     plainText('a file or a folder'),
     null,
@@ -139,84 +171,46 @@ export const SETTINGS = {
   PERSISTED_DOCUMENTS_ONLY: setting(
     oneOf('off', 'log', 'on'),
     'off',
-    'refuse (`on`) or only log (`log`) documents that are not in a manifest',
+    'refuse (`on`) or only log (`log`) documents that are in no manifest',
   ),
-  FEDERATION: setting(onOff, false, 'be a subgraph of Apollo Federation (supergraph.md)'),
-  AUTH_COOKIE: setting(
-    cookieName,
-    null,
-    'cookie that carries the token of a page’s visitor; `login` sets it (clients/cookies.md)',
+  FEDERATION: setting(
+    onOff,
+    false,
+    'be a subgraph of Apollo Federation ([supergraph](supergraph.md))',
   ),
-  CORS_ORIGINS: setting(origins, null, 'origins allowed for HTTP and for WebSocket upgrades', {
-    fallbackText: 'none; with the sandbox gateway localhost on any port',
-  }),
-  CORS_HEADERS: setting(headerNames, [], 'request headers allowed to pages beside the usual ones'),
-  TRUSTED_PROXIES: setting(networks, [], 'proxies whose `X-Forwarded-For` counts'),
+  CORS_ORIGINS: setting(origins, null, 'allowed origins; unset: none, in sandbox mode localhost'),
+  TRUSTED_PROXIES: setting(networks, [], 'proxies in front, whose `X-Forwarded-For` counts'),
   MAX_BODY_BYTES: setting(count, 262_144, 'largest request body'),
   MAX_DEPTH: setting(count, 15, 'deepest selection of a document'),
-  MAX_ALIASES: setting(countOrNone, 30, 'most aliases in a document'),
-  MAX_DIRECTIVES: setting(countOrNone, 20, 'most directives in a document'),
-  MAX_TOKENS: setting(
-    count,
-    4_000,
-    'most lexical tokens of a document, or lines where there are more',
-  ),
-  MAX_COST: setting(
-    count,
-    250_000,
-    'most fields that an answer or an event can hold; estimated before, counted while it is made',
-  ),
-  RATE_LIMIT_PER_MINUTE: setting(count, 1_200, 'requests per proven account, else per address'),
+  MAX_COST: setting(count, 250_000, 'most fields that an answer or an event can hold'),
+  RATE_LIMIT_PER_MINUTE: setting(count, 1_200, 'requests per proved account, else per address'),
   LOGIN_LIMIT_PER_MINUTE: setting(
     count,
     10,
-    '`login` fields per address and e-mail; 30 times that per address, 10 times per e-mail',
+    'sign-ins per address and e-mail; 10 times that per e-mail, 30 times per address',
   ),
   LOG_LEVEL: setting(
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     'info',
     'least level that is logged',
   ),
-  LOG_SAMPLE: setting(
-    share,
-    1,
-    'share of healthy, quick queries and subscriptions that are logged; each failed or slow one is, and each mutation',
-  ),
+  LOG_SAMPLE: setting(share, 1, 'share of healthy, quick requests that are logged; all others are'),
   LOG_ACCOUNT_KEY: setting(
-    plainText('16 characters or more', /^.{16,}$/s),
+    hashKey,
     null,
-    'key of the hashes of accounts and addresses in the log; replicas that share it write the same',
-    { fallbackText: 'a random one of the process', isSecret: true },
+    'key of the hashes of accounts and addresses in the log, the same for all replicas; unset: one of the process',
   ),
-  REVISION: setting(
-    plainText('1 to 100 letters, digits and marks, no spaces', /^[\w.+/:@-]{1,100}$/),
-    null,
-    'the commit that runs, for metrics, log and health (the image has it from its build)',
-    { fallbackText: 'the commit of a checkout, else `unknown`' },
-  ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
-    webUrl,
-    null,
-    'base address of a collector, which turns traces on; [traces.md](traces.md) has the other `OTEL_…` variables',
-  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(webUrl, null, 'collector; turns [traces](traces.md) on'),
   SHUTDOWN_DELAY_MS: setting(
     wholeNumber(0, MAX_MS),
     0,
-    'after SIGTERM: how long to go on serving with readiness 503 (the container image sets `5000`)',
+    'after SIGTERM: how long to serve on with readiness 503 (the image sets `5000`)',
   ),
-  SHUTDOWN_GRACE_MS: setting(
-    ms,
-    20_000,
-    'then: how long to drain; more than `ORDER_TIMEOUT_MS`. WebSockets and event streams are closed at its beginning',
-  ),
-  SANDBOX: setting(
-    onOff,
-    null,
-    '`on` allows the embedded sandbox gateway in production; `off` forbids it; `GATEWAY_URL` wins',
-  ),
+  SHUTDOWN_GRACE_MS: setting(ms, 20_000, 'then: how long to drain; more than `ORDER_TIMEOUT_MS`'),
+  SANDBOX: setting(onOff, null, '`on`: the sandbox may run in production; `off`: nowhere'),
   SANDBOX_SEED: setting(plainText('any text'), '1', 'the same seed gives the same market'),
-  SANDBOX_INSTRUMENTS: setting(wholeNumber(1, 100_000), 500, 'size of the catalog'),
-  SANDBOX_TICK_MS: setting(ms, 1_000, 'pace of the market'),
+  SANDBOX_INSTRUMENTS: setting(wholeNumber(1, 100_000), 500, 'size of the sandbox’s catalog'),
+  SANDBOX_TICK_MS: setting(ms, 1_000, 'pace of the sandbox’s market'),
 };
 
 export type SettingName = keyof typeof SETTINGS;
@@ -225,8 +219,8 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
   : Lowercase<Name>;
 
-type ValueOf<Entry> = Entry extends Setting<infer T> & { readonly fallback: infer F }
-  ? T | (null extends F ? null : never)
+type ValueOf<Row> = Row extends Setting<infer T> & { readonly default: infer D }
+  ? T | (null extends D ? null : never)
   : never;
 
 /** The value of each variable, before those that depend on others are determined. */

@@ -1,48 +1,39 @@
 import type { Variables } from './given-value.ts';
 
-// OpenTelemetry defines many variables, which other parts of the program read.
-const OF_OTHERS = /^OTEL_/;
-// "HOME" is near "HOST", and "POST" near "PORT", so short names are not compared.
-const MIN_LETTERS = 5;
+// "HOME" is near "HOST", and "POST" near "PORT": short names are not compared.
 const LETTERS_PER_TYPO = 5;
 const MIN_STEM_LETTERS = 7;
 
-/** Warns of each variable that is probably a misspelt setting, without showing its value. */
-export function warnOfUnknownNames(
-  environment: Variables,
-  known: ReadonlySet<string>,
-): readonly string[] {
+/** Warns of each variable that is probably a misspelt setting, without showing its value. OTEL_… are OpenTelemetry's own. */
+export function warnOfUnknownNames(environment: Variables, known: readonly string[]): string[] {
   return Object.entries(environment).flatMap(([name, value]) => {
-    if (!value || known.has(name) || OF_OTHERS.test(name)) return [];
-    const nearest = nearestName(name.toUpperCase(), known);
-    return nearest === null ? [] : [`${name} is not a setting: is ${nearest} meant?`];
+    if (!value || known.includes(name) || name.startsWith('OTEL_')) return [];
+    const meant = nearestName(name.toUpperCase(), known);
+    return meant === undefined ? [] : [`${name} is not a setting: is ${meant} meant?`];
   });
 }
 
-function nearestName(name: string, known: ReadonlySet<string>): string | null {
-  const near = [...known].filter((one) => isTypo(name, one) || sharesStem(name, one));
-  // A name that lacks only a candidate's last word counts as a single edit.
-  const distanceTo = (one: string) => (name === stemOf(one) ? 1 : editDistance(name, one));
-  return near.toSorted((a, b) => distanceTo(a) - distanceTo(b))[0] ?? null;
-}
-
-function isTypo(name: string, candidate: string): boolean {
+function nearestName(name: string, known: readonly string[]): string | undefined {
   const most = Math.floor(name.length / LETTERS_PER_TYPO);
-  return name.length >= MIN_LETTERS && editDistance(name, candidate) <= most;
+  const distances = known.map((one) => ({ one, edits: distance(name, one) }));
+  const near = distances.filter(({ edits }) => edits <= most);
+  return near.toSorted((a, b) => a.edits - b.edits)[0]?.one;
 }
 
-/** The last word is missing, added or different: CATALOG_MAX_AGE, GRAPHIQL_ENABLED, GATEWAY_TIMEOUT_SECONDS. */
-function sharesStem(name: string, candidate: string): boolean {
-  const [stem, other] = [stemOf(name), stemOf(candidate)];
-  if (stem === candidate) return candidate.length >= MIN_STEM_LETTERS;
-  return (name === other || stem === other) && other.includes('_');
+/** The number of edits. Another last word counts as one: CATALOG_MAX_AGE, GATEWAY_TIMEOUT_SECONDS, GRAPHIQL_ENABLED. */
+function distance(name: string, candidate: string): number {
+  const stem = withoutLastWord(name);
+  const isLonger = stem === candidate && candidate.length >= MIN_STEM_LETTERS;
+  const isShorter = name === withoutLastWord(candidate) && name.includes('_');
+  const hasOtherEnd = stem === withoutLastWord(candidate) && stem.includes('_');
+  return isLonger || isShorter || hasOtherEnd ? 1 : editDistance(name, candidate);
 }
 
-function stemOf(name: string): string {
+function withoutLastWord(name: string): string {
   return name.replace(/_[^_]*$/, '');
 }
 
-export function editDistance(one: string, other: string): number {
+function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];

@@ -34,7 +34,7 @@ const environment: Environment = {
   PORT: '0',
   ADMIN_PORT: '0',
   ORDER_STORE: 'memory',
-  INTROSPECTION: 'on',
+  GRAPHIQL: 'on',
   RATE_LIMIT_PER_MINUTE: '100000000',
   LOGIN_LIMIT_PER_MINUTE: '100000000',
   CATALOG_MAX_AGE_SECONDS: String(CATALOG_SECONDS),

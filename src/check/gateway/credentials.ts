@@ -1,14 +1,13 @@
 import type { Terminal } from '../../cli/dispatch.ts';
 import { givenValue } from '../../config/given-value.ts';
-import { plainText } from '../../config/kinds.ts';
-import { setting } from '../../config/setting.ts';
+import { plainText, secret } from '../../config/kinds.ts';
 
 export type Credentials =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'password'; readonly email: string; readonly password: string };
 
-const PLAIN = setting(plainText('any text'), null, 'who signs in');
-const SECRET = setting(plainText('any text'), null, 'who signs in', { isSecret: true });
+const PLAIN = plainText('any text');
+const SECRET = secret(PLAIN);
 
 const NEITHER =
   'CHECK_TOKEN is unset: it, or CHECK_EMAIL and CHECK_PASSWORD, must be set to go through the operations; ' +

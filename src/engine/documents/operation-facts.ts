@@ -84,7 +84,7 @@ export function factsOf(
       .map(({ value }) => whereAny([when], limitIn(values.read(value)), Infinity));
   }
 
-  function note(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>) {
+  function note(field: GraphQLField<unknown, unknown>) {
     isAlwaysTraced ||= traitOf(field, 'isAlwaysTraced') === true;
     if (field.name === '__typename') return;
     const sharing = sharingOf(field);
@@ -140,7 +140,7 @@ export function factsOf(
     const [first] = same;
     const field = first && schema.getField(type, first.node.name.value);
     if (!first || !field) return 0;
-    note(type, field);
+    note(field);
     const conditions = same.map(({ when }) => when);
     const scans = scansOf(field, first.node);
     const read = traitOf(field, 'reads');

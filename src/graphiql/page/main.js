@@ -30,8 +30,6 @@ renderGraphiQL(elementOf('root', HTMLElement), {
     answers: new AnswerLine(),
   }),
   defaultTabs: tabs,
-  // Null asks for none.
-  ...(!config.introspection && { schema: null }),
   // Without them the first tab would show what was edited last.
   query: tabs[0]?.query,
   variables: tabs[0]?.variables ?? '',

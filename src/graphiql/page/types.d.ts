@@ -3,7 +3,6 @@ export interface PageConfig {
   readonly endpoint: string;
   /** Whether cookies go along, as a proxy's sign-in needs them. */
   readonly credentials: 'omit' | 'same-origin';
-  readonly introspection: boolean;
   /** The sandbox's; null with a real gateway. */
   readonly users: readonly { readonly email: string }[] | null;
   readonly token: string | null;

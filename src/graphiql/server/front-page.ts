@@ -4,7 +4,6 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { withPrefix } from './with-prefix.ts';
 
 export interface FrontPageOptions {
-  readonly introspection: boolean;
   readonly hasGraphiql: boolean;
   readonly publicPath: string;
 }
@@ -16,21 +15,13 @@ export class FrontPage implements Site {
   readonly #publicPath: string;
   readonly #lines: readonly Line[];
 
-  constructor({ introspection, hasGraphiql, publicPath }: FrontPageOptions) {
-    const shownBy = (setting: string) => `is shown where ${setting}=on`;
+  constructor({ hasGraphiql, publicPath }: FrontPageOptions) {
+    const hidden = 'is shown where GRAPHIQL=on';
     this.#publicPath = publicPath;
     this.#lines = [
       ['GraphQL', '/graphql', 'by POST, as JSON: {"query": "{ __typename }"}'],
-      [
-        'GraphiQL',
-        hasGraphiql ? '/graphql' : null,
-        hasGraphiql ? 'in a browser' : shownBy('GRAPHIQL'),
-      ],
-      [
-        'Schema',
-        introspection ? '/schema.graphql' : null,
-        introspection ? 'as text' : shownBy('INTROSPECTION'),
-      ],
+      ['GraphiQL', hasGraphiql ? '/graphql' : null, hasGraphiql ? 'in a browser' : hidden],
+      ['Schema', hasGraphiql ? '/schema.graphql' : null, hasGraphiql ? 'as text' : hidden],
     ];
   }
 

@@ -26,8 +26,6 @@ export interface GraphiQLOptions {
     readonly users: readonly SandboxUser[];
     readonly firstToken: () => Promise<string | null>;
   } | null;
-  /** Off: the page says what is missing and why, in place of an error. */
-  readonly introspection: boolean;
   /** Whether a cookie may hold a visitor's token: the page then sends none, or it would act for somebody it does not show. */
   readonly hasAuthCookie: boolean;
   /** Whether the demonstration page is at `/`. */
@@ -80,7 +78,7 @@ export class GraphiQL implements Site {
 
 /** The HTML of the page: `graphiql/page/index.html` with what depends on this server. No script is inline. */
 function shell(
-  { sandbox, introspection, hasAuthCookie, hasPage, publicPath }: GraphiQLOptions,
+  { sandbox, hasAuthCookie, hasPage, publicPath }: GraphiQLOptions,
   assets: Assets,
   /** The token of the first user; null where the sign-in failed. */
   token: string | null,
@@ -91,7 +89,6 @@ function shell(
   const config = {
     endpoint: `${publicPath}/graphql`,
     credentials: hasAuthCookie ? 'omit' : 'same-origin',
-    introspection,
     users,
     token,
   };
@@ -106,10 +103,8 @@ function shell(
   const html = assets.html
     .replaceAll(partNamed('real gateway'), users === null ? '$1' : '')
     .replaceAll(partNamed('page'), hasPage ? '$1' : '')
-    .replace(partNamed('no introspection'), introspection ? '' : '$1')
     .replace('<!-- head -->', () => head.join('\n    '))
-    .replace('<!-- users -->', () => (users ? userSwitch(users) : ''))
-    .replaceAll(partNamed('schema'), introspection ? '$1' : '');
+    .replace('<!-- users -->', () => (users ? userSwitch(users) : ''));
   return withPrefix(html, publicPath);
 }
 

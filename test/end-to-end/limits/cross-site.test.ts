@@ -42,7 +42,7 @@ const WRITE = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename }
 
 const app = sharedApp({
   CORS_ORIGINS: `${OURS},capacitor://localhost`,
-  CORS_HEADERS: 'X-Tenant, traceparent',
+  GATEWAY_FORWARD_HEADERS: 'X-Tenant',
   TRUSTED_PROXIES: '127.0.0.1',
   GRAPHIQL: 'off',
 });

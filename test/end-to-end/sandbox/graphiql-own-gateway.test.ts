@@ -28,7 +28,6 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
     startTestApp(
       {
         GRAPHIQL: 'on',
-        INTROSPECTION: 'on',
         AUTH_COOKIE: 'session',
         LOGIN_LIMIT_PER_MINUTE: '1000',
       },

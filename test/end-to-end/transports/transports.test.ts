@@ -78,8 +78,8 @@ const NEARLY_A_VALUE = {
 
 test.each([
   ['the sandbox', {}, true],
-  ['the sandbox', { INTROSPECTION: 'off' }, false],
-  ['the sandbox', { NODE_ENV: 'production', SANDBOX: 'on', INTROSPECTION: 'on' }, true],
+  ['the sandbox', { GRAPHIQL: 'off' }, false],
+  ['the sandbox', { NODE_ENV: 'production', SANDBOX: 'on', GRAPHIQL: 'on' }, true],
   ['a real gateway', {}, false],
   ['a real gateway', { NODE_ENV: 'development' }, false],
 ] as const)(

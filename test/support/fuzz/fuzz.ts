@@ -40,7 +40,7 @@ const PACE = {
 };
 const SETTINGS = {
   NODE_ENV: 'production',
-  INTROSPECTION: 'on',
+  GRAPHIQL: 'on',
   LOG_SAMPLE: '0',
   ORDER_STORE: 'memory',
   ORDER_RECORDS_PER_ACCOUNT: '100000',
