@@ -1,4 +1,5 @@
 import { openApi } from '../src/check/open-api.ts';
+import { firstCallOf } from '../src/gateway/operation.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../src/gateway/operations.ts';
 
 const START = '<!-- interface: written by `npm run docs` -->';
@@ -20,12 +21,12 @@ export function withInterface(page: string): string {
   }
   const paths = openApi().paths as Readonly<Record<string, Readonly<Record<string, Documented>>>>;
   const shown = OPERATION_NAMES.map((name) => {
-    const { number, verb, path } = OPERATIONS[name];
-    const documented = paths[path]?.[verb.toLowerCase()];
+    const { method, path } = firstCallOf(OPERATIONS[name]);
+    const documented = paths[path]?.[method.toLowerCase()];
     if (documented === undefined) throw new Error(`${name} is not in the document`);
     const { requestBody, responses } = documented;
     const sent = requestBody && `${wrapped(requestBody.content)}\n`;
-    return `op ${number}\n${sent ?? ''}200 ${wrapped(responses[200].content)}`;
+    return `op ${OPERATIONS[name].number}\n${sent ?? ''}200 ${wrapped(responses[200].content)}`;
   });
   return `${before}${START}\n\n\`\`\`text\n${shown.join('\n\n')}\n\`\`\`\n\n${END}${after}`;
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { AllowedOrigins, Site } from '../engine/index.ts';
 import type { GatewayClient } from '../gateway/client.ts';
+import { OPERATIONS } from '../gateway/operations.ts';
 import type { GraphiQLOptions } from '../graphiql/server/graphiql.ts';
 
 /** The sandbox gateway and its pages. The entry of the process hands them in: nothing that serves a real gateway knows them. */
@@ -46,16 +47,18 @@ export function sandboxSettings(config: Config) {
   };
 }
 
+const DEMO_USER = { email: 'demo@example.com', password: 'demo' };
+
 /** The users that GraphiQL offers, and the token that it starts with. */
 export function graphiqlUsers(client: GatewayClient): NonNullable<GraphiQLOptions['sandbox']> {
   return {
     users: [
-      { email: 'demo@example.com', about: '6 positions' },
+      { email: DEMO_USER.email, about: '6 positions' },
       { email: 'pro@example.com', about: '25 positions' },
       { email: 'fresh@example.com', about: 'nothing yet' },
     ],
     async firstToken() {
-      const answer = await client.login({ token: null }, 'demo@example.com', 'demo');
+      const answer = await client.write({ token: null }, OPERATIONS.login, DEMO_USER);
       return answer.outcome === 'granted' ? answer.grant.accessToken : null;
     },
   };

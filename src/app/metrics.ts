@@ -6,7 +6,7 @@ import {
   FIXED_LIMITS,
   type Readiness,
 } from '../engine/index.ts';
-import { createGatewayMetrics } from '../gateway/gateway-metrics.ts';
+import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { BACKGROUND_TASKS } from '../lib/fire-and-forget.ts';
 import { Registry } from '../lib/metrics/registry.ts';
 import { createGraphMetrics } from '../schema/graph-metrics.ts';
@@ -29,7 +29,7 @@ export class Metrics {
   readonly registry = new Registry();
   readonly server = createServerMetrics(this.registry);
   readonly graph = createGraphMetrics(this.registry, LIMIT_LABELS);
-  readonly gateway = createGatewayMetrics(this.registry);
+  readonly gateway = new GatewayMetrics(this.registry);
   readonly domain = createDomainMetrics(this.registry);
   readonly store = createStoreMetrics(this.registry);
   readonly degraded = this.registry.gauge(

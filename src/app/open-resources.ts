@@ -3,7 +3,7 @@ import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createExecutors, Documents, ENGINE_LIMITS } from '../engine/index.ts';
-import { createGateway } from '../gateway/create-gateway.ts';
+import { Gateway } from '../gateway/gateway.ts';
 import { LogicalClock, steadyClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { fireAndForget, onBackgroundFailure } from '../lib/fire-and-forget.ts';
@@ -59,9 +59,8 @@ export async function openResources(
   started.defer(() => tracing?.close());
   const logicalClock = new LogicalClock();
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
-  const wire = { logicalClock, metrics: metrics.gateway, log, tracing };
-  const turns = new FairScheduler();
-  const gateway = createGateway({ ...config, ...wire, turns, url: gatewayUrl });
+  const origin = { ...config, logicalClock, metrics: metrics.gateway, log, tracing };
+  const gateway = new Gateway({ ...origin, url: gatewayUrl });
   started.defer(() => gateway.close());
   const documents = new Documents({
     schema,
@@ -107,7 +106,7 @@ export async function openResources(
     stores,
     trusted,
     limiter,
-    turns,
+    turns: new FairScheduler(),
     domain,
   };
 }

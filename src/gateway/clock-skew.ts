@@ -6,64 +6,72 @@ const SAMPLES = 10;
 const REST_MS = 1_000;
 /** `Date` names a second that has begun. */
 const HALF_A_SECOND_MS = 500;
-/** Below it the two may be the same: dates are whole seconds. */
+/** Dates are whole seconds, so clocks that differ by less may be equal. */
 const RESOLUTION_MS = 1_000;
 const WRONG_MS = 60_000;
 
-export type ClockSkew = ReturnType<typeof createClockSkew>;
-
 /**
- * How far the gateway's clock is ahead of this machine's, by the `Date` of its answers. Either clock may be
- * the wrong one; tokens that one of them takes for expired or not yet valid tell nothing of that.
+ * How far the gateway's clock is ahead of this machine's, by the `Date` of its answers. Either clock may be wrong. Tokens that one
+ * of them takes for expired or not yet valid say nothing about that.
  */
-export function createClockSkew(
-  clock: Pick<Clock, 'now' | 'date'>,
-  steady: Pick<Clock, 'now'> = clock,
-) {
-  /** The samples count from the steady clock, and stay true where the date of this machine is set. */
-  const samples = new Float64Array(SAMPLES);
-  let taken = 0;
-  let nextAtMs = 0;
-  /** The gateway's time when the steady clock was at 0. */
-  let gatewayMs: number | null = null;
-  const aheadOf = (sample: number) => sample + steady.now() - clock.date();
-  return {
-    /** The median of ten answers; null before there were ten. */
-    get ms(): number | null {
-      return gatewayMs === null ? null : aheadOf(gatewayMs);
-    },
-    /** Before there were ten answers, by the one that is furthest ahead; null before the first. */
-    get earlyMs(): number | null {
-      if (gatewayMs === null && taken === 0) return null;
-      return aheadOf(gatewayMs ?? Math.max(...samples.subarray(0, taken)));
-    },
-    /** How much later it is than by this machine's clock; below 0 where that is wrong. */
-    get aheadMs(): number {
-      const { ms } = this;
-      return ms !== null && Math.abs(ms) > RESOLUTION_MS ? judgedAheadMs(ms) : 0;
-    },
-    /** No reason to turn traffic away: where the gateway's clock is wrong, all replicas would go at once. */
-    degradedReason(): string | null {
-      const { ms } = this;
-      if (ms === null || Math.abs(ms) <= WRONG_MS) return null;
-      const seconds = Math.round(Math.abs(ms) / 1_000);
-      return `the gateway's clock is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} this machine's`;
-    },
-    /** Called with each exchange as it ends. The first ten answers count, then one in a second. */
-    saw({ operation }: WireCall, exchange: Exchange): void {
-      if (!exchange.sent || !exchange.answered) return;
-      // A cache may have answered, with the time at which the gateway once did.
-      if (operation === 'getAllTickers' || exchange.headers.age !== undefined) return;
-      const nowMs = clock.now();
-      if (taken >= SAMPLES && nowMs < nextAtMs) return;
-      const answeredMs = Date.parse(exchange.headers.date ?? '');
-      if (Number.isNaN(answeredMs)) return;
-      nextAtMs = nowMs + REST_MS;
-      const halfWayMs = steady.now() - (nowMs - exchange.sentAtMs) / 2;
-      samples[taken % SAMPLES] = answeredMs + HALF_A_SECOND_MS - halfWayMs;
-      taken += 1;
-      // The lower of two: their mean would be a difference that no answer had, while a clock has just been set.
-      if (taken >= SAMPLES) gatewayMs = samples.toSorted()[SAMPLES / 2 - 1] as number;
-    },
-  };
+export class ClockSkew {
+  readonly #clock: Pick<Clock, 'now' | 'date'>;
+  readonly #steady: Pick<Clock, 'now'>;
+  /** The gateway's time when the steady clock was at 0: it stays true where the date of this machine is set. */
+  readonly #samples = new Float64Array(SAMPLES);
+  #taken = 0;
+  #nextAtMs = 0;
+  /** The median of the samples; null before there were ten. */
+  #median: number | null = null;
+
+  constructor(clock: Pick<Clock, 'now' | 'date'>, steady: Pick<Clock, 'now'> = clock) {
+    this.#clock = clock;
+    this.#steady = steady;
+  }
+
+  /** By the median of ten answers; null before there were ten. */
+  get ms(): number | null {
+    return this.#median === null ? null : this.#aheadOf(this.#median);
+  }
+
+  /** Before there were ten answers, by the one that is furthest ahead; null before the first. */
+  get earlyMs(): number | null {
+    if (this.#median === null && this.#taken === 0) return null;
+    return this.#aheadOf(this.#median ?? Math.max(...this.#samples.subarray(0, this.#taken)));
+  }
+
+  /** By how much dates are judged to be later than by this machine's clock; below 0 where that is wrong. */
+  get aheadMs(): number {
+    const { ms } = this;
+    return ms !== null && Math.abs(ms) > RESOLUTION_MS ? judgedAheadMs(ms) : 0;
+  }
+
+  /** No reason to turn traffic away: if the gateway's clock were wrong, all replicas would leave at once. */
+  degradedReason(): string | null {
+    const { ms } = this;
+    if (ms === null || Math.abs(ms) <= WRONG_MS) return null;
+    const seconds = Math.round(Math.abs(ms) / 1_000);
+    return `the gateway's clock is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} this machine's`;
+  }
+
+  /** Called with each exchange as it ends. The first ten answers count, then one in a second. */
+  saw({ operation }: WireCall, exchange: Exchange): void {
+    if (!exchange.sent || !exchange.answered) return;
+    // A cache keeps the date at which the gateway once answered.
+    if (operation === 'getAllTickers' || exchange.headers.age !== undefined) return;
+    const nowMs = this.#clock.now();
+    if (this.#taken >= SAMPLES && nowMs < this.#nextAtMs) return;
+    const answeredMs = Date.parse(exchange.headers.date ?? '');
+    if (Number.isNaN(answeredMs)) return;
+    this.#nextAtMs = nowMs + REST_MS;
+    const halfWayMs = this.#steady.now() - (nowMs - exchange.sentAtMs) / 2;
+    this.#samples[this.#taken % SAMPLES] = answeredMs + HALF_A_SECOND_MS - halfWayMs;
+    this.#taken += 1;
+    // The lower of the two in the middle: their mean would be a difference that no answer had, while a clock has just been set.
+    if (this.#taken >= SAMPLES) this.#median = this.#samples.toSorted()[SAMPLES / 2 - 1] as number;
+  }
+
+  #aheadOf(sample: number): number {
+    return sample + this.#steady.now() - this.#clock.date();
+  }
 }

@@ -1,22 +1,27 @@
-import type { MaybePromise } from '../lib/maybe-promise.ts';
 import type { ReadCalls, WriteCalls } from './calls.ts';
-import type { DescribedOperation, OperationTraits } from './operation.ts';
+import type { CallDescription, CallDescriptions, DescribedOperation, TRADE } from './operation.ts';
 import type { OrderCalls, OrderReply } from './order-calls.ts';
 
+/** `run` makes the calls, and reads in their answers what the operation resolves to. */
 export interface ReadOperation<Input, Result> extends DescribedOperation {
   readonly effect: 'read';
-  readonly run: (calls: ReadCalls, input: Input) => MaybePromise<Result>;
+  readonly run: (calls: ReadCalls, input: Input) => Promise<Result>;
 }
 
 export interface WriteOperation<Input, Result> extends DescribedOperation {
   readonly effect: 'write';
-  readonly run: (calls: WriteCalls, input: Input) => MaybePromise<Result>;
+  readonly run: (calls: WriteCalls, input: Input) => Promise<Result>;
 }
 
-/** The input of an operation as a last argument, which one that needs none may be called without. */
+export interface OrderOperation<Input> extends DescribedOperation {
+  readonly effect: 'order';
+  readonly run: (calls: OrderCalls, input: Input) => Promise<OrderReply>;
+}
+
+/** The input as a last argument, which is left out where the operation needs none. */
 export type InputOf<Input> = undefined extends Input ? [input?: Input] : [input: Input];
 
-/** What most operations of one kind have in common. */
+/** Most operations of one kind have these properties. */
 const USUAL = { bounds: 'usual', isAnonymous: false, errors: 'details' } as const;
 
 /** A read that every screen makes. */
@@ -48,39 +53,62 @@ const ORDER = {
   errors: 'submit',
 } as const;
 
-/** The properties that an operation's file names: those that are not the usual ones, its calls, and its function. */
-type Given<Usual, Run> = Pick<DescribedOperation, 'number' | 'calls'> & {
-  readonly name: string;
-} & Omit<OperationTraits, keyof Usual | 'name'> &
-  Partial<Omit<OperationTraits, 'effect' | 'name'>> & { readonly run: Run };
+/** The properties that an operation's file names: its calls, and those that are not the usual ones. */
+type Given<Usual, Name, Calls, Run> = Omit<DescribedOperation, keyof Usual | 'name' | 'calls'> &
+  Partial<Omit<DescribedOperation, 'effect' | 'name' | 'calls'>> & {
+    readonly name: Name;
+    readonly calls: Calls;
+    readonly run: Run;
+  };
 
-type Made<Usual, G> = Omit<Usual, keyof G> & G & Pick<DescribedOperation, 'verb' | 'path'>;
+type Named<Operation, Name> = Operation & { readonly name: Name };
 
-function made<Usual extends object, G extends Pick<DescribedOperation, 'calls'>>(
-  usual: Usual,
-  given: G,
-) {
-  const [first] = Object.values(given.calls);
-  if (first === undefined) throw new Error('an operation without a call');
-  return { ...usual, ...given, verb: first.method, path: first.path } as unknown as Made<Usual, G>;
-}
-
+/** A read. `run` can send the calls in `calls` and no others. */
 export function read<
-  const G extends Given<typeof READ, (calls: ReadCalls, input: never) => MaybePromise<unknown>>,
->(given: G) {
-  return made(READ, given);
+  const Name extends string,
+  const Calls extends CallDescriptions,
+  Result,
+  Input = undefined,
+>(
+  given: Given<
+    typeof READ,
+    Name,
+    Calls,
+    (calls: ReadCalls<keyof Calls & string>, input: Input) => Promise<Result>
+  >,
+): Named<ReadOperation<Input, Result>, Name> {
+  return { ...READ, ...given };
 }
 
 /** A small write: its answer is judged like those of all writes. */
 export function write<
-  const G extends Given<typeof WRITE, (calls: WriteCalls, input: never) => MaybePromise<unknown>>,
->(given: G) {
-  return made(WRITE, given);
+  const Name extends string,
+  const Calls extends CallDescriptions,
+  Result,
+  Input,
+>(
+  given: Given<
+    typeof WRITE,
+    Name,
+    Calls,
+    (calls: WriteCalls<keyof Calls & string>, input: Input) => Promise<Result>
+  >,
+): Named<WriteOperation<Input, Result>, Name> {
+  return { ...WRITE, ...given };
 }
 
 /** An order: its call `trade` may trade. */
 export function order<
-  const G extends Given<typeof ORDER, (calls: OrderCalls, input: never) => Promise<OrderReply>>,
->(given: G) {
-  return made(ORDER, given);
+  const Name extends string,
+  const Calls extends CallDescriptions & Readonly<Record<typeof TRADE, CallDescription>>,
+  Input,
+>(
+  given: Given<
+    typeof ORDER,
+    Name,
+    Calls,
+    (calls: OrderCalls<keyof Calls & string>, input: Input) => Promise<OrderReply>
+  >,
+): Named<OrderOperation<Input>, Name> {
+  return { ...ORDER, ...given };
 }

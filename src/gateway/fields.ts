@@ -1,14 +1,13 @@
 import type { FieldShape, Loss, ObjectShape, ScalarShape, Shape } from './shape.ts';
 import * as scalars from './wire/scalars.ts';
 import { isRow, type Moment, type Reading, type Row, seenRows } from './wire/scalars.ts';
-import type { SeenRows } from './wire/seen-rows.ts';
 
-/** `path`: that of the value in the answer, for operators; it ends with a dot, or is empty. */
+/** `path` leads to the value within the answer, for operators; it ends with a dot, or is empty. */
 type Read<Value> = (value: unknown, reading: Reading, path?: string) => Value | null;
 
 /**
- * A field of an answer or a body: its name on the wire, its type there (`Sent`), how it is read (`Value`), and what is lost
- * without it. The name that it has in a table is the one that resolvers expose.
+ * A field of an answer or a body: its name and type on the wire (`Sent`), how it is read (`Value`), and what is lost
+ * without it. Its name in a table is the one that resolvers expose.
  */
 export interface Field<Value, Sent, Name extends string | null, Missing extends Loss>
   extends FieldShape {
@@ -17,18 +16,14 @@ export interface Field<Value, Sent, Name extends string | null, Missing extends 
   readonly missing: Missing;
   /** Null where the value cannot be read. */
   readonly read: Read<Value>;
-  /** For a required field whose value may be read as null: whether the value is of the right type. */
+  /** For a required field that may be read as null: whether the value is of the right type. */
   readonly fits?: (value: unknown) => boolean;
-  /** Of a list: reads it row by row. */
-  readonly reader?: (reading: Reading, path: string) => ListReader;
-  /** These two are types alone. */
+  /** These two exist as types only. */
   readonly value?: Value;
   readonly sent?: Sent;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a field is read by its table alone, which knows its type.
-type AnyField = Field<any, any, string | null, Loss>;
-export type Fields = Readonly<Record<string, AnyField>>;
+export type Fields = Readonly<Record<string, Field<unknown, unknown, string | null, Loss>>>;
 
 /** A JSON object of the interface, field by field. */
 export interface Table<F extends Fields> {
@@ -91,7 +86,7 @@ export const nearest = scalar<number>({ kind: 'number' }, scalars.nearest);
 export const amount = scalar<number>({ kind: 'number', minimum: 0 }, scalars.figure);
 export const integer = scalar<number>({ kind: 'number', isWhole: true }, scalars.integer);
 /** A numeric identifier, of which all digits count: an answer that has one is parsed so. */
-export const numericId = scalar<string, number>({ kind: 'number', isId: true }, scalars.digits);
+export const numericId = scalar<string, number>({ kind: 'number', isId: true }, scalars.numericId);
 export const time = scalar<Moment, number>({ kind: 'number', isTime: true }, scalars.instant);
 /** Any JSON, as it is. */
 export const json = scalar<unknown>({ kind: 'any' }, (value) => value ?? null);
@@ -128,72 +123,31 @@ export function object<F extends Fields>({ shape, read }: Table<F>) {
   return field as Field<ValueOf<F>, WireOf<F>, null, 'value'>;
 }
 
-/** A list of an account's own is whole, or it is no answer: an id that comes twice breaks it. */
+/** A list of an account is whole or it is no answer: a broken row, or an id that comes twice, breaks it. */
 export function wholeList<F extends Fields>(
   table: Table<F>,
   keep: (row: ValueOf<F>) => ValueOf<F> = (row) => row,
 ) {
-  const reader = (reading: Reading, path: string) =>
-    new ListReader(table as unknown as Table<Fields>, keep as Keep, reading, path);
-  const read = (value: unknown, reading: Reading, path = '') => {
-    if (value instanceof ListReader) return value.list;
-    if (!Array.isArray(value)) return null;
-    const list = reader(reading, path);
-    for (const row of value) list.add(row);
-    return list.list;
+  const read = (list: unknown, reading: Reading, path = '') => {
+    if (!Array.isArray(list)) return null;
+    const seen = seenRows(reading, `${path}[]`, path, table.expected);
+    // The fields of all rows are noted, also where the list turns out to be broken.
+    for (const row of list) if (isRow(row)) seen.add(row);
+    const rows: ValueOf<F>[] = [];
+    const ids = new Set<unknown>();
+    for (const given of list) {
+      const row = isRow(given) ? table.readRow(given, reading, path) : null;
+      // A client that follows the list cannot distinguish two rows with one id.
+      if (row === null || ids.has(row.id)) return null;
+      ids.add(row.id);
+      rows.push(keep(row));
+    }
+    // A list that has grown has room for half as many more; a copy has none.
+    return rows.slice();
   };
   const shape: Shape = { kind: 'list', of: table.shape, wrong: 'answer' };
-  const field = { name: null, shape, missing: 'value', wrong: 'answer', read, reader } as const;
-  return field as unknown as Field<readonly ValueOf<F>[], readonly WireOf<F>[], null, 'value'> & {
-    readonly reader: typeof reader;
-  };
-}
-
-type Keep = (row: ValueOf<Fields>) => ValueOf<Fields>;
-
-/** The rows of a list as they come: all in one, or a slice of a long answer in each turn. */
-export class ListReader {
-  readonly #table: Table<Fields>;
-  readonly #keep: Keep;
-  readonly #reading: Reading;
-  readonly #path: string;
-  readonly #seen: SeenRows;
-  readonly #rows: ValueOf<Fields>[] = [];
-  readonly #ids = new Set<unknown>();
-  #isWhole = true;
-
-  constructor(table: Table<Fields>, keep: Keep, reading: Reading, path: string) {
-    this.#table = table;
-    this.#keep = keep;
-    this.#reading = reading;
-    this.#path = path;
-    this.#seen = seenRows(reading, `${path}[]`, path, table.expected);
-  }
-
-  /** Where the answer is none, it is still noted what its rows lack. */
-  readonly add = (row: unknown): void => {
-    if (isRow(row)) this.#seen.add(row);
-    this.#isWhole &&= isRow(row) && this.#push(row);
-  };
-
-  #push(given: Row): boolean {
-    const row = this.#table.readRow(given, this.#reading, this.#path);
-    // A client that follows the list cannot distinguish two rows under one id.
-    if (row === null || this.#ids.has(row.id)) return false;
-    this.#ids.add(row.id);
-    this.#rows.push(this.#keep(row));
-    return true;
-  }
-
-  /** Null where a row breaks it. One that has grown has room for half as many more. */
-  get list(): readonly ValueOf<Fields>[] | null {
-    return this.#isWhole ? this.#rows.slice() : null;
-  }
-
-  /** Whether no row came; a row that breaks the list is one. */
-  get isEmpty(): boolean {
-    return this.#isWhole && this.#rows.length === 0;
-  }
+  const field = { name: null, shape, missing: 'value', wrong: 'answer', read } as const;
+  return field as Field<readonly ValueOf<F>[], readonly WireOf<F>[], null, 'value'>;
 }
 
 /** The field under another name on the wire. */
@@ -240,13 +194,12 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
 function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
   const entries = Object.entries(fields);
   // The rows of an answer's only list are its own: their fields need no path.
-  const isEnvelope = entries.length === 1 && entries[0]?.[1].reader !== undefined;
-  const steps = entries.map(([own, { name, shape, missing, wrong, fits, reader }], at) => {
+  const isEnvelope = entries.length === 1 && entries[0]?.[1].shape.kind === 'list';
+  const steps = entries.map(([own, { name, shape, missing, wrong, fits }], at) => {
     const wire = name ?? own;
     const sent = `row[${JSON.stringify(wire)}]`;
     const within = isEnvelope ? 'path' : `path + ${JSON.stringify(`${wire}.`)}`;
-    const isNested = shape.kind === 'object' || reader !== undefined;
-    const value = `const v${at} = read${at}(${sent}, reading${isNested ? `, ${within}` : ''});`;
+    const value = `const v${at} = read${at}(${sent}, reading${isNested(shape) ? `, ${within}` : ''});`;
     const isBroken = fits === undefined ? `v${at} === null` : `!fits[${at}](${sent})`;
     if (isCostly(missing)) return `${value} if (${isBroken}) return null;`;
     return isCostly(wrong) ? `${value} if (${isBroken} && ${sent} != null) return null;` : value;
@@ -258,6 +211,10 @@ function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
     entries.map(([, field]) => field.fits),
     ...entries.map(([, field]) => field.read),
   );
+}
+
+function isNested(shape: Shape): boolean {
+  return shape.kind === 'object' || (shape.kind === 'list' && shape.of.kind === 'object');
 }
 
 /** Whether more than the value is lost. */

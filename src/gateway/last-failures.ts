@@ -1,16 +1,16 @@
 import { refusalOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
-import { type ConnectionFault, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import type { Backend } from './operation.ts';
 import { refusalWords } from './wire/bodies.ts';
 
-/** Why a backend fails, in the words of its newest failure. */
+/** The newest failure of a backend, for the log and readiness. */
 interface LastFailure {
-  readonly cause: ConnectionFault | CallOutcome;
+  /** The outcome, or the code of the error where a connection was not made or was lost. */
+  readonly cause: string;
   /** The address that was tried, where no connection was made. A field `address` would be struck out of the log. */
   readonly tried?: string;
-  /** The gateway's own words for a 5xx; clients are shown those of a 503 alone. */
+  /** The gateway's own words for a 5xx; clients see those of a 503 only. */
   readonly gatewayError?: Readonly<Record<'error' | 'message', string | null>>;
 }
 
@@ -22,39 +22,63 @@ const FAILURES: ReadonlySet<CallOutcome> = new Set([
   'contract',
 ]);
 
-/** Remembers why each operation fails, until it is well, so that a breaker that opens can say so. */
-export function createLastFailures(url: string) {
-  const { host } = new URL(url);
+/** Remembers why each operation failed until it succeeds, so that a breaker that opens can name the cause. */
+export class LastFailures {
+  readonly #host: string;
   /** The newest comes last. */
-  const byOperation = new Map<string, LastFailure & { readonly backend: Backend }>();
-  const newestOf = (backend: Backend) =>
-    [...byOperation.values()].findLast((failure) => failure.backend === backend);
-  return {
-    saw({ operation, row }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
-      const isFailure = FAILURES.has(outcome);
-      if (isFailure || outcome === 'ok') byOperation.delete(operation);
-      if (!isFailure) return;
-      const words = exchange.sent && exchange.answered ? refusalWords(refusalOf(exchange)) : null;
-      byOperation.set(operation, {
-        backend: row.backend,
-        cause: connectionFault(outcome, exchange) ?? outcome,
-        ...(outcome === 'connect' && { tried: addressIn(exchange) ?? host }),
-        ...(words !== null && { gatewayError: words }),
-      });
-    },
-    /** Orders are held back for their own losses, or for those of reads. */
-    of(backend: Backend): LastFailure | undefined {
-      const newest = newestOf(backend) ?? (backend === 'orders' ? newestOf('reads') : undefined);
-      if (newest === undefined) return undefined;
-      const { backend: _, ...failure } = newest;
-      return failure;
-    },
-  };
+  readonly #byOperation = new Map<string, LastFailure & { readonly backend: Backend }>();
+
+  constructor(url: string) {
+    this.#host = new URL(url).host;
+  }
+
+  saw({ operation, row }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
+    const isFailure = FAILURES.has(outcome);
+    if (isFailure || outcome === 'ok') this.#byOperation.delete(operation);
+    if (!isFailure) return;
+    const answer = exchange.sent && exchange.answered ? exchange : null;
+    const error = innermost('cause' in exchange ? exchange.cause : null);
+    const words = answer && refusalWords(refusalOf(answer));
+    const isLost = outcome === 'connect' || outcome === 'reset';
+    this.#byOperation.set(operation, {
+      backend: row.backend,
+      cause: (isLost && error?.code) || outcome,
+      ...(outcome === 'connect' && { tried: addressIn(error) ?? this.#host }),
+      ...(words !== null && { gatewayError: words }),
+    });
+  }
+
+  /** Orders are held back for their own losses, or for those of reads. */
+  of(backend: Backend): LastFailure | undefined {
+    const newest =
+      this.#newestOf(backend) ?? (backend === 'orders' ? this.#newestOf('reads') : undefined);
+    if (newest === undefined) return undefined;
+    const { backend: _, ...failure } = newest;
+    return failure;
+  }
+
+  #newestOf(backend: Backend) {
+    return [...this.#byOperation.values()].findLast((failure) => failure.backend === backend);
+  }
 }
 
-/** The address that a name stood for, which the error of the system call has. */
-function addressIn(exchange: Exchange): string | null {
-  const { cause } = exchange as { readonly cause?: unknown };
-  if (!(cause instanceof Error) || !('address' in cause)) return null;
-  return 'port' in cause ? `${cause.address}:${cause.port}` : `${cause.address}`;
+/** Errors have a cause or two; a chain of causes may be a circle. */
+const MAX_CAUSES = 4;
+
+/** The last error of a chain of causes that has a code. */
+function innermost(cause: unknown): NodeJS.ErrnoException | null {
+  let found: NodeJS.ErrnoException | null = null;
+  let error = cause;
+  for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1) {
+    const failed: NodeJS.ErrnoException = error;
+    if (typeof failed.code === 'string') found = failed;
+    error = failed.cause;
+  }
+  return found;
+}
+
+/** The address behind a host's name, which the error of the system call has. */
+function addressIn(error: NodeJS.ErrnoException | null): string | null {
+  if (error === null || !('address' in error)) return null;
+  return 'port' in error ? `${error.address}:${error.port}` : `${error.address}`;
 }

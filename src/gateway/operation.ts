@@ -1,9 +1,9 @@
 import type { Shape } from './shape.ts';
 
-/** Areas are bulkheads: each has a pool of its own, so that a slow one leaves the others alone. */
+/** Each area has a connection pool of its own, so that a slow one leaves the others alone. */
 export type Area = string;
 
-/** The units of failure, each with its breaker and retries: people can sign in while payments are down. */
+/** Operations that fail together share a retry budget: people can sign in while payments are down. */
 export type Backend = string;
 
 export type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -21,61 +21,68 @@ export interface CallDescription {
   readonly answer: Shape;
 }
 
-/** All that is true of an operation's calls, whichever of them is sent. */
+/** The properties that all calls of an operation share. */
 export interface OperationTraits {
   readonly name: string;
   /**
-   * Nothing happens where the answer of a `read` is lost: it is repeated here. A lost answer of a `write` leaves doubt;
-   * it is never repeated here. That of an `order` may have cost money.
+   * A `read` changes nothing, so it is repeated where its answer is lost. A `write` is never repeated here: a lost answer leaves
+   * doubt. A lost answer of an `order` may have cost money.
    */
   readonly effect: 'read' | 'write' | 'order';
   /** Whether a client may repeat it where its answer was lost. */
   readonly isIdempotent: boolean;
   readonly backend: Backend;
-  /** Never that of orders but for orders, whose connections are theirs alone. */
+  /** The area `orders` is for orders alone. */
   readonly area: Area;
-  /** The settings that bound the time of a call and the size of its answer. */
+  /** The settings that bound the time of a call and the size of its answer. `catalog`: its answer is parsed in pieces. */
   readonly bounds: 'usual' | 'order' | 'catalog';
-  /** Whether a long answer is parsed piece by piece. */
-  readonly isReadInPieces?: boolean;
   /**
-   * A 200 proves something about its token: that the token is accepted and its `login` its own, that it
-   * is accepted (`token`), that it may read one `group`'s catalog, or `nothing`. Proof opens shared caches,
-   * so an operation proves `nothing` until it is certain that the gateway checks the token for it.
+   * The fact that a 200 proves about its token: that it is accepted and its `login` its own, that it is accepted (`token`), that
+   * it may read one `group`'s catalog, or `nothing`. Proof opens shared caches, so an operation proves `nothing` until it is
+   * certain that the gateway checks the token for it.
    */
   readonly proves: 'login' | 'token' | 'group' | 'nothing';
   /**
-   * Whether an answer with an `Age` counts. A cache may have it from another user; a write's may have aged on its way, and what it says
-   * of an order must not be lost.
+   * Whether an answer with an `Age` counts. A read's may be another user's, out of a cache. A write's counts, since an order's
+   * outcome must not be lost.
    */
   readonly mayHaveAged: boolean;
   /** The call goes out without a token, whatever token the request came with. */
   readonly isAnonymous: boolean;
   /**
-   * The shape of the errors' bodies: `{error, message, details}`, `{error, message}`, `{message}`, an
-   * order's `{success, err, message}`; a sign-in also answers `{error, ok}`, with a 200 too, and its 401
-   * and 403 are about the input.
+   * The shape of the errors' bodies: `{error, message, details}`, `{error, message}`, `{message}`, an order's
+   * `{success, err, message}`. A sign-in also answers `{error, ok}`, also with a 200, and its 401 and 403 are about the input.
    */
   readonly errors: 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
 }
 
 export type Proves = OperationTraits['proves'];
 
-/** A call of an operation as it goes onto the wire. */
+/** The operation of a call on the wire, with that call's method and path. */
 export interface GatewayOperation extends OperationTraits {
   readonly verb: Verb;
   readonly path: string;
 }
 
-/** The name of the call of an order that may trade. */
-export const TRADE = 'trade';
+export type CallDescriptions = Readonly<Record<string, CallDescription>>;
 
-/** An operation of the interface: its traits, and each call that it makes. Verb and path are those of the first. */
-export interface DescribedOperation extends GatewayOperation {
+/** An operation of the interface. */
+export interface DescribedOperation extends OperationTraits {
   /** Its number in the interface, or the next one. */
   readonly number: number;
-  readonly calls: Readonly<Record<string, CallDescription>>;
+  /** Each call that it makes, by name. */
+  readonly calls: CallDescriptions;
 }
+
+/** The call that comes first in the operation's file. */
+export function firstCallOf({ name, calls }: DescribedOperation): CallDescription {
+  const [first] = Object.values(calls);
+  if (first === undefined) throw new Error(`${name} has no call`);
+  return first;
+}
+
+/** The name of the call of an order that may trade. */
+export const TRADE = 'trade';
 
 /** Whether its refusals are about the input: a sign-in's. */
 export function isSignIn({ errors }: Pick<OperationTraits, 'errors'>): boolean {

@@ -14,7 +14,7 @@ import { registerDevice } from './operations/register-device.ts';
 import { resetTradingAccountPassword } from './operations/reset-trading-account-password.ts';
 import { setValue } from './operations/set-value.ts';
 
-/** The operations of the interface, in the order of their numbers. Each has a file, which is the one place that says what it is. */
+/** The operations of the interface, in the order of their numbers. Each is described by its own file. */
 export const OPERATIONS = {
   getAllTickers,
   login,
@@ -41,22 +41,14 @@ export function isOperation(name: string): name is OperationName {
   return Object.hasOwn(OPERATIONS, name);
 }
 
-type NamesOf<Effect> = {
-  [Name in OperationName]: (typeof OPERATIONS)[Name]['effect'] extends Effect ? Name : never;
-}[OperationName];
-
 /** The operations that change nothing. */
-export type ReadName = NamesOf<'read'>;
-
-/** Those that are acknowledged, or refused: no orders, nor a login. */
-export type WriteName = Exclude<NamesOf<'write'>, 'login'>;
-
-/** What a write is asked with. */
-export type WriteInput<Name extends WriteName> = Parameters<(typeof OPERATIONS)[Name]['run']>[1];
+export type ReadName = {
+  [Name in OperationName]: (typeof OPERATIONS)[Name]['effect'] extends 'read' ? Name : never;
+}[OperationName];
 
 export const READ_NAMES = OPERATION_NAMES.filter(
   (name): name is ReadName => OPERATIONS[name].effect === 'read',
 );
 
-/** The reads that need nothing but their viewer, and that a request may make ahead for what their 200 proves. */
+/** Reads without input, which a request may make early because their 200 proves the token. */
 export const PROVING_READS = [getWithdrawalMethods, getCustomerId] as const;

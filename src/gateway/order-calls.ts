@@ -8,13 +8,13 @@ import { type DescribedOperation, TRADE } from './operation.ts';
 import type { CallValues } from './request-templates.ts';
 import { LATE_MS } from './transport.ts';
 
-/** The answer that an order is judged by, and what was read in it. */
+/** The answer by which an order is judged, and its parts. */
 export interface OrderReply {
   readonly answer: Answer;
   readonly success: boolean | null;
   /** Null where it names no order, and where its number cannot be shown. */
   readonly orderId: string | null;
-  /** Whether it has an order number that is one. */
+  /** Whether it names an order, even by a number that cannot be shown. */
   readonly namesOrder: boolean;
   readonly error: string | null;
   readonly message: string | null;
@@ -27,28 +27,23 @@ export interface JudgedAnswer extends Answer {
 }
 
 /**
- * The calls of one order. What is thrown before `trade` leaves the order unsent. From then on nothing but its own answer, or what a
- * look-up says, settles the order: whatever is thrown, and the deadline, leave it unknown.
+ * The calls of one order. An error before `trade` leaves the order unsent. From then on only its own answer, or a look-up, settles
+ * the order: an error, or the deadline, leaves it unknown.
  */
-export interface OrderCalls {
+export interface OrderCalls<Name extends string = string> {
   readonly settings: OperationSettings;
   /**
-   * `trade` is the one call that may trade: it is sent once, never again, and goes on with an answer alone. Any other is a look-up: a
+   * `trade` is the one call that may trade: it is sent once, never again, and resolves only to an answer. Any other is a look-up: a
    * read, repeated where its answer is lost, which resolves to the answer of a 2xx, and throws for any other end.
    */
-  readonly send: (name: string, values: CallValues) => Promise<Answer>;
+  readonly send: (name: Name, values: CallValues) => Promise<Answer>;
   /** Waits between two look-ups. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
-export interface OrderOperation<Input> extends DescribedOperation {
-  readonly effect: 'order';
-  readonly run: (calls: OrderCalls, input: Input) => Promise<OrderReply>;
-}
-
 export interface OrderOptions {
   readonly sendBeforeMs?: number | null;
-  /** Called with the end of an order that comes after its client was told that the outcome is unknown. */
+  /** Called with a later end of an order whose client was told that the outcome is unknown. */
   readonly onLate?: ((end: OrderEnd) => void) | undefined;
 }
 
@@ -57,18 +52,16 @@ interface OrderRunParts extends OrderOptions {
   readonly operation: DescribedOperation;
   readonly caller: Caller;
   readonly onEnd: (end: OrderEnd) => void;
-  /** Called with what the operation's file threw. */
-  readonly onFailed: (operation: string, error: unknown) => void;
 }
 
-/** One order from its first call to its end, which may come late. */
+/** One order from its first call to its end, which may come after its deadline. */
 export class OrderRun implements OrderCalls {
   readonly #parts: OrderRunParts;
   readonly #startedAtMs = steadyClock.now();
   #hasTraded = false;
   /** Of the trading call; null before it was answered. */
   #traded: Answer | null = null;
-  /** What the file threw, or returned, before the trading call was answered. */
+  /** The error that the file threw before the trading call was answered. */
   #failure: unknown = null;
   #endsAtMs = Number.POSITIVE_INFINITY;
   #isTold = false;
@@ -82,9 +75,9 @@ export class OrderRun implements OrderCalls {
     return this.#parts.calls;
   }
 
-  /** Runs the operation; the end is told by `onEnd`, and a later one by `onLate`. */
-  start<Input>({ run }: OrderOperation<Input>, input: Input): void {
-    const running = new Promise<OrderReply>((resolve) => resolve(run(this, input)));
+  /** Runs the operation. `onEnd` is called with its end, `onLate` with a later one. */
+  start(run: (calls: OrderCalls) => Promise<OrderReply>): void {
+    const running = new Promise<OrderReply>((resolve) => resolve(run(this)));
     running.then(
       (reply) => this.#replied(reply),
       (error: unknown) => this.#failed(error),
@@ -161,7 +154,7 @@ export class OrderRun implements OrderCalls {
   }
 
   #failed(cause: unknown): void {
-    this.#parts.onFailed(this.#parts.operation.name, cause);
+    this.#parts.calls.onOrderFailed(this.#parts.operation.name, cause);
     if (!this.#hasTraded) this.#tell({ sent: false, cause });
     else if (this.#traded === null) this.#failure = cause;
     else this.#tell(unsettled(this.#traded, cause));

@@ -252,7 +252,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
 
   #bounded(exchange: Exchange): Exchange {
     if (!exchange.sent || !exchange.answered) return exchange;
-    const isReadInPieces = this.#call.row.isReadInPieces && isSuccess(exchange.status);
+    const isReadInPieces = this.#call.row.bounds === 'catalog' && isSuccess(exchange.status);
     if (isReadInPieces || !isLongToParse(exchange.bytes)) return exchange;
     return this.#noAnswer('oversize', new OversizeError('too much to parse'));
   }

@@ -9,6 +9,8 @@ import type { World } from './world.ts';
 /** One request for one of the operations, with its body parsed and its token verified. */
 export interface Call {
   readonly operation: OperationName;
+  /** The name of the call in the operation's file. */
+  readonly name: string;
   /** The decoded values of the path's `{parameters}`. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

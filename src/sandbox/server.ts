@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { OPERATIONS } from '../gateway/operations.ts';
 import type { Call, Context } from './call.ts';
 import type { Faults } from './faults.ts';
 import { json, parseJson, type Reply, readBody } from './http.ts';
@@ -68,10 +67,10 @@ async function serve(
   if (route === null) return respond(response, unrouted(routed as string));
   if (bytes === null) return respond(response, tooLarge(route));
 
-  const { operation, params } = route;
+  const { operation, call: name, params } = route;
   const body = bytes.length === 0 ? undefined : parseJson(bytes);
   const query = new URLSearchParams(request.url?.split('?')[1]);
-  const call: Call = { operation, params, query, body, headers: request.headers, claims };
+  const call: Call = { operation, name, params, query, body, headers: request.headers, claims };
   const fault = faults.take(operation, claims?.login ?? null);
   response.once('close', () => {
     const status = response.writableFinished ? response.statusCode : null;
@@ -109,8 +108,7 @@ function unrouted(why: string): Reply {
 }
 
 function tooLarge({ operation }: Route): Reply {
-  const message = `${OPERATIONS[operation].verb} takes up to 1 MB.`;
-  return refuse(operation, 413, 'PAYLOAD_TOO_LARGE', message);
+  return refuse(operation, 413, 'PAYLOAD_TOO_LARGE', 'A body has up to 1 MB.');
 }
 
 function errorName(status: number): string {

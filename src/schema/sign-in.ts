@@ -2,6 +2,7 @@ import { TooManyAttemptsError } from '../domain/auth/errors.ts';
 import type { SignIn } from '../gateway/judge.ts';
 import { getCustomerId } from '../gateway/operations/get-customer-id.ts';
 import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-methods.ts';
+import { OPERATIONS } from '../gateway/operations.ts';
 import { traits } from '../lib/field-traits.ts';
 import { answerOf, ownRead } from './account-read.ts';
 import { AcknowledgeResult, needed, RefusalRef } from './acknowledge.ts';
@@ -103,7 +104,9 @@ builder.mutationFields((t) => ({
       const { client, writeLimits, onSignIn } = context.services;
       const { email, password } = input;
       const send = ({ caller }: Scope) =>
-        writeLimits.login(caller, email, () => client.login(caller, email, password));
+        writeLimits.login(caller, email, () =>
+          client.write(caller, OPERATIONS.login, { email, password }),
+        );
       const signIn = context.write(send, String(path.key));
       const result = await signIn.catch((error: unknown) => {
         onSignIn(error instanceof TooManyAttemptsError ? 'limited' : 'failed');
@@ -126,7 +129,7 @@ builder.mutationFields((t) => ({
       const { client, writeLimits } = context.services;
       return context.write(({ caller }) =>
         writeLimits.forgotPassword(caller, input.email, () =>
-          client.write(caller, 'forgotPassword', input),
+          client.write(caller, OPERATIONS.forgotPassword, input),
         ),
       );
     },

@@ -1,6 +1,7 @@
 import { InputError } from '../domain/input-error.ts';
+import type { WriteOperation } from '../gateway/define-operation.ts';
 import type { Acknowledgement } from '../gateway/judge.ts';
-import type { WriteInput, WriteName } from '../gateway/operations.ts';
+import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
 import { clientOf } from '../lib/caller.ts';
 import { isExactNumber } from '../lib/exact-json.ts';
 import { acknowledged, needed } from './acknowledge.ts';
@@ -69,17 +70,17 @@ builder.mutationFields((t) => ({
     ...acknowledged('Resets the password of a trading account.'),
     args: { input: t.arg(needed(ResetTradingAccountPasswordInput, 'Which account.')) },
     resolve: (_root, { input }, context) =>
-      write(context, 'resetTradingAccountPassword', { account: input.accountExternalId }),
+      write(context, OPERATIONS.resetTradingAccountPassword, { account: input.accountExternalId }),
   }),
   addCryptoWallet: t.field({
     ...acknowledged('Registers a crypto wallet to be paid out to.'),
     args: { input: t.arg(needed(AddCryptoWalletInput, 'The wallet.')) },
-    resolve: (_root, { input }, context) => write(context, 'addCryptoWallet', input),
+    resolve: (_root, { input }, context) => write(context, OPERATIONS.addCryptoWallet, input),
   }),
   addMobileWallet: t.field({
     ...acknowledged('Registers a mobile wallet to be paid out to.'),
     args: { input: t.arg(needed(AddMobileWalletInput, 'The wallet.')) },
-    resolve: (_root, { input }, context) => write(context, 'addMobileWallet', input),
+    resolve: (_root, { input }, context) => write(context, OPERATIONS.addMobileWallet, input),
   }),
   setValue: t.field({
     ...acknowledged('Keeps a value for the user under a key. Repeating it does no harm.'),
@@ -87,7 +88,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context) => {
       const { key, value = null } = input;
       notEmpty('input.key', key);
-      return write(context, 'setValue', { key, value });
+      return write(context, OPERATIONS.setValue, { key, value });
     },
   }),
   markNotificationsRead: t.field({
@@ -95,7 +96,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg(needed(MarkNotificationsReadInput, 'Which ones.')) },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
-      return write(context, 'markNotificationsRead', { ids });
+      return write(context, OPERATIONS.markNotificationsRead, { ids });
     },
   }),
   registerDevice: t.field({
@@ -112,26 +113,26 @@ builder.mutationFields((t) => ({
         ...(platform != null && { platform }),
         ...(enabled != null && { enabled }),
       };
-      return write(context, 'registerDevice', device);
+      return write(context, OPERATIONS.registerDevice, device);
     },
   }),
 }));
 
 /** The interface does not say whether ops 14 and 15 need a token, so one that is present is sent. */
-const AS_ANYONE: ReadonlySet<WriteName> = new Set(['markNotificationsRead', 'registerDevice']);
+const AS_ANYONE: ReadonlySet<OperationName> = new Set(['markNotificationsRead', 'registerDevice']);
 
-function write<Name extends WriteName>(
+function write<Input>(
   context: Context,
-  operation: Name,
-  given: WriteInput<Name>,
+  operation: WriteOperation<Input, Acknowledgement> & { readonly name: OperationName },
+  given: Input,
 ): Promise<Acknowledgement> {
   const { client, gateway, writeLimits } = context.services;
   // The scope of the write itself, since the previous one may read with the token of a new login.
   return context.write(async (scope) => {
-    const isAnyone = AS_ANYONE.has(operation) && scope.caller.token === null;
+    const isAnyone = AS_ANYONE.has(operation.name) && scope.caller.token === null;
     const viewer = isAnyone ? null : await scope.viewer();
     const caller = viewer ?? scope.caller;
-    return writeLimits.write(clientOf(caller), operation, () =>
+    return writeLimits.write(clientOf(caller), operation.name, () =>
       viewer === null
         ? client.write(caller, operation, given)
         : gateway.write(viewer, operation, given),

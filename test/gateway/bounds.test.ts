@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
@@ -18,7 +19,9 @@ test('an answer in chunks of one byte is read in the memory of its bytes, and in
   await using open = openClient(gateway.url);
   const peak = watchMemory();
   const turns = await turnsDuring(async () => {
-    expect(await open.client.getOpenPositions(anyCaller, null)).toMatchObject({ positions: [] });
+    expect(await open.client.read(anyCaller, OPERATIONS.getOpenPositions, null)).toMatchObject({
+      positions: [],
+    });
   });
   expect(turns).toBeGreaterThan(whole.length / 2_000);
   expect(peak()).toBeLessThan(100 * MEGABYTE);
@@ -31,7 +34,10 @@ test.each<FaultKind>(['oversize', 'gzip-bomb'])(
     await using open = openClient(place.sandbox.url, { gatewayMaxBytes: MEGABYTE });
     place.sandbox.fail({ operation: 'getAllTickers', kind, bytes: 1024 * MEGABYTE });
     const peak = watchMemory();
-    const catalog = open.client.getAllTickers(place.caller(), 'standard-usd', null);
+    const catalog = open.client.read(place.caller(), OPERATIONS.getAllTickers, {
+      group: 'standard-usd',
+      etag: null,
+    });
     expect(await wordFor(catalog)).toBe('contract');
     // The sandbox's own part is in it: both live in this process.
     expect(peak()).toBeLessThan(200 * MEGABYTE);
@@ -63,10 +69,10 @@ test.each([
     );
     await using open = openClient(gateway.url);
     const { client } = open;
-    expect(await wordFor(client.getOpenPositions(anyCaller, null))).toBe(word);
+    expect(await wordFor(client.read(anyCaller, OPERATIONS.getOpenPositions, null))).toBe(word);
     // An order whose answer is not read is in doubt.
     const isAnswered = word === 'answer';
-    expect(await client.openPosition(anyCaller, marketOrder)).toMatchObject({
+    expect(await client.order(anyCaller, OPERATIONS.openPosition, marketOrder)).toMatchObject({
       answered: isAnswered,
     });
   },
@@ -78,7 +84,11 @@ test('a catalog with an item of megabytes is not parsed', async () => {
     (socket) => void socket.write(answer(200, items)),
   );
   await using open = openClient(gateway.url);
-  expect(await wordFor(open.client.getAllTickers(anyCaller, 'g', null))).toBe('contract');
+  expect(
+    await wordFor(
+      open.client.read(anyCaller, OPERATIONS.getAllTickers, { group: 'g', etag: null }),
+    ),
+  ).toBe('contract');
 });
 
 /** The peak of the heap above its present size. */

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createClockSkew } from '../../src/gateway/clock-skew.ts';
+import { ClockSkew } from '../../src/gateway/clock-skew.ts';
 import type { Exchange, WireCall } from '../../src/gateway/exchange.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 function open() {
   const clock = createScriptedClock(Date.UTC(2026, 0, 5, 12));
-  const skew = createClockSkew(clock);
+  const skew = new ClockSkew(clock);
   const saw = (headers: Readonly<Record<string, string>>, operation = 'getSession') => {
     const exchange = { sent: true, answered: true, headers, sentAtMs: clock.now() };
     skew.saw({ operation } as WireCall, exchange as Exchange);

@@ -39,7 +39,7 @@ test('a name that moves takes reads and orders along', async () => {
   await using open = openClient(`http://gateway.test:${gateway.port}`);
   const callBoth = async () => {
     await open.client.read(anyCaller, OPERATIONS.getCustomerId);
-    await open.client.openPosition(anyCaller, marketOrder);
+    await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
   };
   await callBoth();
   address = '127.0.0.2';

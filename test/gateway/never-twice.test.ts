@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../src/gateway/exchange.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, marketOrder, openClient } from './open-client.ts';
@@ -83,7 +84,11 @@ test('no order is ever sent twice, and one that was "not sent" is never received
       const id = `order-${next}`;
       next += 1;
       const client = { address: '127.0.0.1', userAgent: id };
-      const exchange = await open.client.openPosition({ ...anyCaller, client }, marketOrder);
+      const exchange = await open.client.order(
+        { ...anyCaller, client },
+        OPERATIONS.openPosition,
+        marketOrder,
+      );
       exchanges.set(id, exchange);
       counts[outcomeOf(exchange)] += 1;
       const pause = random();

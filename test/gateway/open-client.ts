@@ -1,5 +1,5 @@
 import type { Caller } from '../../src/gateway/caller.ts';
-import { createGatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
+import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
 import { GatewayError } from '../../src/gateway/errors.ts';
 import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
@@ -31,7 +31,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
       connectTimeoutMs: FAR_MS,
     });
   const send = createTransport(pools, observe, new LogicalClock());
-  const client = createGatewayClient({ send, ...clientSettings(FAR_MS), ...options });
+  const client = new GatewayClient({ send, ...clientSettings(FAR_MS), ...options });
   return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
 }
 
@@ -47,6 +47,9 @@ export function clientSettings(timeoutMs: number) {
     gatewayTimeoutMs: timeoutMs,
     orderTimeoutMs: timeoutMs,
     gatewayMaxBytes: 8_388_608,
+    onBroken() {},
+    onRead() {},
+    onOrderFailed() {},
   } as const;
 }
 

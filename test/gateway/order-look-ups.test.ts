@@ -22,7 +22,10 @@ function slowOrder(run: Run) {
     run,
   });
 }
-type Run = (calls: OrderCalls, input: object) => Promise<ReturnType<typeof submitted>>;
+type Run = (
+  calls: OrderCalls<'trade' | 'status'>,
+  input: object,
+) => Promise<ReturnType<typeof submitted>>;
 
 const lookingUp: Run = async ({ send, pause }, input) => {
   const taken = await send('trade', { body: input });

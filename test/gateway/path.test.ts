@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
+import { firstCallOf } from '../../src/gateway/operation.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { createPath } from '../../src/gateway/request-templates.ts';
 import { loginNamed } from '../support/accounts.ts';
@@ -37,7 +38,9 @@ const UNSAFE = [
 ] as const;
 
 test.each(HARMLESS)('a path value with %s is one segment', (_, value, segment) => {
-  expect(createPath(OPERATIONS.setValue)({ key: value })).toBe(`/user/kv/${segment}`);
+  expect(createPath({ ...firstCallOf(OPERATIONS.setValue), effect: 'write' })({ key: value })).toBe(
+    `/user/kv/${segment}`,
+  );
 });
 
 test('a segment that is no claim nor setting is an argument of a read of that name', () => {
@@ -53,14 +56,22 @@ test.each(UNSAFE)(
     await using open = openClient(gateway.url, { gatewayMobileWallet: value });
     const { client } = open;
     for (const [name, source, call] of [
-      ['group', 'token', client.getAllTickers(anyCaller, value, null)],
-      ['login', 'token', client.getSession(anyCaller, loginNamed(value))],
+      [
+        'group',
+        'token',
+        client.read(anyCaller, OPERATIONS.getAllTickers, { group: value, etag: null }),
+      ],
+      [
+        'login',
+        'token',
+        client.read(anyCaller, OPERATIONS.getSession, { login: loginNamed(value), onOwned() {} }),
+      ],
       [
         'key',
         { argument: 'input.key' },
-        client.write(anyCaller, 'setValue', { key: value, value: 1 }),
+        client.write(anyCaller, OPERATIONS.setValue, { key: value, value: 1 }),
       ],
-      ['provider', 'setting', client.write(anyCaller, 'addMobileWallet', { phone: '1' })],
+      ['provider', 'setting', client.write(anyCaller, OPERATIONS.addMobileWallet, { phone: '1' })],
     ] as const) {
       const error = await call.catch((reason) => reason);
       expect(error).toBeInstanceOf(UnsafePathError);
@@ -74,6 +85,6 @@ test.each(UNSAFE)(
 test('the path part of the gateway address stands before every path', async () => {
   await using gateway = await startScriptedGateway((socket) => socket.end(answer(200, {})));
   await using open = openClient(`${gateway.url}/api/v1/`);
-  await open.client.openPosition(anyCaller, marketOrder);
+  await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
   expect(gateway.requests.map(({ path }) => path)).toEqual(['/api/v1/trading/positions']);
 });

@@ -21,7 +21,10 @@ test('a sign-in goes out without the token that its request came with, which all
     socket.write(answer(200, { access_token: 'new', customerId: 'c' })),
   );
   await using opened = openClient(gateway.url, NARROW);
-  await opened.client.login(anyCaller, 'a@example.com', 'secret');
+  await opened.client.write(anyCaller, OPERATIONS.login, {
+    email: 'a@example.com',
+    password: 'secret',
+  });
   await opened.client.read(anyCaller, OPERATIONS.getCustomerId);
   expect(gateway.requests.map(({ headers }) => headers.authorization)).toEqual([
     undefined,
@@ -33,7 +36,7 @@ describe('an order that waits for a connection', () => {
   test('is not sent on one that is there only after the process was paused beyond the deadline', async () => {
     await using gateway = await startScriptedGateway(accept);
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
-    const placed = hasty.client.openPosition(anyCaller, marketOrder);
+    const placed = hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
     // The kernel connects meanwhile.
     const pausedUntilMs = performance.now() + 300;
     while (performance.now() < pausedUntilMs);
@@ -49,7 +52,7 @@ describe('an order that waits for a connection', () => {
     // Both ends are of this process, and this one is read first.
     await using gateway = await startScriptedGateway(accept, { onConnection: pause });
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
-    const placed = hasty.client.openPosition(anyCaller, marketOrder);
+    const placed = hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
     expect(await placed).toMatchObject({ sent: false });
     expect(gateway.requests).toHaveLength(0);
   });
@@ -61,14 +64,16 @@ describe('an order that waits for a connection', () => {
     });
     await using slow = openClient(gateway.url, NARROW);
     await using hasty = openClient(gateway.url, { pools: slow.pools, orderTimeoutMs: 50 });
-    const first = slow.client.openPosition(anyCaller, marketOrder);
+    const first = slow.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
     await eventually(() => expect(answers).toHaveLength(1));
     const givenUp = await Promise.all(
-      Array.from({ length: 20 }, () => hasty.client.openPosition(anyCaller, marketOrder)),
+      Array.from({ length: 20 }, () =>
+        hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder),
+      ),
     );
     expect(givenUp.map(({ sent }) => sent)).toEqual(givenUp.map(() => false));
 
-    const last = slow.client.placeLimitOrder(anyCaller, limitOrder);
+    const last = slow.client.order(anyCaller, OPERATIONS.placeLimitOrder, limitOrder);
     answers[0]?.();
     expect(await first).toMatchObject({ answered: true, status: 200 });
     await eventually(() => expect(answers).toHaveLength(2));
@@ -91,14 +96,14 @@ describe('an order that is meant to be sent before a moment', () => {
     const outcomes: string[] = [];
     const observe: ObserveCall = (_call, outcome) => outcomes.push(outcome);
     await using open = openClient(gateway.url, { ...NARROW, observe });
-    const first = open.client.openPosition(anyCaller, marketOrder);
+    const first = open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
     await eventually(() => expect(answers).toHaveLength(1));
     const sendBeforeMs = Date.now() + 30;
     const late = [
-      open.client.openPosition(anyCaller, marketOrder, { sendBeforeMs }),
-      open.client.placeLimitOrder(anyCaller, limitOrder, { sendBeforeMs }),
+      open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, { sendBeforeMs }),
+      open.client.order(anyCaller, OPERATIONS.placeLimitOrder, limitOrder, { sendBeforeMs }),
     ];
-    const timely = open.client.openPosition(anyCaller, marketOrder, {
+    const timely = open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, {
       sendBeforeMs: sendBeforeMs + 3_600_000,
     });
     await eventually(() => Date.now() > sendBeforeMs);
@@ -123,8 +128,10 @@ describe('an order that is meant to be sent before a moment', () => {
     try {
       const nowMs = date();
       Date.now = () => nowMs;
-      const at = await open.client.openPosition(anyCaller, marketOrder, { sendBeforeMs: nowMs });
-      const after = await open.client.openPosition(anyCaller, marketOrder, {
+      const at = await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, {
+        sendBeforeMs: nowMs,
+      });
+      const after = await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, {
         sendBeforeMs: nowMs - 1,
       });
       expect([at.sent, after.sent]).toEqual([true, false]);
@@ -159,14 +166,14 @@ describe('the AbortSignal of a client', () => {
     const controller = new AbortController();
     const caller = { ...anyCaller, signal: controller.signal };
     const writes = [
-      client.openPosition(caller, marketOrder),
-      client.placeLimitOrder(caller, limitOrder),
-      client.write(caller, 'setValue', { key: 'theme', value: 'dark' }),
-      client.write(caller, 'addCryptoWallet', { address: 'x' }),
+      client.order(caller, OPERATIONS.openPosition, marketOrder),
+      client.order(caller, OPERATIONS.placeLimitOrder, limitOrder),
+      client.write(caller, OPERATIONS.setValue, { key: 'theme', value: 'dark' }),
+      client.write(caller, OPERATIONS.addCryptoWallet, { address: 'x' }),
     ];
     await eventually(() => expect(answers).toHaveLength(2));
     controller.abort();
-    const late = client.openPosition(caller, marketOrder);
+    const late = client.order(caller, OPERATIONS.openPosition, marketOrder);
     for (let sent = 0; sent < 5; sent += 1) {
       await eventually(() => expect(answers.length).toBeGreaterThan(sent));
       answers[sent]?.();
@@ -188,8 +195,8 @@ test('no order goes out on a connection that another call was sent on', async ()
   });
   await using open = openClient(gateway.url);
   for (let order = 0; order < 3; order += 1) {
-    await open.client.openPosition(anyCaller, marketOrder);
-    await open.client.placeLimitOrder(anyCaller, limitOrder);
+    await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
+    await open.client.order(anyCaller, OPERATIONS.placeLimitOrder, limitOrder);
     await open.client.read(anyCaller, OPERATIONS.getCustomerId);
   }
   const used = (verb: string) =>
@@ -207,7 +214,7 @@ test("an unrequested answer is not taken for the next order's", async () => {
   });
   await using open = openClient(gateway.url, NARROW);
   for (let order = 0; order < 10; order += 1) {
-    const exchange = await open.client.openPosition(anyCaller, marketOrder);
+    const exchange = await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
     const body = exchange.sent && exchange.answered ? exchange.bytes.toString() : '';
     expect(JSON.parse(body)).toEqual(ACCEPTED);
   }
@@ -236,13 +243,15 @@ test('a request that undici would resend after a lost connection is not resent',
 test('when the pools close, waiting orders were not sent and the others have an unknown outcome', async () => {
   await using gateway = await startScriptedGateway(silence);
   await using open = openClient(gateway.url, NARROW);
-  const first = open.client.openPosition(anyCaller, marketOrder);
+  const first = open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
   await eventually(() => expect(gateway.requests).toHaveLength(1));
-  const second = open.client.openPosition(anyCaller, marketOrder);
+  const second = open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
   await open.pools.close();
   expect(await first).toMatchObject({ sent: true, answered: false, reason: 'connection' });
   expect(await second).toMatchObject({ sent: false });
-  expect(await open.client.openPosition(anyCaller, marketOrder)).toMatchObject({ sent: false });
+  expect(await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder)).toMatchObject({
+    sent: false,
+  });
   expect(gateway.requests).toHaveLength(1);
 });
 
@@ -253,18 +262,20 @@ test('an order ends with its answer even where its observer throws', async () =>
       throw new Error('nobody looks');
     },
   });
-  expect(await open.client.openPosition(anyCaller, marketOrder)).toMatchObject({ status: 200 });
+  expect(await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder)).toMatchObject({
+    status: 200,
+  });
 });
 
 type Place = (client: GatewayClient) => Promise<unknown>;
 const open =
   (change: Partial<MarketOrder>): Place =>
   (client) =>
-    client.openPosition(anyCaller, { ...marketOrder, ...change });
+    client.order(anyCaller, OPERATIONS.openPosition, { ...marketOrder, ...change });
 const limit =
   (change: Partial<LimitOrder>): Place =>
   (client) =>
-    client.placeLimitOrder(anyCaller, { ...limitOrder, ...change });
+    client.order(anyCaller, OPERATIONS.placeLimitOrder, { ...limitOrder, ...change });
 const UNITS = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
 const MONEY = { symbol: 'AAPL', direction: 'sell', type: 'amount', amount: 250.5 };
 const LIMIT = { symbol: 'AAPL', direction: 'sell', amount: 100, price: 500 };

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createGatewayClient } from '../../src/gateway/client.ts';
-import { createWire } from '../../src/gateway/create-wire.ts';
-import { createGatewayMetrics } from '../../src/gateway/gateway-metrics.ts';
+
+import { GatewayMetrics } from '../../src/gateway/gateway-metrics.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
+import { Origin } from '../../src/gateway/origin.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Registry } from '../../src/lib/metrics/registry.ts';
@@ -20,23 +20,22 @@ async function openTraced(call: () => TraceSpan) {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const settings = clientSettings(2_000);
-  const wire = createWire({
+  const origin = new Origin({
     url: gateway.url,
     operations: OPERATIONS,
     widths: { reads: 1, orders: 1, rest: 1 },
-    metrics: createGatewayMetrics(new Registry()),
+    metrics: new GatewayMetrics(new Registry()),
     log: createLog({ level: 'error', format: 'json', destination }),
     tracing,
     logicalClock: new LogicalClock(),
     ...settings,
   });
-  const client = createGatewayClient({ send: wire.send, ...settings });
   return {
-    client,
+    client: origin.client,
     gateway,
     lines,
     async [Symbol.asyncDispose]() {
-      await wire.close();
+      await origin.close();
       await gateway[Symbol.asyncDispose]();
     },
   };
@@ -48,7 +47,9 @@ test('a call whose span cannot begin is never sent, and gives its place back', a
     throw cause;
   });
   for (let call = 0; call < 2; call += 1) {
-    await expect(open.client.getOpenPositions(anyCaller, null)).rejects.toMatchObject({ cause });
+    await expect(
+      open.client.read(anyCaller, OPERATIONS.getOpenPositions, null),
+    ).rejects.toMatchObject({ cause });
   }
   expect(open.gateway.requests).toEqual([]);
 });

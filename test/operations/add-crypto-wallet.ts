@@ -1,9 +1,10 @@
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { write } from './operation-case.ts';
 
 const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 
 export const addCryptoWallet = write(
-  'addCryptoWallet',
+  OPERATIONS.addCryptoWallet,
   { address },
   { sends: 'POST /payments/client/add-crm-crypto-wallet', fields: `address: "${address}"` },
 );

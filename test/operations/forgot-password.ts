@@ -1,7 +1,8 @@
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { SIGN_IN, write } from './operation-case.ts';
 
 export const forgotPassword = write(
-  'forgotPassword',
+  OPERATIONS.forgotPassword,
   { email: 'demo@example.com' },
   { ...SIGN_IN, sends: 'POST /auth/forgot-password', fields: 'email: "demo@example.com"' },
 );

@@ -1,4 +1,5 @@
 import { toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { instrumentRow } from '../gateway/wire/rows.ts';
 import { READ, type ReadCase } from './operation-case.ts';
 
@@ -6,7 +7,8 @@ const tradingHours = { ...instrumentRow.tradingHours, overnight: ['20:00-04:00']
 
 export const getAllTickers: ReadCase = {
   ...READ,
-  call: (client, caller) => client.getAllTickers(caller, 'standard-usd', null),
+  call: (client, caller) =>
+    client.read(caller, OPERATIONS.getAllTickers, { group: 'standard-usd', etag: null }),
   ask: (gateway, viewer) => gateway.getAllTickers(viewer, 'standard', null),
   field: 'catalog',
   document: '{ catalog { size } }',

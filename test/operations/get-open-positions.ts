@@ -1,11 +1,12 @@
 import { POSITIONS } from '../../src/gateway/operations/holdings.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { isRow, readingIn } from '../../src/gateway/wire/scalars.ts';
 import { positionRow } from '../gateway/wire/rows.ts';
 import { READ, type ReadCase } from './operation-case.ts';
 
 export const getOpenPositions: ReadCase = {
   ...READ,
-  call: (client, caller) => client.getOpenPositions(caller, null),
+  call: (client, caller) => client.read(caller, OPERATIONS.getOpenPositions, null),
   ask: (gateway, viewer) => gateway.getOpenPositions(viewer, null),
   field: 'positions',
   document: '{ positions { id } }',

@@ -1,3 +1,4 @@
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { readingIn } from '../../src/gateway/wire/scalars.ts';
 import { toSession } from '../gateway/wire/read-session.ts';
 import { sessionRow } from '../gateway/wire/rows.ts';
@@ -6,7 +7,8 @@ import { READ, type ReadCase } from './operation-case.ts';
 
 export const getSession: ReadCase = {
   ...READ,
-  call: (client, caller) => client.getSession(caller, loginNamed('700001')),
+  call: (client, caller) =>
+    client.read(caller, OPERATIONS.getSession, { login: loginNamed('700001'), onOwned() {} }),
   ask: (gateway, viewer) => gateway.getSession(viewer),
   field: 'session',
   document: '{ session(maxAge: 0) { login } }',

@@ -1,7 +1,8 @@
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { write } from './operation-case.ts';
 
 export const markNotificationsRead = write(
-  'markNotificationsRead',
+  OPERATIONS.markNotificationsRead,
   { ids: [1, -2] },
   {
     sends: 'PUT /user/notifications/mark-read',

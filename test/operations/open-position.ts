@@ -1,11 +1,12 @@
 import { judgeOrder } from '../../src/domain/trading/outcome.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { marketOrder } from '../gateway/open-client.ts';
 import { mutation, type OperationCase, ORDER } from './operation-case.ts';
 
 export const openPosition: OperationCase = {
   ...ORDER,
   call: async (client, caller) =>
-    judgeOrder('openPosition', await client.openPosition(caller, marketOrder)),
+    judgeOrder('openPosition', await client.order(caller, OPERATIONS.openPosition, marketOrder)),
   ask: (gateway, viewer) =>
     gateway.order(viewer, { operation: 'openPosition', order: marketOrder, sendBeforeMs: null }),
   field: 'placeOrder',

@@ -2,15 +2,10 @@ import type { Viewer } from '../../src/domain/auth/viewer.ts';
 import type { ViewerGateway } from '../../src/domain/auth/viewer-gateway.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
-import type { ReadOperation } from '../../src/gateway/define-operation.ts';
+import type { ReadOperation, WriteOperation } from '../../src/gateway/define-operation.ts';
+import type { Acknowledgement } from '../../src/gateway/judge.ts';
 import type { Proves } from '../../src/gateway/operation.ts';
-import type {
-  OPERATIONS,
-  OperationName,
-  ReadName,
-  WriteInput,
-  WriteName,
-} from '../../src/gateway/operations.ts';
+import type { OPERATIONS, OperationName, ReadName } from '../../src/gateway/operations.ts';
 import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/wire/scalars.ts';
 
 /** What the suites know of an operation: each repeats what the interface says, so that a wrong row of the table fails. */
@@ -90,9 +85,9 @@ export function plainRead<T>(
 }
 
 /** A write with a token, whose GraphQL input is `fields`. */
-export function write<Name extends WriteName>(
-  operation: Name,
-  input: WriteInput<Name>,
+export function write<Input>(
+  operation: WriteOperation<Input, Acknowledgement> & { readonly name: OperationName },
+  input: Input,
   {
     fields,
     ...given
@@ -102,8 +97,8 @@ export function write<Name extends WriteName>(
     ...WRITE,
     call: (client, caller) => client.write(caller, operation, input),
     ask: (gateway, viewer) => gateway.write(viewer, operation, input),
-    field: operation,
-    document: mutation(operation, fields),
+    field: operation.name,
+    document: mutation(operation.name, fields),
     body: input,
     ...given,
   };

@@ -1,7 +1,8 @@
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { write } from './operation-case.ts';
 
 export const registerDevice = write(
-  'registerDevice',
+  OPERATIONS.registerDevice,
   { deviceId: 'd', token: 't', platform: 'macos', enabled: false },
   {
     sends: 'POST /user/notifications/v2/token',

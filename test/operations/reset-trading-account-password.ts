@@ -1,7 +1,8 @@
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { write } from './operation-case.ts';
 
 export const resetTradingAccountPassword = write(
-  'resetTradingAccountPassword',
+  OPERATIONS.resetTradingAccountPassword,
   { account: '700001' },
   {
     body: { account_external_id: '700001' },

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/check/commands.ts';
+import { firstCallOf } from '../../src/gateway/operation.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { LONGEST } from '../support/long-suites.ts';
 
@@ -90,7 +91,10 @@ test('docs/gateway.md lists all operations of the gateway', () => {
   const rows = [...text.matchAll(/^\| (\d+) \| `(\w+ [^`]+)` \|/gm)].map((row) => row.slice(1));
   const operations = Object.values(OPERATIONS);
   expect(rows).toEqual(
-    operations.map(({ number, verb, path }) => [String(number), `${verb} ${path}`]),
+    operations.map((operation) => {
+      const { method, path } = firstCallOf(operation);
+      return [String(operation.number), `${method} ${path}`];
+    }),
   );
 });
 

@@ -1,5 +1,12 @@
 import type { FieldShape, Loss, ScalarShape, Shape } from '../../gateway/shape.ts';
-import { decimal, digits, instant, integer, isRow, readingIn } from '../../gateway/wire/scalars.ts';
+import {
+  decimal,
+  instant,
+  integer,
+  isRow,
+  numericId,
+  readingIn,
+} from '../../gateway/wire/scalars.ts';
 import { parseMoment } from '../../lib/moment-text.ts';
 import { redact } from '../../lib/redact.ts';
 
@@ -120,17 +127,15 @@ function typeIn(shape: Shape, value: unknown): string {
 function isNumberInText({ isWhole, isId, isTime }: ScalarShape, text: string): boolean {
   const reading = readingIn('auto');
   if (isTime) return instant(text, reading) !== null;
-  if (isId) return digits(text, reading) !== null;
-  return Number.isFinite(isWhole ? integer(text, reading) : decimal(text, reading));
+  if (isId) return numericId(text) !== null;
+  return Number.isFinite(isWhole ? integer(text) : decimal(text));
 }
 
 /** Names what is wrong with a value of the right type, or returns null. */
 function scalarFits(shape: ScalarShape, value: unknown): string | null {
   if (shape.kind === 'number') {
     if (!Number.isFinite(value)) return 'number too large for JSON';
-    return shape.isWhole && integer(value, readingIn('auto')) === null
-      ? 'number that is not whole'
-      : null;
+    return shape.isWhole && integer(value) === null ? 'number that is not whole' : null;
   }
   if (shape.isFilled && value === '') return 'empty string';
   return shape.oneOf && !shape.oneOf.includes(value as string) ? ANOTHER_WORD : null;

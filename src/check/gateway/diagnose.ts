@@ -2,6 +2,7 @@ import { jsonOf } from '../../gateway/answer-body.ts';
 import { DeadlineError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Answer, Exchange, NoAnswer } from '../../gateway/exchange.ts';
 import { retryAfterSeconds } from '../../gateway/judge.ts';
+import { firstCallOf } from '../../gateway/operation.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { Finding } from './finding.ts';
 import type { ProbeAnswer, ProbeName } from './probe.ts';
@@ -84,8 +85,8 @@ function ofAnswer(operation: ProbeName, answer: Answer): Diagnosis {
 }
 
 export function verbAndPath(operation: ProbeName): string {
-  const { verb, path } = OPERATIONS[operation];
-  return `${verb} ${path}`;
+  const { method, path } = firstCallOf(OPERATIONS[operation]);
+  return `${method} ${path}`;
 }
 
 function isHtml({ headers, bytes }: Answer): boolean {
@@ -108,7 +109,7 @@ function notJsonText({ headers, bytes }: Answer): string {
 function redirectText(operation: ProbeName, { status, headers }: Answer): string {
   const start = `Status ${status} is a redirect, which is never followed`;
   const target = URL.parse(headers.location ?? '');
-  const { path } = OPERATIONS[operation];
+  const { path } = firstCallOf(OPERATIONS[operation]);
   if (target === null || !/^https?:$/.test(target.protocol)) {
     return `${start}: give the address that it leads to.`;
   }

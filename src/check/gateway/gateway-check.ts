@@ -1,3 +1,4 @@
+import { firstCallOf } from '../../gateway/operation.ts';
 import { OPERATIONS, READ_NAMES, type ReadName } from '../../gateway/operations.ts';
 import type { PathValues } from '../../gateway/request-templates.ts';
 import { judgeAgreement } from './agreement.ts';
@@ -32,7 +33,7 @@ export interface GatewayCheckOptions extends CheckRunOptions {
 
 /** The reads beside op 10 that need no more than the token and the login in it. */
 const READS_BY_TOKEN = READ_NAMES.filter(
-  (name) => name !== 'getSession' && isReadByToken(OPERATIONS[name].path),
+  (name) => name !== 'getSession' && isReadByToken(firstCallOf(OPERATIONS[name]).path),
 );
 
 /** Whether `{login}` is all that has to be filled in. */
@@ -84,7 +85,7 @@ async function readAll(run: CheckRun, account: Account): Promise<Found> {
   const group = judgeGroup(run, account, session);
   const symbols = new Set(symbolsIn(session?.json));
   for (const operation of READS_BY_TOKEN) {
-    const path = pathOfRead(OPERATIONS[operation].path, session?.login ?? null);
+    const path = pathOfRead(firstCallOf(OPERATIONS[operation]).path, session?.login ?? null);
     if (path === null) continue;
     const called = await run.call(operation, 'read', { token: account.token, path });
     if (run.answerOf(operation, called) === null) continue;

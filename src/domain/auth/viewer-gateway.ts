@@ -1,10 +1,10 @@
 import type { CatalogAnswer, PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { GatewayClient } from '../../gateway/client.ts';
-import type { InputOf, ReadOperation } from '../../gateway/define-operation.ts';
+import type { InputOf, ReadOperation, WriteOperation } from '../../gateway/define-operation.ts';
 import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Acknowledgement } from '../../gateway/judge.ts';
 import type { OrderCall } from '../../gateway/model.ts';
-import type { OperationName, WriteInput, WriteName } from '../../gateway/operations.ts';
+import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { ProofLedger } from './proof.ts';
 import type { UnknownTokens } from './unknown-tokens.ts';
@@ -80,7 +80,7 @@ export function createViewerGateway({
       etag: string | null,
     ): Promise<CatalogAnswer> {
       try {
-        const send = () => client.getAllTickers(viewer, group, etag);
+        const send = () => client.read(viewer, OPERATIONS.getAllTickers, { group, etag });
         return await call(viewer, 'getAllTickers', send, ({ modified }, prove) =>
           // A 304 may come from an intermediate cache that never saw this token.
           prove(modified ? group : null),
@@ -97,7 +97,8 @@ export function createViewerGateway({
     async getSession(viewer: Viewer): Promise<SessionAnswer> {
       // A row that breaks the interface says nothing against the token.
       try {
-        const send = (prove: Prove) => client.getSession(viewer, viewer.login, prove);
+        const send = (onOwned: Prove) =>
+          client.read(viewer, OPERATIONS.getSession, { login: viewer.login, onOwned });
         return await call(viewer, 'getSession', send);
       } catch (error) {
         if (isGatewayError(error, 'forbidden')) ledger.sessionForbidden(viewer);
@@ -105,7 +106,7 @@ export function createViewerGateway({
       }
     },
     getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
-      const send = () => client.getOpenPositions(viewer, previous);
+      const send = () => client.read(viewer, OPERATIONS.getOpenPositions, previous);
       return call(viewer, 'getOpenPositions', send, (_answer, prove) => prove(null));
     },
     /** `onLate` is called with an answer that comes after the call has ended by its deadline. */
@@ -127,19 +128,19 @@ export function createViewerGateway({
         });
       const details = { sendBeforeMs, onLate: late };
       const exchange = await (operation === 'openPosition'
-        ? client.openPosition(viewer, order, details)
-        : client.placeLimitOrder(viewer, order, details));
+        ? client.order(viewer, OPERATIONS.openPosition, order, details)
+        : client.order(viewer, OPERATIONS.placeLimitOrder, order, details));
       judge(exchange);
       return exchange;
     },
     /** A small write: its success proves nothing, its 401 ends proof like any other. */
-    write<Name extends WriteName>(
+    write<Input>(
       viewer: Viewer,
-      operation: Name,
-      input: WriteInput<Name>,
+      operation: WriteOperation<Input, Acknowledgement> & { readonly name: OperationName },
+      input: Input,
     ): Promise<Acknowledgement> {
       const send = () => client.write(viewer, operation, input);
-      return call(viewer, operation, send).finally(() => onWritten?.(viewer));
+      return call(viewer, operation.name, send).finally(() => onWritten?.(viewer));
     },
   };
 }

@@ -64,7 +64,6 @@ export const getAllTickers = read({
   name: 'getAllTickers',
   number: 1,
   bounds: 'catalog',
-  isReadInPieces: true,
   proves: 'group',
   mayHaveAged: true,
   calls: {

@@ -1,5 +1,4 @@
 import type { Login } from '../../lib/account.ts';
-import { chain } from '../../lib/maybe-promise.ts';
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
 import { timesOf } from '../read-times.ts';
@@ -15,7 +14,7 @@ const ACCESS = f.table('AccountAccess', {
   noPl: f.flag,
 });
 
-/** A login of either type is compared with the one that was asked for. */
+/** A login, as a number or a text, is compared with the one that was asked for. */
 const login = { ...f.unneeded(f.numericId), wrong: 'nothing', read: loginIn } as const;
 
 /** The interface requires no field: a missing one is null. A list is never shortened. */
@@ -54,7 +53,6 @@ interface Asked {
 export const getSession = read({
   name: 'getSession',
   number: 10,
-  isReadInPieces: true,
   proves: 'login',
   errors: 'message',
   calls: { snapshot: { method: 'GET', path: '/trading/session/{login}', answer: SESSION.shape } },
@@ -66,16 +64,14 @@ export const getSession = read({
         onOwned(text(body.group) || null);
         return true;
       };
-      return chain(calls.read(answer, SESSION, accept), (snapshot) => ({
-        session: sessionOf(snapshot, login),
-        ...timesOf(answer),
-      }));
+      const session = sessionOf(calls.read(answer, SESSION, accept), login);
+      return { session, ...timesOf(answer) };
     }),
 });
 
 /**
- * Whether the answer is a snapshot of this login: one that is there and differs is another client's account. A body with nothing of
- * an account, as a proxy's 200 in maintenance, proves no token.
+ * Whether the answer is a snapshot of this login. Another login's is another client's account. A body without any field of an
+ * account, such as a proxy's 200 in maintenance, proves no token.
  */
 export function isSnapshotOf(login: string, body: unknown): body is Row {
   if (!isRow(body)) return false;

@@ -1,5 +1,5 @@
 import type { Send, WireCall } from '../exchange.ts';
-import type { Area, Backend, GatewayOperation } from '../operation.ts';
+import type { Area, Backend, OperationTraits } from '../operation.ts';
 import { Breakers, type BreakersOptions } from './breakers.ts';
 import { Bulkhead, withBulkheads } from './bulkhead.ts';
 import { createRetryBudget, type RetryBudget, withRetries } from './retries.ts';
@@ -7,7 +7,7 @@ import { createRetryBudget, type RetryBudget, withRetries } from './retries.ts';
 /** Its clock is monotonic. */
 interface ResilienceOptions extends BreakersOptions {
   readonly random: () => number;
-  readonly rows: readonly GatewayOperation[];
+  readonly rows: readonly OperationTraits[];
   /** When false, no read is sent again. */
   readonly retries: boolean;
   /** The connections of each area. */

@@ -3,7 +3,7 @@ import { memo } from '../../lib/memo.ts';
 import { parseMoment } from '../../lib/moment-text.ts';
 import { SeenRows } from './seen-rows.ts';
 
-/** Readers for fields that are not required: a missing or wrongly typed value is null, no guess, and costs no row. */
+/** The readers of single values. A value that is missing or of another type is null. */
 
 /** Milliseconds since the epoch: plain numbers cost nothing where no client selects them. */
 export type Moment = number;
@@ -28,19 +28,15 @@ export function flag(value: unknown): boolean | null {
 /** How one answer is read. */
 export interface Reading {
   readonly unit: TimeUnit;
-  /** Counts its figures that no double carries. */
-  inexactFigures: number;
-  /** Counts its numbers and times that are written as texts. */
-  texts: number;
-  /** What the rows of each list, and each object, lack. */
+  /** The fields that the rows of each list, and each object, lack. */
   readonly rows: Map<string, SeenRows>;
 }
 
 export function readingIn(unit: TimeUnit): Reading {
-  return { unit, inexactFigures: 0, texts: 0, rows: new Map() };
+  return { unit, rows: new Map() };
 }
 
-/** Notes which of the names the rows of a list have, or the object of that key. `path` begins the names of its fields for operators. */
+/** The notes on the rows of one list, or on one object. `path` begins the names of its fields for operators. */
 export function seenRows(
   reading: Reading,
   key: string,
@@ -55,55 +51,51 @@ function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-export function figure(value: unknown, reading: Reading): number | null {
-  const number = numberOf(value, reading);
-  if (number === null || isExact(number)) return number;
-  reading.inexactFigures += 1;
-  return null;
+/** A number, or a decimal in a text; null where no double carries it. */
+export function figure(value: unknown): number | null {
+  const number = numberOf(value);
+  return number !== null && isExact(number) ? number : null;
 }
 
-/** What no double carries is the nearest one: for a row that null would cost. */
-export function nearest(value: unknown, reading: Reading): number | null {
-  const number =
-    typeof value === 'string' && decimal(value, reading) !== null ? Number(value) : value;
-  if (typeof number !== 'number' || !Number.isFinite(number)) return null;
-  if (!isExact(number)) reading.inexactFigures += 1;
-  return number;
+/** The nearest double, for an instrument's fields: a null would cost the row. */
+export function nearest(value: unknown): number | null {
+  const number = typeof value === 'string' && decimal(value) !== null ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
-/** Where an answer's ids may be numeric, its long integers are kept as texts, whatever they are. */
-function numberOf(value: unknown, reading: Reading): number | null {
+/** Where an answer's ids may be numeric, all of its long integers are parsed as texts. */
+function numberOf(value: unknown): number | null {
   if (typeof value === 'number') return value;
-  if (typeof value === 'string') return decimal(value, reading);
+  if (typeof value === 'string') return decimal(value);
   return value instanceof LongInteger ? Number(value.digits) : null;
 }
 
-// The longest that a decimal of 128 bits is written with, and more than anybody means.
+// The longest form of a 128-bit decimal.
 const MAX_DECIMAL_LENGTH = 48;
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?$/;
 
-/** The number that a text is; Infinity where no double carries it, for then its neighbour would be another price. */
-export function decimal(text: string, reading: Reading): number | null {
+/** The number in a text; Infinity where no double carries it, since its neighbour would be another price. */
+export function decimal(text: string): number | null {
   if (text.length > MAX_DECIMAL_LENGTH || !DECIMAL.test(text)) return null;
-  reading.texts += 1;
   return isExactNumber(text) ? Number(text) : Number.POSITIVE_INFINITY;
 }
 
 const DIGITS = /^\d{1,255}$/;
 
-/** The digits of a numeric identifier. */
-export function digits(value: unknown, reading?: Reading): string | null {
+/** The digits of a numeric identifier that is written as a number or as a text. */
+export function numericId(value: unknown): string | null {
+  return typeof value === 'string' && DIGITS.test(value) ? value : digits(value);
+}
+
+/** The digits of a numeric identifier that is written as a number. */
+export function digits(value: unknown): string | null {
   if (value instanceof LongInteger) return value.digits;
-  if (reading !== undefined && typeof value === 'string' && DIGITS.test(value)) {
-    reading.texts += 1;
-    return value;
-  }
   return typeof value === 'number' && isExact(value) ? String(value) : null;
 }
 
 /** GraphQL's Int: whole and within 32 bits. */
-export function integer(value: unknown, reading: Reading): number | null {
-  const number = typeof value === 'string' ? decimal(value, reading) : value;
+export function integer(value: unknown): number | null {
+  const number = typeof value === 'string' ? decimal(value) : value;
   return typeof number === 'number' && (number | 0) === number ? number : null;
 }
 
@@ -120,11 +112,8 @@ const FIRST_MICROSECONDS = 1e14;
 /** Many serializers write an absent time as 0, and no account is as old as 1970. */
 export function instant(value: unknown, reading: Reading): Moment | null {
   const moment = typeof value === 'string' ? parseMoment(value) : null;
-  if (moment !== null) {
-    reading.texts += 1;
-    return moment === 0 || moment === YEAR_ONE_MS ? null : moment;
-  }
-  const ticks = numberOf(value, reading);
+  if (moment !== null) return moment === 0 || moment === YEAR_ONE_MS ? null : moment;
+  const ticks = numberOf(value);
   if (ticks === null || ticks === 0) return null;
   const ms = Math.trunc(ticks * msPerTick(ticks, reading.unit));
   return ms >= FIRST_INSTANT_MS && ms < END_INSTANT_MS ? ms : null;

@@ -7,7 +7,7 @@ import { createProver } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
-import { createGatewayClient } from '../../../src/gateway/client.ts';
+import { GatewayClient } from '../../../src/gateway/client.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -34,7 +34,7 @@ export function openAccountWorld(
   const freshness = createAccountFreshness(accounts, logicalClock, null);
   const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
-  const client = createGatewayClient({
+  const client = new GatewayClient({
     send({ operation }, end) {
       const logicalTime = logicalClock.next();
       const sent = { sent: true, logicalTime, sentAtMs: clock.now() } as const;

@@ -16,7 +16,7 @@ test('a 401 that answers an order late ends the proof of its token, and of no ot
   let answerLate: OrderOptions['onLate'];
   const unanswered = { sent: true, answered: false, reason: 'timeout' } as OrderEnd;
   const client = {
-    async openPosition(_caller: unknown, _order: unknown, { onLate }: OrderOptions) {
+    async order(_caller: unknown, _operation: unknown, _order: unknown, { onLate }: OrderOptions) {
       answerLate = onLate;
       return unanswered;
     },

@@ -45,7 +45,7 @@ test('a write that is refused from memory ends no proof of a read that was sent 
   const { gateway, calls, ledger } = world;
   await ask('setValue', 401);
   const read = gateway.getSession(demo);
-  const again = gateway.write(demo, 'setValue', { key: 'k', value: 1 });
+  const again = gateway.write(demo, OPERATIONS.setValue, { key: 'k', value: 1 });
   await expect(again).rejects.toMatchObject({ kind: 'unauthenticated', status: null });
   calls.at(-1)?.answer(snapshot(1));
   await read;

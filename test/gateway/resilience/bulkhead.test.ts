@@ -14,7 +14,7 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
   const scripted = createScriptedClock();
   let frozenMs = 0;
   const clock = { ...scripted, now: () => scripted.now() + frozenMs };
-  const row = OPERATIONS[operation];
+  const row = { ...OPERATIONS[operation], verb: 'GET', path: '/' } as const;
   const refused = { sent: false, cause: new Error('refused') } as const;
   const sent: { call: WireCall; answer: () => void }[] = [];
   const guarded = withBulkheads(

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createGatewayClient } from '../../../src/gateway/client.ts';
+import { GatewayClient } from '../../../src/gateway/client.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { createPools, gatewayWidths } from '../../../src/gateway/pools.ts';
 import { createResilience } from '../../../src/gateway/resilience/resilience.ts';
@@ -34,7 +34,7 @@ export function openResilient(
       onRetry: ({ operation }) => retries.push(operation),
     },
   );
-  const client = createGatewayClient({ send: resilience.send, ...clientSettings(timeoutMs) });
+  const client = new GatewayClient({ send: resilience.send, ...clientSettings(timeoutMs) });
   /** Advances the clock in small steps while a timer waits; without one it stands still while sockets take their time. */
   async function hurry<T>(work: Promise<T>): Promise<T> {
     let isSettled = false;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { loginNamed } from '../../support/accounts.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -13,7 +14,7 @@ type Open = ReturnType<typeof openResilient>;
 
 /** One read of op 12 by the n-th account, and how it ended. */
 const read = ({ client }: Open, index: number) =>
-  wordFor(client.getOpenPositions(caller(index), null));
+  wordFor(client.read(caller(index), OPERATIONS.getOpenPositions, null));
 
 async function readMany(open: Open, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await open.hurry(read(open, index));
@@ -76,7 +77,11 @@ describe('while the gateway fails at everything', () => {
     isDown = false;
     await open.clock.advance(5_000);
     const controller = new AbortController();
-    const probe = open.client.getOpenPositions({ ...caller(1), signal: controller.signal }, null);
+    const probe = open.client.read(
+      { ...caller(1), signal: controller.signal },
+      OPERATIONS.getOpenPositions,
+      null,
+    );
     controller.abort();
     // It ran to its own deadline instead, and was a failure.
     await expect(probe).rejects.toMatchObject({ kind: 'timeout' });
@@ -88,7 +93,8 @@ describe('while the gateway fails at everything', () => {
     await closed[Symbol.asyncDispose]();
     await using open = openResilient(closed.url);
     await readMany(open, 12);
-    const order = (index: number) => open.client.openPosition(caller(index), marketOrder);
+    const order = (index: number) =>
+      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
     for (let index = 0; index < 6; index += 1) {
       expect(await order(index)).toMatchObject({ sent: false });
     }
@@ -111,7 +117,7 @@ test('a gateway that nobody reaches opens the breaker, though all who ask have o
   await using open = openResilient(closed.url);
   const office = { token: null, client: { address: '192.0.2.1', userAgent: null } };
   for (let n = 0; n < 12; n += 1)
-    await open.hurry(wordFor(open.client.getOpenPositions(office, null)));
+    await open.hurry(wordFor(open.client.read(office, OPERATIONS.getOpenPositions, null)));
   expect(open.circuits).toEqual(['getOpenPositions open']);
   const reason = 'gateway failing: getOpenPositions';
   expect(open.resilience.degradedReason(() => undefined)).toBe(reason);
@@ -133,7 +139,12 @@ describe('what opens no breaker', () => {
     await using open = openResilient(gateway.url);
     for (let index = 0; index < 30; index += 1) {
       const late = { sendBeforeMs: Date.now() - 1 };
-      const placed = await open.client.openPosition(caller(index), marketOrder, late);
+      const placed = await open.client.order(
+        caller(index),
+        OPERATIONS.openPosition,
+        marketOrder,
+        late,
+      );
       expect(placed).toMatchObject({ sent: false });
     }
     expect(gateway.requests).toEqual([]);
@@ -153,10 +164,12 @@ describe('what opens no breaker', () => {
     });
     const failMany = async () => {
       for (let site = 1; site <= 30; site += 1) {
-        await wordFor(open.client.write(stranger(site), 'registerDevice', { deviceId: 'd' }));
+        await wordFor(
+          open.client.write(stranger(site), OPERATIONS.registerDevice, { deviceId: 'd' }),
+        );
       }
     };
-    await open.client.write(caller(1), 'setValue', { key: 'key', value: 1 });
+    await open.client.write(caller(1), OPERATIONS.setValue, { key: 'key', value: 1 });
     await open.clock.advance(9_999);
     await failMany();
     expect(open.circuits).toEqual([]);
@@ -170,7 +183,7 @@ describe('a sign-in', () => {
   const bad = 'stumbles@example.com';
   const signIn = ({ client }: Open, site: number, email = 'user@example.com') => {
     const by = { token: null, client: { address: `192.0.2.${site}`, userAgent: null } };
-    return wordFor(client.login(by, email, 'password'));
+    return wordFor(client.write(by, OPERATIONS.login, { email: email, password: 'password' }));
   };
   test('is held back by no failures of others, and by a gateway that nobody reaches', async () => {
     const gateway = await startScriptedGateway((socket, { body }) =>
@@ -199,7 +212,12 @@ describe('of the operations of one backend', () => {
           ),
         );
   const session = ({ client }: Open, index: number) =>
-    wordFor(client.getSession(caller(index), loginNamed('1001')));
+    wordFor(
+      client.read(caller(index), OPERATIONS.getSession, {
+        login: loginNamed('1001'),
+        onOwned() {},
+      }),
+    );
 
   test('one that fails is held back alone', async () => {
     await using gateway = await startScriptedGateway(script);
@@ -250,7 +268,8 @@ describe('orders that something else than the gateway answers', () => {
     let reply = bytes;
     await using gateway = await startScriptedGateway((socket) => socket.write(reply));
     await using open = openResilient(gateway.url);
-    const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
+    const place = (index: number) =>
+      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
     for (let index = 0; index < 5; index += 1) expect((await place(index)).sent).toBe(true);
     expect(open.circuits).toEqual(['orders open']);
     expect((await place(5)).sent).toBe(false);
@@ -273,7 +292,7 @@ describe('orders that something else than the gateway answers', () => {
     await using gateway = await startScriptedGateway((socket) => socket.write(bytes));
     await using open = openResilient(gateway.url);
     for (let index = 0; index < 12; index += 1) {
-      await open.client.openPosition(caller(callerOf(index)), marketOrder);
+      await open.client.order(caller(callerOf(index)), OPERATIONS.openPosition, marketOrder);
     }
     expect(gateway.requests).toHaveLength(12);
     expect(open.circuits).toEqual([]);
@@ -303,8 +322,8 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
         const by = caller(index % 12);
         const order =
           index % 2 === 0
-            ? open.client.openPosition(by, marketOrder)
-            : open.client.placeLimitOrder(by, limitOrder);
+            ? open.client.order(by, OPERATIONS.openPosition, marketOrder)
+            : open.client.order(by, OPERATIONS.placeLimitOrder, limitOrder);
         const placed = await order;
         if (!placed.sent) counts.unsent += 1;
         else counts[placed.answered ? 'answered' : 'unknown'] += 1;
@@ -355,7 +374,8 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     let end = reset;
     await using gateway = await startScriptedGateway((socket, request) => end(socket, request));
     await using open = openResilient(gateway.url);
-    const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
+    const place = (index: number) =>
+      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
     for (let index = 0; index < 4; index += 1) await place(index);
     await open.clock.advance(2_000);
     expect([(await place(4)).sent, (await place(5)).sent]).toEqual([true, false]);
@@ -373,7 +393,8 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
       request.method === 'GET' ? reset(socket, request) : socket.write(accepted),
     );
     await using open = openResilient(gateway.url);
-    const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
+    const place = (index: number) =>
+      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
     await readMany(open, 12);
     for (let index = 0; index < 20; index += 1) {
       await open.hurry(read(open, index));
@@ -385,7 +406,8 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
   test('are held back once three accounts had no answer in time, and two seconds have passed', async () => {
     await using gateway = await startScriptedGateway(() => {});
     await using open = openResilient(gateway.url, { timeoutMs: 200 });
-    const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
+    const place = (index: number) =>
+      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
     const three = await Promise.all([1, 2, 3].map(place));
     expect(three.map(({ sent }) => sent)).toEqual(Array(3).fill(true));
     await open.clock.advance(2_000);
@@ -401,7 +423,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     });
     await using open = openResilient(gateway.url);
     const isSent = async (index: number) =>
-      (await open.client.openPosition(caller(index), marketOrder)).sent;
+      (await open.client.order(caller(index), OPERATIONS.openPosition, marketOrder)).sent;
     for (let index = 0; index < 3; index += 1) await isSent(index);
     await open.clock.advance(2_000);
     expect(await isSent(0)).toBe(true);
@@ -431,7 +453,9 @@ test('a burst of polls leaves half of the reads’ connections to waiting reques
   // Eight connections for all, so four for reads, so two for polls.
   await using open = openResilient(gateway.url, { connections: 8 });
   const feed = { token: toToken('feed'), provedLogin: () => '1', priority: 'poll' } as const;
-  const polls = Array.from({ length: 20 }, () => open.client.getOpenPositions(feed, null));
+  const polls = Array.from({ length: 20 }, () =>
+    open.client.read(feed, OPERATIONS.getOpenPositions, null),
+  );
   expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(
     Array(5).fill('answer'),
   );

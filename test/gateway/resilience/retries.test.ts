@@ -42,7 +42,7 @@ describe('Retry-After', () => {
   test('is waited for where it fits into the deadline', async () => {
     await using gateway = await startScriptedGateway(inTurn(busy(2), positions));
     await using open = openResilient(gateway.url);
-    const read = open.client.getOpenPositions(caller(1), null);
+    const read = open.client.read(caller(1), OPERATIONS.getOpenPositions, null);
     await eventually(() => expect(open.clock.pending).toBe(1));
     await open.clock.advance(1_999);
     expect(open.clock.pending).toBe(1);
@@ -54,7 +54,7 @@ describe('Retry-After', () => {
   test('that does not fit returns the answer as it is, immediately', async () => {
     await using gateway = await startScriptedGateway(inTurn(busy(60), positions));
     await using open = openResilient(gateway.url);
-    const read = open.client.getOpenPositions(caller(1), null);
+    const read = open.client.read(caller(1), OPERATIONS.getOpenPositions, null);
     await expect(read).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 60 });
     expect(gateway.requests).toHaveLength(1);
   });
@@ -113,7 +113,7 @@ test('retries are at most a tenth of the calls, even where no breaker helps', as
   await using open = openResilient(gateway.url);
   // One account alone opens no breaker.
   const reads = Array.from({ length: 200 }, () =>
-    open.client.getOpenPositions(caller(1), null).catch(() => {}),
+    open.client.read(caller(1), OPERATIONS.getOpenPositions, null).catch(() => {}),
   );
   await open.hurry(Promise.all(reads));
   expect(open.circuits).toEqual([]);
@@ -121,7 +121,9 @@ test('retries are at most a tenth of the calls, even where no breaker helps', as
   const retriesOf = async (calls: number) => {
     const before = open.retries.length;
     for (let call = 0; call < calls; call += 1) {
-      await open.hurry(open.client.getOpenPositions(caller(1), null).catch(() => {}));
+      await open.hurry(
+        open.client.read(caller(1), OPERATIONS.getOpenPositions, null).catch(() => {}),
+      );
     }
     return open.retries.length - before;
   };
