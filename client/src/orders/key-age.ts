@@ -13,7 +13,7 @@ export const ERROR_MS = 2_000;
  */
 export type KeyAge = 'fresh' | 'old' | 'inDoubt';
 
-type Clocks = Pick<Core, 'environment' | 'serverClock'>;
+export type Clocks = Pick<Core, 'environment' | 'serverClock'>;
 
 /** When a key was first used. */
 export interface KeyStamp {

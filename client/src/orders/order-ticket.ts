@@ -1,92 +1,83 @@
 import { TradingGraphError } from '../errors.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
 import { MAX_MS } from '../request/deadline.ts';
 import { asTradingGraphError } from '../request/failures.ts';
 import { unsendable } from '../request/finite-variables.ts';
 import type { SignIn } from '../sign-in.ts';
-import { canonicalInput } from './canonical-input.ts';
-import { digestOf } from './digest.ts';
 import { Followers } from './followers.ts';
+import { Order } from './order.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
-import { OrderKey } from './order-key.ts';
-import { LIMIT_ORDER, ORDER, type OrderKind, withoutKind } from './order-kind.ts';
 import type { OrderOutcome } from './outcome.ts';
-import { findOutcome, type Order } from './seek-outcome.ts';
+import { type Placed, placedLimitOrder, placedOrder } from './placed.ts';
 import type { OrderProgress, PlaceOptions, Ticket, TicketOptions, TicketState } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
 
 const WITHIN_MS = 60_000;
-/** The user has seen a price, which is another one by then. */
-const MARKET_WAIT_MS = 5_000;
 
 export const READY: TicketState = Object.freeze({ status: 'ready', outcome: null });
 
-/** The order that a key stands for, with a copy of its input. */
-interface Placed {
-  readonly operation: OrderKind<OrderInput | LimitOrderInput>['operation'];
-  readonly input: OrderInput | LimitOrderInput;
-}
-
+/** What a form shows of its order, and which order its next tap places. */
 export class OrderTicket implements Ticket {
   readonly #context: TicketContext;
   #options: TicketOptions;
   readonly #followers: Followers<TicketState>;
   /** Null while it has none: a form that is only looked at has no key. */
-  #key: OrderKey | null;
+  #order: Order | null;
+  /** The last order, to whose owner the ticket belongs. */
+  #lastOrder: Order | null;
   #placed: Placed | null = null;
   #running: Promise<OrderOutcome> | null = null;
   #outcome: OrderOutcome | null;
   #progress: OrderProgress = 'sending';
   #state: TicketState;
-  /** The key of the last order, whose account's the ticket is. */
-  #lastKey: OrderKey | null;
 
   /** A new one, or that of an order of an earlier run. */
   constructor(
     context: TicketContext,
     options: TicketOptions,
-    resumed?: { readonly key: OrderKey; readonly outcome: OrderOutcome },
+    resumed?: { readonly order: Order; readonly outcome: OrderOutcome },
   ) {
     this.#context = context;
     this.#options = options;
     this.#outcome = resumed?.outcome ?? null;
-    // The server refuses whatever comes with a key that it has told to be unsent.
-    this.#key = (this.#outcome?.status !== 'unsent' && resumed?.key) || null;
-    this.#lastKey = resumed?.key ?? null;
+    // The server refuses whatever comes with a key whose order it has called unsent.
+    this.#order = (this.#outcome?.status !== 'unsent' && resumed?.order) || null;
+    this.#lastOrder = resumed?.order ?? null;
     this.#state = this.#described();
     this.#followers = new Followers(
       context.core,
       () => this.state(),
       (login) => {
-        // An order is shown to nobody but the account that placed it; of one without an account it may have been another's.
-        if (this.#state !== READY && this.#lastKey?.login !== login) this.#begin();
+        // An order is shown to its own account alone; one without an account may have been another's.
+        if (this.#state !== READY && this.#lastOrder?.login !== login) this.#begin();
       },
     );
   }
 
   get idempotencyKey(): string {
-    return this.#ownKey.key;
+    return this.#current.key;
   }
 
   get isDurable(): boolean {
-    return this.#ownKey.isDurable;
+    return this.#current.isDurable;
   }
 
   get account(): string | null {
-    return this.#key?.account ?? null;
+    return this.#order?.account ?? null;
   }
 
-  place(input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome> {
-    return this.#place(ORDER, input, options);
+  async place(input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome> {
+    return this.#place(() => placedOrder(input), options);
   }
 
-  placeLimit(input: LimitOrderInput, options?: PlaceOptions): Promise<OrderOutcome> {
-    return this.#place(LIMIT_ORDER, input, options);
+  async placeLimit(input: LimitOrderInput, options?: PlaceOptions): Promise<OrderOutcome> {
+    return this.#place(() => placedLimitOrder(input), options);
   }
 
   async retry(options?: PlaceOptions): Promise<OrderOutcome | null> {
-    const isOfFormerRun = this.#placed === null && this.#key?.isInDoubt;
+    const isOfFormerRun = this.#placed === null && this.#order?.isInDoubt;
     if (this.#placed === null && !isOfFormerRun) return null;
-    return this.#isFinal ? this.#outcome : this.#start(options, this.#lastKey?.owner);
+    return this.#isFinal ? this.#outcome : this.#start(options, this.#lastOrder?.owner);
   }
 
   reset(): void {
@@ -101,15 +92,16 @@ export class OrderTicket implements Ticket {
   readonly follow = (listener: (state: TicketState) => void): (() => void) =>
     this.#followers.add(listener);
 
-  get #ownKey(): OrderKey {
-    if (this.#key === null) {
-      const { idempotencyKey = this.#context.core.environment.randomId(), maxWaitMs } =
-        this.#options;
-      this.#key = new OrderKey(this.#context, idempotencyKey, this.#options);
-      // The order after it is another one.
+  get #current(): Order {
+    if (this.#order === null) {
+      const { idempotencyKey, maxWaitMs } = this.#options;
+      const key = idempotencyKey ?? this.#context.core.environment.randomId();
+      const isGiven = idempotencyKey !== undefined;
+      this.#order = new Order(this.#context, key, { isGiven, maxWaitMs });
+      // The given key is the first order's alone.
       this.#options = { maxWaitMs };
     }
-    return this.#key;
+    return this.#order;
   }
 
   get #isFinal(): boolean {
@@ -117,48 +109,28 @@ export class OrderTicket implements Ticket {
     return status === 'accepted' || status === 'rejected';
   }
 
-  async #place<Input extends OrderInput | LimitOrderInput>(
-    { name, operation, needsKind }: OrderKind<Input>,
-    given: Input,
-    options?: PlaceOptions,
-  ): Promise<OrderOutcome> {
-    const key = this.#ownKey;
+  #place(read: () => Placed, options?: PlaceOptions): OrderOutcome | Promise<OrderOutcome> {
+    const order = this.#current;
     let placed: Placed | null = null;
-    let digest: string | null = null;
     let refusal: TradingGraphError | null = null;
     try {
-      const input = JSON.parse(canonicalInput(given)) as Input;
-      if (needsKind && !('kind' in input))
-        throw unsendable('input.kind', "is missing: 'MARKET', or 'PENDING' with a price");
-      placed = { operation: operation as Placed['operation'], input };
-      // The key makes the digests of two equal orders differ, so that storage does not show them to be equal.
-      digest = digestOf(`${key.key} ${name} ${withoutKind(input)}`);
+      placed = read();
     } catch (error) {
       refusal = asTradingGraphError(error);
     }
-    if (key.digest !== null && key.digest !== digest) {
-      if (this.#running !== null) return this.#refused('UNDER_WAY', key);
-      if (key.isInDoubt) return this.#refused('IN_DOUBT', key);
+    if (order.isOther(placed)) {
+      if (this.#running !== null) return this.#notPlaced('UNDER_WAY', order);
+      if (order.isInDoubt) return this.#notPlaced('IN_DOUBT', order);
       refusal ??= unsendable('input.idempotencyKey', 'stands for another order already');
     }
-    if (refusal !== null) {
-      const outcome: OrderOutcome = { status: 'unsent', idempotencyKey: key.key, error: refusal };
-      if (this.#placed === null && this.#lastKey === null) {
-        key.noteOwner();
-        this.#lastKey = key;
-      }
-      // Input that is refused beside an order that was sent says nothing about that order.
-      if (this.#running === null && !this.#isFinal) this.#tell(outcome);
-      return outcome;
-    }
+    if (refusal !== null) return this.#refused(refusal, order);
     if (this.#isFinal) return this.#outcome as OrderOutcome;
-    key.digest = digest;
     if (this.#running === null) this.#placed = placed;
     return this.#start(options);
   }
 
   /** The order that was sent, or is on its way, in place of another one that is not placed beside it. */
-  #refused(code: 'UNDER_WAY' | 'IN_DOUBT', { key, sentAt }: OrderKey): OrderOutcome {
+  #notPlaced(code: 'UNDER_WAY' | 'IN_DOUBT', { key, sentAt }: Order): OrderOutcome {
     const former = this.#outcome?.status === 'unknown' ? this.#outcome : null;
     const message = 'This input was not sent: the order that was has no outcome yet.';
     const error = new TradingGraphError(message, { code, retryable: false, cause: former?.error });
@@ -166,83 +138,71 @@ export class OrderTicket implements Ticket {
     return { ...own, ...former, error };
   }
 
+  #refused(error: TradingGraphError, order: Order): OrderOutcome {
+    const outcome: OrderOutcome = { status: 'unsent', idempotencyKey: order.key, error };
+    if (this.#placed === null && this.#lastOrder === null) {
+      order.noteOwner();
+      this.#lastOrder = order;
+    }
+    // Input that is refused beside an order that was sent says nothing about that order.
+    if (this.#running === null && !this.#isFinal) this.#tell(outcome);
+    return outcome;
+  }
+
   /** Places the order, or joins its placing. */
-  #start(options?: PlaceOptions | null, signIn?: SignIn | null): Promise<OrderOutcome> {
+  #start(options?: PlaceOptions | null, former?: SignIn | null): Promise<OrderOutcome> {
     if (this.#running !== null) return this.#running;
-    const key = this.#ownKey;
-    this.#context.underWay.add(key.key);
-    key.use(signIn);
-    this.#lastKey = key;
+    const order = this.#current;
+    order.begin(this.#placed, former);
+    this.#lastOrder = order;
     this.#progress = 'sending';
     // An app without types may give null.
-    this.#running = this.#run(key, this.#placed, options ?? {});
-    this.#note(key, this.#placed, null);
+    this.#running = this.#run(order, this.#placed, options ?? {});
+    this.#note(order, this.#placed, null);
     this.#publish();
     return this.#running;
   }
 
   async #run(
-    key: OrderKey,
+    order: Order,
     placed: Placed | null,
     { withinMs = WITHIN_MS, onProgress }: PlaceOptions,
   ): Promise<OrderOutcome> {
-    const context = this.#context;
-    const ms = Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS;
-    const order = this.#orderOf(key, ms, (progress) => {
-      if (key === this.#key) {
-        this.#progress = progress;
-        this.#publish();
-      }
-      // The app's own comes last, because it may throw.
-      onProgress?.(progress);
+    const { outcome, isTold } = await order.place(placed, {
+      withinMs: Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS,
+      maxWaitMs: placed === null ? 0 : (order.maxWaitMs ?? placed.maxWaitMs),
+      onProgress: (progress) => {
+        if (order === this.#order) {
+          this.#progress = progress;
+          this.#publish();
+        }
+        // The app's own comes last, because it may throw.
+        onProgress?.(progress);
+      },
     });
-    const { outcome, isTold } = await findOutcome(context, order, ms);
-    if (outcome.status === 'unknown') context.underWay.delete(key.key);
-    else void key.settle(outcome);
-    const isUnsent = outcome.status === 'unsent';
-    if (isUnsent && !isTold) key.reset();
-    this.#note(key, placed, outcome);
-    // The form may stand for another order by now, where somebody else has signed in.
-    if (key !== this.#key) return outcome;
+    this.#note(order, placed, outcome);
+    // The form may show another order by now, where somebody else has signed in.
+    if (order !== this.#order) return outcome;
     this.#running = null;
-    // A later tap is another order, since this one was surely not placed, and its key is used up.
-    if (isUnsent && isTold) this.#key = null;
+    // The key is used up, and the order surely not placed: a later tap is another order.
+    if (outcome.status === 'unsent' && isTold) this.#order = null;
     this.#tell(outcome);
     return outcome;
   }
 
   /** Tells those who follow all orders of this one. */
-  #note(own: OrderKey, placed: Placed | null, outcome: OrderOutcome | null): void {
+  #note(order: Order, placed: Placed | null, outcome: OrderOutcome | null): void {
     if (placed === null) return;
-    this.#context.list.put(own, { key: own.key, input: placed.input, outcome, ticket: this });
-  }
-
-  #orderOf(key: OrderKey, withinMs: number, onProgress: (progress: OrderProgress) => void): Order {
-    const own = { key, closingMs: withinMs / 2, onProgress };
-    if (this.#placed === null) return { ...own, maxWaitMs: 0 };
-    const { operation, input } = this.#placed;
-    const isMarket = 'kind' in input && input.kind === 'MARKET';
-    const maxWaitMs = key.maxWaitMs ?? (isMarket ? MARKET_WAIT_MS : MAX_MS);
-    return {
-      ...own,
-      maxWaitMs,
-      send: (options) => {
-        const dates = { sendBefore: key.sendBefore(maxWaitMs), keyMade: key.keyMade };
-        const sent = { ...input, idempotencyKey: key.key, ...dates };
-        return this.#context.core.request(
-          operation,
-          { input: sent },
-          { ...options, repeats: false },
-        );
-      },
-    };
+    this.#context.list.put(order, { key: order.key, input: placed.input, outcome, ticket: this });
   }
 
   /** Begins another order; what is known of the former one has been seen. */
   #begin(): void {
-    if (this.#running === null && !this.#key?.isInDoubt) this.#key?.forget().catch(() => {});
-    this.#key = null;
-    this.#lastKey = null;
+    if (this.#running === null && this.#order?.isInDoubt === false) {
+      fireAndForget(this.#order.forget());
+    }
+    this.#order = null;
+    this.#lastOrder = null;
     this.#placed = null;
     this.#running = null;
     this.#tell(null);

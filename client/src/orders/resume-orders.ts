@@ -3,11 +3,10 @@ import { type Deadline, withinTime } from '../request/deadline.ts';
 import { disposedError, storageError } from '../request/failures.ts';
 import { PING } from '../request/ping.ts';
 import { datedStamp, stampNow, stampStored } from './key-age.ts';
-import { OrderKey } from './order-key.ts';
+import { Order } from './order.ts';
 import { OrderTicket } from './order-ticket.ts';
 import type { OrderOutcome } from './outcome.ts';
 import type { ResumedOrder, ResumeOptions } from './resumed-order.ts';
-import { findOutcome } from './seek-outcome.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
 import type { TicketContext } from './ticket-context.ts';
 
@@ -46,17 +45,17 @@ export async function resumeOrders(
         const stamp = entry.unsent
           ? datedStamp(stampNow(core), core)
           : stampStored(core, entry.made);
-        const key = new OrderKey(context, entry.key, { account, stored: entry, stamp });
-        const outcome = entry.outcome ?? (await outcomeOf(context, key, entry, deadline));
-        if (outcome.status !== 'unknown') settle.push(() => void key.settle(outcome));
+        const order = Order.ofFormerRun(context, { account, stored: entry, stamp });
+        const outcome = entry.outcome ?? (await outcomeOf(order, entry, deadline));
+        if (outcome.status !== 'unknown') settle.push(() => order.settle(outcome));
         const placedAt = entry.made ?? entry.at;
         resumed[at] = {
           idempotencyKey: entry.key,
           placedAt: placedAt === null ? null : new Date(placedAt).toISOString(),
           outcome,
           settled: entry.outcome !== undefined,
-          ticket: new OrderTicket(context, entry, { key, outcome }),
-          forget: () => inStorageTime(context, () => key.forget()),
+          ticket: new OrderTicket(context, entry, { order, outcome }),
+          forget: () => inStorageTime(context, () => order.forget()),
         };
       }
     };
@@ -68,15 +67,13 @@ export async function resumeOrders(
 }
 
 async function outcomeOf(
-  context: TicketContext,
-  key: OrderKey,
+  order: Order,
   { sendBefore = '', made }: StoredKey,
   { remainingMs }: Deadline,
 ): Promise<OrderOutcome> {
   // The time of an order is over where nobody knows how long it was meant for.
   const maxWaitMs = Math.max(0, Date.parse(sendBefore) - Number(made)) || 0;
-  const order = { key, maxWaitMs, closingMs: remainingMs / 2 };
-  return (await findOutcome(context, order, remainingMs)).outcome;
+  return (await order.seek(null, { withinMs: remainingMs, maxWaitMs })).outcome;
 }
 
 /** A storage that never answers is one that fails. */

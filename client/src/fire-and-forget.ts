@@ -1,0 +1,7 @@
+/**
+ * Lets work go on that nobody waits for. Its failure is reported elsewhere, or matters to nobody; a rejection without a handler
+ * would end a Node process.
+ */
+export function fireAndForget(work: Promise<unknown>): void {
+  work.catch(() => {});
+}

@@ -1,0 +1,128 @@
+import { fireAndForget } from '../fire-and-forget.ts';
+import { type Deadline, withinTime } from '../request/deadline.ts';
+import { lateError, storageError } from '../request/failures.ts';
+import { pause } from '../request/pause.ts';
+import type { Settled } from './outcome.ts';
+import type { StoredKey, StoredKeys } from './stored-keys.ts';
+import type { TicketContext } from './ticket-context.ts';
+
+/** An app with `allowVolatile` waits no longer for its storage. */
+const VOLATILE_AFTER_MS = 1_000;
+/** An app that is killed right after it got an outcome has not shown it yet: `resume` tells it once more. */
+const SEEN_AFTER_MS = 1_000;
+
+/** What is stored, or on its way to the storage. */
+interface Written {
+  readonly keys: StoredKeys;
+  readonly account: string;
+  readonly stored: StoredKey;
+}
+
+/** The entry of one order's key in storage. */
+export class KeyEntry {
+  readonly #context: TicketContext;
+  readonly #key: string;
+  #latest: Written | null = null;
+  /** Whether the storage took the key; null before the first attempt. */
+  #isStored: boolean | null = null;
+  /** Resolves when no write is under way. */
+  #written: Promise<unknown> = Promise.resolve();
+  /** Replaced with each use of the key, so that the end of an earlier use deletes nothing. */
+  #use = {};
+
+  constructor(context: TicketContext, key: string) {
+    this.#context = context;
+    this.#key = key;
+  }
+
+  /** Takes over what an earlier run of the app has stored. */
+  adopt(account: string, stored: StoredKey): void {
+    const { keys } = this.#context;
+    this.#latest = keys && { keys, account, stored };
+    this.#isStored = true;
+  }
+
+  get isDurable(): boolean {
+    const { keys } = this.#context;
+    return keys !== null && (this.#isStored ?? !keys.isRefusing);
+  }
+
+  /** When the key was first used, as stored; null where that is not known. */
+  get at(): number | null {
+    return this.#latest?.stored.at ?? null;
+  }
+
+  beginUse(): void {
+    this.#use = {};
+  }
+
+  /** Begins anew after a use in which nothing was sent. */
+  reset(): void {
+    this.#isStored = null;
+  }
+
+  /**
+   * Stores the key. Throws a TradingGraphError, and so keeps the order from being sent, where the storage does not take it. A
+   * write that ends after the order was given up is undone, where the key is not `isNeeded`.
+   */
+  async write(
+    account: string,
+    stored: StoredKey,
+    attempt: Deadline,
+    isNeeded: () => boolean,
+  ): Promise<void> {
+    const { core, keys, allowVolatile } = this.#context;
+    if (keys === null || (allowVolatile && this.#isStored === false)) return;
+    const wasUnsent = this.#latest?.stored.unsent === true;
+    const entry = { keys, account, stored };
+    this.#latest = entry;
+    const storing = this.#written.then(() => keys.add(account, stored));
+    const undone = storing.then(() => (isNeeded() ? undefined : this.#delete(entry)));
+    fireAndForget(undone);
+    const patienceMs = allowVolatile ? VOLATILE_AFTER_MS : attempt.remainingMs;
+    try {
+      await withinTime(core.environment, patienceMs, attempt.signal, (time) => time.race(storing));
+      this.#isStored = true;
+    } catch (cause) {
+      // The storage took it before: the time is over, and the storage is not to blame.
+      if (this.#isStored && attempt.remainingMs === 0) throw outOfTime();
+      this.#isStored ??= false;
+      // An entry that says that nothing was sent must not stay beside an order that is sent.
+      if (allowVolatile && !wasUnsent) return;
+      throw storageError('The order was not sent, because this device cannot keep its key.', cause);
+    }
+  }
+
+  /** Stores the outcome, and deletes the entry once the app has surely shown it. */
+  async settle(outcome: Settled): Promise<void> {
+    const { core, underWay, disposal } = this.#context;
+    const [entry, use] = [this.#latest, this.#use];
+    if (entry !== null && this.#isStored) {
+      const writing = entry.keys.add(entry.account, { ...entry.stored, outcome });
+      this.#written = writing.catch(() => {});
+      await pause(core.environment, SEEN_AFTER_MS, disposal);
+      if (disposal.aborted || use !== this.#use) return;
+    }
+    // The next `resume` tells of an entry that stays behind, and deletes it.
+    await this.forget().catch(() => {});
+    underWay.delete(this.#key);
+  }
+
+  /** Deletes the entry. Rejects where the storage fails. */
+  async forget(): Promise<void> {
+    const entry = this.#latest;
+    this.#use = {};
+    if (entry === null) return;
+    await this.#delete(entry);
+    if (this.#latest === entry) this.#latest = null;
+  }
+
+  async #delete({ keys, account, stored }: Written): Promise<void> {
+    await this.#written;
+    await keys.delete(account, stored.key);
+  }
+}
+
+export function outOfTime(): Error {
+  return lateError(undefined, 'The order could not be sent in time.');
+}

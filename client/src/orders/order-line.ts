@@ -1,0 +1,80 @@
+import type { Core } from '../core.ts';
+import type { TradingGraphError } from '../errors.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
+import { type Deadline, withinTime } from '../request/deadline.ts';
+import type { Exchanger } from '../request/exchange.ts';
+import { isLate } from '../request/failures.ts';
+import { PING } from '../request/ping.ts';
+import { freshSocket } from './fresh-socket.ts';
+
+type Task<T> = (time: Deadline, exchange: Exchanger | undefined) => Promise<T>;
+
+/**
+ * The connection of an order's requests: that of `fetch`, and for one request a WebSocket of its own where that of `fetch` was
+ * found dead.
+ */
+export class OrderLine {
+  readonly #core: Core;
+  #isDead = false;
+  #error: TradingGraphError | null = null;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** Runs a task within a time, which ends early where the connection turns out to be dead. */
+  run<T>(ms: number, parent: AbortSignal, task: Task<T>): Promise<T> {
+    const { environment } = this.#core;
+    const exchange = this.#isDead ? freshSocket(environment) : undefined;
+    this.#isDead = false;
+    return withinTime(environment, ms, parent, async (time) => {
+      // Without a WebSocket there is no other connection, so that a slow one is not given up.
+      const isWatched = exchange === undefined && environment.WebSocket !== null;
+      const cancel = isWatched ? this.#watch(ms, time) : () => {};
+      try {
+        return await task(time, exchange);
+      } finally {
+        cancel();
+        time.end();
+      }
+    });
+  }
+
+  /** Why the connection was found dead, where the platform says more than that no answer came; null after it was asked for. */
+  takeError(): TradingGraphError | null {
+    const error = this.#error;
+    this.#error = null;
+    return error;
+  }
+
+  /**
+   * Sends a ping where no answer has come for so long that the connection is in doubt. Behind a slow gateway the ping is
+   * answered. The doubt takes at most half of the time, so that the other half is left for another connection.
+   */
+  #watch(ms: number, time: Deadline): () => void {
+    const halfMs = Math.min(this.#core.serverClock.doubtMs, ms / 2) / 2;
+    return this.#core.environment.after(halfMs, () => fireAndForget(this.#ping(halfMs, time)));
+  }
+
+  async #ping(ms: number, time: Deadline): Promise<void> {
+    const { environment, request, serverClock } = this.#core;
+    let hasLeft = false;
+    const leaving = () => {
+      hasLeft = true;
+    };
+    const { errors } = await withinTime(environment, ms, time.signal, ({ signal }) =>
+      request(PING, {}, { repeats: false, signal, leaving }),
+    );
+    const error = errors.find(isOfConnection);
+    if (time.signal.aborted || !hasLeft || error === undefined) return;
+    serverClock.onDead();
+    this.#isDead = true;
+    if (error.code === 'NETWORK' && !isLate(error)) this.#error = error;
+    time.end();
+  }
+}
+
+/** Whether nothing came back. A proxy that answers in place of the server shows that the connection works. */
+function isOfConnection({ code, cause }: TradingGraphError): boolean {
+  return code === 'ABORTED' || (code === 'NETWORK' && cause !== undefined);
+}

@@ -1,0 +1,468 @@
+import { callApp } from '../call-app.ts';
+import type { Environment } from '../environment.ts';
+import { TradingGraphError } from '../errors.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
+import { type Deadline, MAX_MS, withinTime } from '../request/deadline.ts';
+import type { Exchanger } from '../request/exchange.ts';
+import {
+  asTradingGraphError,
+  disposedError,
+  isLate,
+  networkError,
+  offlineError,
+  protocolError,
+  signedOutError,
+} from '../request/failures.ts';
+import { neverLeft } from '../request/never-left.ts';
+import { PING } from '../request/ping.ts';
+import { isSame, type SignIn } from '../sign-in.ts';
+import { askOutcome, closeKey } from './ask-outcome.ts';
+import type { KeyStamp } from './key-age.ts';
+import { KeyDates } from './key-dates.ts';
+import { KeyEntry, outOfTime } from './key-entry.ts';
+import { PLACED_ORDER } from './operations.ts';
+import { OrderLine } from './order-line.ts';
+import { type OrderOutcome, readAnswer, type Settled, unsentCode } from './outcome.ts';
+import type { Placed } from './placed.ts';
+import {
+  isAnothers,
+  isLasting,
+  mayClose,
+  mayHaveTraded,
+  pauseMs,
+  refusesKeyMade,
+} from './repeat-rules.ts';
+import type { StoredKey } from './stored-keys.ts';
+import type { OrderProgress } from './ticket.ts';
+import type { TicketContext } from './ticket-context.ts';
+
+/** A request without an answer is then repeated over another connection: the server joins both. */
+const ATTEMPT_MS = 10_000;
+/** A deadline that ends so late shows that the thread was blocked, or that the machine slept. */
+const BLOCKED_MS = 500;
+
+export interface OrderOptions {
+  /** Where the app has given the key: another request may have used it first, at a time that is not known here. */
+  readonly isGiven?: boolean;
+  /** How long the order may be sent, where the app says it. */
+  readonly maxWaitMs?: number | undefined;
+}
+
+/** The order of a key that was stored in an earlier run of the app. */
+export interface FormerOrder {
+  readonly account: string;
+  readonly stored: StoredKey;
+  readonly stamp: KeyStamp;
+}
+
+export interface SearchOptions {
+  /** How long the outcome is sought. In the second half nothing is sent any more, and the key is closed. */
+  readonly withinMs: number;
+  /** How long after the first use of its key the order may be sent. */
+  readonly maxWaitMs: number;
+  readonly onProgress?: (progress: OrderProgress) => void;
+}
+
+/** A search for the outcome. Without an input, which an order of an earlier run lacks, it only asks. */
+interface Search extends SearchOptions {
+  readonly placed: Placed | null;
+  readonly deadline: Deadline;
+  readonly line: OrderLine;
+}
+
+/** The end of a search. */
+export interface Found {
+  readonly outcome: OrderOutcome;
+  /** Whether the server said it. */
+  readonly isTold: boolean;
+}
+
+/**
+ * One order under one key. A search takes these steps:
+ *
+ *     sending ──► asking ──► closing
+ *
+ * - `sending`: nothing of the order has left. An error ends the search: the order is unsent.
+ * - `asking`: a request may have left (`isInDoubt`), so it is repeated under the same key. The server answers a repeat with the
+ *   outcome of the first. If the server says that the request did nothing, the order is back at `sending`.
+ * - `closing`: the order may not be sent any more, so its key is closed. An error ends the search: the order is unknown.
+ *
+ * The server's answer ends the search in each step, but for a refusal that says nothing of earlier requests: then the key is closed.
+ */
+export class Order {
+  readonly key: string;
+  readonly maxWaitMs: number | undefined;
+  readonly #context: TicketContext;
+  readonly #isGiven: boolean;
+  readonly #dates: KeyDates;
+  readonly #entry: KeyEntry;
+  #step: OrderProgress = 'sending';
+  #isInDoubt: boolean;
+  /** The digest of the input that the key stands for; null while it may be any. */
+  #digest: string | null = null;
+  /** The sign-in at the tap, whose login the first attempt finds out; null before, and again where nothing was sent. */
+  #signIn: SignIn | null = null;
+  /** The sign-in of the last tap, also where nothing was sent. */
+  #owner: SignIn | null = null;
+  /** The login that the client knew at the tap. */
+  #knownLogin: string | null = null;
+
+  constructor(context: TicketContext, key: string, options: OrderOptions) {
+    this.key = key;
+    this.maxWaitMs = waitOf(options.maxWaitMs);
+    this.#context = context;
+    this.#isGiven = options.isGiven === true;
+    this.#isInDoubt = this.#isGiven;
+    this.#dates = new KeyDates(context.core);
+    this.#entry = new KeyEntry(context, key);
+    if (this.#isGiven) this.#dates.leaveOutKeyMade();
+  }
+
+  static ofFormerRun(context: TicketContext, { account, stored, stamp }: FormerOrder): Order {
+    const order = new Order(context, stored.key, stored);
+    // Where the entry cannot be read, no input is known to be the same.
+    order.#digest = stored.digest ?? '';
+    order.#belongsTo(account);
+    order.#isInDoubt = true;
+    order.#dates.adopt(stamp, stored.keyMade);
+    order.#entry.adopt(account, stored);
+    return order;
+  }
+
+  /** Whether a request may have left whose outcome is not known. */
+  get isInDoubt(): boolean {
+    return this.#isInDoubt;
+  }
+
+  get isDurable(): boolean {
+    return this.#entry.isDurable;
+  }
+
+  /** The login that it was placed for; null before, and again where nothing was sent. */
+  get account(): string | null {
+    return this.#signIn?.login ?? null;
+  }
+
+  /** The login of its owner, as far as that is known by now. */
+  get login(): string | null {
+    return this.owner?.login ?? this.#knownLogin;
+  }
+
+  get owner(): SignIn | null {
+    return this.#owner;
+  }
+
+  /** When it was first placed, by the clock on the wall, in ISO 8601. */
+  get sentAt(): string {
+    const at = this.#dates.at ?? this.#entry.at ?? this.#context.core.environment.now();
+    return new Date(at).toISOString();
+  }
+
+  /** Whether the key stands for another input. */
+  isOther(placed: Placed | null): boolean {
+    return this.#digest !== null && this.#digest !== placed?.digest(this.key);
+  }
+
+  /** Notes who has tapped. The owner of an order that is placed again stays the same. */
+  noteOwner(former?: SignIn | null): void {
+    const { core } = this.#context;
+    this.#owner = this.#signIn ?? former ?? core.signIn;
+    this.#knownLogin = core.login;
+  }
+
+  /** Notes the tap, before anything is awaited. */
+  begin(placed: Placed | null, former?: SignIn | null): void {
+    if (placed !== null) this.#digest = placed.digest(this.key);
+    this.#context.underWay.add(this.key);
+    this.#entry.beginUse();
+    this.noteOwner(former);
+    this.#signIn = this.#owner;
+    this.#dates.begin();
+  }
+
+  /** Places the order, or asks what became of it. It never rejects. */
+  async place(placed: Placed | null, options: SearchOptions): Promise<Found> {
+    const found = await this.seek(placed, options);
+    const { outcome, isTold } = found;
+    if (outcome.status === 'unknown') this.#context.underWay.delete(this.key);
+    else this.settle(outcome);
+    // Nothing was sent: the form may be corrected, or be sent by another user.
+    if (outcome.status === 'unsent' && !isTold) this.#reset();
+    return found;
+  }
+
+  /** Seeks the outcome. It never rejects: without an answer the order is unsent, or unknown where it is in doubt. */
+  async seek(placed: Placed | null, options: SearchOptions): Promise<Found> {
+    const { core, disposal } = this.#context;
+    const { environment } = core;
+    const { withinMs } = options;
+    const [startedAt, startedUp] = [environment.now(), environment.uptime()];
+    const within = (ms: number, seek: (search: Search) => Promise<OrderOutcome>) =>
+      withinTime(environment, ms, disposal, (deadline) =>
+        seek({ ...options, placed, deadline, line: new OrderLine(core) }),
+      );
+    try {
+      return { outcome: await within(withinMs, (search) => this.#run(search)), isTold: true };
+    } catch (thrown) {
+      const error = disposal.aborted ? disposedError() : asTradingGraphError(thrown);
+      const elapsedMs = Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
+      // A blocked thread has heard nothing of what the server knows by now.
+      if (this.#isInDoubt && !disposal.aborted && elapsedMs - withinMs >= BLOCKED_MS) {
+        const known = await within(ATTEMPT_MS, (search) => this.#close(search)).catch(() => null);
+        if (known !== null) return { outcome: known, isTold: true };
+      }
+      return { outcome: this.#failed(error), isTold: false };
+    }
+  }
+
+  /** Keeps the outcome until the app has surely shown it. */
+  settle(outcome: Settled): void {
+    this.#isInDoubt = false;
+    fireAndForget(this.#entry.settle(outcome));
+  }
+
+  /** Deletes what is stored of it. Rejects where the storage fails. */
+  forget(): Promise<void> {
+    return this.#entry.forget();
+  }
+
+  #failed(error: TradingGraphError): OrderOutcome {
+    const { key: idempotencyKey, sentAt } = this;
+    if (!this.#isInDoubt) return { status: 'unsent', idempotencyKey, error };
+    return { status: 'unknown', idempotencyKey, sentAt, message: null, error };
+  }
+
+  #reset(): void {
+    this.#digest = null;
+    this.#signIn = null;
+    this.#dates.reset();
+    this.#entry.reset();
+  }
+
+  #belongsTo(login: string): void {
+    this.#signIn = { login };
+    this.#owner = this.#signIn;
+  }
+
+  /** Takes the steps until the server has said the outcome. Throws the last error where it does not. */
+  async #run(search: Search): Promise<OrderOutcome> {
+    const { deadline, line, onProgress } = search;
+    const { environment } = this.#context.core;
+    let refusedTokens = 0;
+    /** The last failure that says more than that no answer came in time. */
+    let answer: TradingGraphError | null = null;
+    this.#step = 'sending';
+    for (let failures = 0; ; failures += 1) {
+      const wasInDoubt = this.#isInDoubt;
+      try {
+        const step = this.#nextStep(search, failures);
+        this.#step = step;
+        const tell = () => callApp(environment, () => onProgress?.(step));
+        fireAndForget(Promise.resolve().then(tell));
+        const outcome = await (step === 'closing' ? this.#close(search) : this.#attempt(search));
+        if (step === 'closing' || !saysNothingOfOthers(outcome, wasInDoubt)) return outcome;
+        this.#step = 'closing';
+      } catch (thrown) {
+        const ended = asTradingGraphError(thrown);
+        const whyDead = line.takeError();
+        const error = isLate(ended) ? (whyDead ?? ended) : ended;
+        // It says nothing of a request that left after it.
+        if (!isLate(error)) answer = error;
+        else if (this.#isInDoubt && !wasInDoubt) answer = null;
+        if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
+        // One token may have run out on its way; a second one that is refused was not worth a third.
+        const isLast = isLasting(error) || refusedTokens > 1;
+        // An order in doubt is not given up: its key can still be closed once it may no longer be sent.
+        const isAsking = this.#isInDoubt && this.#step !== 'closing';
+        if (isLast && !(isAsking && mayClose(error))) throw error;
+        // Nobody wants an order to go out by itself when the network is back.
+        if (!this.#isInDoubt && (neverLeft(error) || this.#isOffline)) throw error;
+        const pause = pauseMs(error, failures, environment.random());
+        const leftMs = this.#leftForRepeatMs(search);
+        if (!isAsking && pause >= leftMs) throw answer ?? error;
+        if (isLast) this.#step = 'closing';
+        await deadline.sleep(isLast ? 0 : Math.min(pause, leftMs));
+        if (deadline.remainingMs === 0) throw answer ?? error;
+      }
+    }
+  }
+
+  /** The step is chosen before each attempt: a pause may last hours, and the clock may be changed in it. */
+  #nextStep(search: Search, failures: number): OrderProgress {
+    if (this.#step === 'closing') return 'closing';
+    const isOver = this.#leftMs(search) === 0;
+    const isFresh = this.#dates.age === 'fresh';
+    // An order of an earlier run is asked about first, and its key closed only where that proves something.
+    const isDue = search.placed
+      ? this.#isInDoubt && (isOver || !isFresh)
+      : failures > 0 && isOver && isFresh;
+    if (isDue) return 'closing';
+    return this.#isInDoubt ? 'asking' : 'sending';
+  }
+
+  /** The time in which the order may still be sent. */
+  #leftMs({ deadline, maxWaitMs, withinMs }: Search): number {
+    const left = Math.min(this.#dates.leftMs(maxWaitMs), deadline.remainingMs - withinMs / 2);
+    return Math.max(0, left);
+  }
+
+  #leftForRepeatMs(search: Search): number {
+    const onlyAsks = search.placed === null && this.#dates.age !== 'fresh';
+    const { remainingMs } = search.deadline;
+    return this.#step === 'closing' || onlyAsks ? remainingMs : this.#leftMs(search);
+  }
+
+  /** Sends the order, or asks about one whose input is not known. */
+  #attempt(search: Search): Promise<OrderOutcome> {
+    const { placed, deadline, line, maxWaitMs } = search;
+    const { core } = this.#context;
+    if (!this.#isInDoubt) this.#throwIfOffline();
+    // A request that waits somewhere for the network ends with the time in which it may leave.
+    const leftMs = placed ? this.#leftMs(search) : deadline.remainingMs;
+    return line.run(Math.min(ATTEMPT_MS, leftMs), deadline.signal, async (time, exchange) => {
+      const account = await this.#checkAccount(time, exchange);
+      if (placed === null) return this.#ask(account, time, exchange);
+      const { serverClock } = core;
+      // After a sleep the order would name a moment that is over. On a WebSocket, which tells no date, it names none.
+      const isUntold = serverClock.now() === null || (serverClock.isBehind && !exchange);
+      if (this.#since === undefined && isUntold) {
+        // The next run is to know that the order never left.
+        await this.#store(account, maxWaitMs, time, true);
+        await time.race(core.request(PING, {}, { repeats: false, signal: time.signal }));
+      }
+      // The key is stored before anything is sent: an order that nobody remembers must not exist, and of one without a date
+      // nobody could ever say that it was not sent.
+      this.#dates.fix();
+      await this.#store(account, maxWaitMs, time, false);
+      return this.#send({ ...search, placed }, account, time, exchange);
+    });
+  }
+
+  /** The login that is signed in. Throws where it is not that of the order's sign-in. */
+  async #checkAccount(time: Deadline, exchange: Exchanger | undefined): Promise<string> {
+    const { core } = this.#context;
+    const signIn = this.#signIn ?? core.signIn;
+    const current = await time.race(core.account(time.signal, exchange));
+    if (!isSame(signIn, core.signIn, current))
+      throw signedOutError('Another account is signed in.');
+    this.#belongsTo(current);
+    return current;
+  }
+
+  #store(account: string, maxWaitMs: number, time: Deadline, isUnsent: boolean): Promise<void> {
+    const stored: StoredKey = {
+      key: this.key,
+      digest: this.#digest,
+      at: this.#dates.at,
+      made: this.#dates.made,
+      keyMade: this.#dates.keyMade,
+      sendBefore: this.#dates.sendBefore(maxWaitMs),
+      maxWaitMs: this.maxWaitMs,
+      unsent: isUnsent || undefined,
+    };
+    const isNeeded = () => this.#context.underWay.has(this.key) || this.#isInDoubt;
+    return this.#entry.write(account, stored, time, isNeeded);
+  }
+
+  async #ask(account: string, time: Deadline, exchange?: Exchanger): Promise<OrderOutcome> {
+    const own = { account, exchange, repeats: false };
+    const outcome = await askOutcome(this.#context, PLACED_ORDER, { key: this.key }, time, own);
+    const isForgotten = outcome === null || outcome.status === 'unsent';
+    if (isForgotten && this.#dates.age !== 'fresh') throw forgottenError();
+    // Its request may still be on its way, or another tab may not have sent it yet.
+    if (outcome === null) throw networkError('The server has no record of this order yet.');
+    return outcome;
+  }
+
+  async #send(
+    search: Search & { readonly placed: Placed },
+    account: string,
+    time: Deadline,
+    exchange?: Exchanger,
+  ): Promise<OrderOutcome> {
+    const { placed, maxWaitMs } = search;
+    const { core } = this.#context;
+    const wasInDoubt = this.#isInDoubt;
+    const leaving = () => {
+      // Timers stand still while a phone sleeps, so that the clocks are asked once more.
+      if (time.remainingMs === 0 || this.#leftMs(search) === 0) throw outOfTime();
+      if (!wasInDoubt) this.#throwIfOffline();
+      this.#isInDoubt = true;
+    };
+    const dates = { sendBefore: this.#dates.sendBefore(maxWaitMs), keyMade: this.#dates.keyMade };
+    const input = { ...placed.input, idempotencyKey: this.key, ...dates };
+    const options = { account, exchange, signal: time.signal, leaving, repeats: false };
+    try {
+      const sending = core.request(placed.operation, { input }, options);
+      const outcome = readAnswer(await time.race(sending), this.key);
+      if (outcome === null) throw protocolError('The answer has no outcome.');
+      return outcome;
+    } catch (thrown) {
+      const error = asTradingGraphError(thrown);
+      if (this.#dates.keyMade !== undefined && refusesKeyMade(error)) {
+        this.#dates.leaveOutKeyMade();
+        this.#isInDoubt = wasInDoubt;
+        return this.#send(search, account, time, exchange);
+      }
+      // An earlier request that was lost may still arrive, so that its doubt stays.
+      const resends = !exchange && mayResend(core.environment);
+      if (!mayHaveTraded(error, resends)) this.#isInDoubt = wasInDoubt;
+      // The key that the app gave is another order's, of which its own request tells; this one is not placed with it.
+      if (this.#isGiven && isAnothers(error)) this.#isInDoubt = false;
+      throw error;
+    }
+  }
+
+  /** Sends no order: the time for that is over, or the server may have forgotten the key and would take it for a new one. */
+  async #close({ deadline, line }: Search): Promise<OrderOutcome> {
+    // An order in doubt is one whose account is known.
+    const account = this.account as string;
+    const asked = { key: this.key, since: this.#since };
+    const ms = Math.min(ATTEMPT_MS, deadline.remainingMs);
+    const outcome = await line.run(ms, deadline.signal, (time, exchange) =>
+      closeKey(this.#context, asked, time, { account, exchange }),
+    );
+    // The answer has told the time as well, of which the device may have lost hours in its sleep.
+    const isProved = outcome?.status !== 'unsent' || this.#dates.age === 'fresh';
+    if (outcome === null || !isProved) throw forgottenError();
+    return outcome;
+  }
+
+  /** Since when the server would have to know of the order; undefined where another request may have used the key before. */
+  get #since(): string | undefined {
+    return this.#isGiven ? undefined : this.#dates.since;
+  }
+
+  get #isOffline(): boolean {
+    return this.#context.core.environment.lifecycle.isOnline === false;
+  }
+
+  #throwIfOffline(): void {
+    if (this.#isOffline) throw offlineError();
+  }
+}
+
+/**
+ * Whether somebody has closed the key, or a repeat was refused, and the server may not know of earlier requests: a void of our own
+ * asks that. Only a settlement speaks of all of them.
+ */
+function saysNothingOfOthers(outcome: OrderOutcome, wasInDoubt: boolean): boolean {
+  const code = unsentCode(outcome);
+  return code === 'VOIDED' || (wasInDoubt && code !== null && code !== 'SETTLED');
+}
+
+/** Node's own `fetch` sends no order twice. Browsers, phones and Bun may, after a connection that broke; a socket of ours does not. */
+function mayResend({ isServer, resends }: Environment): boolean {
+  const { process }: { process?: { versions?: { undici?: string } } } = Object(globalThis);
+  return resends ?? !(isServer && process?.versions?.undici);
+}
+
+/** Storage would keep a wait without end as none. */
+function waitOf(ms: number | undefined): number | undefined {
+  return ms == null || Number.isNaN(Number(ms)) ? undefined : Math.min(ms, MAX_MS);
+}
+
+function forgottenError(): TradingGraphError {
+  const message = 'The server has no record of this order, and may have had one.';
+  return new TradingGraphError(message, { code: 'KEY_EXPIRED', retryable: false });
+}
