@@ -1,6 +1,7 @@
 import type { Result } from './core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
+import { fireAndForget } from './fire-and-forget.ts';
 import { Listeners } from './listeners.ts';
 import type { Exchanger } from './request/exchange.ts';
 import { protocolError } from './request/failures.ts';
@@ -77,12 +78,12 @@ export class Accounts {
   tokenTaken(token: string): void {
     // Listeners that were told that nobody is signed in wait to hear of the next account.
     const isAwaited = this.#login === null && this.#listeners.size > 0;
-    if (this.#firstToken !== null || isAwaited) this.of(token).catch(() => {});
+    if (this.#firstToken !== null || isAwaited) fireAndForget(this.of(token));
   }
 
   /** A line is opened with the token: if it changes, those who follow the line have to hear of it. */
   lineOpened(token: string): void {
-    if (this.#listeners.size > 0 || this.#firstToken !== null) this.of(token).catch(() => {});
+    if (this.#listeners.size > 0 || this.#firstToken !== null) fireAndForget(this.of(token));
   }
 
   /** Begins another sign-in: the app announces that another account may be signed in. */

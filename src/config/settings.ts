@@ -135,7 +135,7 @@ export const SETTINGS = {
   AUTH_COOKIE: setting(
     cookieName,
     null,
-    'cookie that carries the token ([cookies](clients/cookies.md))',
+    'cookie that carries the token ([cookies](clients.md#sign-in))',
   ),
   REDIS_URL: setting(
     redisUrl,

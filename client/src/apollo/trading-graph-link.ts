@@ -3,6 +3,7 @@ import { Observable } from '@apollo/client/utilities';
 import type { RequestOptions, Result } from '../core.ts';
 import type { CoreClient } from '../core-client.ts';
 import type { TradingGraphError } from '../errors.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
 import type { Operation } from '../operation.ts';
 import { formattedError, formattedResult, isOwnError } from './formatted-result.ts';
 import { ResumedVariables } from './resumed-variables.ts';
@@ -59,7 +60,7 @@ function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Obse
     ...(parts && { onPart: (soFar) => parts.next(soFar, true) }),
   };
   const send = operation.operationType === 'mutation' ? client.mutate : client.query;
-  void send(documentOf(operation), operation.variables, options).then((result) => {
+  const answered = send(documentOf(operation), operation.variables, options).then((result) => {
     const [error] = result.errors;
     // Data that arrived beside the error, such as an order's outcome, is passed on.
     if (error !== undefined && isOwnError(error) && result.data === null) observer.error(error);
@@ -69,6 +70,7 @@ function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Obse
       observer.complete();
     }
   });
+  fireAndForget(answered);
   return () => {
     signal?.removeEventListener('abort', leave);
     leave();

@@ -1,5 +1,6 @@
 import { callApp } from '../call-app.ts';
 import type { Core } from '../core.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
 import { disposedError } from '../request/failures.ts';
 import { LiveFeed } from './live-feed.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
@@ -97,10 +98,11 @@ export function createFollowed<
       (feed.isEmpty && listening.size === 0 && cancelSettling === null);
     const each: Listening<State> = { listener, intervalMs: intervalOf(options), told: null, isOwn };
     listening.add(each);
-    void Promise.resolve().then(() => {
+    const telling = Promise.resolve().then(() => {
       tell(each);
       if (isDisposed) listening.delete(each);
     });
+    fireAndForget(telling);
     settleSoon();
     return () => {
       if (listening.delete(each)) settleSoon();

@@ -1,4 +1,5 @@
 import type { Core, Result } from '../core.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
 import type { Operation } from '../operation.ts';
 import { asTradingGraphError } from '../request/failures.ts';
 import { pause } from '../request/pause.ts';
@@ -27,7 +28,7 @@ export class ListPolling<Data> {
   start(): void {
     if (this.#running !== null) return;
     this.#running = new AbortController();
-    void this.#run(this.#running.signal);
+    fireAndForget(this.#run(this.#running.signal));
   }
 
   stop(): void {

@@ -17,21 +17,13 @@ import { neverLeft } from '../request/never-left.ts';
 import { PING } from '../request/ping.ts';
 import { isSame, type SignIn } from '../sign-in.ts';
 import { askOutcome, closeKey } from './ask-outcome.ts';
-import type { KeyStamp } from './key-age.ts';
 import { KeyDates } from './key-dates.ts';
 import { KeyEntry, outOfTime } from './key-entry.ts';
 import { PLACED_ORDER } from './operations.ts';
 import { OrderLine } from './order-line.ts';
 import { type OrderOutcome, readAnswer, type Settled, unsentCode } from './outcome.ts';
 import type { Placed } from './placed.ts';
-import {
-  isAnothers,
-  isLasting,
-  mayClose,
-  mayHaveTraded,
-  pauseMs,
-  refusesKeyMade,
-} from './repeat-rules.ts';
+import { isAnothers, isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
 import type { StoredKey } from './stored-keys.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
@@ -46,13 +38,6 @@ export interface OrderOptions {
   readonly isGiven?: boolean;
   /** How long the order may be sent, where the app says it. */
   readonly maxWaitMs?: number | undefined;
-}
-
-/** The order of a key that was stored in an earlier run of the app. */
-export interface FormerOrder {
-  readonly account: string;
-  readonly stored: StoredKey;
-  readonly stamp: KeyStamp;
 }
 
 export interface SearchOptions {
@@ -118,13 +103,19 @@ export class Order {
     if (this.#isGiven) this.#dates.leaveOutKeyMade();
   }
 
-  static ofFormerRun(context: TicketContext, { account, stored, stamp }: FormerOrder): Order {
+  /** The order of a key that was stored in an earlier run of the app. */
+  static ofFormerRun(context: TicketContext, account: string, stored: StoredKey): Order {
     const order = new Order(context, stored.key, stored);
     // Where the entry cannot be read, no input is known to be the same.
     order.#digest = stored.digest ?? '';
     order.#belongsTo(account);
     order.#isInDoubt = true;
-    order.#dates.adopt(stamp, stored.keyMade);
+    if (stored.unsent) {
+      // The server has not heard of the key, unless another tab sends it at present: it counts as made now.
+      order.#dates.begin();
+      order.#dates.date();
+      order.#dates.leaveOutKeyMade();
+    } else order.#dates.adopt(stored.made, stored.keyMade);
     order.#entry.adopt(account, stored);
     return order;
   }
@@ -399,11 +390,6 @@ export class Order {
       return outcome;
     } catch (thrown) {
       const error = asTradingGraphError(thrown);
-      if (this.#dates.keyMade !== undefined && refusesKeyMade(error)) {
-        this.#dates.leaveOutKeyMade();
-        this.#isInDoubt = wasInDoubt;
-        return this.#send(search, account, time, exchange);
-      }
       // An earlier request that was lost may still arrive, so that its doubt stays.
       const resends = !exchange && mayResend(core.environment);
       if (!mayHaveTraded(error, resends)) this.#isInDoubt = wasInDoubt;

@@ -103,7 +103,7 @@ export function readAnswer(
       };
     case 'OrderRejected':
       if (order.sent === false) {
-        const code = String(order.reason ?? order.error);
+        const code = String(order.reason);
         const refusal = new TradingGraphError(message ?? 'The order was not placed.', {
           code,
           retryable: false,

@@ -47,16 +47,10 @@ function placed(
   input: AnyInput,
   maxWaitMs: number,
 ): Placed {
-  const compared = withoutKind(input);
+  const compared = JSON.stringify(input);
   return { operation, input, maxWaitMs, digest: (key) => digestOf(`${key} ${name} ${compared}`) };
 }
 
 function copyOf<Input extends AnyInput>(given: Input): Input {
   return JSON.parse(canonicalInput(given));
-}
-
-/** The price says the kind as well, so that a key of an app that did not send it yet is one of the same order. */
-function withoutKind(input: object): string {
-  const { kind: _, ...compared } = input as { kind?: unknown };
-  return JSON.stringify(compared);
 }

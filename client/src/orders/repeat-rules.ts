@@ -41,11 +41,6 @@ export function isForgotten(error: TradingGraphError): boolean {
   return !retryable || extensions.gap !== undefined;
 }
 
-/** Whether the server takes the order without its `keyMade` alone: an earlier version, or a clock that differs by a minute. */
-export function refusesKeyMade({ code, message }: TradingGraphError): boolean {
-  return code === 'BAD_USER_INPUT' && message.includes('keyMade');
-}
-
 /** Whether another order has the key. */
 export function isAnothers({ code, extensions }: TradingGraphError): boolean {
   return code === 'BAD_USER_INPUT' && extensions.argument === 'input.idempotencyKey';

@@ -2,7 +2,6 @@ import { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
 import { disposedError, storageError } from '../request/failures.ts';
 import { PING } from '../request/ping.ts';
-import { datedStamp, stampNow, stampStored } from './key-age.ts';
 import { Order } from './order.ts';
 import { OrderTicket } from './order-ticket.ts';
 import type { OrderOutcome } from './outcome.ts';
@@ -41,11 +40,7 @@ export async function resumeOrders(
     const worker = async () => {
       for (let at = next++; at < waiting.length; at = next++) {
         const entry = waiting[at] as StoredKey;
-        // One that never left was used by nobody until now, but for another tab.
-        const stamp = entry.unsent
-          ? datedStamp(stampNow(core), core)
-          : stampStored(core, entry.made);
-        const order = Order.ofFormerRun(context, { account, stored: entry, stamp });
+        const order = Order.ofFormerRun(context, account, entry);
         const outcome = entry.outcome ?? (await outcomeOf(order, entry, deadline));
         if (outcome.status !== 'unknown') settle.push(() => order.settle(outcome));
         const placedAt = entry.made ?? entry.at;

@@ -14,15 +14,15 @@ export interface StoredKey {
   readonly digest: string | null;
   /** When it was first used, by this device's clock; null where the entry cannot be read. */
   readonly at: number | null;
-  /** The same by the server's clock, at the earliest; null where that was not known, as before versions that store it. */
+  /** The same by the server's clock, at the earliest; null where that was not known. */
   readonly made: number | null;
-  /** The same as it is sent, in ISO 8601; left out where that was not known, as before versions that send it. */
+  /** The same as it is sent, in ISO 8601; left out where that was not known. */
   readonly keyMade?: string | undefined;
   /** Until when the order may be sent, by the server's clock, in ISO 8601; left out where that was not known. */
   readonly sendBefore?: string | undefined;
   /** How long it may be sent, where that is not the default. */
   readonly maxWaitMs?: number | undefined;
-  /** Whether nothing of it has left the device, so that it has no date yet; left out by versions that sent such keys. */
+  /** Whether nothing of it has left the device, so that it has no date yet. */
   readonly unsent?: boolean | undefined;
   /** The outcome of its order. */
   readonly outcome?: Settled | undefined;

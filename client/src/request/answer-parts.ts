@@ -1,3 +1,4 @@
+import { fireAndForget } from '../fire-and-forget.ts';
 import { isObject } from './failures.ts';
 import { parseJson } from './wire-result.ts';
 
@@ -50,7 +51,7 @@ export async function* textsOf(response: Response): AsyncGenerator<string> {
   const copy = copyOf(response);
   const reader = copy.body?.getReader();
   const whole = copy === response ? null : response.arrayBuffer();
-  whole?.catch(() => {});
+  if (whole) fireAndForget(whole);
   const decoder = new TextDecoder();
   for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
     yield decoder.decode(read.value, { stream: true });

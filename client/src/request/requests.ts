@@ -1,5 +1,6 @@
 import type { OwnRequestOptions, Result } from '../core.ts';
 import type { Environment } from '../environment.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
 import type { Operation } from '../operation.ts';
 import type { ServerTime } from '../server-clock.ts';
 import { isSame, type SignIn } from '../sign-in.ts';
@@ -144,7 +145,7 @@ export class Requests {
     // A partial answer is returned at once, without waiting for the renewal. With `repeats: false` the caller decides
     // whether to repeat: a new token may be another account's.
     if (request.options.repeats === false || !isWhollyRefused(result)) {
-      renewing.catch(() => {});
+      fireAndForget(renewing);
       return result;
     }
     const renewed = await request.time.race(renewing);

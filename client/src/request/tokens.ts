@@ -1,5 +1,6 @@
 import type { Environment } from '../environment.ts';
 import { TradingGraphError } from '../errors.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
 import { withinTime } from './deadline.ts';
 import { asTradingGraphError, disposedError, networkError, signedOutError } from './failures.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -182,7 +183,7 @@ export class Tokens {
       if (this.#question === question) this.#asking = null;
     });
     // Each waiting request handles the failure; without one of them it is nobody's.
-    token.catch(() => {});
+    fireAndForget(token);
     this.#asking = { force, token };
     return this.#asking;
   }

@@ -1,5 +1,6 @@
 import type { Environment } from '../environment.ts';
 import { TradingGraphError } from '../errors.ts';
+import { fireAndForget } from '../fire-and-forget.ts';
 import { backoffMs } from '../request/backoff.ts';
 import { asTradingGraphError, messageOf } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
@@ -62,7 +63,7 @@ export class Connection {
 
   add(subscription: Subscription): void {
     this.#subscriptions.add(subscription);
-    if (this.#state.name === 'idle') void this.#connect();
+    if (this.#state.name === 'idle') fireAndForget(this.#connect());
     else this.#begin(subscription);
   }
 
@@ -89,7 +90,7 @@ export class Connection {
     if (this.#subscriptions.size === 0) return;
     this.#giveUp();
     for (const subscription of [...this.#subscriptions]) subscription.disconnected();
-    if (this.#subscriptions.size > 0 && this.#state.name === 'idle') void this.#connect();
+    if (this.#subscriptions.size > 0 && this.#state.name === 'idle') fireAndForget(this.#connect());
   }
 
   /** Somebody has signed in anew: a transport that waits for a token, or for another attempt, need not. */
@@ -237,7 +238,7 @@ export class Connection {
     if (this.#subscriptions.size === 0) return;
     if (disconnect.kind === 'token-refused') {
       const lifeMs = this.#options.environment.uptime() - state.sinceMs;
-      void this.#renew(state, lifeMs);
+      fireAndForget(this.#renew(state, lifeMs));
       return;
     }
     if (state.name === 'opening') this.#handshakeFailed(disconnect.error);
@@ -253,10 +254,13 @@ export class Connection {
       this.#tell(error);
       return;
     }
-    void this.#options.diagnose(error).then((found) => {
-      // A later attempt may have succeeded meanwhile.
-      if (!this.#isOpen) this.#tell(found);
-    });
+    fireAndForget(this.#diagnose(error));
+  }
+
+  async #diagnose(error: TradingGraphError): Promise<void> {
+    const found = await this.#options.diagnose(error);
+    // A later attempt may have succeeded meanwhile.
+    if (!this.#isOpen) this.#tell(found);
   }
 
   #tell(error: TradingGraphError): void {
@@ -299,7 +303,7 @@ export class Connection {
     this.#failures += 1;
     this.#state = {
       name: 'waiting',
-      cancel: environment.after(delayMs, () => void this.#connect()),
+      cancel: environment.after(delayMs, () => fireAndForget(this.#connect())),
     };
   }
 

@@ -1,3 +1,5 @@
+import { fireAndForget } from '../fire-and-forget.ts';
+
 /** More than any chain of promises in the client has. */
 const TURNS = 60;
 
@@ -60,7 +62,7 @@ export class FakeTime {
 
 /** Runs it next. A test that fakes its platform's timers, as Jest's do with `queueMicrotask`, fakes no promises. */
 export function soon(task: () => void): void {
-  void Promise.resolve().then(task);
+  fireAndForget(Promise.resolve().then(task));
 }
 
 /** Resolves when all that can go on without time has gone on. */

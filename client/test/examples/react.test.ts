@@ -118,7 +118,7 @@ describeWithChromium('examples/react', (executablePath) => {
     await page.reload();
     await tap(page, 'Sign in');
     await isLive(page);
-    await page.getByText('500', { exact: true }).waitFor();
+    await page.locator('.found li').first().waitFor();
     expect(await page.getByText('An earlier order').count()).toBe(0);
     expect(sandbox().orders()).toHaveLength(2);
   });
@@ -141,7 +141,7 @@ describeWithChromium('examples/react', (executablePath) => {
       await tap(page, 'Sign in');
       await isLive(page);
       await fits('positions');
-      await page.getByText('500', { exact: true }).waitFor();
+      await page.locator('.found li').first().waitFor();
       await fits('trade');
       for (const [symbol, heading] of [
         ['TEST.UNKNOWN', 'Unknown'],

@@ -14,7 +14,7 @@ import { FRAMEWORKS } from './frameworks.ts';
 // Hundreds of packages are installed, and built with.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 900_000 });
 
-const GUIDES = ['ten-minutes', 'frameworks', 'server'].map((name) => `docs/clients/${name}.md`);
+const SECTIONS = ['React', 'On a server'];
 const ASKED = inFull(1_000, 200);
 const AT_ONCE = 50;
 const LATE = 'await new Promise((given) => setTimeout(given, 20));';
@@ -31,10 +31,12 @@ interface Visitor {
   readonly heading: string;
 }
 
-/** The guides' files, which ask this service. */
+/** The guide's files, which ask this service. */
 function printed(file: string): string {
-  const sample = GUIDES.flatMap((guide) => namedSamples(guide).get(file) ?? [])[0];
-  if (sample === undefined) throw new Error(`no guide has ${file}`);
+  const [sample] = SECTIONS.flatMap(
+    (each) => namedSamples('docs/clients.md', each).get(file) ?? [],
+  );
+  if (sample === undefined) throw new Error(`the guide has no ${file}`);
   return sample.text.replaceAll('http://127.0.0.1:4000', service.url);
 }
 
@@ -180,6 +182,25 @@ for (const { framework, packages, reason } of suites) {
       const pages = [...after, await ask(framework.prerendered ?? '', { token: null })];
       expect(pages.at(-1)?.heading).toBe('Sign in');
       for (const { caching } of pages) expect(caching ?? '').not.toMatch(/public|s-maxage/);
+    });
+
+    test('a form whose action is sent three times is one order', async () => {
+      const { demo } = await visitors();
+      const headers = { cookie: `token=${demo.token}`, origin: url };
+      const html = await (await fetch(url, { headers })).text();
+      const [, fields = ''] = /<form[^>]*>(.*?)<\/form>/s.exec(html) ?? [];
+      const body = new FormData();
+      for (const [, name = '', value = ''] of fields.matchAll(
+        /name="([^"]*)"(?: value="([^"]*)")?/g,
+      ))
+        body.append(name, value);
+      expect(body.get('key')).toMatch(/^[0-9a-f-]{36}$/);
+      const before = service.sandbox.orders().length;
+      const post = () => fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+      const answers = await Promise.all([post(), post(), post()]);
+      const ends = answers.map((answer) => answer.headers.get('location'));
+      expect(ends).toEqual(Array(3).fill(expect.stringContaining('order=accepted')));
+      expect(service.sandbox.orders()).toHaveLength(before + 1);
     });
 
     test('a component that follows what is live is rendered, and follows nothing on the server', async () => {

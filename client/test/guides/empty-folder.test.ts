@@ -23,6 +23,8 @@ import { namedSamples, readPage } from '../support/samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const environment = bareEnvironment();
+const GUIDE = 'docs/clients.md';
+const PLAIN = 'Plain TypeScript';
 const MINUTES_MS = 60_000;
 const IN_CHECKOUT = /^npm (start|run pack:client)\b/;
 
@@ -82,8 +84,14 @@ function follow(page: string): string {
 }
 
 /** Writes the files of a page, or those that are named. The service has an address of its own here. */
-function writeFiles(page: string, cwd: string, url: string, named?: readonly string[]): void {
-  for (const [file, { text }] of namedSamples(page)) {
+function writeFiles(
+  page: string,
+  cwd: string,
+  url: string,
+  section?: string,
+  named?: readonly string[],
+): void {
+  for (const [file, { text }] of namedSamples(page, section)) {
     // A test of a component is for whoever has a runner of tests.
     if (named?.includes(file) === false || file.includes('.test.')) continue;
     mkdirSync(dirname(join(cwd, file)), { recursive: true });
@@ -137,7 +145,9 @@ describe.skipIf(reason !== null)(
       const [, buy = ''] = guideCommands('examples/terminal/README.md').filter((line) =>
         line.startsWith('node '),
       );
-      const ticker = start(buy, cwd, { TRADING_GRAPH_URL: `${app.url}/graphql` });
+      // It needs the SQLite of a newer Node than the rest.
+      const PATH = `${dirname(process.execPath)}:${environment.PATH}`;
+      const ticker = start(buy, cwd, { PATH, TRADING_GRAPH_URL: `${app.url}/graphql` });
       await eventually(() => expect(ticker.out).toContain('order accepted'), ticker.whileOpen);
       await eventually(
         () => expect(ticker.out).toMatch(/LIVE 20\S+ \d+ (.*AAPL){1}/),
@@ -148,21 +158,21 @@ describe.skipIf(reason !== null)(
 
     describeWithChromium('in a browser', (executablePath) => {
       const apps = [
-        { of: 'vue', file: 'src/App.vue', build: 'npm run build' },
-        { of: 'svelte', file: 'src/App.svelte', build: 'npm run check && npm run build' },
-        { of: 'angular', file: 'src/app/app.ts', build: ANGULAR.build, main: ANGULAR.main },
-        { of: 'plain', file: 'src/plain.ts', build: 'npm run build', main: "import './plain';" },
+        { section: 'Vue', of: 'vue', build: 'npm run build' },
+        { section: 'Svelte', of: 'svelte', build: 'npm run check && npm run build' },
+        { section: 'Angular', of: 'angular', ...ANGULAR },
+        { section: PLAIN, of: 'plain', build: 'npm run build', main: "import './plain';" },
       ];
-      test.each(inFull(apps, []))('$file follows positions', async ({ of, file, build, main }) => {
-        const guide = 'docs/clients/frameworks.md';
-        const { samples } = readPage(guide);
-        const made = samples.find(({ text }) =>
-          text.includes(`create --yes vite@latest my-${of} `),
+      test.each(inFull(apps, []))('$section follows positions', async (each) => {
+        const { section, of, build, main } = each;
+        const made = readPage(GUIDE, section).samples.find(({ text }) =>
+          text.includes('vite@latest'),
         );
         run(made?.text.trim().replaceAll('\n', ' && ') ?? vanilla(of), folder);
         const cwd = join(folder, `my-${of}`);
-        writeFiles('docs/clients/ten-minutes.md', cwd, app.url, ['src/client.ts']);
-        writeFiles(guide, cwd, app.url, [file, 'src/followed.ts', 'src/ticket.ts']);
+        writeFiles(GUIDE, cwd, app.url, 'React', ['src/client.ts']);
+        writeFiles(GUIDE, cwd, app.url, 'Vue', ['src/ticket.ts']);
+        writeFiles(GUIDE, cwd, app.url, section);
         if (main !== undefined) writeFileSync(join(cwd, 'src/main.ts'), main);
         run(build, cwd);
         await using opened = await openApp(cwd, 'npm run dev');
@@ -186,8 +196,7 @@ describe.skipIf(reason !== null)(
       }
 
       test('ten minutes lead from a clone to live positions, an order, and one without an answer', async () => {
-        const guide = 'docs/clients/ten-minutes.md';
-        const blocks = readPage(guide).samples.filter(({ language }) => language === 'sh');
+        const blocks = readPage(GUIDE, 'React').samples.filter(({ language }) => language === 'sh');
         const [service = [], make = [], look = []] = blocks.map(({ text }) =>
           text.trim().split('\n'),
         );
@@ -213,7 +222,7 @@ describe.skipIf(reason !== null)(
 
         run(make.join(' && '), empty);
         const cwd = join(empty, 'my-desk');
-        writeFiles(guide, cwd, url);
+        writeFiles(GUIDE, cwd, url, 'React');
         const [build = '', dev = ''] = look;
         run(build, cwd);
         await using opened = await openApp(cwd, dev);

@@ -40,7 +40,7 @@ test('the operations are valid, and select nothing that is deprecated', () => {
 });
 
 test('the operations of the protocol are valid', () => {
-  const page = read('..', 'docs', 'clients', 'protocol.md').replaceAll('\n  ', ' ');
+  const page = read('..', 'client', 'vectors', 'README.md').replaceAll('\n  ', ' ');
   const told = [...page.matchAll(/`((?:mutation|subscription) \(.*?\})`/g)].map(
     ([, one = '']) => one,
   );

@@ -76,15 +76,15 @@ test('the operations with which GraphiQL opens are valid', () => {
 });
 
 // The frameworks' compilers are brought in by empty-folder.test.ts and frameworks.test.ts.
-const OF_FRAMEWORKS = /^docs\/clients\/(frameworks|server)\.md$/;
-const WITH_PROGRAMS = PAGES.filter(
-  (page) => /^(?:docs\/clients|client)\//.test(page) && !OF_FRAMEWORKS.test(page),
-).filter((page) => readPage(page).samples.some(({ language }) => ['ts', 'tsx'].includes(language)));
-
-test.each(WITH_PROGRAMS)(
-  'the programs of %s compile strictly as parts of a new app',
-  async (page) => {
-    await using project = await createSampleProject(page);
+test.each([
+  ['client/README.md', undefined],
+  ['docs/clients.md', 'React'],
+  ['docs/clients.md', 'Apollo Client'],
+  ['docs/clients.md', 'React Native'],
+] as const)(
+  'the programs of %s (%s) compile strictly as parts of a new app',
+  async (page, section) => {
+    await using project = await createSampleProject(page, section);
     expect(await project.compile()).toBe('');
   },
   300_000,

@@ -49,7 +49,7 @@ test.each([
   const modules = await bundleByMetro(name, packed, 'index.js');
   const own = modules.flatMap(({ path }) => path.split(CLIENT)[1] ?? []);
   const names = own.map((path) => path.replace('dist/cjs/', 'dist/'));
-  expect(names.length).toBeGreaterThan(30);
+  expect(names.length).toBeGreaterThan(20);
   expect(names.filter((path, at) => names.indexOf(path) !== at)).toEqual([]);
   const code = modules.flatMap((module) => (module.path.includes(CLIENT) ? module.code : []));
   // Hermes takes no `import()`, and not all regular expressions.

@@ -1,25 +1,28 @@
 import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { packClient } from './packed-client.ts';
+import { STAND_INS } from './react-native-stand-ins.ts';
 import { runTool } from './run-tool.ts';
 import { namedSamples, readPage } from './samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const SHARED_PAGE = 'docs/clients/README.md';
 
 /**
- * An app outside the workspace whose files are the samples of a page. The packages are the project's own, beside which stands the client as it is published.
+ * An app outside the workspace whose files are the samples of a page, or of one section of it. The packages are the project's own, beside which stands the client as it is published.
  */
-export async function createSampleProject(page: string) {
+export async function createSampleProject(page: string, section?: string) {
   const packages = readdirSync(join(root, 'node_modules')).filter(
     (name) => !name.startsWith('.') && name !== 'trading-graph-client',
   );
   const { app: folder, write, [Symbol.asyncDispose]: dispose } = await packClient(packages);
   copyFileSync(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
-  write('tsconfig.json', JSON.stringify(page.endsWith('/react-native.md') ? BARE : TSCONFIG));
-  const files = new Map([...namedSamples(SHARED_PAGE), ...namedSamples(page)]);
+  write('tsconfig.json', JSON.stringify(section === 'React Native' ? BARE : TSCONFIG));
+  if (section === 'React Native') write('stand-ins.d.ts', STAND_INS);
+  // Apollo's section builds on the files of React's.
+  const sections = section === 'Apollo Client' ? ['React', section] : [section];
+  const files = new Map(sections.flatMap((each) => [...namedSamples(page, each)]));
   for (const [file, { line, text }] of files) write(file, atLine(line, text));
-  const { samples, globals } = readPage(page);
+  const { samples, globals } = readPage(page, section);
   write('globals.d.ts', globals);
   for (const { file, language, line, text } of samples) {
     if (file !== null || !['ts', 'tsx'].includes(language)) continue;

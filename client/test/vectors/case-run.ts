@@ -374,20 +374,17 @@ export class CaseRun {
 }
 
 /** An order's end as the service answers it. */
-function answerOf({ accepted, rejected, unsent, other, older }: Step, key: string): object {
+function answerOf({ accepted, rejected, unsent, other }: Step, key: string): object {
   const own = { idempotencyKey: other ? 'another' : key, message: null, replayed: false };
   if (accepted !== undefined) return { ...own, __typename: 'OrderAccepted', orderId: accepted };
   if (rejected === undefined && unsent === undefined)
     return { ...own, __typename: 'OrderOutcomeUnknown', sentAt: new Date(0).toISOString() };
   const sent = unsent === undefined;
-  const isTyped = sent || older === undefined;
-  // The text is for people: a client that goes by it takes an older server's reason alone.
-  const error = rejected ?? (isTyped ? 'not sent' : unsent);
   return {
     ...own,
     __typename: 'OrderRejected',
     sent,
-    error,
-    ...(isTyped && { reason: unsent ?? null }),
+    error: rejected ?? 'not sent',
+    reason: unsent ?? null,
   };
 }

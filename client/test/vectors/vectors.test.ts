@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Case, CaseRun } from './case-run.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'vectors');
-const PAGE = join(folder, '..', '..', 'docs', 'clients', 'protocol.md');
+const PAGE = join(folder, 'README.md');
 
 interface Family {
   readonly event: object;

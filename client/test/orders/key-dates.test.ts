@@ -2,52 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CLOCKS_DIFFER_MS } from '../../../src/store/order-gap.ts';
 import { startedForEach } from '../../../test/support/started.ts';
-import {
-  ageOf,
-  datedStamp,
-  ERROR_MS,
-  momentOf,
-  stampNow,
-  stampStored,
-} from '../../src/orders/key-age.ts';
+import { KeyDates } from '../../src/orders/key-dates.ts';
 import { ServerClock } from '../../src/server-clock.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { ACCEPTED, buying, startPhone, unknown } from '../support/phone.ts';
+import { ACCEPTED, buying, startPhone } from '../support/phone.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const phone = startedForEach(startPhone);
 
-interface Named {
-  readonly input?: { readonly idempotencyKey: string; readonly keyMade?: string };
-}
-
-/** The `keyMade` that each order was sent with; a void has none. */
-const namedIn = (sent: readonly unknown[]) =>
-  (sent as readonly Named[]).flatMap(({ input }) => (input ? [input.keyMade] : []));
-
-test('a ticket sends nothing where nobody knows when it was made, as of an entry of a version without the server’s time', async () => {
-  await phone.interrupt(buying('former'), 'lost');
-  for (const [name, text] of phone.storage.entries) {
-    const { digest, at } = JSON.parse(text);
-    phone.storage.entries.set(name, JSON.stringify({ digest, at }));
-  }
-  const [resumed] = await phone.open().orders.resume();
-  expect(resumed).toMatchObject({
-    placedAt: expect.any(String),
-    outcome: unknown('KEY_EXPIRED'),
-  });
-  expect(await resumed?.ticket.place(buying('former'))).toMatchObject(
-    unknown('IDEMPOTENCY_UNAVAILABLE'),
-  );
-  expect(phone.app.sandbox.orders()).toEqual([]);
-});
-
 test('a key is taken for older by as much as the clocks of replicas may differ', () => {
   const clocks = phoneClock().clocks;
   clocks.serverClock.onDate(new Date(DAY_MS).toUTCString(), 0, 0);
-  const since = momentOf(datedStamp(stampNow(clocks), clocks), -ERROR_MS);
-  expect(DAY_MS - Date.parse(String(since))).toBeGreaterThanOrEqual(CLOCKS_DIFFER_MS);
+  expect(DAY_MS - Date.parse(String(tapped(clocks).since))).toBeGreaterThanOrEqual(
+    CLOCKS_DIFFER_MS,
+  );
 });
 
 describe('after a sleep in which the uptime stood still', () => {
@@ -70,23 +39,6 @@ describe('after a sleep in which the uptime stood still', () => {
   });
 });
 
-test('a ticket says nothing of when its key was made whose entry is of a version that did not send it', async () => {
-  await phone.interrupt(buying('former'), 'lost');
-  for (const [name, text] of phone.storage.entries) {
-    const { keyMade, ...former } = JSON.parse(text);
-    expect(keyMade).toEqual(expect.any(String));
-    phone.storage.entries.set(name, JSON.stringify(former));
-  }
-  const { orders, sent } = phone.open();
-  // Neither what became of it is known by then, nor its key closed.
-  phone.line.next.push(...Array(100).fill('lost'));
-  const [resumed] = await orders.resume({ withinMs: 2_000 });
-  phone.line.next.length = 0;
-  sent.length = 0;
-  expect(await resumed?.ticket.place(buying('former'))).toMatchObject(ACCEPTED);
-  expect(namedIn(sent)).toEqual([undefined]);
-});
-
 /** A stretch of a phone's life; times in minutes. */
 interface Span {
   readonly awake: number;
@@ -95,7 +47,21 @@ interface Span {
 }
 
 const minutes = fc.integer({ min: 0, max: 26 * 60 });
+type Clocks = ReturnType<typeof phoneClock>['clocks'];
 const setBy = fc.oneof(fc.constant(0), fc.integer({ min: -6_000, max: 6_000 }));
+
+function tapped(clocks: Clocks): KeyDates {
+  const dates = new KeyDates(clocks);
+  dates.begin();
+  dates.date();
+  return dates;
+}
+
+function restored(clocks: Clocks, made: number | null): KeyDates {
+  const dates = new KeyDates(clocks);
+  dates.adopt(made, undefined);
+  return dates;
+}
 
 function phoneClock() {
   let now = 0;
@@ -127,14 +93,14 @@ test('a key that is called fresh is less than 24 hours old when the server has j
     fc.property(fc.array(span, { maxLength: 6 }), fc.boolean(), (spans, isRestarted) => {
       const phone = phoneClock();
       phone.hear();
-      const first = datedStamp(stampNow(phone.clocks), phone.clocks);
+      const first = tapped(phone.clocks);
       const half = isRestarted ? Math.floor(spans.length / 2) : spans.length;
       for (const one of spans.slice(0, half)) phone.live(one);
       phone.hear();
-      const stamp = isRestarted ? stampStored(phone.clocks, first.made) : first;
+      const dates = isRestarted ? restored(phone.clocks, first.made) : first;
       for (const one of spans.slice(half)) phone.live(one);
       phone.hear();
-      const age = ageOf(stamp, phone.clocks);
+      const { age } = dates;
       if (phone.ageMs() < 23 * HOUR_MS) expect(age).toBe('fresh');
       if (age === 'fresh') expect(phone.ageMs()).toBeLessThan(DAY_MS);
     }),
@@ -154,11 +120,12 @@ test('a key is never told to be made later than at its first request, whatever t
           phone.hear();
           phone.live(one);
         }
-        const tapped = stampNow(phone.clocks);
+        const dates = new KeyDates(phone.clocks);
+        dates.begin();
         for (const one of wait) phone.live(one);
-        const { made } = datedStamp(tapped, phone.clocks);
+        dates.date();
         // A date has no milliseconds, of which none is missing here.
-        expect(Number(made)).toBeLessThanOrEqual(Date.UTC(2026, 0) + phone.ageMs());
+        expect(Number(dates.made)).toBeLessThanOrEqual(Date.UTC(2026, 0) + phone.ageMs());
       },
     ),
     { numRuns: 2_000 },
@@ -170,10 +137,10 @@ test('without the server’s time a key is fresh by this run’s clocks alone', 
   fc.assert(
     fc.property(fc.array(span, { maxLength: 6 }), (spans) => {
       const phone = phoneClock();
-      const stamp = stampNow(phone.clocks);
+      const dates = tapped(phone.clocks);
       for (const one of spans) phone.live(one);
-      if (ageOf(stamp, phone.clocks) === 'fresh') expect(phone.ageMs()).toBeLessThan(DAY_MS);
-      expect(ageOf(stampStored(phone.clocks, Date.now()), phone.clocks)).toBe('inDoubt');
+      if (dates.age === 'fresh') expect(phone.ageMs()).toBeLessThan(DAY_MS);
+      expect(restored(phone.clocks, Date.now()).age).toBe('inDoubt');
     }),
     { numRuns: 2_000 },
   );
