@@ -88,7 +88,7 @@ describe('positionChanges', () => {
       await moves(follower);
     }
     // The last event has the number of all, those that were opened in between too.
-    expect(follower.events.at(-1)?.totals.count).toBe(8);
+    await eventually(() => expect(follower.events.at(-1)?.totals.count).toBe(8));
     // One whole list at the beginning, and none after a lost line.
     expect(follower.snapshots).toBe(1);
     expect(follower.line).toEqual([
