@@ -164,7 +164,8 @@ describe.skipIf(reason !== null)(
         { section: PLAIN, of: 'plain', build: 'npm run build', main: "import './plain';" },
       ];
       test.each(inFull(apps, []))('$section follows positions', async (each) => {
-        const { section, of, build, main } = each;
+        const { section, of, build } = each;
+        const main = 'main' in each ? each.main : undefined;
         const made = readPage(GUIDE, section).samples.find(({ text }) =>
           text.includes('vite@latest'),
         );
