@@ -3,8 +3,8 @@ import { systemClock } from '../lib/clock.ts';
 import { KnownKeys } from '../lib/limits/known-keys.ts';
 import type { AccountEvents } from './account/account-events.ts';
 import { createAccountServices } from './account/account-services.ts';
-import { createIdentity } from './auth/identity.ts';
-import { createProofLedger } from './auth/proof.ts';
+import { Identity } from './auth/identity.ts';
+import { ProofLedger } from './auth/proof.ts';
 import { UnknownTokens } from './auth/unknown-tokens.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { WriteLimits } from './auth/write-limits.ts';
@@ -25,7 +25,7 @@ export function createDomain(parts: DomainParts) {
   const clock = systemClock;
   const ages = agesOf(settings);
   const known = new KnownKeys(clock, KNOWN_TOKEN_MS, replicas?.knownTokens);
-  const ledger = createProofLedger({
+  const ledger = new ProofLedger({
     clock,
     logicalClock,
     proofMs: settings.authProofSeconds * 1000,
@@ -42,7 +42,7 @@ export function createDomain(parts: DomainParts) {
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
   const { prover, feeds } = reads;
-  const identity = createIdentity({
+  const identity = new Identity({
     clock,
     ledger,
     onRefused: ({ fault }) => metrics.tokens.add(fault),
@@ -88,7 +88,7 @@ export function createDomain(parts: DomainParts) {
     ledger,
     /** The gateway as one viewer may use it. */
     gateway,
-    identify: identity.identify,
+    identify: identity.identify.bind(identity),
     catalogs,
     orders,
     orderDesk,

@@ -50,7 +50,6 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/{deploy,packaging,toolchain}/**/*.test.ts',
   'test/domain/cached-sizes.test.ts',
   'test/gateway/connections.test.ts',
-  'test/end-to-end/identity/token-standing.test.ts',
   'test/end-to-end/limits/{attacks,rate,senders}.test.ts',
   'test/end-to-end/live/unread-sockets.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',

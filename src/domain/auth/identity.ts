@@ -2,10 +2,11 @@ import type { Caller } from '../../gateway/caller.ts';
 import type { Login } from '../../lib/account.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
+import { memo } from '../../lib/memo.ts';
 import type { Token } from '../../lib/token.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
-import type { ProofLedger, Standing } from './proof.ts';
+import type { ProofLedger } from './proof.ts';
 import type { Verify } from './verifier.ts';
 import { accountOf, type OwnReads, type Viewer } from './viewer.ts';
 
@@ -22,41 +23,45 @@ export interface IdentityOptions {
 
 interface KnownToken {
   readonly claims: Claims;
-  verified: boolean;
+  isVerified: boolean;
 }
 
 const KNOWN_TOKENS = 50_000;
 
 /** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
-export function createIdentity(options: IdentityOptions) {
-  const { clock, claimNames, verify, ledger, signatureProves = true } = options;
-  const { onRefused = () => {} } = options;
-  const known = growingLru<string, KnownToken>({ maxEntries: KNOWN_TOKENS, entryBytes: 260 });
+export class Identity {
+  readonly #options: IdentityOptions;
+  readonly #known = growingLru<string, KnownToken>({ maxEntries: KNOWN_TOKENS, entryBytes: 260 });
 
-  function read({ text, hash }: Token): KnownToken {
-    const before = known.get(hash);
-    if (before) return before;
-    const entry = { claims: readClaims(text, claimNames), verified: false };
-    known.set(hash, entry);
-    return entry;
+  constructor(options: IdentityOptions) {
+    this.#options = options;
   }
 
-  /** A request without a token is no sign of anything. */
-  function noted(error: unknown): unknown {
-    if (error instanceof UnauthenticatedError) onRefused(error);
-    return error;
+  /** The size of what is remembered of tokens that were read before. */
+  get byteSize(): number {
+    return this.#known.calculatedSize;
   }
 
-  /** It holds nothing of the request, which some of its viewers outlast. */
-  const provedLoginOf = (standing: Standing, login: Login) => () =>
-    standing.isProved ? login : null;
+  /** `own`: the reads that the caller's document makes anyway. */
+  identify(caller: Caller, own?: OwnReads): Viewer | Promise<Viewer> {
+    const { token } = caller;
+    if (token === null) throw new UnauthenticatedError('no token was sent');
+    try {
+      return this.#viewerOf(caller, token, own);
+    } catch (error) {
+      throw this.#reported(error);
+    }
+  }
 
-  function viewerOf(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
-    const entry = read(token);
+  #viewerOf(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
+    const { clock, claimNames, ledger, verify } = this.#options;
+    const entry = memo<string, KnownToken>(this.#known, token.hash, () => ({
+      claims: readClaims(token.text, claimNames),
+      isVerified: false,
+    }));
     assertNotExpired(entry.claims, clock.date());
     const { login, group: claimedGroup, expiresAtMs } = entry.claims;
-    const { signal, client, requestId, trace, forwarded, priority, receipt } = caller;
-    const standing = ledger.standing(token, caller.standing);
+    const { standing, signal, client, requestId, trace, forwarded, priority, receipt } = caller;
     const viewer: Viewer = {
       token,
       standing,
@@ -65,7 +70,7 @@ export function createIdentity(options: IdentityOptions) {
       account: accountOf(login, forwarded),
       claimedGroup,
       expiresAtMs,
-      provedLogin: provedLoginOf(standing, login),
+      provedLogin: provedLoginOf(ledger, token.hash, login),
       signal,
       client,
       requestId,
@@ -76,36 +81,32 @@ export function createIdentity(options: IdentityOptions) {
       own,
     };
     if (verify === null) return viewer;
-    if (entry.verified) {
-      if (signatureProves) ledger.verified(viewer);
-      return viewer;
-    }
+    if (entry.isVerified) return this.#verified(viewer);
     return verify(token.text).then(
-      (checked) => {
-        entry.verified = checked;
-        if (checked && signatureProves) ledger.verified(viewer);
-        return viewer;
+      (isVerified) => {
+        entry.isVerified = isVerified;
+        return isVerified ? this.#verified(viewer) : viewer;
       },
       (error: unknown) => {
-        throw noted(error);
+        throw this.#reported(error);
       },
     );
   }
 
-  return {
-    /** The size of what is remembered of tokens that were read before. */
-    get byteSize(): number {
-      return known.calculatedSize;
-    },
-    /** `own`: the reads that the caller's document makes anyway. */
-    identify(caller: Caller, own?: OwnReads): Viewer | Promise<Viewer> {
-      const { token } = caller;
-      if (token === null) throw new UnauthenticatedError('no token was sent');
-      try {
-        return viewerOf(caller, token, own);
-      } catch (error) {
-        throw noted(error);
-      }
-    },
-  };
+  #verified(viewer: Viewer): Viewer {
+    const { ledger, signatureProves = true } = this.#options;
+    if (signatureProves) ledger.verified(viewer);
+    return viewer;
+  }
+
+  /** A request without a token is not reported. */
+  #reported(error: unknown): unknown {
+    if (error instanceof UnauthenticatedError) this.#options.onRefused?.(error);
+    return error;
+  }
+}
+
+/** The function holds nothing of the request, which some of its viewers outlast. */
+function provedLoginOf(ledger: ProofLedger, tokenHash: string, login: Login) {
+  return () => (ledger.isProved({ tokenHash }) ? login : null);
 }

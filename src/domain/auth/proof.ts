@@ -1,22 +1,13 @@
+import type { LRUCache } from 'lru-cache';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { Account } from '../../lib/account.ts';
-import type { RequestCaller, TokenStanding } from '../../lib/caller.ts';
+import type { TokenStanding } from '../../lib/caller.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
-import { accountClient, type Client } from '../../lib/limits/client.ts';
+import type { Client } from '../../lib/limits/client.ts';
+import { memo } from '../../lib/memo.ts';
 import type { Token } from '../../lib/token.ts';
-import {
-  accepted,
-  catalogForbidden,
-  type Evidence,
-  evidenceAtMs,
-  type Refusal,
-  refused,
-  sessionForbidden,
-  signed,
-  type TokenEvent,
-  type TokenState,
-} from './token-state.ts';
+import { TokenEvidence } from './token-evidence.ts';
 import { groupKey, type Viewer } from './viewer.ts';
 
 // Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
@@ -42,7 +33,7 @@ export class GroupProof {
   readonly group: string;
   /** The key of all that is shared within the group. */
   readonly key: string;
-  /** True past its age: it is kept because the gateway could not be asked again. */
+  /** Whether it is past its age, and counts because the gateway cannot be asked again. */
   readonly isKept: boolean;
 
   constructor(_seal: typeof seal, group: string, key: string, isKept: boolean) {
@@ -51,57 +42,6 @@ export class GroupProof {
     this.isKept = isKept;
   }
 }
-
-/** The evidence for a token, for as long as the ledger holds it. */
-interface Held {
-  evidence: Evidence;
-  isForgotten: boolean;
-}
-
-interface Questions {
-  lookUp(tokenHash: string): Held | undefined;
-  isProved(evidence: Evidence): boolean;
-  isAccepted(evidence: Evidence): boolean;
-  clientFor(evidence: Evidence): Client | null;
-}
-
-type Asking = Pick<Viewer, 'tokenHash' | 'standing'>;
-
-/** Holds nothing of the request that has asked for it, which some of its viewers outlast. */
-export class Standing implements TokenStanding {
-  readonly tokenHash: string;
-  readonly #ledger: Questions;
-  #held: Held | undefined;
-
-  constructor(tokenHash: string, ledger: Questions) {
-    this.tokenHash = tokenHash;
-    this.#ledger = ledger;
-    this.#held = ledger.lookUp(tokenHash);
-  }
-
-  /** An answer of the gateway, a 401 in the middle of the request as well, changes what is held. */
-  get evidence(): Evidence | undefined {
-    if (this.#held === undefined || this.#held.isForgotten) {
-      this.#held = this.#ledger.lookUp(this.tokenHash);
-    }
-    return this.#held?.evidence;
-  }
-
-  get isProved(): boolean {
-    return this.evidence !== undefined && this.#ledger.isProved(this.evidence);
-  }
-
-  get isAccepted(): boolean {
-    return this.evidence !== undefined && this.#ledger.isAccepted(this.evidence);
-  }
-
-  get client(): Client | null {
-    return this.evidence === undefined ? null : this.#ledger.clientFor(this.evidence);
-  }
-}
-
-/** A token that was refused on trial is not tried again for so long. */
-const TRIAL_MS = 5_000;
 
 export interface ProofLedgerOptions {
   readonly clock: Clock;
@@ -112,201 +52,189 @@ export interface ProofLedgerOptions {
   /** Evicting a token costs one more gateway call and exposes no data. */
   readonly maxTokens?: number;
   /** Called when the gateway first accepts a token, and when it refuses one that it has not refused before. */
-  readonly onJudged?: (verdict: 'accepted' | 'refused', viewer: Viewer) => void;
+  readonly onJudged?: (verdict: 'accepted' | 'refused') => void;
 }
 
-export type ProofLedger = ReturnType<typeof createProofLedger>;
+/** The gateway's refusal of a token. It outlasts the evidence: neither an earlier call's 200 nor a signature counts again. */
+interface Refusal {
+  /** Answers to calls that began before this logical time do not count. */
+  readonly atTime: number;
+  readonly expiresAtMs: number | null;
+}
+
+type Asking = Pick<Viewer, 'tokenHash'>;
 
 /** Records the gateway's answers to each token, and derives the token's access from them. */
-export function createProofLedger({
-  clock,
-  logicalClock,
-  proofMs,
-  keptMs = 0,
-  maxTokens = 100_000,
-  onJudged = () => {},
-}: ProofLedgerOptions) {
-  const entries = growingLru<string, Held>({
-    maxEntries: maxTokens,
-    entryBytes: 680,
-    onEvict: (held) => {
-      held.isForgotten = true;
-    },
-  });
-  const questions: Questions = { lookUp, isProved, isAccepted, clientFor };
-  /** Until then a signature may be that of a token whose refusal is forgotten. */
-  let forgottenUntilMs = -Infinity;
-  /** A call that began before may be that of a token whose refusal is forgotten. */
-  let forgottenAtTime = 0;
-  /** Apart from the evidence, so that no number of accepted tokens makes a refusal forgotten. */
-  const refusals = growingLru<string, Refusal>({
-    maxEntries: maxTokens,
-    // Nearly all are of tokens on trial, whose times are half of it.
-    entryBytes: 450,
-    onEvict: ({ atTime, expiresAtMs, isSigned }) => {
-      forgottenAtTime = Math.max(forgottenAtTime, atTime);
-      if (!isSigned) return;
-      forgottenUntilMs = Math.max(forgottenUntilMs, expiresAtMs ?? Infinity);
-    },
-  });
+export class ProofLedger {
+  readonly #options: ProofLedgerOptions;
+  readonly #evidence: LRUCache<string, TokenEvidence>;
+  /** Kept apart from the evidence, so that no number of accepted tokens evicts a refusal. */
+  readonly #refusals: LRUCache<string, Refusal>;
+  /** Answers to calls that began before this logical time may be for a token whose refusal was evicted. */
+  #evictedAtTime = 0;
+  /** Until this date a signature may be that of a token whose refusal was evicted. */
+  #evictedUntilMs = -Infinity;
 
-  /** Returns the state before. */
-  function record(viewer: Viewer, event: TokenEvent): TokenState {
-    const { tokenHash } = viewer;
-    const held = entries.get(tokenHash);
-    const before = {
-      evidence: held?.evidence ?? null,
-      refusal: refusals.get(tokenHash) ?? null,
-    };
-    const { evidence, refusal } = event(before, viewer);
-    // Readers of it see what has become of it.
-    if (evidence !== null && held) held.evidence = evidence;
-    else if (evidence !== null) entries.set(tokenHash, { evidence, isForgotten: false });
-    if (refusal !== before.refusal && refusal !== null) refusals.set(tokenHash, refusal);
-    return before;
+  constructor(options: ProofLedgerOptions) {
+    const { maxTokens: maxEntries = 100_000 } = options;
+    this.#options = options;
+    this.#evidence = growingLru({ maxEntries, entryBytes: 480 });
+    this.#refusals = growingLru({
+      maxEntries,
+      entryBytes: 250,
+      onEvict: ({ atTime, expiresAtMs }) => {
+        this.#evictedAtTime = Math.max(this.#evictedAtTime, atTime);
+        this.#evictedUntilMs = Math.max(this.#evictedUntilMs, expiresAtMs ?? Infinity);
+      },
+    });
   }
 
-  function refusedAtTime({ tokenHash }: Viewer): number {
-    return refusals.get(tokenHash)?.atTime ?? forgottenAtTime;
+  get byteSize(): number {
+    return this.#evidence.calculatedSize + this.#refusals.calculatedSize;
   }
 
-  function isProved({ isSigned, ownsLogin, acceptedAtMs }: Evidence): boolean {
-    return isSigned || (ownsLogin && isFresh(acceptedAtMs));
+  /** The standing of a token as the engine asks for it, always by the latest answer. */
+  standing({ hash: tokenHash }: Pick<Token, 'hash'>): TokenStanding {
+    return new Standing(this, tokenHash);
   }
 
-  /** Recently: then entries cached for the token alone may be served. */
-  function isAccepted({ isSigned, acceptedAtMs }: Evidence): boolean {
-    return isSigned || isFresh(acceptedAtMs);
+  account({ tokenHash }: Asking): AccountProof | null {
+    const evidence = this.#evidence.get(tokenHash);
+    return this.#proves(evidence) ? new AccountProof(seal, evidence.account, tokenHash) : null;
   }
 
-  function clientFor(entry: Evidence): Client | null {
-    const isLive = clock.date() < (entry.expiresAtMs ?? Infinity);
-    if (!isLive || !isProved(entry)) return null;
-    entry.client ??= accountClient(entry.account);
-    return entry.client;
+  /** Whether there is a proof of the viewer's account. */
+  isProved({ tokenHash }: Asking): boolean {
+    return this.#proves(this.#evidence.get(tokenHash));
   }
 
-  /** The evidence that the request has looked up; work that no request waits for looks it up here. */
-  function evidenceOf({ tokenHash, standing }: Asking): Evidence | undefined {
-    return standing instanceof Standing && standing.tokenHash === tokenHash
-      ? standing.evidence
-      : lookUp(tokenHash)?.evidence;
+  /** Whether the gateway has accepted the token recently: then entries cached for it alone may be served. */
+  isAccepted({ tokenHash }: Asking): boolean {
+    const evidence = this.#evidence.get(tokenHash);
+    return evidence !== undefined && (evidence.isSigned || this.#isFresh(evidence.acceptedAtMs));
   }
 
-  function lookUp(tokenHash: string): Held | undefined {
-    return entries.get(tokenHash);
+  /** The client that limits are charged to; null while no account is proved, or its token has expired. */
+  clientFor({ tokenHash }: Asking): Client | null {
+    const evidence = this.#evidence.get(tokenHash);
+    return this.#proves(evidence) ? evidence.clientAt(this.#options.clock.date()) : null;
   }
 
-  function account(viewer: Asking): AccountProof | null {
-    const entry = evidenceOf(viewer);
-    return entry && isProved(entry)
-      ? new AccountProof(seal, entry.account, viewer.tokenHash)
-      : null;
+  /** Whether any call that proves the token would make the account's proof valid again. */
+  accountHasLapsed({ tokenHash }: Asking): boolean {
+    const evidence = this.#evidence.get(tokenHash);
+    return evidence?.ownsLogin === true && !this.#proves(evidence);
   }
 
-  /** A signed claim counts, unless a snapshot that is young enough names another group. */
-  function groupIn(entry: Evidence | undefined, { claimedGroup }: Viewer): string | null {
-    const isSnapshotOld = entry?.isSigned === true && !isFresh(entry.snapshotAtMs);
-    return (isSnapshotOld ? claimedGroup : null) ?? entry?.snapshotGroup ?? claimedGroup;
+  group(viewer: Viewer): GroupProof | null {
+    return this.#groupProof(viewer, false);
   }
 
-  function isFresh(atMs: number): boolean {
-    return clock.now() - atMs < proofMs;
+  /** The same for a while past its age, for when the gateway cannot be asked again. */
+  keptGroup(viewer: Viewer): GroupProof | null {
+    return this.#groupProof(viewer, true);
   }
 
-  return {
-    get byteSize(): number {
-      return entries.calculatedSize + refusals.calculatedSize;
-    },
-    account,
-    /** Whether there is a proof of the viewer's account. */
-    isProved(viewer: Asking): boolean {
-      const entry = evidenceOf(viewer);
-      return entry !== undefined && isProved(entry);
-    },
-    /** The standing of a token, for one request: `before` where that is of this very token. */
-    standing: (token: Token, before?: RequestCaller['standing']): Standing =>
-      before instanceof Standing && before.tokenHash === token.hash
-        ? before
-        : new Standing(token.hash, questions),
-    /** The evidence is as old as its answer: a token that other calls prove may be one of an account that has moved. */
-    group(viewer: Viewer): GroupProof | null {
-      const entry = evidenceOf(viewer);
-      const group = groupIn(entry, viewer);
-      if (!entry || group === null) return null;
-      const isSigned = entry.isSigned && group === viewer.claimedGroup;
-      const isOpen = isSigned || isFresh(evidenceAtMs(group, entry));
-      return isOpen ? new GroupProof(seal, group, groupKey(viewer, group), false) : null;
-    },
-    /** Evidence that is past its age, for a while in which the gateway cannot be asked again. */
-    keptGroup(viewer: Viewer): GroupProof | null {
-      const entry = evidenceOf(viewer);
-      const group = groupIn(entry, viewer);
-      if (!entry || group === null) return null;
-      const ageMs = clock.now() - evidenceAtMs(group, entry);
-      return ageMs < proofMs + keptMs
-        ? new GroupProof(seal, group, groupKey(viewer, group), true)
-        : null;
-    },
-    /** Whether any call that proves the token would make the account's proof valid again. */
-    accountHasLapsed(viewer: Viewer): boolean {
-      return evidenceOf(viewer)?.ownsLogin === true && !account(viewer);
-    },
-    /** Whether the gateway has accepted this token recently: then entries cached for it alone may be served. */
-    isAccepted(viewer: Asking): boolean {
-      const entry = evidenceOf(viewer);
-      return entry !== undefined && isAccepted(entry);
-    },
-    /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
-    groupOf(viewer: Viewer): string | null {
-      return groupIn(evidenceOf(viewer), viewer);
-    },
-    /** Returns the logical time to pass to `answered`, so that an old 200 cannot undo a newer 401. */
-    beginCall(): number {
-      return logicalClock.next();
-    },
-    verified(viewer: Viewer): void {
-      const isForgotten = clock.date() < forgottenUntilMs;
-      const isKnown = refusals.has(viewer.tokenHash);
-      if (isKnown || !isForgotten) record(viewer, signed);
-    },
-    /** Records a 200 to a call that began at `time`; `group` is the catalog's, or the one that the snapshot names. */
-    answered(
-      viewer: Viewer,
-      operation: OperationName,
-      time: number,
-      group: string | null = null,
-    ): void {
-      const { proves } = OPERATIONS[operation];
-      if (proves === 'nothing' || time <= refusedAtTime(viewer)) return;
-      const { evidence } = record(viewer, accepted(proves, group, clock.now()));
-      const isNews = proves !== 'group' && (evidence?.acceptedAtMs ?? -Infinity) === -Infinity;
-      if (isNews) onJudged('accepted', viewer);
-    },
-    catalogForbidden(viewer: Viewer, group: string): void {
-      record(viewer, catalogForbidden(group));
-    },
-    sessionForbidden(viewer: Viewer): void {
-      record(viewer, sessionForbidden);
-    },
-    /** `onTrial`: the operation, where the token was on trial. */
-    refused(viewer: Viewer, onTrial: OperationName | null = null): void {
-      const concern = onTrial && concernOf(onTrial);
-      const event = refused(logicalClock.next(), clock.now(), concern);
-      const { evidence, refusal } = record(viewer, event);
-      const hadCounted =
-        evidence !== null && (evidence.acceptedAtMs !== -Infinity || evidence.isSigned);
-      if (refusal === null || hadCounted) onJudged('refused', viewer);
-    },
-    /** Whether the gateway has just refused it on trial for what a call of the operation would be about. */
-    isTried({ tokenHash }: Viewer, operation: OperationName): boolean {
-      const atMs = refusals.get(tokenHash)?.trialsAtMs.get(concernOf(operation));
-      return atMs !== undefined && clock.now() - atMs < TRIAL_MS;
-    },
-  };
+  /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
+  groupOf({ tokenHash, claimedGroup }: Viewer): string | null {
+    const evidence = this.#evidence.get(tokenHash);
+    // A signed claim counts, unless a snapshot that is young enough names another group.
+    const isSnapshotOld = evidence?.isSigned === true && !this.#isFresh(evidence.snapshotAtMs);
+    return (isSnapshotOld ? claimedGroup : null) ?? evidence?.snapshotGroup ?? claimedGroup;
+  }
+
+  /** Returns the logical time to pass to `answered`, so that an old 200 cannot undo a newer 401. */
+  beginCall(): number {
+    return this.#options.logicalClock.next();
+  }
+
+  /** Records that the token's signature is valid. */
+  verified(viewer: Viewer): void {
+    if (this.#refusals.has(viewer.tokenHash)) return;
+    if (this.#options.clock.date() >= this.#evictedUntilMs)
+      this.#evidenceOf(viewer).isSigned = true;
+  }
+
+  /** Records a 200 to a call that began at `time`; `group` is the catalog's, or the one that the snapshot names. */
+  answered(viewer: Viewer, operation: OperationName, time: number, group: string | null = null) {
+    const { proves } = OPERATIONS[operation];
+    const refusedAtTime = this.#refusals.get(viewer.tokenHash)?.atTime ?? this.#evictedAtTime;
+    if (proves === 'nothing' || time <= refusedAtTime) return;
+    const evidence = this.#evidenceOf(viewer);
+    const atMs = this.#options.clock.now();
+    if (proves === 'group') {
+      if (group !== null) evidence.provesCatalog(group, atMs);
+      return;
+    }
+    if (evidence.acceptedAtMs === -Infinity) this.#options.onJudged?.('accepted');
+    if (proves === 'login') evidence.provesLogin(group, atMs);
+    else evidence.acceptedAtMs = atMs;
+  }
+
+  /** Records a 403 of op 1 for a group, or of op 10, which names none. */
+  forbidden({ tokenHash }: Asking, group: string | null): void {
+    this.#evidence.get(tokenHash)?.losesGroup(group);
+  }
+
+  /** Records a 401 of any operation. */
+  refused({ tokenHash, expiresAtMs }: Viewer): void {
+    const evidence = this.#evidence.get(tokenHash);
+    const hasCounted =
+      evidence !== undefined && (evidence.isSigned || evidence.acceptedAtMs !== -Infinity);
+    const isNews = hasCounted || !this.#refusals.has(tokenHash);
+    evidence?.losesAll();
+    this.#refusals.set(tokenHash, { atTime: this.#options.logicalClock.next(), expiresAtMs });
+    if (isNews) this.#options.onJudged?.('refused');
+  }
+
+  /**
+   * A group's evidence is as old as the answer that named the group: a token that other calls prove may be one of an account
+   * that has moved to another group.
+   */
+  #groupProof(viewer: Viewer, isKept: boolean): GroupProof | null {
+    const evidence = this.#evidence.get(viewer.tokenHash);
+    const group = this.groupOf(viewer);
+    if (evidence === undefined || group === null) return null;
+    const isSigned = evidence.isSigned && group === viewer.claimedGroup;
+    const keptMs = isKept ? this.#options.keptMs : 0;
+    if (!isSigned && !this.#isFresh(evidence.groupAtMs(group), keptMs)) return null;
+    return new GroupProof(seal, group, groupKey(viewer, group), isKept);
+  }
+
+  #evidenceOf(viewer: Viewer): TokenEvidence {
+    return memo<string, TokenEvidence>(
+      this.#evidence,
+      viewer.tokenHash,
+      () => new TokenEvidence(viewer),
+    );
+  }
+
+  #proves(evidence: TokenEvidence | undefined): evidence is TokenEvidence {
+    if (evidence === undefined) return false;
+    return evidence.isSigned || (evidence.ownsLogin && this.#isFresh(evidence.acceptedAtMs));
+  }
+
+  #isFresh(atMs: number, moreMs = 0): boolean {
+    const { clock, proofMs } = this.#options;
+    return clock.now() - atMs < proofMs + moreMs;
+  }
 }
 
-/** A 401 of a read that proves is about the token, so about all such reads; a write's is about that write. */
-function concernOf(operation: OperationName): string {
-  return OPERATIONS[operation].proves === 'nothing' ? operation : 'proof';
+/** It holds nothing of the request, which some of its viewers outlast. */
+class Standing implements TokenStanding {
+  readonly #ledger: ProofLedger;
+  readonly #token: Asking;
+
+  constructor(ledger: ProofLedger, tokenHash: string) {
+    this.#ledger = ledger;
+    this.#token = { tokenHash };
+  }
+
+  get isAccepted(): boolean {
+    return this.#ledger.isAccepted(this.#token);
+  }
+
+  get client(): Client | null {
+    return this.#ledger.clientFor(this.#token);
+  }
 }

@@ -1,5 +1,4 @@
-import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
-import type { OperationName } from '../../gateway/operations.ts';
+import { GatewayError } from '../../gateway/errors.ts';
 import { addressClient, type Client } from '../../lib/limits/client.ts';
 import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import { TooManyAttemptsError } from './errors.ts';
@@ -11,7 +10,7 @@ export interface UnknownTokensParts {
   readonly limiter: TradingLimiter;
   /** The hashes of tokens that the gateway has accepted before, or `login` has returned. */
   readonly known: KnownKeys;
-  readonly ledger: Pick<ProofLedger, 'isAccepted' | 'isTried' | 'refused'>;
+  readonly ledger: Pick<ProofLedger, 'isAccepted'>;
 }
 
 /** A token that the gateway is being asked about. */
@@ -24,9 +23,9 @@ interface Attempt {
 }
 
 /**
- * Limits gateway calls with tokens that it has not accepted yet, since any client can write a token with any login in it. Such a
- * token costs its address one of a minute's proofs, which is given back unless the gateway refuses it, or the client does not wait
- * for its word. A refusal stands for a moment. Nothing is kept by login alone, which would be the victim's.
+ * Limits gateway calls with unknown tokens, since any client can write a token with any login in it. An unknown token
+ * costs its address one of a minute's proofs. The proof is given back unless the gateway refuses the token, or the client
+ * leaves before the answer. Nothing is counted by login, which would be the victim's.
  */
 export class UnknownTokens {
   readonly #parts: UnknownTokensParts;
@@ -47,11 +46,8 @@ export class UnknownTokens {
   }
 
   /** Throws where the call may not be made. */
-  async guard<T>(viewer: Viewer, operation: OperationName, call: () => Promise<T>): Promise<T> {
+  async guard<T>(viewer: Viewer, call: () => Promise<T>): Promise<T> {
     const { ledger, known } = this.#parts;
-    // The error equals the gateway's own, because single flights share it.
-    if (ledger.isTried(viewer, operation))
-      throw new GatewayError('unauthenticated', operation, 'the token was refused a moment ago');
     const found = known.has(viewer.tokenHash);
     // Most tokens are known here, and need no turn of the event loop.
     const isKnown = typeof found === 'boolean' ? found : await found;
@@ -59,8 +55,6 @@ export class UnknownTokens {
     try {
       return await call();
     } catch (error) {
-      if (isGatewayError(error, 'unauthenticated') && error.status !== null)
-        ledger.refused(viewer, operation);
       if (attempt !== null && (isRefusal(error) || isLeft(viewer, error))) attempt.isSpent = true;
       throw error;
     } finally {

@@ -44,19 +44,15 @@ export function createViewerGateway({
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
       if (!wasAccepted && ledger.isAccepted(viewer)) unknownTokens.accepted(viewer);
     };
-    const sent = wasAccepted
-      ? send(prove)
-      : unknownTokens.guard(viewer, operation, () => send(prove));
+    const sent = wasAccepted ? send(prove) : unknownTokens.guard(viewer, () => send(prove));
     return sent.then(
       (answer) => {
         accepted(answer, prove);
         return answer;
       },
       (error: unknown) => {
-        // One without a status is known here already: it is none of the gateway's answers.
-        if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
-          // The guard has told the ledger itself.
-          if (wasAccepted) ledger.refused(viewer);
+        if (isGatewayError(error, 'unauthenticated')) {
+          ledger.refused(viewer);
           unknownTokens.refused(viewer);
         }
         throw error;
@@ -86,7 +82,7 @@ export function createViewerGateway({
           prove(modified ? group : null),
         );
       } catch (error) {
-        if (isGatewayError(error, 'forbidden')) ledger.catalogForbidden(viewer, group);
+        if (isGatewayError(error, 'forbidden')) ledger.forbidden(viewer, group);
         // The session's group precedes the token's.
         if (error instanceof UnsafePathError && group !== viewer.claimedGroup) {
           throw new UnsafePathError(error.parameter, 'session');
@@ -101,7 +97,7 @@ export function createViewerGateway({
           client.read(viewer, OPERATIONS.getSession, { login: viewer.login, onOwned });
         return await call(viewer, 'getSession', send);
       } catch (error) {
-        if (isGatewayError(error, 'forbidden')) ledger.sessionForbidden(viewer);
+        if (isGatewayError(error, 'forbidden')) ledger.forbidden(viewer, null);
         throw error;
       }
     },

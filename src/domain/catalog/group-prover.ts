@@ -35,13 +35,14 @@ export function createGroupProver(
       const proof = await prover.group(viewer);
       if (proof) return proof;
     } catch (error) {
-      if (group === null) throw error;
+      // A refused token would be refused its catalog as well.
+      if (group === null || isGatewayError(error, 'unauthenticated')) throw error;
       const former = kept(viewer, error);
       if (former) return former;
       failure = error;
     }
     // The snapshot is forbidden or unreachable, or names no group, so the catalog itself is fetched with this
-    // very token. After a 401 no such call is made: it would be refused as well.
+    // very token.
     const claimed = ledger.groupOf(viewer);
     if (claimed === null) throw new NoGroupError();
     try {

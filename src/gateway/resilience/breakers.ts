@@ -40,6 +40,7 @@ export class Breakers {
     return (call, end) => {
       const account = accountOf(call.caller);
       const breaker = this.#breakerOf(call);
+      if (call.row.effect === 'order') this.#heedReads(breaker);
       const permit = breaker.admit(account);
       if (permit === null) return end({ sent: false, cause: circuitOpen(call.operation) });
       if (account.isProved) this.#provedAtMs = permit.atMs;
@@ -69,6 +70,13 @@ export class Breakers {
         },
       });
     });
+  }
+
+  /** While reads fail the next order is to show that orders are answered, unless one was since. */
+  #heedReads(orders: CircuitBreaker): void {
+    const reads = this.#byBackend.get('reads')?.values() ?? [];
+    const failingSinceMs = Math.max(...[...reads].map(({ openedAtMs }) => openedAtMs ?? -Infinity));
+    if (!orders.isOpen && failingSinceMs > orders.answeredAtMs) orders.trip();
   }
 
   /** One line for one cause: what else of the backend opens meanwhile is in readiness. */

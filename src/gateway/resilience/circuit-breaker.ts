@@ -69,6 +69,16 @@ export class CircuitBreaker {
     return this.#openedAtMs !== null;
   }
 
+  /** When it opened; null while it is closed. */
+  get openedAtMs(): number | null {
+    return this.#openedAtMs;
+  }
+
+  /** When the call was made that was answered last. */
+  get answeredAtMs(): number {
+    return this.#answeredAtMs;
+  }
+
   /** Returns null while the call is to be held back. Every permit is settled in the end. */
   admit({ key }: CallAccount): Permit | null {
     const atMs = this.#options.clock.now();
@@ -90,6 +100,12 @@ export class CircuitBreaker {
     if (permit.isProbe) this.#probed(permit, health);
     else if (health === 'success') this.#answered(permit);
     else if (health !== 'none' && health !== 'foreign') this.#failed(permit, health, account);
+  }
+
+  /** Opens it for a reason that its own calls need not show; the next call is a probe. */
+  trip(): void {
+    this.#open();
+    this.#probedAtMs = Number.NEGATIVE_INFINITY;
   }
 
   #open(): void {

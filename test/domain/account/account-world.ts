@@ -5,7 +5,7 @@ import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import { createProver } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
-import { createProofLedger } from '../../../src/domain/auth/proof.ts';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
@@ -29,7 +29,7 @@ export function openAccountWorld(
   // The client takes the time of answers from the system clock.
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
-  const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const accounts: AccountEvents = new EventEmitter();
   const freshness = createAccountFreshness(accounts, logicalClock, null);
   const board = new PositionsBoard(ledger, 1e8);

@@ -104,7 +104,7 @@ describe('the snapshot that the document reads anyway', () => {
     const { asked, asking, calls, clock, ledger, prover } = await openOwn('group');
     calls[1]?.answer({ ...snapshot(2), group: 'vip' });
     await asked;
-    ledger.catalogForbidden(demo, 'vip');
+    ledger.forbidden(demo, 'vip');
     const again = prover.group(asking);
     await clock.advance(0);
     calls[2]?.answer({ ...snapshot(3), group: 'moved' });

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ClaimNames } from '../../../src/domain/auth/claims.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
-import { createIdentity, type IdentityOptions } from '../../../src/domain/auth/identity.ts';
-import { createProofLedger } from '../../../src/domain/auth/proof.ts';
+import { Identity, type IdentityOptions } from '../../../src/domain/auth/identity.ts';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { lasting, type OwnReads } from '../../../src/domain/auth/viewer.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/token.ts';
@@ -20,14 +20,14 @@ function setUp({
 }: Partial<IdentityOptions> & { maxTokens?: number } = {}) {
   const clock = createScriptedClock(NOW_MS);
   const logicalClock = new LogicalClock();
-  const ledger = createProofLedger({ clock, logicalClock, proofMs: 1_000, maxTokens });
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs: 1_000, maxTokens });
   const claimNames = { login: 'login', group: 'group' };
-  const { identify } = createIdentity({ clock, ledger, claimNames, verify: null, ...options });
+  const identity = new Identity({ clock, ledger, claimNames, verify: null, ...options });
   return {
     clock,
     ledger,
     identify: (text: string | null, own?: OwnReads) =>
-      identify({ token: text === null ? null : toToken(text) }, own),
+      identity.identify({ token: text === null ? null : toToken(text) }, own),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProofLedger } from '../../../src/domain/auth/proof.ts';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import type { GatewayClient } from '../../../src/gateway/client.ts';
 import type { OrderEnd, OrderOptions } from '../../../src/gateway/order-calls.ts';
@@ -10,7 +10,7 @@ import { viewerOf } from '../viewer.ts';
 
 test('a 401 that answers an order late ends the proof of its token, and of no other of the account', async () => {
   const clock = createScriptedClock();
-  const ledger = createProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
+  const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
   const [one, other] = [viewerOf('one'), viewerOf('other')];
   for (const each of [one, other]) ledger.answered(each, 'getSession', ledger.beginCall(), null);
   let answerLate: OrderOptions['onLate'];

@@ -41,17 +41,6 @@ test.each([
   expect(world.calls).toEqual([]);
 });
 
-test('a write that is refused from memory ends no proof of a read that was sent before it', async () => {
-  const { gateway, calls, ledger } = world;
-  await ask('setValue', 401);
-  const read = gateway.getSession(demo);
-  const again = gateway.write(demo, OPERATIONS.setValue, { key: 'k', value: 1 });
-  await expect(again).rejects.toMatchObject({ kind: 'unauthenticated', status: null });
-  calls.at(-1)?.answer(snapshot(1));
-  await read;
-  expect(ledger.isAccepted(demo)).toBe(true);
-});
-
 describe('a 200 of', () => {
   test.each(NAMES)(
     '%s proves what its row says, and renews lapsed proof if that is the token',

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createProofLedger } from '../../../src/domain/auth/proof.ts';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { UnknownTokens } from '../../../src/domain/auth/unknown-tokens.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
-import type { OperationName } from '../../../src/gateway/operations.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { addressClient } from '../../../src/lib/limits/client.ts';
 import { KnownKeys, type SharedKeys } from '../../../src/lib/limits/known-keys.ts';
@@ -21,14 +20,14 @@ function stage(shared?: SharedKeys) {
   const clock = createScriptedClock();
   const limiter = createTestLimiter({}, clock);
   const known = new KnownKeys(clock, 3_600_000, shared);
-  const ledger = createProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
+  const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
   const guard = new UnknownTokens({ limiter, known, ledger });
   let calls = 0;
   /** A call that the test answers. */
-  const begin = (token: string, address = HERE, operation: OperationName = 'getSession') => {
+  const begin = (token: string, address = HERE) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const viewer = viewerOf(token, { client: { address, userAgent: null } });
-    const done = guard.guard(viewer, operation, () => {
+    const done = guard.guard(viewer, () => {
       calls += 1;
       return promise;
     });
@@ -80,7 +79,7 @@ describe('an unknown token', () => {
       const leave = new AbortController();
       const client = { address: HERE, userAgent: null };
       const viewer = viewerOf(token, { client, signal: leave.signal });
-      const call = guard.guard(viewer, 'getCustomerId', async () => {
+      const call = guard.guard(viewer, async () => {
         leave.abort();
         throw new GatewayError('unavailable', 'getCustomerId', 'aborted', { wasSent });
       });
@@ -95,31 +94,12 @@ describe('an unknown token', () => {
   test('costs one for all calls that it has under way, at the address of the first', async () => {
     const { begin, ended, left } = stage();
     const first = begin('a');
-    const others = [begin('a', HERE, 'getOpenPositions'), begin('a', '192.0.2.2')];
+    const others = [begin('a'), begin('a', '192.0.2.2')];
     await Promise.resolve();
     expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS]);
     expect(await ended(first, REFUSED)).toBe('unauthenticated');
     for (const each of others) await ended(each, 'accept');
     expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS]);
-  });
-
-  test('that was refused is not tried again for a moment, and costs nothing then', async () => {
-    const { clock, refuse, calls, left, begin, ended } = stage();
-    await refuse('a');
-    for (let time = 0; time < 9; time += 1) expect(await refuse('a')).toBe('unauthenticated');
-    expect([calls(), left()]).toEqual([1, PROOFS - 1]);
-    // A write's own refusal would say nothing of a read.
-    expect(await ended(begin('a', HERE, 'setValue'), 'accept')).toBe('fine');
-    await clock.advance(5_000);
-    await refuse('a');
-    expect(calls()).toBe(3);
-  });
-
-  test('may be used again as soon as the gateway has accepted it', async () => {
-    const { ledger, refuse, begin, ended } = stage();
-    await refuse('a');
-    ledger.answered(viewerOf('a'), 'getSession', ledger.beginCall(), null);
-    expect(await ended(begin('a'), 'accept')).toBe('fine');
   });
 });
 

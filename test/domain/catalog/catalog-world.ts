@@ -3,8 +3,8 @@ import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import { createProver } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
-import { createIdentity } from '../../../src/domain/auth/identity.ts';
-import { createProofLedger } from '../../../src/domain/auth/proof.ts';
+import { Identity } from '../../../src/domain/auth/identity.ts';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
@@ -51,7 +51,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   });
   const { staleMs: keptMs = HOUR_MS } = settings;
   const logicalClock = new LogicalClock();
-  const ledger = createProofLedger({ clock, logicalClock, proofMs, keptMs });
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs, keptMs });
   const gateway = createViewerGateway({
     client,
     ledger,
@@ -91,7 +91,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     maxBytes: 512 * 1024 * 1024,
     ...settings,
   });
-  const { identify } = createIdentity({
+  const identity = new Identity({
     clock,
     claimNames: { login: 'login', group: 'group' },
     verify: null,
@@ -107,7 +107,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     viewer({ email = DEMO, forged = false, ...caller }: ViewerOptions = {}) {
       const signature = forged ? 'forged' : 'valid';
       const token = sandbox.token({ email, signature });
-      return identify({ token: toToken(token), ...caller }) as Viewer;
+      return identity.identify({ token: toToken(token), ...caller }) as Viewer;
     },
     /** The number of op 1 calls so far. */
     fetches: () => sandbox.calls('getAllTickers'),

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
-import { type AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
+import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedOptions } from '../../../src/domain/feed/feed-options.ts';
 import { Feeds } from '../../../src/domain/feed/feeds.ts';
@@ -29,7 +29,7 @@ export function createLiveBench({
 } = {}) {
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
-  const ledger = createProofLedger({ clock, logicalClock, proofMs });
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs });
   const accounts: AccountEvents = new EventEmitter();
   const board = new PositionsBoard(ledger, 1e8);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);

@@ -1,4 +1,4 @@
-import { AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
+import { AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { orderLines } from '../../../src/domain/trading/order-line.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
@@ -24,7 +24,7 @@ export interface WaitingCall {
 }
 
 export function proofOf(viewer: Viewer): AccountProof {
-  const ledger = createProofLedger({
+  const ledger = new ProofLedger({
     clock: systemClock,
     logicalClock: new LogicalClock(),
     proofMs: 1_000,

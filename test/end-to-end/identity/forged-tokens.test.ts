@@ -2,6 +2,7 @@ import { Client } from 'undici';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/start.ts';
 import { type GraphQLAnswer, startTestApp } from '../../support/app.ts';
+import { limited } from '../../support/limits.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support/tokens.ts';
 
@@ -42,7 +43,7 @@ function unsignedPart(token: string): string {
 }
 
 describe('with a victim’s session, positions and catalog cached', () => {
-  const app = sharedApp();
+  const app = sharedApp({}, { limits: limited('proofs', 1_000) });
   let victim: string;
 
   beforeAll(() => {

@@ -1,0 +1,74 @@
+import type { Account } from '../../lib/account.ts';
+import { accountClient, type Client } from '../../lib/limits/client.ts';
+import type { Viewer } from './viewer.ts';
+
+/** What speaks for one token: the gateway's answers to it, and its signature. The times are those of the last answer. */
+export class TokenEvidence {
+  readonly account: Account;
+  readonly #expiresAtMs: number | null;
+  /** Whether its signature was verified here against a configured key. */
+  isSigned = false;
+  /** Whether the gateway has answered the snapshot of the token's own login with 200. */
+  ownsLogin = false;
+  /** When a 200 proved the token. */
+  acceptedAtMs = -Infinity;
+  /** The group that the snapshot named. */
+  snapshotGroup: string | null = null;
+  #snapshotAtMs = -Infinity;
+  #catalogGroup: string | null = null;
+  #catalogAtMs = -Infinity;
+  #client: Client | null = null;
+
+  constructor({ account, expiresAtMs }: Pick<Viewer, 'account' | 'expiresAtMs'>) {
+    this.account = account;
+    this.#expiresAtMs = expiresAtMs;
+  }
+
+  /** The client that limits are charged to; null once the token has expired. */
+  clientAt(nowMs: number): Client | null {
+    if (nowMs >= (this.#expiresAtMs ?? Infinity)) return null;
+    this.#client ??= accountClient(this.account);
+    return this.#client;
+  }
+
+  get snapshotAtMs(): number {
+    return this.#snapshotAtMs;
+  }
+
+  /** When the group was last proved. */
+  groupAtMs(group: string): number {
+    return Math.max(
+      this.snapshotGroup === group ? this.#snapshotAtMs : -Infinity,
+      this.#catalogGroup === group ? this.#catalogAtMs : -Infinity,
+    );
+  }
+
+  /** A 200 of op 1. */
+  provesCatalog(group: string, atMs: number): void {
+    this.#catalogGroup = group;
+    this.#catalogAtMs = atMs;
+  }
+
+  /** A 200 of op 10 for the token's own login. */
+  provesLogin(group: string | null, atMs: number): void {
+    this.ownsLogin = true;
+    this.acceptedAtMs = atMs;
+    this.snapshotGroup = group;
+    this.#snapshotAtMs = atMs;
+  }
+
+  /** A 403 of op 1 for a group, or of op 10 for whatever group its snapshot named. */
+  losesGroup(group: string | null): void {
+    if (group === null || group === this.#catalogGroup) this.#catalogAtMs = -Infinity;
+    if (group === null || group === this.snapshotGroup) this.#snapshotAtMs = -Infinity;
+    if (group === null) this.snapshotGroup = null;
+  }
+
+  /** A 401. */
+  losesAll(): void {
+    this.losesGroup(null);
+    this.isSigned = false;
+    this.ownsLogin = false;
+    this.acceptedAtMs = -Infinity;
+  }
+}
