@@ -28,7 +28,7 @@ export function watchGauges(
   for (const [name, byteSize] of Object.entries(caches)) {
     metrics.graph.cacheBytes.from(byteSize, name);
   }
-  metrics.store.records.held.from(() => records.held());
+  metrics.store.records.held.from(() => records.status.held);
   metrics.store.records.max.from(() => config.orderRecordsMax);
   if (replicas !== null) metrics.store.redisUp.from(() => (replicas.isUp() ? 1 : 0));
   metrics.graph.manifestUnreadable.from(() => (trusted?.isUnreadable ? 1 : 0));

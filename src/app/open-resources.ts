@@ -133,9 +133,6 @@ async function openState(
   started.defer(() => trusted?.close());
   const stores = await openConfiguredStores(config, {
     onWarn: (message, fields = {}) => log.warn(fields, message),
-    onNearlyFull: () => metrics.store.nearlyFull.add(),
-    onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
-    onFailed: (kind) => metrics.store.redisErrors.add(kind),
     gatewaySkewMs,
   });
   started.defer(() => stores.close());

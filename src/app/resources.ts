@@ -45,10 +45,7 @@ function asProblems<E extends Error>(
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export function openConfiguredStores(
   config: Config,
-  observer: Pick<
-    StoreOptions,
-    'onWarn' | 'onNearlyFull' | 'onCounted' | 'onFailed' | 'isInspection' | 'gatewaySkewMs'
-  >,
+  observer: Pick<StoreOptions, 'onWarn' | 'isInspection' | 'gatewaySkewMs'>,
 ): Promise<SharedStore> {
   const { redisUrl, orderStore } = config;
   return openStores({

@@ -48,8 +48,8 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     callsMember: 'gatewayMs',
     readiness: new Readiness({
       gateway: () => gateway.degradedReason(),
-      'order-store': () => stores.records.degradedReason() ?? stores.records.holdReason(),
-      'order-gap': () => stores.records.gapReason(),
+      'order-store': () => stores.records.status.degradedReason ?? stores.records.status.holdReason,
+      'order-gap': () => stores.records.status.gapReason,
       clock: () => gateway.clockSkew.degradedReason(),
       redis: () => stores.replicas?.degradedReason() ?? null,
       memory: () => memory.degradedReason(),

@@ -117,7 +117,7 @@ export const ERROR_CODES = {
       'The order records are full or out of reach, so this request was refused before sending. `earlierUnknown`: they could not be read either. `gap`: unknown keys made before 60 seconds after its `until` are refused for a day. `limit`: this account, or this token of it, has placed too many orders in a day, or closed too many keys. From `voidOrder` and `placedOrder`, with `retryable` false: the key is closed, and what became of its order stays unknown.',
     retryable: true,
     advice:
-      'Repeat with the same idempotency key; where `retryable` is false after `retryAfter` seconds, which may be hours, or after signing in again. With `earlierUnknown` use no other key.',
+      'Repeat with the same idempotency key; where `retryable` is false the next day, or after signing in again. With `earlierUnknown` use no other key.',
     show: 'We cannot say at the moment whether your order was placed. We keep asking…',
     showInstead: {
       'without `earlierUnknown`': 'Your order was not placed. Please try again.',

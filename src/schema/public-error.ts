@@ -21,7 +21,6 @@ import type { Attribution, PublicCause } from '../lib/error-traits.ts';
 import {
   AccountRecordsFullError,
   RecordsForgottenError,
-  RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
 } from '../store/order-records.ts';
@@ -107,11 +106,10 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
     // The records of that time do not come back.
     more: { retryable: false, earlierUnknown: true },
   })),
-  row(AccountRecordsFullError, ({ retryAfterSeconds }) => ({
+  row(AccountRecordsFullError, () => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
     message: 'This request was not sent: this account has placed too many orders in a day.',
-    // Hours are no moment to wait for.
-    more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: retryAfterSeconds, retryable: false },
+    more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryable: false },
   })),
   row(RecordsGapError, ({ untilMs, isWaiting }) => {
     const until = untilMs === null ? null : new Date(untilMs).toISOString();
@@ -127,11 +125,6 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
     // No waiting makes a key younger.
     message: ASK_BROKER,
     more: { retryable: false, earlierUnknown: true },
-  })),
-  row(RecordsFullError, ({ retryAfterSeconds }) => ({
-    code: 'IDEMPOTENCY_UNAVAILABLE',
-    message: NEVER_SENT,
-    ...(retryAfterSeconds !== null && { more: { retryAfter: retryAfterSeconds } }),
   })),
   row(RecordsUnavailableError, ({ earlierUnknown }) => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',

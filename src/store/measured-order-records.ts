@@ -29,10 +29,9 @@ export function measuredOrderRecords(records: OrderRecords, metrics: StoreMetric
     find: measured('find', records.find),
     voidKey: measured('void', records.voidKey),
     cutOff: () => records.cutOff(),
-    held: () => records.held(),
-    degradedReason: () => records.degradedReason(),
-    gapReason: () => records.gapReason(),
-    holdReason: () => records.holdReason(),
+    get status() {
+      return records.status;
+    },
     close: () => records.close(),
   };
 }

@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs';
 import { reasonOf } from '../lib/reason-of.ts';
 import { IS_NEW } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
-import type { SharedLimitsOptions } from './redis/shared-limits.ts';
 import type { SharedStore } from './shared-store.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
 import { StoreError } from './store-error.ts';
 
-export interface StoreOptions extends Omit<RedisOrderRecordsOptions & SharedLimitsOptions, 'url'> {
+export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'url'> {
   readonly redisUrl: string | null;
   /** A file, or the word `memory`, where there is no Redis. */
   readonly orderStore: string;
@@ -44,7 +43,7 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   const isOpened = isFile && !(isNew && isInspection);
   const records = await openSqliteOrderRecords({ ...given, path: isOpened ? path : ':memory:' });
   // Where another was there it is a loss, which was told.
-  const isFirst = isNew && !isInspection && records.gapReason() === null;
+  const isFirst = isNew && !isInspection && records.status.gapReason === null;
   if (isFirst) onWarn(`${path} ${IS_NEW}`);
   return { records, replicas: null, close: () => records.close() };
 }

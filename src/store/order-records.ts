@@ -1,6 +1,6 @@
 import type { Account } from '../lib/account.ts';
 import { gapReason } from './order-gap.ts';
-import { isOfNeverSent, newRecordId, type RecordBounds, recordQuota } from './record-shares.ts';
+import { newRecordId, type RecordBounds, recordQuota } from './record-shares.ts';
 
 /**
  * The port of the order records, which make "at most once per key" true by one rule: a record is durable before its order is sent, and
@@ -30,20 +30,30 @@ export interface OrderRecords {
   voidKey(request: VoidRequest): Promise<VoidAnswer>;
   /** Marks orders as unknown whose process is gone, and returns them: each once, whichever process asks. */
   cutOff(): Promise<readonly CutOffOrder[]>;
-  /** The number of records, as far as this process knows. */
-  held(): number;
-  /** The degraded reason for which all new orders are refused; null while they are taken. */
-  degradedReason(): string | null;
-  /** The reason for which orders are refused whose keys were made before a gap of the records; null where there is none. */
-  gapReason(): string | null;
-  /** Why no order is sent, by the word of an operator; null while orders are sent. */
-  holdReason(): string | null;
+  /** The store as this process has seen it last. */
+  readonly status: RecordsStatus;
   close(): Promise<void>;
 }
 
-export interface ReserveRequest {
+/** Each reason is null where it does not apply. */
+export interface RecordsStatus {
+  /** The number of records. */
+  readonly held: number;
+  /** Why all new orders are refused. */
+  readonly degradedReason: string | null;
+  /** Why orders are refused whose keys were made before a gap of the records. */
+  readonly gapReason: string | null;
+  /** Why no order is sent, by the word of an operator. */
+  readonly holdReason: string | null;
+}
+
+/** The name of an order. */
+export interface OrderKey {
   readonly account: Account;
   readonly key: string;
+}
+
+export interface ReserveRequest extends OrderKey {
   /** Counts the record among those of orders that were never sent. */
   readonly isTooLate?: boolean;
   /** The digest of the order's canonical input, by which a repeat is compared. */
@@ -86,9 +96,7 @@ export type ReserveAnswer =
   | { readonly reserved: true; readonly reservation: Reservation }
   | { readonly reserved: false; readonly record: OrderRecord };
 
-export interface VoidRequest {
-  readonly account: Account;
-  readonly key: string;
+export interface VoidRequest extends OrderKey {
   readonly atMs: number;
   /** The age of the key by the word of its client; null where it is not known, and a record's life has to do. */
   readonly keyAgeMs: number | null;
@@ -118,7 +126,7 @@ export interface OrderRecord {
 /** An order past its deadline is left to its process for so long. */
 export const CUT_OFF_GRACE_MS = 10_000;
 
-export type CutOffOrder = Pick<Reservation, 'account' | 'key' | 'reservedAtMs'>;
+export type CutOffOrder = OrderKey & Pick<Reservation, 'reservedAtMs'>;
 
 export const NO_TIMES: OrderTimes = { sentAtMs: null, answeredAtMs: null };
 
@@ -270,33 +278,20 @@ export class RecordsGapError extends RecordsUnavailableError {
 }
 
 /** All records are in use, and none is of an order that the gateway rejected. */
-export class RecordsFullError extends RecordsUnavailableError {
-  override readonly name = 'RecordsFullError';
-  /** When the oldest record expires; null where nobody knows. */
-  readonly retryAfterSeconds: number | null;
-
-  constructor(max: number, freeInMs: number | null) {
-    super(`all ${max} order records are in use`, { earlierUnknown: false });
-    this.retryAfterSeconds = freeInMs === null ? null : wholeSeconds(freeInMs);
-  }
-}
-
-function wholeSeconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000));
+export function storeFull(max: number): RecordsUnavailableError {
+  const options = { earlierUnknown: false };
+  return new RecordsUnavailableError(`all ${max} order records are in use`, options);
 }
 
 /** This account alone has as many records of a kind as it may; others are not affected. */
 export class AccountRecordsFullError extends RecordsUnavailableError {
   override readonly name = 'AccountRecordsFullError';
-  /** When its oldest record expires. */
-  readonly retryAfterSeconds: number;
 
-  constructor(bounds: RecordBounds, id: string, freeInMs: number) {
-    const what = isOfNeverSent(id) ? 'records of orders that were never sent' : 'order records';
-    super(`all ${recordQuota(bounds, id)} ${what} of this account are in use`, {
+  constructor(bounds: RecordBounds, isNeverSent: boolean) {
+    const what = isNeverSent ? 'records of orders that were never sent' : 'order records';
+    super(`all ${recordQuota(bounds, isNeverSent)} ${what} of this account are in use`, {
       earlierUnknown: false,
     });
-    this.retryAfterSeconds = wholeSeconds(freeInMs);
   }
 }
 

@@ -7,8 +7,6 @@ export interface RecordBounds {
   readonly maxPerAccount?: number;
   /** The settings that name its accounts; left out, nobody takes orders by these names. */
   readonly accounts?: string | undefined;
-  /** Called with each new order or void of an account that nearly has its share. */
-  readonly onNearlyFull?: (() => void) | undefined;
 }
 
 const NEVER_SENT = '~';
@@ -22,10 +20,10 @@ export function isOfNeverSent(id: string): boolean {
   return id.startsWith(NEVER_SENT);
 }
 
-/** How many records of its kind an account may have. */
-export function recordQuota({ max, maxPerAccount = max }: RecordBounds, id: string): number {
-  return isOfNeverSent(id) ? Math.ceil(maxPerAccount / 2) : maxPerAccount;
+/** How many records an account may have, all of them or those of orders that were never sent. */
+export function recordQuota(
+  { max, maxPerAccount = max }: RecordBounds,
+  isNeverSent: boolean,
+): number {
+  return isNeverSent ? Math.ceil(maxPerAccount / 2) : maxPerAccount;
 }
-
-/** An account with fewer records than this part of its share is far from full. */
-export const NEARLY = 0.8;

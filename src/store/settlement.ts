@@ -1,18 +1,15 @@
-import type { Account } from '../lib/account.ts';
-import type { OrderRecord, RecordedOutcome, Settled } from './order-records.ts';
+import type { OrderKey, OrderRecord, RecordedOutcome, Settled } from './order-records.ts';
 
 /** The outcome of an order that an operator has settled. */
 export type SettledOutcome = Exclude<RecordedOutcome, { kind: 'unknown' }> & {
   readonly settled: Settled;
 };
 
-export interface StoredOrder {
-  readonly account: Account;
-  readonly key: string;
+export interface StoredOrder extends OrderKey {
   readonly record: OrderRecord;
 }
 
-export type SettleRequest = Omit<StoredOrder, 'record'> & { readonly outcome: SettledOutcome };
+export type SettleRequest = OrderKey & { readonly outcome: SettledOutcome };
 
 /** `early`: a late answer may still come; `known`: it has another outcome; the last means that it has this one from now on. */
 export type SettleAnswer =

@@ -1,5 +1,4 @@
 import type { Registry } from '../lib/metrics/registry.ts';
-import { REDIS_ERRORS } from './redis/redis-health.ts';
 
 const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find', 'void'] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];
@@ -25,35 +24,9 @@ export function createStoreMetrics(registry: Registry) {
     held: registry.gauge('order_records', 'Order records that are held.'),
     max: registry.gauge('order_records_max', 'The most that may be held.'),
   };
-  const nearlyFull = registry
-    .counter(
-      'order_records_nearly_full_total',
-      'Orders and voids, refused ones too, of accounts with 80 % of their share of order records.',
-    )
-    .register();
   const redisUp = registry.gauge(
     'redis_up',
     '1 while Redis takes commands; without REDIS_URL there is no such series.',
   );
-  const redisErrors = registry.counter(
-    'redis_errors_total',
-    'Connections to Redis that failed or broke, commands without an answer in time, and refusals by its code (NOAUTH: the password too; refused: any other).',
-    { kind: REDIS_ERRORS },
-  );
-  const counterSeconds = registry
-    .histogram(
-      'redis_count_seconds',
-      'Duration of counting a request in Redis, for limits that replicas share.',
-      SECONDS,
-    )
-    .register();
-  return {
-    seconds,
-    failures,
-    records,
-    nearlyFull,
-    redisUp,
-    redisErrors,
-    counterSeconds,
-  };
+  return { seconds, failures, records, redisUp };
 }

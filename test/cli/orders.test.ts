@@ -66,7 +66,7 @@ test('a file that its operator has marked incomplete refuses orders', async () =
 
 /** Holds orders back at each of the replicas and lets them go, by the program. */
 async function holds(replicas: readonly OrderRecords[], run: (word: string) => Promise<number>) {
-  const reasons = () => replicas.map((each) => each.holdReason());
+  const reasons = () => replicas.map((each) => each.status.holdReason);
   expect(reasons()).toEqual(replicas.map(() => null));
   for (const word of ['hold', 'release', 'release', 'hold', 'hold']) {
     expect(await run(word)).toBe(0);
@@ -86,7 +86,7 @@ test('orders are held back and let go on every process of a file, and it outlive
   expect(stage.out.at(-1)).toContain('orders are held back by an operator');
   for (const each of replicas) await each.close();
   const next = await stage.open();
-  expect(next.holdReason()).toContain('orders release');
+  expect(next.status.holdReason).toContain('orders release');
   await next.close();
 });
 

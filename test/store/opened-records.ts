@@ -15,18 +15,17 @@ export function disposed(
 
 /** Order records of which some methods are the test's own. */
 export function changed(records: OrderRecords, change: Partial<OrderRecords>): OrderRecords {
-  return {
+  const own: OrderRecords = {
     reserve: (request) => records.reserve(request),
     settle: (reservation, outcome, times) => records.settle(reservation, outcome, times),
     release: (reservation) => records.release(reservation),
     find: (account, key) => records.find(account, key),
     voidKey: (request) => records.voidKey(request),
     cutOff: () => records.cutOff(),
-    held: () => records.held(),
-    degradedReason: () => records.degradedReason(),
-    gapReason: () => records.gapReason(),
-    holdReason: () => records.holdReason(),
+    get status() {
+      return records.status;
+    },
     close: () => records.close(),
-    ...change,
   };
+  return Object.defineProperties(own, Object.getOwnPropertyDescriptors(change));
 }

@@ -124,7 +124,7 @@ export class Submitter {
     if (this.#isExpired(ticket)) return { submission: EXPIRED, times: NEVER_SENT };
     let exchange: OrderEnd;
     try {
-      const hold = records.holdReason();
+      const hold = records.status.holdReason;
       exchange =
         hold === null
           ? await gateway.order(viewer, ticket, (late) =>

@@ -8,35 +8,59 @@ import { VERSIONS } from './order-scripts.ts';
 import type { OrderStore } from './order-store.ts';
 import { answersIn, textIn } from './replies.ts';
 
-// A read waits for it: a Redis that is slow must not make the facade slow.
+// A read waits for it: a Redis that is slow must not make the service slow.
 const TIMEOUT_MS = 200;
 const PAUSE_MS = 1_000;
 const BATCH = 200;
 
 /**
  * Reads the versions of accounts, those that are asked for at the same time by one script. It uses the
- * connection of the order records, whose heartbeat notices a Redis that is no primary any more.
+ * connection of the order records, which notices a Redis that is no primary any more.
  */
-export function createRedisAccountVersions(
-  redis: RedisConnection,
-  clock: Clock,
-  store: Pick<OrderStore, 'marker' | 'versionOf'>,
-  timeoutMs = TIMEOUT_MS,
-): AccountVersions {
-  /** A Redis that comes back may have lost its last writes, so each connection is an epoch of its own. */
-  let connection = 0;
-  let pausedUntilMs = Number.NEGATIVE_INFINITY;
-  redis.onReady(() => {
-    connection += 1;
+export class RedisAccountVersions implements AccountVersions {
+  readonly #redis: RedisConnection;
+  readonly #clock: Clock;
+  readonly #store: Pick<OrderStore, 'marker' | 'versionOf'>;
+  readonly #timeoutMs: number;
+  readonly #loader = new DataLoader((accounts: readonly Account[]) => this.#ask(accounts), {
+    batchScheduleFn: (flush) => setImmediate(flush),
+    maxBatchSize: BATCH,
   });
+  /** A Redis that comes back may have lost its last writes, so each connection is an epoch of its own. */
+  #connection = 0;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
-  async function ask(accounts: readonly Account[]): Promise<AccountVersion[]> {
-    const asked = connection;
-    // It keeps no answer: whoever asks from now on wants a newer one.
-    loader.clearAll();
+  constructor(
+    redis: RedisConnection,
+    clock: Clock,
+    store: Pick<OrderStore, 'marker' | 'versionOf'>,
+    timeoutMs = TIMEOUT_MS,
+  ) {
+    this.#redis = redis;
+    this.#clock = clock;
+    this.#store = store;
+    this.#timeoutMs = timeoutMs;
+    redis.onReady(() => {
+      this.#connection += 1;
+    });
+  }
+
+  async read(account: Account): Promise<AccountVersion> {
+    if (this.#clock.now() < this.#pausedUntilMs) {
+      throw new RecordsUnavailableError('Redis did not answer');
+    }
+    return this.#loader.load(account);
+  }
+
+  async #ask(accounts: readonly Account[]): Promise<AccountVersion[]> {
+    const asked = this.#connection;
+    // It keeps no answer: a later read wants a newer one.
+    this.#loader.clearAll();
     try {
-      const keys = [store.marker, ...accounts.map((account) => store.versionOf(account))];
-      const answer = await within(clock, timeoutMs, redis.run(VERSIONS, keys, []));
+      const { marker } = this.#store;
+      const keys = [marker, ...accounts.map((account) => this.#store.versionOf(account))];
+      const running = this.#redis.run(VERSIONS, keys, []);
+      const answer = await within(this.#clock, this.#timeoutMs, running);
       if (answer === null) throw new RecordsUnavailableError('Redis did not answer in time');
       const [epoch, ...versions] = answersIn(answer, keys.length).map(textIn);
       return accounts.map((_account, at) => ({
@@ -44,20 +68,8 @@ export function createRedisAccountVersions(
         version: versions[at] || null,
       }));
     } catch (error) {
-      pausedUntilMs = clock.now() + PAUSE_MS;
+      this.#pausedUntilMs = this.#clock.now() + PAUSE_MS;
       throw error;
     }
   }
-
-  const loader = new DataLoader(ask, {
-    batchScheduleFn: (flush) => setImmediate(flush),
-    maxBatchSize: BATCH,
-  });
-
-  return {
-    async read(account) {
-      if (clock.now() < pausedUntilMs) throw new RecordsUnavailableError('Redis did not answer');
-      return loader.load(account);
-    },
-  };
 }

@@ -2,15 +2,12 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { SharedStore } from '../shared-store.ts';
 import { connectRedis } from './connection.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
-import { createRedisHealth } from './redis-health.ts';
-import { createSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
+import { RedisHealth } from './redis-health.ts';
+import { SharedLimits } from './shared-limits.ts';
 
 /** Opens the state that replicas share. */
-export async function openRedisStores(
-  given: RedisOrderRecordsOptions & SharedLimitsOptions,
-): Promise<SharedStore> {
-  const { onWarn, onFailed } = given;
-  const health = createRedisHealth({ onWarn, onFailed });
+export async function openRedisStores(given: RedisOrderRecordsOptions): Promise<SharedStore> {
+  const health = new RedisHealth(given.onWarn);
   const options = { ...given, health };
   await using opened = new AsyncDisposableStack();
   const kept = async <T extends { close(): MaybePromise<void> }>(opening: Promise<T>) => {
@@ -24,12 +21,12 @@ export async function openRedisStores(
   await Promise.allSettled(opening);
   const [records, redis] = await Promise.all(opening);
   const resources = opened.move();
-  const limits = createSharedLimits(redis, health, given);
+  const limits = new SharedLimits(redis, health, given);
   return {
     records,
     replicas: {
       share: limits.share,
-      knownTokens: limits.knownTokens,
+      knownTokens: limits,
       accountVersions: records.versions,
       isUp: () => records.isUp(),
       degradedReason: () => limits.degradedReason() ?? records.copiesReason(),

@@ -12,12 +12,12 @@ import {
   type StoredOrder,
 } from '../settlement.ts';
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './connection.ts';
-import { forgetfulness } from './durability.ts';
-import { readLook } from './order-records.ts';
-import { DECLARE, HOLD, LIST, LOOK, SETTLE_BY_HAND, SHOW } from './order-scripts.ts';
+import { DECLARE, HOLD, LIST, SETTLE_BY_HAND, SHOW } from './operator-scripts.ts';
+import { LOOK } from './order-scripts.ts';
 import { notCopied, OrderStore, RecordsAbsentError, shortOf } from './order-store.ts';
 import { keyOfRecord, RECORD_VALUES, readRecord } from './record-answers.ts';
 import { figureIn, textIn } from './replies.ts';
+import { forgetfulness, readLook } from './store-look.ts';
 
 export interface RedisOperatorOptions extends RedisConnectionOptions {
   /** As the service has it. */
@@ -99,9 +99,9 @@ export class RedisOperator implements OperatorRecords {
       throw error;
     });
     if (found === null) return { held: 0, gap: null, refusedFor: new RecordsAbsentError().message };
-    const { seen, refusal } = readLook(found);
+    const { held, hasRejected, isHeld, isIncomplete, lossUntilMs, ...seen } = readLook(found);
+    const { connected, durable, refusal } = seen;
     const { wanted } = this.#store;
-    const { held, hasRejected, isHeld, isIncomplete, connected, durable } = seen;
     const { max, requiresAppendonly } = this.#options;
     const reasons = [
       refusal && `Redis refuses to write: ${refusal}`,
@@ -110,7 +110,7 @@ export class RedisOperator implements OperatorRecords {
       connected < wanted ? shortOf(connected, wanted) : null,
       held >= max && !hasRejected ? `all ${max} order records are in use` : null,
     ];
-    const gap = isIncomplete ? gapReason('the order records in Redis', seen.lossUntilMs) : null;
+    const gap = isIncomplete ? gapReason('the order records in Redis', lossUntilMs) : null;
     return { held, gap, refusedFor: reasons.find((reason) => reason !== null) ?? null };
   }
 

@@ -20,31 +20,30 @@ import {
   RENAMED,
   type RecordedOutcome,
   RecordsForgottenError,
-  RecordsFullError,
   RecordsGapError,
+  type RecordsStatus,
   RecordsUnavailableError,
   type Reservation,
   type ReserveAnswer,
   type ReserveRequest,
   rank,
   recordId,
+  storeFull,
   toReservation,
   type VoidAnswer,
   type VoidRequest,
 } from '../order-records.ts';
 import { isOfNeverSent, type RecordBounds } from '../record-shares.ts';
 import { isSettled } from '../settlement.ts';
-import type { AccountVersions } from '../shared-store.ts';
-import { createRedisAccountVersions } from './account-versions.ts';
+import { StoreError } from '../store-error.ts';
+import { RedisAccountVersions } from './account-versions.ts';
 import {
   connectRedis,
   REDIS_TIMEOUT_MS,
   type RedisConnection,
   type RedisConnectionOptions,
   RedisSilentError,
-  watchSettings,
 } from './connection.ts';
-import { assertDurable, forgetfulness } from './durability.ts';
 import { CUT_OFF, FIND, LOOK, RELEASE, RESERVE, SETTLE, VOID } from './order-scripts.ts';
 import {
   NotCopiedError,
@@ -56,6 +55,7 @@ import {
 import { keyOfRecord, momentIn, readRecord } from './record-answers.ts';
 import { isUnwritable } from './redis-health.ts';
 import { figureIn, outcomeIn, textIn } from './replies.ts';
+import { forgetfulness, readLook, type StoreLook, UNDECIDED } from './store-look.ts';
 
 export interface RedisOrderRecordsOptions extends RecordBounds, RedisConnectionOptions {
   readonly clock: Clock;
@@ -83,19 +83,16 @@ export async function openRedisOrderRecords(
 ): Promise<RedisOrderRecords> {
   const [redis, writer] = await Promise.all([connectRedis(options), connectRedis(options)]);
   const records = new RedisOrderRecords(redis, writer, options);
-  try {
-    if (options.requiresAppendonly) await assertDurable(redis);
-    await watchSettings(redis, options.onWarn);
-    await records.look();
-    return records;
-  } catch (error) {
-    await records.close();
-    throw error;
-  }
+  await records.look();
+  // One that does not answer is judged once it does.
+  const reason = records.forgetsOrders();
+  if (reason === null) return records;
+  await records.close();
+  throw new StoreError(`${reason}: set appendonly yes, or REDIS_REPLICAS=none to accept that`);
 }
 
 export class RedisOrderRecords implements OrderRecords {
-  readonly versions: AccountVersions;
+  readonly versions: RedisAccountVersions;
   readonly #options: RedisOrderRecordsOptions;
   readonly #redis: RedisConnection;
   readonly #writer: RedisConnection;
@@ -104,12 +101,11 @@ export class RedisOrderRecords implements OrderRecords {
   readonly #returned = new Map<string, Reservation>();
   /** Those of them whose release is under way: of a Redis that is slow each look would queue another one. */
   readonly #returning = new Set<string>();
-  #seen: Seen = NOTHING;
+  /** What the newest look has found; null before the first. */
+  #seen: StoreLook | null = null;
   #failure: string | null = 'not connected yet';
   #cancelLook = () => {};
   #isClosed = false;
-  /** How many records this process has made: an answer from before the newest does not say how many are held. */
-  #made = 0;
 
   constructor(redis: RedisConnection, writer: RedisConnection, options: RedisOrderRecordsOptions) {
     const { prefix, clock, accounts = '', redisReplicas = null, redisTimeoutMs } = options;
@@ -120,14 +116,14 @@ export class RedisOrderRecords implements OrderRecords {
     const waitMs = Math.round(0.8 * (redisTimeoutMs ?? REDIS_TIMEOUT_MS));
     const of = { prefix, clock, accounts, redisReplicas, gatewaySkewMs, waitMs, isOperator };
     this.#store = new OrderStore(redis, writer, of);
-    this.versions = createRedisAccountVersions(redis, clock, this.#store, redisTimeoutMs);
+    this.versions = new RedisAccountVersions(redis, clock, this.#store, redisTimeoutMs);
     redis.onReady(() => fireAndForget('redis', this.look()));
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
     const reservation = toReservation(request);
     const { keyMadeMs = null } = request;
-    const refused = this.#forgetsOrders();
+    const refused = this.forgetsOrders();
     if (refused !== null) {
       const record = await this.find(request.account, request.key);
       if (record === null) throw new RecordsUnavailableError(refused);
@@ -135,14 +131,8 @@ export class RedisOrderRecords implements OrderRecords {
     }
     try {
       const answer = await this.#add(RESERVE, reservation, keyMadeMs, []);
-      if (answer[0] !== 'reserved') {
-        return { reserved: false, record: this.#recordIn(answer, reservation.id, keyMadeMs) };
-      }
-      this.#made += 1;
-      const hasRejected = figureIn(answer[3]) > 0;
-      this.#seen = { ...this.#seen, held: figureIn(answer[1]), hasRejected };
-      if (answer[2] === 1) this.#options.onNearlyFull?.();
-      return { reserved: true, reservation };
+      if (answer[0] === 'reserved') return { reserved: true, reservation };
+      return { reserved: false, record: this.#recordIn(answer, keyMadeMs) };
     } catch (error) {
       if (mayBeWritten(error)) this.#giveBack(reservation);
       return { reserved: false, record: await this.#recordInstead(reservation, error) };
@@ -182,10 +172,10 @@ export class RedisOrderRecords implements OrderRecords {
     const asked = [recordId(account, key)];
     const answer = await this.#store.run(FIND, asked);
     if (answer[0] === 'none') return null;
-    const record = this.#recordIn(answer, '');
+    const record = this.#recordIn(answer);
     // That a key is closed counts only once enough replicas of Redis have it.
     if (record.inputDigest !== CLOSED_DIGEST) return record;
-    return this.#recordIn(await this.#store.write(FIND, asked), '');
+    return this.#recordIn(await this.#store.write(FIND, asked));
   }
 
   async voidKey(request: VoidRequest): Promise<VoidAnswer> {
@@ -193,8 +183,7 @@ export class RedisOrderRecords implements OrderRecords {
     // The script knows how far back Redis remembers.
     const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
     const answer = await this.#add(VOID, reservation, null, [outcome]);
-    if (answer[9] === 1) this.#options.onNearlyFull?.();
-    const record = this.#recordIn(answer, reservation.id);
+    const record = this.#recordIn(answer);
     return { voided: record.id === reservation.id, record };
   }
 
@@ -204,40 +193,34 @@ export class RedisOrderRecords implements OrderRecords {
     return ids.map((id, at) => ({ ...keyOfRecord(id), reservedAtMs: figureIn(found[2 * at + 1]) }));
   }
 
-  held(): number {
-    return this.#seen.held;
-  }
-
-  degradedReason(): string | null {
-    if (this.#failure !== null) return `the order records in Redis: ${this.#failure}`;
-    const { held, hasRejected, isUndecided, isRenamed } = this.#seen;
-    if (isRenamed) return RENAMED;
-    if (isUndecided) return UNDECIDED;
-    const isFull = held >= this.#options.max && !hasRejected;
-    return this.#forgetsOrders() ?? (isFull ? 'all order records are in use' : null);
-  }
-
-  gapReason(): string | null {
-    const { isIncomplete, lossUntilMs } = this.#seen;
-    return isIncomplete ? gapReason('the order records in Redis', lossUntilMs) : null;
-  }
-
-  holdReason(): string | null {
-    return this.#seen.isHeld ? HELD : null;
+  get status(): RecordsStatus {
+    const { held = 0, isHeld = false, isIncomplete = false, lossUntilMs = null } = this.#seen ?? {};
+    return {
+      held,
+      degradedReason: this.#degradedReason(),
+      gapReason: isIncomplete ? gapReason('the order records in Redis', lossUntilMs) : null,
+      holdReason: isHeld ? HELD : null,
+    };
   }
 
   /** Why no order is sent for want of replicas of Redis; null while they are there. */
   copiesReason(): string | null {
-    const { connected } = this.#seen;
+    const { connected = 0 } = this.#seen ?? {};
     const { wanted, isLate } = this.#store;
     const isUntold = connected < 0 && (this.#options.redisReplicas ?? null) === null;
     if (isUntold || (connected >= 0 && connected < wanted)) return shortOf(connected, wanted);
     return isLate ? 'replicas of Redis fall behind' : null;
   }
 
+  /** Why a restart of Redis would forget orders, where that is refused. */
+  forgetsOrders(): string | null {
+    if (!this.#options.requiresAppendonly || this.#seen === null) return null;
+    return forgetfulness(this.#seen.durable);
+  }
+
   /** Whether Redis takes commands. */
   isUp(): boolean {
-    return this.#redis.isReady();
+    return this.#redis.isReady;
   }
 
   /** Learns without an order how the store is. */
@@ -245,22 +228,18 @@ export class RedisOrderRecords implements OrderRecords {
     this.#cancelLook();
     try {
       const { loss, wanted } = this.#store;
-      const made = this.#made;
-      const answer = await this.#store.run(LOOK, [Number(this.#failure !== null), wanted]);
-      const { seen, isNew, refusal } = readLook(answer);
-      // Where another was there it is a loss, which is told.
-      if (isNew && !seen.isIncomplete)
-        this.#options.onWarn(`${this.#store.marker} in Redis ${IS_NEW}`);
-      if (loss !== this.#store.loss && this.#store.loss !== '' && seen.isIncomplete) {
-        this.#options.onWarn('Redis may lack orders: it is another one, was emptied or restarted');
-      }
-      this.#seen = made === this.#made ? seen : { ...seen, held: this.#seen.held };
-      this.#failure = refusal;
+      const asked = [Number(this.#failure !== null), wanted];
+      const seen = readLook(await this.#store.run(LOOK, asked));
+      this.#warnOf(seen, loss);
+      this.#seen = seen;
+      this.#failure = seen.refusal;
       for (const reservation of this.#returned.values()) this.#giveBack(reservation);
     } catch (error) {
-      const isAbsent = error instanceof RecordsAbsentError;
-      if (isAbsent) this.#options.onWarn(`${this.#store.marker} in Redis ${IS_NEW}`);
-      this.#failure = isAbsent ? null : reasonOf(error);
+      if (error instanceof RecordsAbsentError) {
+        this.#options.onWarn(`${this.#store.marker} in Redis ${IS_NEW}`);
+        this.#warnOfEviction(error.eviction);
+        this.#failure = null;
+      } else this.#failure = reasonOf(error);
     }
     if (this.#isClosed || this.#options.isInspection) return;
     this.#cancelLook();
@@ -276,8 +255,31 @@ export class RedisOrderRecords implements OrderRecords {
     this.#writer.close();
   }
 
-  #forgetsOrders(): string | null {
-    return this.#options.requiresAppendonly ? forgetfulness(this.#seen.durable) : null;
+  #warnOf({ isNew, isIncomplete, eviction }: StoreLook, formerLoss: string): void {
+    const { onWarn } = this.#options;
+    const { marker, loss } = this.#store;
+    // Where another was there it is a loss, which is told.
+    if (isNew && !isIncomplete) onWarn(`${marker} in Redis ${IS_NEW}`);
+    if (loss !== '' && loss !== formerLoss && isIncomplete) {
+      onWarn('Redis may lack orders: it is another one, was emptied or restarted');
+    }
+    if (eviction !== this.#seen?.eviction) this.#warnOfEviction(eviction);
+  }
+
+  #warnOfEviction(policy: string | null): void {
+    if (policy === null) return;
+    const text = `Redis has maxmemory-policy ${policy}: it may drop order records; set noeviction`;
+    this.#options.onWarn(text);
+  }
+
+  #degradedReason(): string | null {
+    if (this.#failure !== null) return `the order records in Redis: ${this.#failure}`;
+    if (this.#seen === null) return null;
+    const { held, hasRejected, isUndecided, isRenamed } = this.#seen;
+    if (isRenamed) return RENAMED;
+    if (isUndecided) return UNDECIDED;
+    const isFull = held >= this.#options.max && !hasRejected;
+    return this.forgetsOrders() ?? (isFull ? 'all order records are in use' : null);
   }
 
   /** Runs a script that makes a record: once more where it has found a loss, or where the store is too new. */
@@ -333,82 +335,30 @@ export class RedisOrderRecords implements OrderRecords {
     throw new RecordsUnavailableError(error.message, { earlierUnknown: false, cause: error });
   }
 
-  #recordIn(answer: readonly unknown[], id: string, keyMadeMs: number | null = null): OrderRecord {
+  /** Throws what the script answered with in place of a record. */
+  #recordIn(answer: readonly unknown[], keyMadeMs: number | null = null): OrderRecord {
     const [status, detail, more] = answer;
-    if (status === 'held') return readRecord(answer);
     const { max, maxPerAccount = max } = this.#options;
-    if (status === 'account' || status === 'unsent') {
-      this.#options.onNearlyFull?.();
-      const of = status === 'unsent' ? id : '';
-      throw new AccountRecordsFullError({ max, maxPerAccount }, of, figureIn(detail));
+    switch (status) {
+      case 'held':
+        return readRecord(answer);
+      case 'account':
+      case 'unsent':
+        throw new AccountRecordsFullError({ max, maxPerAccount }, status === 'unsent');
+      case 'full':
+        throw storeFull(max);
+      case 'incomplete':
+        throw new RecordsGapError(momentIn(detail), keyMadeMs);
+      case 'forgotten':
+        throw new RecordsForgottenError();
+      case 'copies':
+        throw notCopied(shortOf(figureIn(detail), figureIn(more)));
+      default:
+        throw new RecordsUnavailableError(REFUSALS[String(status)] ?? `Redis answered ${status}`);
     }
-    if (status === 'incomplete') throw new RecordsGapError(momentIn(detail), keyMadeMs);
-    if (status === 'forgotten') throw new RecordsForgottenError();
-    if (status === 'copies') throw notCopied(shortOf(figureIn(detail), figureIn(more)));
-    if (status === 'full') throw new RecordsFullError(max, figureIn(detail));
-    throw new RecordsUnavailableError(
-      REFUSALS[String(status)] ?? `Redis answered out of turn (${String(status)})`,
-    );
   }
 }
 
-/** What the newest look has found. */
-interface Seen {
-  readonly held: number;
-  readonly hasRejected: boolean;
-  readonly isHeld: boolean;
-  readonly isIncomplete: boolean;
-  readonly lossUntilMs: number | null;
-  /** The replicas of Redis; below 0 where it does not tell. */
-  readonly connected: number;
-  readonly durable: string;
-  readonly isUndecided: boolean;
-  readonly isRenamed: boolean;
-}
-
-const NOTHING: Seen = {
-  held: 0,
-  hasRejected: false,
-  isHeld: false,
-  isIncomplete: false,
-  lossUntilMs: null,
-  connected: 0,
-  durable: '1',
-  isUndecided: false,
-  isRenamed: false,
-};
-
-/** The answer of LOOK. `refusal`: why Redis takes no writes. */
-export function readLook([
-  ,
-  held,
-  hasRejected,
-  isHeld,
-  isIncomplete,
-  lossUntil,
-  connected,
-  durable,
-  refusal,
-  undecided,
-  isRenamed,
-  isNew,
-]: readonly unknown[]) {
-  const seen: Seen = {
-    held: figureIn(held),
-    hasRejected: hasRejected === 1,
-    isHeld: isHeld === 1,
-    isIncomplete: isIncomplete === 1,
-    lossUntilMs: momentIn(lossUntil),
-    connected: figureIn(connected),
-    durable: textIn(durable),
-    isUndecided: figureIn(undecided) > 0,
-    isRenamed: isRenamed === 1,
-  };
-  return { seen, isNew: isNew === 1, refusal: textIn(refusal) || null };
-}
-
-const UNDECIDED =
-  'Redis was promoted, and too few of its replicas follow it to say that it has all orders';
 const REFUSALS: Readonly<Record<string, string>> = {
   renamed: RENAMED,
   evicted: 'Redis has dropped the record of this key before its time (see maxmemory-policy)',

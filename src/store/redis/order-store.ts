@@ -11,6 +11,12 @@ export class NotCopiedError extends RecordsUnavailableError {}
 /** No process of the service has used the prefix, or Redis was emptied. */
 export class RecordsAbsentError extends RecordsUnavailableError {
   override readonly message = 'Redis has no order records under this REDIS_PREFIX';
+  readonly eviction: string | null;
+
+  constructor(eviction: string | null = null) {
+    super();
+    this.eviction = eviction;
+  }
 }
 
 export interface OrderStoreOptions {
@@ -112,10 +118,11 @@ export class OrderStore {
         reject(notCopied(`${have} of ${this.wanted} replicas of Redis have it in time`));
       }, reject);
     }
-    copies.then(() => {
+    const sendNext = () => {
       this.#isWriting = false;
       this.#send();
-    });
+    };
+    copies.then(sendNext, sendNext);
   }
 
   async #run(redis: RedisConnection, script: string, values: Values): Promise<readonly unknown[]> {
@@ -133,7 +140,9 @@ export class OrderStore {
     ];
     const reply = await redis.run(script, [this.marker], [...common, ...values]);
     const [id, loss, wanted, answer] = Array.isArray(reply) ? reply : [];
-    if (Array.isArray(answer) && answer[0] === 'absent') throw new RecordsAbsentError();
+    if (Array.isArray(answer) && answer[0] === 'absent') {
+      throw new RecordsAbsentError(textIn(answer[1]) || null);
+    }
     const read = answerIn(script, answer);
     this.#id = textIn(id);
     this.#loss = textIn(loss);

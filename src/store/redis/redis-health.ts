@@ -1,45 +1,23 @@
 import { type Clock, steadyClock } from '../../lib/clock.ts';
 
-/** Why a connection or a command failed; all but the first two are Redis's own answers. */
-export const REDIS_ERRORS = [
-  'connection',
-  'timeout',
-  'OOM',
-  'READONLY',
-  'MISCONF',
-  'NOREPLICAS',
-  'NOAUTH',
-  'NOPERM',
-  'LOADING',
-  'refused',
-] as const;
-
-export type RedisError = (typeof REDIS_ERRORS)[number];
-
 export type Warn = (message: string, fields?: Readonly<Record<string, string>>) => void;
 
-export interface RedisHealthOptions {
-  readonly onWarn: Warn;
-  readonly onFailed?: ((kind: RedisError) => void) | undefined;
-  readonly clock?: Clock;
-}
-
-const CODES: ReadonlySet<string> = new Set(REDIS_ERRORS);
+/** The codes of Redis's answers that operators can do something about. */
+const CODES: ReadonlySet<string> = new Set(
+  'OOM READONLY MISCONF NOREPLICAS NOAUTH NOPERM LOADING'.split(' '),
+);
 // The code of an error within a script follows the script's own in older versions.
 const CODE = /(?:^|[\s:-])([A-Z]{3,})(?=\s)/g;
-/** Heartbeats are sent twice a second, so trouble that lasts is seen within it. */
+/** Redis is looked at twice a second, so trouble that lasts is seen within it. */
 const QUIET_MS = 5_000;
 const MAX_DETAIL_LENGTH = 200;
 
-/** The kind of a failed connection or command, for operators. */
-export function redisErrorOf(error: unknown): RedisError {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  if (name !== 'ReplyError') return message === 'Command timed out' ? 'timeout' : 'connection';
-  if (/^(WRONGPASS|NOAUTH|ERR invalid password)/.test(message)) return 'NOAUTH';
-  const code = [...message.matchAll(CODE)]
-    .map(([, word = '']) => word)
-    .find((word) => CODES.has(word));
-  return (code ?? 'refused') as RedisError;
+/** Why a connection or a command failed: `away`, the code of Redis's answer, or `refused` where that has another. */
+export function redisErrorOf(error: unknown): string {
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return 'away';
+  if (/^(WRONGPASS|NOAUTH|ERR invalid password)/.test(error.message)) return 'NOAUTH';
+  const words = [...error.message.matchAll(CODE)].map(([, word = '']) => word);
+  return words.find((word) => CODES.has(word)) ?? 'refused';
 }
 
 /** Whether Redis has no room for a write, in memory or on its disk, and would answer a read. */
@@ -47,43 +25,45 @@ export function isUnwritable(error: unknown): boolean {
   return ['OOM', 'MISCONF'].includes(redisErrorOf(error));
 }
 
-export type RedisHealth = ReturnType<typeof createRedisHealth>;
-
 /**
  * Whether Redis is well, over all connections to it: a line of the log as trouble begins or has another reason than
  * before, and one as it ends. Two connections that fail each in its own way write two.
  */
-export function createRedisHealth({ onWarn, onFailed, clock = steadyClock }: RedisHealthOptions) {
-  let reason: string | null = null;
-  let failedAtMs = 0;
-  const told = new Set<string>();
+export class RedisHealth {
+  readonly #onWarn: Warn;
+  readonly #clock: Clock;
+  readonly #told = new Set<string>();
+  #reason: string | null = null;
+  #failedAtMs = 0;
 
-  /** Called with each command that Redis has carried out. */
-  function worked(): void {
-    if (reason === null || clock.now() - failedAtMs < QUIET_MS) return;
-    onWarn('Redis is back', { reason });
-    reason = null;
-    told.clear();
+  constructor(onWarn: Warn, clock: Clock = steadyClock) {
+    this.#onWarn = onWarn;
+    this.#clock = clock;
   }
 
-  return {
-    worked,
-    /** The reason of the newest failure, as long as the trouble lasts; null: Redis is well. */
-    get reason(): string | null {
-      worked();
-      return reason;
-    },
-    /** `refusal`: what Redis refuses of the configuration, in words for an operator. */
-    failed(error: unknown, refusal: string | null = null): void {
-      const kind = redisErrorOf(error);
-      onFailed?.(kind);
-      reason = kind === 'connection' || kind === 'timeout' ? 'away' : kind;
-      failedAtMs = clock.now();
-      if (told.has(reason)) return;
-      told.add(reason);
-      const detail = error instanceof Error ? error.message : String(error);
-      const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
-      onWarn(refusal ?? `${text}: ${detail.slice(0, MAX_DETAIL_LENGTH)}`, { reason });
-    },
-  };
+  /** The reason of the newest failure, as long as the trouble lasts; null: Redis is well. */
+  get reason(): string | null {
+    this.worked();
+    return this.#reason;
+  }
+
+  /** Called with each command that Redis has carried out. */
+  worked(): void {
+    if (this.#reason === null || this.#clock.now() - this.#failedAtMs < QUIET_MS) return;
+    this.#onWarn('Redis is back', { reason: this.#reason });
+    this.#reason = null;
+    this.#told.clear();
+  }
+
+  /** `refusal`: what Redis refuses of the configuration, in words for an operator. */
+  failed(error: unknown, refusal: string | null = null): void {
+    const reason = redisErrorOf(error);
+    this.#reason = reason;
+    this.#failedAtMs = this.#clock.now();
+    if (this.#told.has(reason)) return;
+    this.#told.add(reason);
+    const detail = error instanceof Error ? error.message : String(error);
+    const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
+    this.#onWarn(refusal ?? `${text}: ${detail.slice(0, MAX_DETAIL_LENGTH)}`, { reason });
+  }
 }

@@ -6,13 +6,6 @@ import type { RedisConnection } from './connection.ts';
 import type { RedisHealth } from './redis-health.ts';
 import { answersIn, figureIn } from './replies.ts';
 
-export interface SharedLimitsOptions {
-  readonly prefix: string;
-  readonly clock: Clock;
-  /** Called with the duration of each count in Redis. */
-  readonly onCounted?: (ms: number) => void;
-}
-
 const PAUSE_MS = 5_000;
 const MAX_KEYS = 200_000;
 const MAX_AT_ONCE = 500;
@@ -47,35 +40,33 @@ const FORGET = "redis.call('ZREM', KEYS[1], ARGV[1])";
 const END_OF = "return redis.call('ZSCORE', KEYS[1], ARGV[1])";
 
 /** The counts and known tokens that all replicas share. While Redis does not answer it is not asked: each replica has its own. */
-export function createSharedLimits(
-  redis: RedisConnection,
-  health: RedisHealth,
-  { clock, prefix, onCounted = () => {} }: SharedLimitsOptions,
-) {
-  let pausedUntilMs = Number.NEGATIVE_INFINITY;
-  const isPaused = () => clock.now() < pausedUntilMs;
+export class SharedLimits implements SharedKeys {
+  readonly #redis: RedisConnection;
+  readonly #health: RedisHealth;
+  readonly #clock: Clock;
+  readonly #prefix: string;
+  readonly #tokens: readonly string[];
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** Null where Redis has not answered. */
-  async function ask<T>(command: () => Promise<T>): Promise<T | null> {
-    if (isPaused()) return null;
-    const startedAtMs = performance.now();
-    try {
-      return await command();
-    } catch {
-      pausedUntilMs = clock.now() + PAUSE_MS;
-      return null;
-    } finally {
-      onCounted(performance.now() - startedAtMs);
-    }
+  constructor(
+    redis: RedisConnection,
+    health: RedisHealth,
+    { clock, prefix }: { readonly clock: Clock; readonly prefix: string },
+  ) {
+    this.#redis = redis;
+    this.#health = health;
+    this.#clock = clock;
+    this.#prefix = prefix;
+    this.#tokens = [`${prefix}known:token`];
   }
 
-  const share: Share = async (buckets, figures) => {
+  readonly share: Share = async (buckets, figures) => {
     const levels: number[] = [];
     for (let at = 0; at < buckets.length; at += MAX_AT_ONCE) {
-      const keys = buckets.slice(at, at + MAX_AT_ONCE).map((key) => `${prefix}limit:${key}`);
+      const keys = buckets.slice(at, at + MAX_AT_ONCE).map((key) => `${this.#prefix}limit:${key}`);
       const args = figures.slice(3 * at, 3 * (at + MAX_AT_ONCE));
-      const answer = await ask(async () =>
-        answersIn(await redis.run(SPEND, keys, args), keys.length).map(figureIn),
+      const answer = await this.#ask(async () =>
+        answersIn(await this.#redis.run(SPEND, keys, args), keys.length).map(figureIn),
       );
       if (answer === null) return null;
       levels.push(...answer);
@@ -83,37 +74,43 @@ export function createSharedLimits(
     return levels;
   };
 
-  const set = `${prefix}known:token`;
-  const knownTokens: SharedKeys = {
-    add(key, untilMs) {
-      const args = [key, untilMs, clock.date(), MAX_KEYS];
-      fireAndForget(
-        'known keys',
-        ask(() => redis.run(REMEMBER, [set], args)),
-      );
-    },
-    delete(key) {
-      fireAndForget(
-        'known keys',
-        ask(() => redis.run(FORGET, [set], [key])),
-      );
-    },
-    async has(key) {
-      const untilMs = await ask(async () => {
-        const end = await redis.run(END_OF, [set], [key]);
-        return end === null ? null : figureIn(end);
-      });
-      return untilMs !== null && untilMs > clock.date();
-    },
-  };
+  add(token: string, untilMs: number): void {
+    const args = [token, untilMs, this.#clock.date(), MAX_KEYS];
+    const added = this.#ask(() => this.#redis.run(REMEMBER, this.#tokens, args));
+    fireAndForget('known keys', added);
+  }
 
-  return {
-    share,
-    knownTokens,
-    degradedReason(): string | null {
-      const { reason } = health;
-      if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;
-      return isPaused() ? 'Redis does not count: limits are counted here alone' : null;
-    },
-  };
+  delete(token: string): void {
+    const deleted = this.#ask(() => this.#redis.run(FORGET, this.#tokens, [token]));
+    fireAndForget('known keys', deleted);
+  }
+
+  async has(token: string): Promise<boolean> {
+    const untilMs = await this.#ask(async () => {
+      const end = await this.#redis.run(END_OF, this.#tokens, [token]);
+      return end === null ? null : figureIn(end);
+    });
+    return untilMs !== null && untilMs > this.#clock.date();
+  }
+
+  degradedReason(): string | null {
+    const { reason } = this.#health;
+    if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;
+    return this.#isPaused() ? 'Redis does not count: limits are counted here alone' : null;
+  }
+
+  #isPaused(): boolean {
+    return this.#clock.now() < this.#pausedUntilMs;
+  }
+
+  /** Null where Redis has not answered. */
+  async #ask<T>(command: () => Promise<T>): Promise<T | null> {
+    if (this.#isPaused()) return null;
+    try {
+      return await command();
+    } catch {
+      this.#pausedUntilMs = this.#clock.now() + PAUSE_MS;
+      return null;
+    }
+  }
 }

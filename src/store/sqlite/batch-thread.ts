@@ -3,7 +3,6 @@ import { Worker } from 'node:worker_threads';
 import {
   AccountRecordsFullError,
   RecordsForgottenError,
-  RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
 } from '../order-records.ts';
@@ -53,13 +52,9 @@ export class BatchThread {
   }
 
   #receive(message: FromThread): void {
-    const { onWarn, onNearlyFull } = this.#options;
     switch (message.kind) {
       case 'warning':
-        onWarn(message.text);
-        return;
-      case 'nearly full':
-        onNearlyFull?.();
+        this.#options.onWarn(message.text);
         return;
       case 'refusal':
         this.#waiting.reject(new SqliteFileError(message.text));
@@ -77,7 +72,6 @@ const ENDED = 'the thread of the order records has ended';
 const CLASSES = new Map<string, { readonly prototype: RecordsUnavailableError }>([
   ['RecordsForgottenError', RecordsForgottenError],
   ['RecordsGapError', RecordsGapError],
-  ['RecordsFullError', RecordsFullError],
   ['AccountRecordsFullError', AccountRecordsFullError],
 ]);
 

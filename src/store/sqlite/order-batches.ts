@@ -1,40 +1,17 @@
-import type { Account } from '../../lib/account.ts';
 import { type Dates, datesOf, gapReason } from '../order-gap.ts';
-import {
-  NO_TIMES,
-  type OrderTimes,
-  RENAMED,
-  type RecordedOutcome,
-  RecordsUnavailableError,
-  type Reservation,
-} from '../order-records.ts';
+import { HELD, RENAMED, type RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
 import { hasRoom } from './disk-room.ts';
 import { OrderFile } from './order-file.ts';
 import { OrderTable } from './order-table.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
 
-export type Task =
-  | {
-      readonly do: 'reserve';
-      readonly reservation: Reservation;
-      readonly keyMadeMs: number | null;
-    }
-  | {
-      readonly do: 'settle';
-      readonly reservation: Reservation;
-      readonly outcome: RecordedOutcome;
-      readonly times: OrderTimes | undefined;
-    }
-  | { readonly do: 'release'; readonly reservation: Reservation }
-  | { readonly do: 'find'; readonly account: Account; readonly key: string }
-  | {
-      readonly do: 'void';
-      readonly reservation: Reservation;
-      readonly keyAgeMs: number | null;
-    }
-  | { readonly do: 'cut off' }
-  | { readonly do: 'check' };
+export type TaskName = 'reserve' | 'settle' | 'release' | 'find' | 'voidKey' | 'cutOff' | 'check';
+
+/** A call of a method of the table. */
+export type Task = {
+  [Name in TaskName]: { readonly name: Name; readonly args: Parameters<OrderTable[Name]> };
+}[TaskName];
 
 export type TaskAnswer = { readonly value: unknown } | { readonly error: RecordsUnavailableError };
 
@@ -48,14 +25,7 @@ export interface Batch {
 
 export interface BatchAnswer {
   readonly answers: readonly TaskAnswer[];
-  readonly status: StoreStatus;
-}
-
-export interface StoreStatus {
-  readonly held: number;
-  readonly isHeld: boolean;
-  readonly degradedReason: string | null;
-  readonly gapReason: string | null;
+  readonly status: RecordsStatus;
 }
 
 export interface OrderBatchesOptions extends RecordBounds {
@@ -86,17 +56,17 @@ export class OrderBatches {
   run({ tasks, skewMs, nowMs }: Batch): BatchAnswer {
     this.#dates = datesOf(nowMs, skewMs);
     const answers = this.#answersTo(tasks);
-    return { answers, status: this.status() };
+    return { answers, status: this.status };
   }
 
-  status(): StoreStatus {
+  get status(): RecordsStatus {
     const { records, held, lossUntil } = this.#file.state;
     const isIncomplete = this.#table.isIncomplete();
     return {
       held: records,
-      isHeld: held === 1,
       degradedReason: this.#degradedReason(),
       gapReason: isIncomplete ? gapReason('the order records', lossUntil) : null,
+      holdReason: held === 1 ? HELD : null,
     };
   }
 
@@ -123,7 +93,7 @@ export class OrderBatches {
 
   /** Null where something is to be written. */
   #read(tasks: readonly Task[]): readonly TaskAnswer[] | null {
-    const isQuestion = (task: Task) => task.do === 'find' || task.do === 'check';
+    const isQuestion = ({ name }: Task) => name === 'find' || name === 'check';
     if (this.#failure !== null || !tasks.every(isQuestion)) return null;
     return this.#file.read(() => {
       this.#isFull = this.#table.isFull();
@@ -156,42 +126,22 @@ export class OrderBatches {
 
   #answer(task: Task): TaskAnswer {
     try {
-      return { value: this.#valueOf(task) };
+      return { value: Reflect.apply(this.#table[task.name], this.#table, task.args) };
     } catch (error) {
       if (error instanceof RecordsUnavailableError) return { error };
       throw error;
     }
   }
 
-  #valueOf(task: Task): unknown {
-    switch (task.do) {
-      case 'reserve':
-        return this.#table.reserve(task.reservation, task.keyMadeMs);
-      case 'settle':
-        return this.#table.settle(task.reservation, task.outcome, task.times ?? NO_TIMES);
-      case 'release':
-        return this.#table.release(task.reservation);
-      case 'find':
-        return this.#table.find(task.account, task.key);
-      case 'void':
-        return this.#table.voidKey(task.reservation, task.keyAgeMs);
-      case 'cut off':
-        return this.#table.cutOff();
-      case 'check':
-        return null;
-    }
-  }
-
   /** Where nothing can be written, the records that can be read answer for their keys. */
-  #answerUnwritten(task: Task): TaskAnswer {
+  #answerUnwritten({ name, args }: Task): TaskAnswer {
     const reason = `the file of the order records ${this.#failure?.message}`;
     const refusal = { error: new RecordsUnavailableError(reason) };
-    const of = task.do === 'find' ? task : 'reservation' in task ? task.reservation : null;
-    if (of === null || task.do === 'settle' || task.do === 'release') return refusal;
-    if (this.#failure?.isDamage) return refusal;
+    const isAboutKey = name === 'reserve' || name === 'find' || name === 'voidKey';
+    if (!isAboutKey || this.#failure?.isDamage) return refusal;
     try {
-      const found = this.#file.read(() => ({ value: this.#table.find(of.account, of.key) }));
-      if (found === null || found.value !== null || task.do === 'find') return found ?? refusal;
+      const found = this.#file.read(() => ({ value: this.#table.find(args[0]) }));
+      if (found === null || found.value !== null || name === 'find') return found ?? refusal;
       return { error: new RecordsUnavailableError(reason, { earlierUnknown: false }) };
     } catch (error) {
       return error instanceof RecordsUnavailableError ? { error } : refusal;

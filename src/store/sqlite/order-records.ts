@@ -4,11 +4,11 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import {
   type CutOffOrder,
   closedReservation,
-  HELD,
   type OrderRecord,
   type OrderRecords,
   type OrderTimes,
   type RecordedOutcome,
+  type RecordsStatus,
   RecordsUnavailableError,
   type Reservation,
   type ReserveAnswer,
@@ -19,7 +19,8 @@ import {
 } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
 import { BatchThread } from './batch-thread.ts';
-import { OrderBatches, type StoreStatus, type Task } from './order-batches.ts';
+import { OrderBatches, type Task, type TaskName } from './order-batches.ts';
+import type { OrderTable } from './order-table.ts';
 
 export interface SqliteOrderRecordsOptions extends RecordBounds {
   /** `:memory:` is a store that ends with its process. */
@@ -69,7 +70,7 @@ export function createMemoryOrderRecords(
 export function openInlineOrderRecords(options: SqliteOrderRecordsOptions): OrderRecords {
   const { clock, gatewaySkewMs: _, ...of } = options;
   const batches = new OrderBatches({ ...of, nowMs: clock.date() });
-  return new SqliteOrderRecords(options, batches, batches.status());
+  return new SqliteOrderRecords(options, batches, batches.status);
 }
 
 class SqliteOrderRecords implements OrderRecords {
@@ -79,13 +80,13 @@ class SqliteOrderRecords implements OrderRecords {
   readonly #queue: Waiting[] = [];
   #running: Promise<void> | null = null;
   #isClosed = false;
-  #status: StoreStatus;
+  #status: RecordsStatus;
   #cancelCheck = () => {};
 
   constructor(
     options: Pick<SqliteOrderRecordsOptions, 'clock' | 'gatewaySkewMs'>,
     batches: BatchThread | OrderBatches,
-    status: StoreStatus,
+    status: RecordsStatus,
   ) {
     this.#options = options;
     this.#batches = batches;
@@ -96,7 +97,7 @@ class SqliteOrderRecords implements OrderRecords {
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
     const reservation = toReservation(request);
     const { keyMadeMs = null } = request;
-    const record = await this.#ask<OrderRecord | null>({ do: 'reserve', reservation, keyMadeMs });
+    const record = await this.#ask('reserve', reservation, keyMadeMs);
     return record ? { reserved: false, record } : { reserved: true, reservation };
   }
 
@@ -105,43 +106,29 @@ class SqliteOrderRecords implements OrderRecords {
     outcome: RecordedOutcome,
     times?: OrderTimes,
   ): Promise<RecordedOutcome | null> {
-    return this.#ask({ do: 'settle', reservation, outcome, times });
+    return this.#ask('settle', reservation, outcome, times);
   }
 
   release(reservation: Reservation): Promise<void> {
-    return this.#ask({ do: 'release', reservation });
+    return this.#ask('release', reservation);
   }
 
   find(account: Account, key: string): Promise<OrderRecord | null> {
-    return this.#inTime(this.#ask<OrderRecord | null>({ do: 'find', account, key }));
+    return this.#inTime(this.#ask('find', { account, key }));
   }
 
   async voidKey(request: VoidRequest): Promise<VoidAnswer> {
     const reservation = closedReservation(request);
-    const { keyAgeMs } = request;
-    const asked = this.#ask<OrderRecord>({ do: 'void', reservation, keyAgeMs });
-    const record = await this.#inTime(asked);
+    const record = await this.#inTime(this.#ask('voidKey', reservation, request.keyAgeMs));
     return { voided: record.id === reservation.id, record };
   }
 
   cutOff(): Promise<readonly CutOffOrder[]> {
-    return this.#ask({ do: 'cut off' });
+    return this.#ask('cutOff');
   }
 
-  held(): number {
-    return this.#status.held;
-  }
-
-  degradedReason(): string | null {
-    return this.#status.degradedReason;
-  }
-
-  gapReason(): string | null {
-    return this.#status.gapReason;
-  }
-
-  holdReason(): string | null {
-    return this.#status.isHeld ? HELD : null;
+  get status(): RecordsStatus {
+    return this.#status;
   }
 
   /** Tasks that were queued before are still answered. */
@@ -153,15 +140,18 @@ class SqliteOrderRecords implements OrderRecords {
     await this.#batches.close();
   }
 
-  async #ask<Answer>(task: Task): Promise<Answer> {
+  async #ask<Name extends TaskName>(
+    name: Name,
+    ...args: Parameters<OrderTable[Name]>
+  ): Promise<ReturnType<OrderTable[Name]>> {
     if (this.#isClosed) throw new RecordsUnavailableError('the order records are closed');
     // What became of an order waits for as long as it takes.
-    const isOutcome = task.do === 'settle' || task.do === 'release';
+    const isOutcome = name === 'settle' || name === 'release';
     if (!isOutcome && this.#queue.length >= MAX_QUEUE) throw new RecordsUnavailableError(TOO_LATE);
-    const waiting = { task, ...Promise.withResolvers<unknown>() };
+    const waiting = { task: { name, args } as Task, ...Promise.withResolvers<unknown>() };
     this.#queue.push(waiting);
     this.#running ??= this.#runAll();
-    return (await waiting.promise) as Answer;
+    return (await waiting.promise) as ReturnType<OrderTable[Name]>;
   }
 
   async #runAll(): Promise<void> {
@@ -200,7 +190,7 @@ class SqliteOrderRecords implements OrderRecords {
       this.#status = { ...this.#status, degradedReason: TOO_LATE };
     };
     this.#cancelCheck = this.#options.clock.after(CHECK_MS, () => {
-      this.#inTime(this.#ask({ do: 'check' }), onLate).then(again, again);
+      this.#inTime(this.#ask('check'), onLate).then(again, again);
     });
   }
 

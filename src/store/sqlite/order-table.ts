@@ -8,21 +8,22 @@ import {
   isGatewayRejection,
   KEY_LIFE_MS,
   NO_TIMES,
+  type OrderKey,
   type OrderRecord,
   type OrderTimes,
   RECORD_LIFE_MS,
   RENAMED,
   type RecordedOutcome,
   RecordsForgottenError,
-  RecordsFullError,
   RecordsGapError,
   RecordsUnavailableError,
   type Reservation,
   rank,
+  storeFull,
   toOrderRecord,
   UNKNOWN_LIFE_MS,
 } from '../order-records.ts';
-import { isOfNeverSent, NEARLY, type RecordBounds, recordQuota } from '../record-shares.ts';
+import { isOfNeverSent, type RecordBounds, recordQuota } from '../record-shares.ts';
 import {
   agree,
   isSettled,
@@ -89,7 +90,7 @@ export class OrderTable {
   settle(
     reservation: Reservation,
     outcome: RecordedOutcome,
-    times: OrderTimes,
+    times = NO_TIMES,
   ): RecordedOutcome | null {
     const { account, key, id } = reservation;
     const found = this.#row(account, key);
@@ -108,8 +109,13 @@ export class OrderTable {
     if (found?.id === id && this.record(found).pendingMs > 0) this.#drop(found.n);
   }
 
-  find(account: Account, key: string): OrderRecord | null {
+  find({ account, key }: OrderKey): OrderRecord | null {
     return this.#recordOf(account, key, null);
+  }
+
+  /** Nothing: its batch says how the store is. */
+  check(): null {
+    return null;
   }
 
   /** The record of a key, for an operator: whatever the file may lack besides. */
@@ -261,25 +267,21 @@ export class OrderTable {
 
   /** Throws where there is no room for one more. */
   #makeRoom({ account, id }: Reservation): void {
-    const { max, maxPerAccount = max, onNearlyFull } = this.#bounds;
+    const { max, maxPerAccount = max } = this.#bounds;
     const sent = this.#count(account, SENT);
     const neverSent = this.#count(account, NEVER_SENT);
     const rejected = this.#count(account, REJECTED);
-    const own = sent + neverSent + rejected;
-    if (own >= NEARLY * maxPerAccount) onNearlyFull?.();
-    if (isOfNeverSent(id) && neverSent >= recordQuota(this.#bounds, id)) {
-      throw new AccountRecordsFullError(this.#bounds, id, this.#freeInMs(account, NEVER_SENT));
+    if (isOfNeverSent(id) && neverSent >= recordQuota(this.#bounds, true)) {
+      throw new AccountRecordsFullError(this.#bounds, true);
     }
-    if (own >= maxPerAccount) {
-      if (rejected === 0) {
-        throw new AccountRecordsFullError(this.#bounds, '', this.#freeInMs(account, SENT));
-      }
+    if (sent + neverSent + rejected >= maxPerAccount) {
+      if (rejected === 0) throw new AccountRecordsFullError(this.#bounds, false);
       const sql = 'SELECT * FROM orders WHERE account = ? AND class = ? ORDER BY n LIMIT 1';
       this.#giveWay(this.#one(sql, account, REJECTED));
     }
     if (this.#file.state.records < max) return;
     const oldest = this.#oldestRejected();
-    if (oldest === null) throw new RecordsFullError(max, this.#firstEndInMs());
+    if (oldest === null) throw storeFull(max);
     this.#giveWay(oldest);
   }
 
@@ -300,23 +302,6 @@ export class OrderTable {
     this.#drop(row.n);
     const sql = 'INSERT OR REPLACE INTO removals (account, at) VALUES (?, ?)';
     this.#run(sql, row.account, Math.max(this.#removedAt(row.account), this.#dates().judgedMs));
-  }
-
-  #freeInMs(account: Account, of: Class): number {
-    const sql = 'SELECT * FROM orders WHERE account = ? AND class = ? ORDER BY n LIMIT 1';
-    return this.#leftMs(this.#one(sql, account, of)?.ends);
-  }
-
-  #firstEndInMs(): number {
-    const sql =
-      'SELECT * FROM orders WHERE class = ? AND outcome IS NOT NULL ORDER BY ends LIMIT 1';
-    const ends = CLASSES.map((each) => this.#leftMs(this.#one(sql, each)?.ends));
-    return Math.min(...ends);
-  }
-
-  /** An order that is under way may be known tomorrow. */
-  #leftMs(ends = Number.POSITIVE_INFINITY): number {
-    return Math.min(RECORD_LIFE_MS, Math.max(1, ends - this.#dates().laterMs));
   }
 
   #insert(of: Reservation, outcome: RecordedOutcome | null, times: OrderTimes): void {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { RecordsUnavailableError } from '../order-records.ts';
-import { type Batch, type BatchAnswer, OrderBatches, type StoreStatus } from './order-batches.ts';
+import type { RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
+import { type Batch, type BatchAnswer, OrderBatches } from './order-batches.ts';
 
 /** An error keeps neither class nor properties on its way between threads. */
 export type Answered =
@@ -15,9 +15,12 @@ export interface SentBatch {
 
 /** The first batch says that the thread is ready; a refusal says why it is not. */
 export type FromThread =
-  | { readonly kind: 'batch'; readonly answers: readonly Answered[]; readonly status: StoreStatus }
-  | { readonly kind: 'refusal' | 'warning'; readonly text: string }
-  | { readonly kind: 'nearly full' };
+  | {
+      readonly kind: 'batch';
+      readonly answers: readonly Answered[];
+      readonly status: RecordsStatus;
+    }
+  | { readonly kind: 'refusal' | 'warning'; readonly text: string };
 
 /** The worker thread in which order records wait for the disk, so that no other request does. */
 function serve(port: NonNullable<typeof parentPort>): void {
@@ -29,7 +32,6 @@ function serve(port: NonNullable<typeof parentPort>): void {
     batches = new OrderBatches({
       ...workerData,
       onWarn: (text) => say({ kind: 'warning', text }),
-      onNearlyFull: () => say({ kind: 'nearly full' }),
     });
   } catch (error) {
     say({ kind: 'refusal', text: error instanceof Error ? error.message : String(error) });
@@ -46,7 +48,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     batches.close();
     port.close();
   });
-  tell({ answers: [], status: batches.status() });
+  tell({ answers: [], status: batches.status });
 }
 
 function toAnswered(answer: BatchAnswer['answers'][number]): Answered {

@@ -27,7 +27,7 @@ import {
 
 const refusal = (kind: GatewayErrorKind) =>
   new GatewayError(kind, 'getSession', 'scripted', { status: 503, retryAfterSeconds: 7 });
-const full = new AccountRecordsFullError({ max: 1 }, '1', 1_000);
+const full = new AccountRecordsFullError({ max: 1 }, false);
 
 /** A desk whose prover, limits and records fail as the test says, and all that it counts. */
 function open(failing: { prover?: Error; limits?: Error; records?: Error } = {}) {

@@ -507,6 +507,7 @@ export class OrderWorld {
             fail,
           });
         });
+    const holdReason = () => (this.#isHeld ? 'held' : null);
     return {
       reserve: far('reserve', (request) => records.reserve(request)),
       settle: far('settle', (reservation, outcome, times) =>
@@ -516,10 +517,9 @@ export class OrderWorld {
       find: far('find', (account, key) => records.find(account, key)),
       voidKey: far('voidKey', (request) => records.voidKey(request)),
       cutOff: () => records.cutOff(),
-      held: () => records.held(),
-      degradedReason: () => records.degradedReason(),
-      gapReason: () => records.gapReason(),
-      holdReason: () => (this.#isHeld ? 'held' : null),
+      get status() {
+        return { ...records.status, holdReason: holdReason() };
+      },
       close: () => records.close(),
     };
   }

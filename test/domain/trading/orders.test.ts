@@ -97,7 +97,11 @@ describe('an error', () => {
 
   test('of orders that are held leaves the key free, and nothing was sent', async () => {
     let reason: string | null = 'held';
-    const { calls, begin } = stage(() => ({ holdReason: () => reason }));
+    const { calls, begin } = stage(({ status }) => ({
+      get status() {
+        return { ...status, holdReason: reason };
+      },
+    }));
     await expect((await begin('k')).placed).rejects.toMatchObject({ kind: 'unavailable' });
     expect(calls).toHaveLength(0);
     reason = null;

@@ -161,7 +161,6 @@ test('closed keys and orders that come too late fill half of the account’s sha
           code: 'IDEMPOTENCY_UNAVAILABLE',
           retryable: true,
           limit: 'ORDER_RECORDS_PER_ACCOUNT',
-          retryAfter: expect.any(Number),
         },
       },
     ],

@@ -12,9 +12,9 @@ import { openOperator, openReplica } from './replica.ts';
 
 describeWithRedis('order records in Redis', (serverPath) => {
   itIsAStoreOfOrderRecords(
-    async (max, maxPerAccount = max, onNearlyFull = () => {}) => {
+    async (max, maxPerAccount = max) => {
       const redis = await startTestRedis(serverPath);
-      const { records } = await openReplica(redis.url, { max, maxPerAccount, onNearlyFull });
+      const { records } = await openReplica(redis.url, { max, maxPerAccount });
       return disposed(records, redis);
     },
     async () => {

@@ -102,7 +102,7 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
   // A machine in the place of the primary's, where all that were there are waited for.
   if (setting.redisReplicas === undefined) {
     const args = [...PRIMARY, '--replicaof', `127.0.0.1 ${port}`];
-    await eventually(() => records.degradedReason() === null);
+    await eventually(() => records.status.degradedReason === null);
     started.use(await startTestRedis(serverPath, { args }));
   }
   await eventually(() => reserved(records, '1', 'the first afterwards'));

@@ -38,7 +38,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await using one = await openReadyReplica(redis.url);
     await one.records.settle(await reserved(one.records, '1', 'k'), accepted);
     await restart(redis);
-    await eventually(() => one.records.gapReason() !== null);
+    await eventually(() => one.records.status.gapReason !== null);
     await isRefused(one.records, request('1', 'new'));
     await isRefused(one.records, made('new', 30_000));
     const repeat = await one.records.reserve(request('1', 'k'));
@@ -55,7 +55,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await using one = await openReadyReplica(redis.url, { gatewaySkewMs: () => skewMs });
     await reserved(one.records, '1', 'k');
     await restart(redis);
-    await eventually(() => one.records.gapReason() !== null);
+    await eventually(() => one.records.status.gapReason !== null);
     const young = () => one.records.reserve(made('new', 120_000));
     await expect(young()).rejects.toMatchObject({ ...GAP, untilMs: null, isWaiting: true });
     skewMs = 0;
@@ -70,7 +70,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     }
     await using one = await openReadyReplica(redis.url);
     await restart(redis);
-    await eventually(() => one.records.gapReason()?.includes('keys made before') === true);
+    await eventually(() => one.records.status.gapReason?.includes('keys made before') === true);
     await isRefused(one.records, made('new', 100_000));
     expect(await one.records.reserve(made('new', 130_000))).toMatchObject({ reserved: true });
   });
@@ -142,7 +142,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(performance.now() - startedAtMs).toBeGreaterThan(1_900);
     await using two = await openReadyReplica(redis.url);
     expect(two.warnings).toEqual([]);
-    expect(two.records.gapReason()).toBe(null);
+    expect(two.records.status.gapReason).toBe(null);
   });
 
   test('is over a day after R', async () => {
@@ -151,7 +151,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     const clock = { ...systemClock, date: () => Date.now() + aheadMs };
     await using one = await openReadyReplica(redis.url, { clock });
     await restart(redis);
-    await eventually(() => one.records.gapReason()?.includes('keys made before') === true);
+    await eventually(() => one.records.status.gapReason?.includes('keys made before') === true);
     aheadMs = 23.9 * 3_600_000;
     await isRefused(one.records, request('1', 'k'));
     aheadMs = 24.1 * 3_600_000;
@@ -173,7 +173,7 @@ describeWithRedis('a promotion', (serverPath) => {
     await redis.primary.kill();
     await promote(promoted);
     await using one = await openReplica(promoted.url, { redisReplicas: 1, redisTimeoutMs: 1_000 });
-    expect(one.records.gapReason()).toBe(null);
+    expect(one.records.status.gapReason).toBe(null);
     expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
     // It needs a replica of its own first.
     await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow('0 of 1 replicas');
@@ -200,11 +200,11 @@ describeWithRedis('a promotion', (serverPath) => {
     await using one = await openReplica(first.url, options);
     await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow('was promoted');
     await expect(one.records.find(accountNamed('1'), 'new')).rejects.toThrow('was promoted');
-    expect(one.records.degradedReason()).toContain('was promoted');
+    expect(one.records.status.degradedReason).toContain('was promoted');
     expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
     await second.command('REPLICAOF', '127.0.0.1', new URL(first.url).port);
     await eventually(() => reserved(one.records, '1', 'new'));
-    expect(one.records.gapReason()).toBe(null);
+    expect(one.records.status.gapReason).toBe(null);
   });
 
   test('that cannot be judged is ended by an operator’s word', async () => {
@@ -240,9 +240,9 @@ describeWithRedis('a promotion', (serverPath) => {
       await expect(one.records.find(account, key)).rejects.toMatchObject(unavailable);
     }
     await expect(one.records.versions.read(account)).rejects.toMatchObject(unavailable);
-    await eventually(() => expect(one.records.degradedReason()).not.toBe(null));
+    await eventually(() => expect(one.records.status.degradedReason).not.toBe(null));
     await promote(redis);
-    await eventually(() => one.records.degradedReason() === null);
+    await eventually(() => one.records.status.degradedReason === null);
     expect(await one.records.find(account, 'k')).not.toBe(null);
   });
 
@@ -263,7 +263,7 @@ describeWithRedis('a promotion', (serverPath) => {
       expect(await primary.command('INFO', 'replication')).toContain('master_link_status:up'),
     );
     await promote(primary);
-    await eventually(() => one.records.gapReason() !== null);
+    await eventually(() => one.records.status.gapReason !== null);
     expect(await primary.command('EXISTS', `${PREFIX}:record:1:k`)).toBe(1);
     await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(GAP);
   });

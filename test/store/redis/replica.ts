@@ -37,7 +37,7 @@ export async function openReadyReplica(
   change: Parameters<typeof openReplica>[1] = {},
 ) {
   const replica = await openReplica(url, change);
-  await eventually(() => replica.records.degradedReason() === null);
+  await eventually(() => replica.records.status.degradedReason === null);
   return replica;
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { connectRedis } from '../../../src/store/redis/connection.ts';
-import { createRedisHealth } from '../../../src/store/redis/redis-health.ts';
-import { createSharedLimits } from '../../../src/store/redis/shared-limits.ts';
+import { RedisHealth } from '../../../src/store/redis/redis-health.ts';
+import { SharedLimits } from '../../../src/store/redis/shared-limits.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
@@ -17,10 +17,10 @@ describeWithRedis('limits in Redis', (serverPath) => {
     const clock = createScriptedClock(Date.now());
     const warnings: string[] = [];
     const onWarn = (message: string) => void warnings.push(message);
-    const health = createRedisHealth({ onWarn });
+    const health = new RedisHealth(onWarn);
     const prefix = 'trading-graph:';
     const redis = await connectRedis({ url, prefix, onWarn, health, redisTimeoutMs });
-    const limits = createSharedLimits(redis, health, { prefix, clock });
+    const limits = new SharedLimits(redis, health, { prefix, clock });
     return { limits, clock, warnings, [Symbol.dispose]: () => redis.close() };
   }
 
@@ -60,7 +60,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
     using one = await openOn(redis.url);
     using other = await openOn(redis.url);
     const [ours, theirs] = [one, other].map(({ limits, clock }) => {
-      return new KnownKeys(clock, 60_000, limits.knownTokens);
+      return new KnownKeys(clock, 60_000, limits);
     }) as [KnownKeys, KnownKeys];
     ours.add('a');
     await eventually(() => theirs.has('a'));
@@ -80,7 +80,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
     const fill = `for i = 1, 200000 do redis.call('ZADD', KEYS[1], ARGV[1] + i, i) end`;
     await redis.command('EVAL', fill, 1, key, end);
     await redis.command('ZADD', key, one.clock.date() - 1, 'over');
-    const keys = one.limits.knownTokens;
+    const keys = one.limits;
     keys.add('late', end + 1_000_000);
     await eventually(() => keys.has('late'));
     expect(await redis.command('ZCARD', key)).toBe(200_000);
@@ -103,7 +103,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
       expect(await limits.share(['a'], taken(1))).toBeNull();
       // Later calls do not wait for it again, which would take 20 s.
       for (let at = 0; at < 100; at += 1) expect(await limits.share(['a'], taken(1))).toBeNull();
-      expect(await limits.knownTokens.has('a')).toBe(false);
+      expect(await limits.has('a')).toBe(false);
       expect(limits.degradedReason()).toContain('Redis');
       await eventually(() => expect(warnings).toHaveLength(1));
       if (how === 'down') await redis.start();

@@ -15,10 +15,10 @@ const quiet = { clock: systemClock, gatewaySkewMs: () => 0, onWarn() {} };
 
 describe('order records in a file', () => {
   itIsAStoreOfOrderRecords(
-    async (max, maxPerAccount = max, onNearlyFull = () => {}) => {
+    async (max, maxPerAccount = max) => {
       const folder = await temporaryFolder();
       const path = join(folder.path, 'orders.db');
-      const bounds = { max, maxPerAccount, onNearlyFull };
+      const bounds = { max, maxPerAccount };
       return disposed(await openSqliteOrderRecords({ ...quiet, path, ...bounds }), folder);
     },
     async () => {
@@ -43,8 +43,8 @@ describe('order records in a file', () => {
 });
 
 describe('order records in memory', () => {
-  itIsAStoreOfOrderRecords(async (max, maxPerAccount = max, onNearlyFull = () => {}) => {
-    const bounds = { max, maxPerAccount, onNearlyFull };
+  itIsAStoreOfOrderRecords(async (max, maxPerAccount = max) => {
+    const bounds = { max, maxPerAccount };
     const records = await openSqliteOrderRecords({ ...quiet, path: ':memory:', ...bounds });
     return disposed(records, { async [Symbol.asyncDispose]() {} });
   });

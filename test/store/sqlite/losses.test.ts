@@ -114,7 +114,7 @@ test.each(Object.entries(losses))(
         isWaiting: true,
         untilMs: null,
       });
-      expect(one.records.gapReason()).toContain('until the gateway has answered');
+      expect(one.records.status.gapReason).toContain('until the gateway has answered');
     }
     await using one = await opened(place);
     expect(one.warnings).toEqual([]);
@@ -260,9 +260,9 @@ test('a file that is removed or replaced in use is refused until it is back', as
   await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(refused);
   copyFileSync(`${path}.kept`, path);
   await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(refused);
-  expect(one.records.degradedReason()).toContain('was removed or replaced');
+  expect(one.records.status.degradedReason).toContain('was removed or replaced');
   renameSync(`${path}.moved`, path);
-  await eventually(() => one.records.degradedReason() === null);
+  await eventually(() => one.records.status.degradedReason === null);
   await reserved(one.records, '1', 'new');
 });
 
@@ -276,7 +276,7 @@ test('not seen: a file and its mark, both as they were, in place; the operatorâ€
   }
   await using one = await opened(path);
   await expect(one.records.reserve(request('1', 'late1'))).rejects.toThrow('incomplete');
-  expect(one.records.gapReason()).toContain('keys made before');
+  expect(one.records.status.gapReason).toContain('keys made before');
 });
 
 test('records of an earlier version count as lost', async () => {
@@ -338,7 +338,7 @@ test('kill -9 loses nothing that was sent, and is no loss', async () => {
   }
   await using one = await opened(path);
   expect(one.warnings).toEqual([]);
-  expect(one.records.gapReason()).toBe(null);
+  expect(one.records.status.gapReason).toBe(null);
   for (const key of lines()) {
     expect(key).not.toContain('warned');
     expect(await one.records.reserve(request('1', key))).toMatchObject({ reserved: false });
